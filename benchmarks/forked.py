@@ -20,7 +20,7 @@ from tests.browser.server import LINK, free_port
 from workflow.common import limited
 
 ROOT = Path(__file__).parents[1]
-LOADED = ("streamlit", "web.server", "web.faults", "web.lifespan", "workflow.demo", "worker")
+LOADED = ("streamlit", "web.server", "web.faults", "web.lifespan", "workflow.demos.digits", "worker")
 PATIENCE = 300.0  # seconds that a server may need to start
 
 

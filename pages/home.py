@@ -7,10 +7,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import frame, state
+from pages.parts.demo_cards import demo_cards
 from pages.parts.first_steps import first_steps
 from pages.parts.project_list import project_list
 from pages.parts.sign_out import sign_out_button
-from workflow import demo, progress, projects
+from workflow import demos, progress, projects
 from workflow.outgoing.backups import owners
 from workflow.projects import ProjectNameError, ProjectSummary
 
@@ -59,12 +60,12 @@ if page.person.is_owner and (worried := owners.overview(page.seat).worried):
     st.warning(f"Backups: {frame.escape(worried)}", icon=":material/backup:")
     st.page_link("backups.py", label="Look at the backups", icon=":material/arrow_forward:")
 known = projects.list_projects(page.seat)
-first = page.person.is_owner and all(one.name == demo.NAME for one in known)
+first = page.person.is_owner and all(one.name in demos.BY_NAME for one in known)
 if first:
     first_steps()
+    demo_cards(page)
     if known:
         st.subheader("Projects", anchor=False)
-        st.caption("Or answer a few questions of the demo first: press the digit you see.")
 else:
     title, bring = st.columns([4, 1], vertical_alignment="center")
     title.title("Projects", anchor=False)

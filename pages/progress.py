@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pages.parts import frame, kinds
 from pages.parts.my_figures import my_figures
+from pages.parts.tour import tour
 
 page = frame.begin_project("Progress")
 frame.toast_from_last_page()
 frame.project_title("Progress", page)
+tour(page)
 kinds.parts_of(page).progress_page(page)
 my_figures(page)

@@ -47,7 +47,7 @@ OPENS_BY_ITSELF = {
     "workflow/people/elsewhere.py": "signing in: nobody is there yet",
     "workflow/people/browsers.py": "who is there is what it finds out",
     "workflow/people/refusals.py": "who was refused is nobody",
-    "workflow/demo.py": "the first project, before anybody is there",
+    "workflow/demos/digits.py": "the first project, before anybody is there",
     "workflow/training.py": "the worker, who is no person",
     "workflow/models/comparing.py": "the worker, who is no person",
     "workflow/importing/encoding_worker.py": "the worker, who is no person; it takes the seat of who asked",

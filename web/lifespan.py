@@ -46,7 +46,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     sweeper = asyncio.create_task(_sweep(here))
     notes = ExitStack()
     try:
-        from workflow.demo import ensure_demo  # loads the scientific packages
+        from workflow.demos.digits import ensure_demo  # loads the scientific packages
         from workflow.warming import warm_up
 
         warm_up(lambda text: print(f"  {text}", flush=True))  # noqa: T201 - for the person at the terminal

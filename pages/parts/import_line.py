@@ -29,14 +29,24 @@ def awaited(
 
     doing : in words, which name the job, too      asked, do : as of `workflow.importing.jobs.ask`
     """
+    return await_job(doing, lambda: jobs.ask(seat, file, doing, asked, do))
+
+
+def await_job(
+    doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Looking at every file"
+) -> Result:
+    """What comes of the job that `begin` gives. The page ends here where its turn does not come, or where it was ended.
+
+    doing : in words      working : what is said beside the share that is done
+    """
     why: str | None = None
     with st.spinner(doing):
         place = st.empty()
         try:
-            job = jobs.ask(seat, file, doing, asked, do)
+            job = begin()
             while not job.wait(ASKED_EVERY):
                 # What is written is where Streamlit ends the script of a page that was left.
-                show(place, job.before, job.share)
+                show(place, job.before, job.share, working)
             result = job.result()
         except (LongLine, jobs.JobEnded) as error:
             why = str(error)
@@ -52,8 +62,13 @@ def _say_why_not(why: str) -> NoReturn:
     st.stop()
 
 
-def show(place: st.delta_generator.DeltaGenerator, before: int, share: float | None) -> None:
-    """Say how many files come before, or how many of this one's files have been looked at."""
+def show(
+    place: st.delta_generator.DeltaGenerator,
+    before: int,
+    share: float | None,
+    working: str = "Looking at every file",
+) -> None:
+    """Say how many files come before, or how much of this one is done. working : what is being done"""
     if before:
         come = "comes" if before == 1 else "come"
         place.info(
@@ -62,6 +77,6 @@ def show(place: st.delta_generator.DeltaGenerator, before: int, share: float | N
             icon=":material/hourglass_top:",
         )
     elif share is not None:
-        place.progress(share, text=f"Looking at every file … {share:.0%}")
+        place.progress(share, text=f"{working} … {share:.0%}")
     else:
         place.empty()

@@ -1,6 +1,7 @@
 """A dry run: Winnow answers for the owner with the truth that the table hides, so that they see it at work.
 
-It answers a few questions once the page is drawn, and has it drawn again: figures and curves move while it plays.
+It asks before it begins, answers a few questions once the page is drawn, and has it drawn again: figures and curves
+move while it plays, until it is done, or stopped.
 """
 
 from __future__ import annotations
@@ -21,35 +22,47 @@ PAUSE = 0.5
 """Seconds after each drawing, so that a browser keeps up and a person sees it."""
 
 
-def offer(page: frame.ProjectPage) -> None:
-    """The button, where the project hides true labels and the person is an owner, and a bar while it answers; else
-    nothing."""
-    key = f"{state.PLAY}-{page.project.id}"
-    # Streamlit forgets a widget that the last page did not draw: whoever has left meanwhile finds it at rest.
-    if key not in st.session_state:
+def watch(page: frame.ProjectPage) -> None:
+    """While it answers, how far it is and the way to stop it: above all that moves, so that it stays under the hand."""
+    begin, stop = _keys(page)
+    # Streamlit forgets widgets that the last page did not draw: whoever has left meanwhile finds it at rest.
+    if begin not in st.session_state and stop not in st.session_state:
         st.session_state.pop(state.PLAYED, None)
-    if not oracle.can_answer(page.seat):
-        return
     played = st.session_state.get(state.PLAYED)
-    with st.container():  # what stands below keeps its place
-        st.button(
-            f"Answer {ANSWERS} for me",
-            icon=":material/smart_toy:",
-            key=key,
-            disabled=played is not None,
-            on_click=_begin,
-        )
+    with st.container(horizontal=True, vertical_alignment="center"):  # what stands below keeps its place
         if played is not None:
-            st.progress(played / ANSWERS, text=f"{played} of {ANSWERS} answered")
-        else:
-            st.caption(
-                "A dry run: this table hides its true labels, and Winnow answers the next questions with them. In the "
-                "log these answers carry the note 'simulated'. Take them back on Answer."
-            )
+            st.progress(played / ANSWERS, text=f"Dry run: {played} of {ANSWERS} answered")
+            st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop)
+
+
+def offer(page: frame.ProjectPage) -> None:
+    """The question whether to begin, where the project hides true labels and the person is an owner; else nothing."""
+    if st.session_state.get(state.PLAYED) is None and oracle.can_answer(page.seat):
+        _question(_keys(page)[0])
+
+
+def _keys(page: frame.ProjectPage) -> tuple[str, str]:
+    """Of the buttons that begin it and stop it."""
+    return f"{state.PLAY}-{page.project.id}", f"{state.STOP_PLAY}-{page.project.id}"
+
+
+def _question(begin: str) -> None:
+    with st.popover(f"Dry run: let the hidden labels answer {ANSWERS}", icon=":material/smart_toy:"):
+        st.markdown(
+            "A dry run: this table hides its true labels, and Winnow answers the next questions with them, so that you "
+            "see how fast it learns. In the log these answers carry the note *simulated*. Take them back on Answer."
+        )
+        st.button(f"Let them answer {ANSWERS}", key=begin, type="primary", on_click=_begin)
 
 
 def _begin() -> None:
     st.session_state[state.PLAYED] = 0
+
+
+def _stop() -> None:
+    _end(
+        f"Stopped: {counted(st.session_state.get(state.PLAYED, 0), 'question')} answered with the hidden truth"
+    )
 
 
 def play(page: frame.ProjectPage) -> None:

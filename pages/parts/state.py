@@ -134,6 +134,9 @@ SETTINGS = "winnow_settings"
 PLAY = "winnow_play"
 """Widget key, with the project behind it, of the button that lets Winnow answer."""
 
+STOP_PLAY = "winnow_stop_play"
+"""Widget key, with the project behind it, of the button that stops it."""
+
 PLAYED = "winnow_played"
 """How many questions it has answered since; there while it answers."""
 
@@ -169,3 +172,6 @@ FIND_PROJECT = "winnow_find_project"
 
 PROJECT_ORDER = "winnow_project_order"
 """Widget key of the order in which Home lists projects."""
+
+TOUR = "winnow_tour"
+"""Beginning of the keys of a demo's tour, with the project behind it: the step where this tab is, and its buttons."""

@@ -66,6 +66,9 @@ _STYLE = """<style>
   padding: .6rem .25rem; }
 .st-key-winnow_projects p { line-height: 1.4; }
 .st-key-winnow_projects [data-testid="stImage"] img { border-radius: 8px; max-height: 44px; object-fit: cover; }
+.st-key-winnow_tour { padding: .6rem 1rem; border-radius: 10px; background: rgba(63, 156, 139, .12); }
+.st-key-winnow_tour [data-testid="stMarkdown"] { flex: 1 1 16rem; min-width: 14rem; }
+.st-key-winnow_tour p { line-height: 1.4; }
 .winnow-glyph { display: inline-grid; place-items: center; width: 48px; height: 40px; border-radius: 8px;
   background: rgba(128, 138, 144, .14); font-weight: 650; }
 .winnow-spark { position: relative; width: 92px; height: 28px; }

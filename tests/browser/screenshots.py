@@ -18,7 +18,7 @@ from tests.browser.obtain import obtain
 from tests.browser.server import Server
 from tests.conftest import ROOT
 from tests.workflow.vector_world import answer_truly, vector_project
-from workflow.demo import demo_cells
+from workflow.demos.digits import demo_cells
 from workflow.home import open_home
 from workflow.people import team
 from workflow.settings import Settings

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from workflow.demo import LABELS
+from workflow.demos.digits import LABELS
 
 pytestmark = pytest.mark.browser
 

@@ -344,7 +344,7 @@ def test_legends_stand_below_the_plot_where_no_toolbar_lies() -> None:
 def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     page = show(owner, "progress.py", project=str(project))
-    (button,) = [one for one in page.button if one.label == "Answer 50 for me"]
+    (button,) = [one for one in page.button if one.label == "Let them answer 50"]
     assert not button.help
     drawn: list[int] = []
     read = progress.read_progress
@@ -365,7 +365,7 @@ def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) 
     assert not page.get("progress")
     assert words(page).count("A dry run") == 1
     ann = annotator(home, owner, "ann")
-    assert not [one for one in show(ann, "progress.py", project=str(project)).button if "for me" in one.label]
+    assert not [one for one in show(ann, "progress.py", project=str(project)).button if "answer" in one.label]
 
 
 def test_it_plays_on_only_while_somebody_looks(
@@ -373,6 +373,7 @@ def test_it_plays_on_only_while_somebody_looks(
 ) -> None:
     project = small_project(home, owner)
     page = show(owner, "progress.py", project=str(project))
+    assert "A dry run" in words(page), "it asks before it begins"
     asked: list[int] = []
 
     def answer(seat: Seat, n: int) -> int:
@@ -383,19 +384,36 @@ def test_it_plays_on_only_while_somebody_looks(
 
     monkeypatch.setattr(oracle, "answer_for_me", answer)
     monkeypatch.setattr(oracle_button, "PAUSE", 0)
-    (button,) = [one for one in page.button if one.label == "Answer 50 for me"]
+    (button,) = [one for one in page.button if one.label == "Let them answer 50"]
     button.click().run()
     assert asked == [5, 5, 5], "it stops where it is refused"
-    (button,) = [one for one in page.button if one.label == "Answer 50 for me"]
+    (button,) = [one for one in page.button if one.label == "Let them answer 50"]
     assert not button.disabled
     page.switch_page("home.py").run()
     page.session_state["winnow_played"] = 10  # left while it played
     page.switch_page("progress.py").run()
     assert asked == [5, 5, 5]
-    button = next(one for one in page.button if one.label == "Answer 50 for me")
+    button = next(one for one in page.button if one.label == "Let them answer 50")
     assert not button.disabled
     button.click().run()
     assert asked == [5] * 13, "all fifty, from the start"
+
+
+def test_it_stops_where_it_is_told_to(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = show(owner, "progress.py", project=str(small_project(home, owner)))
+    monkeypatch.setattr(oracle_button, "play", lambda _page: None)  # between two drawings of it
+    (button,) = [one for one in page.button if one.label == "Let them answer 50"]
+    button.click().run()
+    assert not [one for one in page.button if "answer" in one.label]
+    page.session_state["winnow_played"] = 15
+    (stop,) = [one for one in page.button if one.label == "Stop"]
+    stop.click().run()
+    assert [one.value for one in page.toast] == ["Stopped\\: 15 questions answered with the hidden truth"]
+    assert "winnow_played" not in page.session_state
+    assert [one for one in page.button if one.label == "Let them answer 50"]
+    assert not [one for one in page.button if one.label == "Stop"]
 
 
 def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int, show: Open) -> None:

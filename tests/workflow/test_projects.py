@@ -8,8 +8,9 @@ import pytest
 
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.world import ROLES, annotator, answer_next, small_frame, small_project
-from workflow import answering, demo, importing, progress, projects, undoing
+from workflow import answering, importing, progress, projects, undoing
 from workflow.access import NotAllowed
+from workflow.demos import digits
 from workflow.home import Home
 from workflow.seat import Seat
 
@@ -63,9 +64,9 @@ def test_the_counts_follow_the_log(home: Home, owner: int) -> None:
 
 
 def test_the_demo_is_made_once_and_starts_low_enough_to_learn(home: Home, owner: int) -> None:
-    made = demo.ensure_demo(home)
+    made = digits.ensure_demo(home)
     assert made is not None
-    assert demo.ensure_demo(home) is None
+    assert digits.ensure_demo(home) is None
     view = progress.read_progress(Seat(home, owner, made))
     assert view.n_test == 599
     assert view.accuracy is not None

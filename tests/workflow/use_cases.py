@@ -29,6 +29,7 @@ from tests.workflow.kind_worlds import KindWorld
 from workflow import (
     answering,
     classes,
+    demos,
     exporting,
     importing,
     media,
@@ -47,6 +48,7 @@ from workflow import instance_map as maps
 from workflow.access import Right
 from workflow.common.found import Search
 from workflow.common.log import read_class_changes
+from workflow.demos import tours
 from workflow.home import Home
 from workflow.importing import arrivals, crowd, encoding, encoding_requests, jobs, more_rows
 from workflow.importing.arrivals import Arrived
@@ -119,6 +121,10 @@ def a_backup(seat: Seat) -> str:
     path.touch()
     return path.name
 
+
+A_DEMO = demos.Demo(
+    "small", "Small", "Demo: small", "", "", "t.csv", lambda _on_step: b"id,labels\n1,a|b\n2,a|b\n"
+)
 
 UseCase = Callable[[Seat, KindWorld, int], Any]
 """Given a seat at the project, its world, and a row that this person has answered."""
@@ -216,6 +222,8 @@ SEE: dict[str, UseCase] = {
     "members.rights_of": lambda seat, _world, _row: members.rights_of(seat),
     "showing.model_story": lambda seat, _world, _row: showing.model_story(seat),
     "showing.running_now": lambda seat, _world, _row: showing.running_now(seat),
+    "tours.ended": lambda seat, _world, _row: tours.ended(seat),
+    "tours.end": lambda seat, _world, _row: tours.end(seat),
     "showing.watched": lambda seat, _world, _row: showing.watched(seat),
 }
 ANSWER: dict[str, UseCase] = {
@@ -372,6 +380,9 @@ OWN_WINNOW: dict[str, UseCase] = {
     "uploads.made_before": lambda seat, _world, _row: importing.made_before(
         seat, importing.read_upload(b"id,labels\n1,a|b\n")
     ),
+    "making.find": lambda seat, _world, _row: demos.find(seat, A_DEMO),
+    "making.make": lambda seat, _world, _row: demos.make(seat, A_DEMO),
+    "making.ask": lambda seat, _world, _row: demos.ask(seat, A_DEMO).wait(60),
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
     "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
     "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),

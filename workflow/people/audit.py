@@ -47,6 +47,7 @@ class EventKind(StrEnum):
     MEMBERS_CHANGED = "members-changed"
     ANSWERS_SET_ASIDE = "answers-set-aside"
     ANSWERS_COUNT_AGAIN = "answers-count-again"
+    TOUR_ENDED = "tour-ended"
 
 
 DETAIL_LENGTH = 200

@@ -58,6 +58,7 @@ KIND_WORDS = {
     EventKind.MEMBERS_CHANGED: "members changed",
     EventKind.ANSWERS_SET_ASIDE: "answers set aside",
     EventKind.ANSWERS_COUNT_AGAIN: "answers counted again",
+    EventKind.TOUR_ENDED: "tour ended",
 }
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

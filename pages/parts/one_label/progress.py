@@ -26,6 +26,7 @@ from workflow.progress import FEWEST_MEASURED, read_progress, watched
 
 def progress_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
+    oracle_button.watch(page)
     st.session_state[state.SEEN] = (page.project.id, watched(page.seat))
     with st.spinner("Reading the log ...", show_time=True):
         view = read_progress(page.seat)

@@ -7,16 +7,20 @@ from html.parser import HTMLParser
 from pages.parts import first_steps
 from tests.pages.conftest import Open, words
 from tests.workflow.world import small_project
-from workflow import demo
+from workflow import demos
 from workflow.home import Home
 
 
 def test_it_stands_until_there_is_a_project_of_ones_own(home: Home, owner: int, show: Open) -> None:
-    small_project(home, owner, demo.NAME)
+    small_project(home, owner, demos.DIGITS.name)
     test = show(owner)
     assert "Winnow finds the one that is" in words(test)
-    assert "a few questions of the demo" in words(test)
-    assert [one.label for one in test.button] == ["Bring a table", "Start"]
+    assert "a few questions of a demo first" in words(test)
+    assert [one.label for one in test.button] == [
+        "Bring a table",
+        *(demo.title for demo in demos.ALL),
+        "Start",
+    ]
     small_project(home, owner, "my own")
     test = show(owner)
     assert "Winnow finds the one that is" not in words(test)

@@ -14,7 +14,8 @@ from sklearn.datasets import load_digits
 
 from plcore import LabelTable
 from tests.workflow.world import small_project
-from workflow import answering, demo, oracle, projects
+from workflow import answering, oracle, projects
+from workflow.demos import digits
 from workflow.home import Home, open_home
 from workflow.people import team
 from workflow.seat import Seat
@@ -26,32 +27,32 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
     """The owner at the demo; the tests change nothing of it."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path_factory.mktemp("home"))}))
     owner = team.ensure_owner(home).id
-    project = demo.ensure_demo(home)
+    project = digits.ensure_demo(home)
     assert project is not None
     yield Seat(home, owner, project)
     home.close()
 
 
 def test_it_is_made_once(made: Seat) -> None:
-    assert demo.ensure_demo(made.home) is None
+    assert digits.ensure_demo(made.home) is None
     (one,) = projects.list_projects(Seat(made.home, made.person_id))
-    assert (one.id, one.name, one.description) == (made.project_id, demo.NAME, demo.DESCRIPTION)
+    assert (one.id, one.name, one.description) == (made.project_id, digits.NAME, digits.DESCRIPTION)
     assert (one.n_rows, one.n_classes) == (1_797, 10)
     assert one.left == one.n_to_ask > 900
 
 
 def test_a_home_with_a_project_gets_none_even_where_it_was_thrown_away(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
-    assert demo.ensure_demo(home) is None
+    assert digits.ensure_demo(home) is None
     projects.bin_project(seat)
-    assert demo.ensure_demo(home) is None
+    assert digits.ensure_demo(home) is None
 
 
 def test_it_needs_an_owner(tmp_path: Path) -> None:
     home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "new")}))
     try:
         with pytest.raises(LookupError, match=r"Fix: call ensure_owner\(home\) first"):
-            demo.ensure_demo(home)
+            digits.ensure_demo(home)
     finally:
         home.close()
 
@@ -60,7 +61,7 @@ def test_its_first_question_shows_the_digit(made: Seat) -> None:
     question = answering.next_question(made)
     assert question is not None
     assert len(question.choices) > 1
-    assert set(question.choices) <= set(demo.LABELS)
+    assert set(question.choices) <= set(digits.LABELS)
     assert oracle.can_answer(made)
     head, content = (question.view.image or "").split(",")
     assert head == "data:image/png;base64"
@@ -70,11 +71,11 @@ def test_its_first_question_shows_the_digit(made: Seat) -> None:
 
 
 def test_its_cells_are_the_same_each_time_and_hold_the_truth() -> None:
-    (cells, roles), (again, _) = demo.demo_cells(), demo.demo_cells()
+    (cells, roles), (again, _) = digits.demo_cells(), digits.demo_cells()
     assert cells.equals(again)
     table = LabelTable.from_cells(cells, roles)
     assert table.truth is not None
     assert table.candidates[np.arange(table.n_rows), table.truth].all()
     share = (table.candidates.sum(axis=1) > 1).mean()
-    assert abs(share - demo.CONTAMINATED_SHARE) < 0.05
+    assert abs(share - digits.CONTAMINATED_SHARE) < 0.05
     assert len(table.features().fit(table, np.arange(100)).transform(table, np.arange(3))[0]) == 64

@@ -1,4 +1,4 @@
-"""The demo project made at first start: scikit-learn's handwritten digits with candidate sets.
+"""The demo that a first start makes: scikit-learn's handwritten digits with candidate sets.
 
 Candidates come from the Bayes contamination model (Nguyen, Destercke and Masson, AAAI 2017, section 5), in
 which the labels a classifier finds likely are the ones that join; a third of the rows are held out as truth.
@@ -34,6 +34,8 @@ LABELS = tuple("0123456789")
 CONTAMINATED_SHARE = 0.9
 JOIN_PROBABILITY = 0.9
 SEED = 7
+SETTINGS = LearnerSettings(n_neighbors=5, truth_role="hidden")
+"""Truth that is given would leave nothing to ask."""
 
 
 def ensure_demo(home: Home) -> int | None:
@@ -44,12 +46,15 @@ def ensure_demo(home: Home) -> int | None:
         owner = people.first_owner(session)
     if owner is None:
         raise LookupError("The demo project needs an owner. Fix: call ensure_owner(home) first.")
-    table = LabelTable.from_cells(*demo_cells())
     try:
-        hidden = LearnerSettings(n_neighbors=5, truth_role="hidden")  # there would be nothing to ask
-        return create_project(Seat(home, owner.id), NAME, table, hidden, DESCRIPTION)
+        return create_project(Seat(home, owner.id), NAME, demo_table(), SETTINGS, DESCRIPTION)
     except ProjectNameError:
         return None  # another process of the same home has made it a moment ago
+
+
+def demo_table() -> LabelTable:
+    """The table of its project."""
+    return LabelTable.from_cells(*demo_cells())
 
 
 def demo_cells() -> tuple[pd.DataFrame, Roles]:

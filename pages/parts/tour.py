@@ -1,0 +1,109 @@
+"""The tour of a demo: a few words in place above the page, while everything on it works; one press ends it for good."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.parts import frame, state
+from workflow import demos
+from workflow.demos import tours
+
+
+class Step(NamedTuple):
+    """words : Markdown      page, label : where it sends them, '' where they stay
+    owners : whether that page is for owners of this Winnow alone
+    """
+
+    words: str
+    page: str = ""
+    label: str = ""
+    owners: bool = False
+
+
+_ANY_TIME = Step(
+    "**C** says that you can't tell, **S** skips, **U** takes your last answer back. Every press is saved at once, so "
+    "you can stop at any time."
+)
+_WHY = Step(
+    "The next question is no accident: the line above the choices says why this row is asked. Rows that the model is "
+    "sure of are never asked."
+)
+_PROGRESS = Step(
+    "After some twenty answers *Progress* says how many labels are right, with its interval, measured on rows that are "
+    "kept apart. The dry run there lets the hidden labels answer 50, to see it move.",
+    "progress.py",
+    "Progress",
+)
+_HOME_AGAIN = Step(
+    "That is all. *Export* gives the table back, one label a row; *Bring a table* on Home begins with one of your own.",
+    "import_table.py",
+    "Bring a table",
+    owners=True,
+)
+STEPS = {
+    demos.DIGITS.key: (
+        Step("A scan, and the digits that it may be. Press the digit you see: one key is one answer."),
+        _ANY_TIME,
+        _WHY,
+        _PROGRESS,
+        _HOME_AGAIN,
+    ),
+    demos.CALLS.key: (
+        Step(
+            "A clip with up to three singers. **P** plays it; press the number of the one that is loudest. What each "
+            "looks like stands beside its name, and in the guidelines."
+        ),
+        Step(
+            "The list is a detector's, which is often wrong: its score stands below each name, the bar is what the "
+            "model says now. They part as you answer."
+        ),
+        _ANY_TIME,
+        _PROGRESS,
+        _HOME_AGAIN,
+    ),
+    demos.REMARKS.key: (
+        Step(
+            "Six people voted what this message is about, and did not agree. The choices are what they said; press the "
+            "number of the right one."
+        ),
+        Step(
+            "One of the six mostly guesses. *Votes before*, in the project's settings, shows how far each can be "
+            "believed: found without a single true label.",
+            "project_page.py",
+            "Project settings",
+            owners=True,
+        ),
+        _ANY_TIME,
+        _PROGRESS,
+        _HOME_AGAIN,
+    ),
+}
+
+
+def tour(page: frame.ProjectPage) -> None:
+    """The step where this person is, with the way on and out; nothing at a project that is no demo, or once ended."""
+    demo = demos.BY_NAME.get(page.project.name)
+    if demo is None or tours.ended(page.seat):
+        return
+    steps = STEPS[demo.key]
+    at = f"{state.TOUR}-{page.project.id}"
+    place = min(st.session_state.get(at, 0), len(steps) - 1)
+    step, here = steps[place], {"project": str(page.project.id)}
+    with st.container(key="winnow_tour", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":small[Tour, {place + 1} of {len(steps)}]  \n{step.words}")
+        if step.page and (page.person.is_owner or not step.owners):
+            st.page_link(step.page, label=step.label, query_params=here, width="content")
+        if place < len(steps) - 1:
+            st.button("Next", key=f"{at}-next", on_click=_go_to, args=(at, place + 1))
+        st.button("End the tour", key=f"{at}-end", type="tertiary", on_click=_end, args=(page,))
+
+
+def _go_to(at: str, place: int) -> None:
+    st.session_state[at] = place
+
+
+def _end(page: frame.ProjectPage) -> None:
+    with frame.refusals_said_later():
+        tours.end(page.seat)

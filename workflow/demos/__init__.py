@@ -1,0 +1,11 @@
+"""Demos: projects that are made here, so that somebody can try Winnow before they bring a table of their own.
+
+A first start makes the digits (`digits`); what else an owner asks for on Home is made then (`making`).
+"""
+
+from __future__ import annotations
+
+from workflow.demos.catalogue import ALL, BY_NAME, CALLS, DIGITS, REMARKS, Demo
+from workflow.demos.making import ask, find, make
+
+__all__ = ["ALL", "BY_NAME", "CALLS", "DIGITS", "REMARKS", "Demo", "ask", "find", "make"]
