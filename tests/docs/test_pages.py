@@ -26,6 +26,7 @@ from workflow.settings import Settings
 DOCS = ROOT / "docs"
 PYTHON_IS_RUN = {
     "README.md": "tests/test_readme.py",
+    "docs/http-api.md": "tests/web/api/test_client.py",
     "docs/library.md": "tests/plcore/test_library_page.py",
     "docs/online-learners.md": "here",
     "docs/researcher.md": "here",

@@ -262,6 +262,17 @@ class Kind(Protocol):
     def get_ready(self, opened: Any) -> None:
         """Do now what the next question would otherwise take longer for."""
 
+    # telling.py
+    def tell_question(self, shown: Any) -> dict[str, Any]:
+        """A question as programs have it, in plain values that do not tell whether it is a blind check. shown : as
+        `make_turn` shows it"""
+
+    def tell_figures(self, view: Any) -> dict[str, Any]:
+        """What `read_progress` gives, as programs have it, in plain values: one measure with its curve."""
+
+    def tell_predictions(self, opened: Any, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """Of each of these rows the label as it stands, and the shares, in plain values."""
+
     # forms.py
     def forms_now(self, opened: Any) -> FormsNow | None:
         """What is known of the forms in which questions are put; None where there is one form only."""

@@ -1,0 +1,16 @@
+"""Refusals for programs: JSON problems (RFC 9457) in the words that pages say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from starlette.responses import JSONResponse
+
+TYPE = "application/problem+json"
+
+
+def problem(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The refusal as a response. words : what, why and the fix"""
+    said = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": words}
+    return JSONResponse(said, status, headers, TYPE)
