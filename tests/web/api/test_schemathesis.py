@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 from starlette.testclient import TestClient
 
 from tests.web.api.conftest import API
+from workflow.home import Home
 from workflow.seat import Seat
 
 CHECKS = (not_a_server_error, status_code_conformance, response_schema_conformance)
@@ -42,3 +44,19 @@ def call(api: TestClient, seat: Seat, calls: int) -> Counter[int]:
 
     one_call()
     return seen
+
+
+def test_some_calls_find_no_fault(api: TestClient, seat: Seat) -> None:
+    seen = call(api, seat, 100)
+    assert seen[200]
+    assert seen[422]
+
+
+@pytest.mark.slow
+def test_thousands_of_calls_find_no_fault(
+    api: TestClient, seat: Seat, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(home.attempts), "may_call", lambda _self, _person: True)
+    seen = call(api, seat, 1_000)
+    assert {200, 404, 422} <= set(seen)
+    assert sum(seen.values()) >= 1_000
