@@ -11,6 +11,7 @@ TYPE = "application/problem+json"
 
 
 def problem(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The refusal as a response. words : what, why and the fix"""
+    """The refusal as a response. words : what, why and the fix; a half of a character in them is written as ?"""
+    words = words.encode(errors="replace").decode()
     said = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": words}
     return JSONResponse(said, status, headers, TYPE)

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.api.shapes import Problem
 from web.guard import PERSON_HEADER
-from web.problems import TYPE, problem
+from web.problems import problem
 from web.readable import has_too_many_parts
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import AnswerError, StaleQuestion
@@ -160,4 +160,4 @@ def _closing(status: int, words: str) -> Response:
     return problem(status, words, {"connection": "close"})
 
 
-__all__ = ["REFUSALS", "TYPE", "AnySeat", "Bounded", "SeatAt", "done", "say_refusals"]
+__all__ = ["REFUSALS", "AnySeat", "Bounded", "SeatAt", "done", "say_refusals"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -86,7 +86,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     return str(schema.get("type", "anything"))
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+def _table(head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     if rows:
         yield f"<table><thead><tr>{''.join(f'<th>{one}</th>' for one in head)}</tr></thead><tbody>"
         for row in rows:

@@ -6,10 +6,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-Text = Annotated[str, Field(max_length=10_000)]
-Whole = Annotated[int, Field(ge=0, le=2**31 - 1)]
+from workflow.common.pressed import storable
+
+Text = Annotated[str, AfterValidator(storable)]
+"""What a database takes."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -106,12 +108,12 @@ class NextQuestion(BaseModel):
 class AnswerBody(Sent):
     """An answer to a question."""
 
-    token: Annotated[str, Field(min_length=1, max_length=200)]
-    kind: Annotated[str, Field(max_length=20, description="One of the question's `answers`.")]
-    labels: Annotated[list[Annotated[str, Field(max_length=1_000)]], Field(max_length=5_000)] = []
-    note: Text | None = None
+    token: Annotated[Text, Field(min_length=1, max_length=200)]
+    kind: Annotated[Text, Field(max_length=20, description="One of the question's `answers`.")]
+    labels: Annotated[list[Annotated[Text, Field(max_length=1_000)]], Field(max_length=5_000)] = []
+    note: Annotated[Text, Field(max_length=10_000)] | None = None
     flagged: bool = False
-    shown: Annotated[str, Field(max_length=200)] | None = None
+    shown: Annotated[Text, Field(max_length=200)] | None = None
 
 
 class Stored(BaseModel):
@@ -128,7 +130,7 @@ class RowsBody(Sent):
     """Rows to add, all or none."""
 
     rows: Annotated[
-        list[dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=100_000)]]],
+        list[dict[Annotated[Text, Field(max_length=1_000)], Annotated[Text, Field(max_length=100_000)]]],
         Field(
             min_length=1, max_length=10_000, description="Each {column: cell}, as a CSV file would have them."
         ),
