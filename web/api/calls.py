@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from web.api.shapes import Problem
+from web.api.shapes import ToldProblem
 from web.guard import PERSON_HEADER
 from web.problems import problem
 from web.readable import has_too_many_parts
@@ -53,7 +53,7 @@ _STATUS: dict[type[Exception], int] = {
 }
 """What use cases refuse with, in words for the person."""
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": words}
+    status: {"model": ToldProblem, "description": words}
     for status, words in {
         401: "The token is missing, unknown or over.",
         403: "The person may not do this.",

@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from web import media as kept
 from web.api.calls import REFUSALS, AnySeat, SeatAt, done
-from web.api.shapes import Figures, ListedProject, Log, Predictions, ProjectList, Rows
+from web.api.shapes import Figures, ListedProject, Predictions, ProjectList, PulledLog, ToldRows
 from web.problems import problem
 from workflow import exporting, projects
 from workflow.outgoing import for_programs
@@ -44,13 +44,15 @@ async def figures(seat: SeatAt) -> Any:
     return await done(for_programs.figures_of, seat)
 
 
-@router.get("/projects/{project}/rows", response_model=Rows, summary="Rows as the file had them")
+@router.get("/projects/{project}/rows", response_model=ToldRows, summary="Rows as the file had them")
 async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Any:
     found = await done(for_programs.rows_of, seat, start, count)
     return {"rows": found.items, "total": found.total}
 
 
-@router.get("/projects/{project}/log", response_model=Log, summary="Entries of the log after one of them")
+@router.get(
+    "/projects/{project}/log", response_model=PulledLog, summary="Entries of the log after one of them"
+)
 async def log(
     seat: SeatAt,
     since: Annotated[int, Query(ge=0, le=2**31 - 1_001, description="Entries after this seq.")] = 0,

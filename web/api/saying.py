@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from web import presses
 from web.api.calls import REFUSALS, SeatAt, done
-from web.api.shapes import Added, AnswerBody, NextQuestion, Problem, RowsBody, Stored
+from web.api.shapes import Added, AnswerBody, NextQuestion, RowsBody, StoredAnswer, ToldProblem
 from workflow import answering
 from workflow.answering import Saved, StaleQuestion
 from workflow.importing import row_records
@@ -18,7 +18,7 @@ from workflow.outgoing import for_programs
 
 _STALE: dict[int | str, dict[str, Any]] = {
     409: {
-        "model": Problem,
+        "model": ToldProblem,
         "description": "It comes too late: something else is stored, or stands there, by now.",
     }
 }
@@ -31,7 +31,9 @@ async def question(seat: SeatAt) -> Any:
     return {"question": await done(for_programs.question_for, seat)}
 
 
-@router.post("/projects/{project}/answers", response_model=Stored, summary="Answer a question, exactly once")
+@router.post(
+    "/projects/{project}/answers", response_model=StoredAnswer, summary="Answer a question, exactly once"
+)
 async def answer(seat: SeatAt, given: AnswerBody) -> Response:
     """The same token again, with the same answer, gets the same reply and stores nothing; with another one, 409."""
     saved = await done(

@@ -21,7 +21,7 @@ class Sent(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Problem(BaseModel):
+class ToldProblem(BaseModel):
     """Why nothing was done (RFC 9457)."""
 
     type: Literal["about:blank"]
@@ -52,7 +52,7 @@ class ProjectList(BaseModel):
     projects: list[ListedProject]
 
 
-class Row(BaseModel):
+class ToldRow(BaseModel):
     """A row as the file had it: neither its candidates nor its truth."""
 
     row: int = Field(description="Its number, from 0.")
@@ -67,14 +67,14 @@ class Row(BaseModel):
     segment: tuple[float | None, float | None] | None = Field(description="Seconds of the recording.")
 
 
-class Rows(BaseModel):
+class ToldRows(BaseModel):
     """Some rows, in order."""
 
-    rows: list[Row]
+    rows: list[ToldRow]
     total: int
 
 
-class Choice(BaseModel):
+class ToldChoice(BaseModel):
     """A label that the row may have."""
 
     label: str
@@ -85,7 +85,7 @@ class Choice(BaseModel):
     )
 
 
-class Question(Row):
+class ToldQuestion(ToldRow):
     """One question, which is this person's for some minutes."""
 
     token: str = Field(description="Names this showing; an answer repeats it.")
@@ -94,7 +94,7 @@ class Question(Row):
     is_it: list[str] | None = Field(
         description='Where it is asked in yes and no: answer "is"/"among" or "not" of these.'
     )
-    choices: list[Choice]
+    choices: list[ToldChoice]
     answers: list[str] = Field(description="The kinds of answers that it takes.")
     why: str
 
@@ -102,7 +102,7 @@ class Question(Row):
 class NextQuestion(BaseModel):
     """The question before the person; null where nothing is left to ask them."""
 
-    question: Question | None
+    question: ToldQuestion | None
 
 
 class AnswerBody(Sent):
@@ -116,7 +116,7 @@ class AnswerBody(Sent):
     shown: Annotated[Text, Field(max_length=200)] | None = None
 
 
-class Stored(BaseModel):
+class StoredAnswer(BaseModel):
     """What was stored. The same answer sent again gets the same reply, and stores nothing."""
 
     seq: int = Field(description="Its number in the project's log.")
@@ -143,7 +143,7 @@ class Added(BaseModel):
     rows: int
 
 
-class LogEntry(BaseModel):
+class LoggedEntry(BaseModel):
     """A line of the log."""
 
     seq: int
@@ -169,14 +169,14 @@ class LogEntry(BaseModel):
     asked: dict[str, Any] | None
 
 
-class Log(BaseModel):
+class PulledLog(BaseModel):
     """Entries in order. last : of the log; where it is greater than the last one here, ask again since that."""
 
-    entries: list[LogEntry]
+    entries: list[LoggedEntry]
     last: int
 
 
-class Measure(BaseModel):
+class ToldMeasure(BaseModel):
     """How good the labels are, honestly: by rows that the model never learnt from."""
 
     name: Literal["accuracy", "F1"]
@@ -211,7 +211,7 @@ class Figures(BaseModel):
     settled: float | None
     done: bool
     seconds_per_answer: float | None
-    measure: Measure | None
+    measure: ToldMeasure | None
     curve: list[Point]
     labels: list[CountedLabel]
 

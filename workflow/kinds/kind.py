@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -30,21 +29,9 @@ if TYPE_CHECKING:
     from workflow.home import Home
     from workflow.kinds.batching import Batching
     from workflow.kinds.kind_settings import WorkerSettings
+    from workflow.kinds.kind_words import KindWords
     from workflow.outgoing.described import Described
     from workflow.shelf import BackgroundTraining
-
-
-@dataclass(frozen=True)
-class KindWords:
-    """How pages speak of projects of a kind.
-
-    title : the kind itself      classes : the word for its classes, in the plural
-    finished : the sentence where nothing is open any more
-    """
-
-    title: str
-    classes: str
-    finished: str
 
 
 class Kind(Protocol):

@@ -15,7 +15,7 @@ from web import bearer
 from web import server as served
 from web.api.made import make_api
 from web.guard import SEEN_EVERY
-from web.problems import TYPE, problem
+from web.problems import TYPE
 from workflow.access import RIGHTS, Right, Role
 from workflow.people import members, team, tokens
 from workflow.seat import Seat
@@ -191,12 +191,3 @@ def test_the_document_is_for_whoever_is_signed_in_or_has_a_token(
         assert answer.status_code == 200, path
         assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert server.get(f"{API}/projects").status_code == 401, "a cookie does nothing"
-
-
-def test_a_problem_is_what_rfc_9457_says() -> None:
-    said = problem(404, "There is none.", {"retry-after": "5"})
-    assert (said.status_code, said.media_type) == (404, "application/problem+json")
-    assert said.headers["retry-after"] == "5"
-    assert bytes(said.body) == (
-        b'{"type":"about:blank","title":"Not Found","status":404,"detail":"There is none."}'
-    )

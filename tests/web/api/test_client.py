@@ -168,9 +168,9 @@ def test_what_it_knows_is_what_the_document_says() -> None:
     from web.api import shapes
 
     for own, theirs in (
-        (client.WinnowQuestion, shapes.Question),
-        (client.WinnowChoice, shapes.Choice),
-        (client.WinnowAnswer, shapes.Stored),
+        (client.WinnowQuestion, shapes.ToldQuestion),
+        (client.WinnowChoice, shapes.ToldChoice),
+        (client.WinnowAnswer, shapes.StoredAnswer),
     ):
         assert {one.name for one in fields(own)} <= set(theirs.model_fields)  # type: ignore[arg-type]
 

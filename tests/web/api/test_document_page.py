@@ -39,7 +39,7 @@ def test_every_call_is_told_whole(document: dict[str, Any]) -> None:
             content = call["responses"][code]["content"]
             assert list(content) == ["application/problem+json"], path
             schema = content["application/problem+json"]["schema"]
-            assert schema == {"$ref": "#/components/schemas/Problem"}, path
+            assert schema == {"$ref": "#/components/schemas/ToldProblem"}, path
     assert "HTTPValidationError" not in document["components"]["schemas"]
 
 
