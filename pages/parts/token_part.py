@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts import frame, state
 from workflow.people import tokens
 
-PURPOSE, LIFE = f"{state.TOKEN}-purpose", f"{state.TOKEN}-life"
+PURPOSE, LIFE, OPEN = (f"{state.TOKEN}-{name}" for name in ("purpose", "life", "open"))
 LIVES = {"30 days": 30, "90 days": 90, "1 year": 365, "Until I end it": None}
 """How long a token lasts, in words, with the days."""
 
@@ -31,6 +31,9 @@ def token_part(page: frame.Page) -> None:
         ):
             st.markdown(in_words(one))
             st.button("End", key=f"end-token-{one.id}", on_click=_end, args=(page, one.id))
+    if not st.session_state.get(OPEN):
+        st.button("New token", key="new-token", on_click=_open)
+        return
     with st.form("token", border=True, clear_on_submit=False):
         st.text_input(
             "What it is for",
@@ -39,7 +42,9 @@ def token_part(page: frame.Page) -> None:
             placeholder="notebook of the bird survey",
         )
         st.selectbox("It lasts", list(LIVES), key=LIFE)
-        st.form_submit_button("Make a token", on_click=_make, args=(page,), key="make-token")
+        st.form_submit_button(
+            "Make the token", type="primary", on_click=_make, args=(page,), key="make-token"
+        )
 
 
 def in_words(one: tokens.ApiToken) -> str:
@@ -51,12 +56,16 @@ def in_words(one: tokens.ApiToken) -> str:
     return f"**{frame.escape(one.purpose)}**  \n{' · '.join(facts)}"
 
 
+def _open() -> None:
+    st.session_state[OPEN] = True
+
+
 def _make(page: frame.Page) -> None:
     purpose, life = st.session_state.get(PURPOSE) or "", st.session_state.get(LIFE)
     with frame.refusals_said_later(tokens.TokenError):
         secret = tokens.make_token(page.seat, purpose, LIVES.get(life or ""))
         st.session_state[state.TOKEN] = purpose, secret
-        st.session_state[PURPOSE] = ""
+        st.session_state[OPEN] = False
 
 
 def _end(page: frame.Page, token_id: int) -> None:
