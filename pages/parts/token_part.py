@@ -24,7 +24,7 @@ def token_part(page: frame.Page) -> None:
         purpose, secret = made
         with st.container(border=True):
             st.markdown(f"**The token for {frame.escape(purpose)}.** Copy it now: it is not shown again.")
-            st.code(secret, language=None)
+            st.code(secret, language=None, wrap_lines=True)
     for one in tokens.my_tokens(page.seat):
         with st.container(
             border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"

@@ -14,7 +14,7 @@ from web.api.document_page import page_of
 from web.problems import TYPE
 from workflow.outgoing.for_programs import VERSION
 
-_ABOUT = """Every call sends a token as `Authorization: Bearer winnow_...`; people make theirs on the page *My account*.
+_ABOUT = """Every call sends a token, Authorization: Bearer winnow_...; people make theirs on the page My account.
 It has the rights of its person. What is refused is a problem (RFC 9457) in words that say why and what to do."""
 
 
