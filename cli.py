@@ -24,6 +24,7 @@ from winnow.rank_command import rank
 from winnow.snapshot_command import snapshot
 from winnow.store_command import accept_store
 from winnow.terminal import say
+from winnow.token_command import token
 
 REFUSED = 2
 """Exit status of a command that did not do what it was asked to; one line on standard error says why."""
@@ -55,7 +56,7 @@ def main() -> None:
     """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, snapshot):
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, snapshot, token):
     main.add_command(command)
 
 
@@ -175,6 +176,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.outgoing.large_tables import RankingError
     from workflow.outgoing.snapshots import SnapshotError
     from workflow.people.members import MemberError
+    from workflow.people.tokens import TokenError
     from workflow.projects import ProjectNameError
     from workflow.saving import NotSaved
     from workflow.settings import SettingsError
@@ -192,6 +194,7 @@ def _refusals() -> tuple[type[Exception], ...]:
         SnapshotError,
         StaleQuestion,
         TableError,
+        TokenError,
         OSError,
     )
     return (*refused, *cannot)

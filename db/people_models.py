@@ -60,6 +60,21 @@ class SignInRow(Base):
     browser: Mapped[str] = mapped_column(server_default="")  # its kind in a few words
 
 
+class TokenRow(Base):
+    """A token by which a program acts as a person; only its secret's SHA-256 is kept."""
+
+    __tablename__ = "tokens"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    secret_hash: Mapped[str] = mapped_column(unique=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), index=True)
+    purpose: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]  # NULL: it lasts until it is ended
+    ended_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]  # to a few minutes
+
+
 class AccountRow(Base):
     """How a person signs in beside links; nobody has one until it is needed."""
 

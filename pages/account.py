@@ -1,10 +1,11 @@
-"""My account: a password for return visits, and the browsers that are signed in."""
+"""My account: a password for return visits, the browsers that are signed in, tokens for programs."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages.parts import browser_list, frame, state
+from pages.parts.token_part import token_part
 from workflow.people import browsers, passwords
 
 page = frame.begin()
@@ -69,7 +70,7 @@ with st.form("password", border=True, clear_on_submit=False):
         key="set-password",
     )
     if has_one:
-        st.caption("Your other browsers are signed out when it changes.")
+        st.caption("Your other browsers are signed out, and your tokens end, when it changes.")
 
 st.subheader("Signed-in browsers")
 mine = browsers.my_browsers(page.seat)
@@ -82,3 +83,5 @@ for browser in mine:
             st.button("Sign out", key=f"out-{browser.id}", on_click=end_one, args=(browser.id,))
 if any(one.id != this for one in mine):
     st.button("Sign out all others", key="out-others", on_click=end_others)
+
+token_part(page)

@@ -103,9 +103,19 @@ def _addresses() -> Iterator[str]:
     yield from _table(["address", "not signed in", *ROLES, "no member"], rows)
 
 
+def _calls() -> Iterator[str]:
+    yield "## Calls of programs\n"
+    yield "Below `/api/v1`, by the token of a person. Without one that works, 401. *no* is 403, *not there* 404.\n"
+    rows = [
+        [f"`{call}`", *([YES] * len(ROLES) + [NOT_THERE] if right is None else _cells(right))]
+        for call, right in addresses.API.items()
+    ]
+    yield from _table(["call", *ROLES, "no member"], rows)
+
+
 def paper() -> str:
     """The whole of docs/access.md."""
-    parts = (_rights(), _pages(), _use_cases(), _addresses())
+    parts = (_rights(), _pages(), _use_cases(), _addresses(), _calls())
     return "\n".join([_BEGINNING, *(line for part in parts for line in part)]).rstrip() + "\n"
 
 

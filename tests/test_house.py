@@ -46,6 +46,7 @@ OPENS_BY_ITSELF = {
     "workflow/people/passwords.py": "signing in: nobody is there yet",
     "workflow/people/elsewhere.py": "signing in: nobody is there yet",
     "workflow/people/browsers.py": "who is there is what it finds out",
+    "workflow/people/tokens.py": "who is there is what it finds out",
     "workflow/people/refusals.py": "who was refused is nobody",
     "workflow/demos/digits.py": "the first project, before anybody is there",
     "workflow/training.py": "the worker, who is no person",

@@ -18,12 +18,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.AuthRedirect_pb2 import AuthRedirect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from web import bearer
+from web.problems import problem
 from web.proxies import proxy_user
 from web.signin_page import cookie_of
 from web.told import PATH, NamedFiles
 from workflow.home import Home, home
-from workflow.people import browsers, elsewhere
+from workflow.people import browsers, elsewhere, tokens
 from workflow.people.browsers import SignedIn
+from workflow.people.tokens import TokenUse
 from workflow.saving import STORE_FAULTS, note_fault, why_it_failed
 
 Found = TypeVar("Found")
@@ -60,7 +63,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._seen: dict[int, float] = {}
+        self._seen: dict[tuple[str, int], float] = {}
         self._told = NamedFiles()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,6 +78,9 @@ class Guard:
             return
         if scope["type"] == "http" and scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
+            return
+        if bearer.is_of_program(scope, headers):
+            await self._program(scope, headers, receive, send)
             return
         secret = cookie_of(HTTPConnection(scope))
         try:
@@ -91,7 +97,7 @@ class Guard:
         if secret is None or found is None:
             await _refuse(scope, receive, send, _ask_to_sign_in(scope, headers))
             return
-        await self._see(found.id)
+        await self._see("browser", found.id)
         scope["headers"] = [
             *scope["headers"],
             (PERSON_HEADER.encode(), str(found.person.id).encode()),
@@ -106,12 +112,39 @@ class Guard:
             return
         await self.app(scope, receive, send)
 
-    async def _see(self, sign_in_id: int) -> None:
-        """Note now and then that the browser is there; where that cannot be written it is not tried at once again."""
+    async def _program(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """Let a program in as the person of its token; whatever cookie it sends counts for nothing."""
+        here, secret, found = home(), bearer.secret_of(headers), None
+        try:
+            if secret is not None:
+                found = await _asked(here, lambda at: tokens.user_of(at, secret))
+            if found is not None and not await _agrees(scope, found):
+                found = None
+        except STORE_FAULTS as error:
+            why = why_it_failed(error)
+            if why is None:
+                raise
+            note_fault(error, why)
+            await problem(503, why, {"retry-after": bearer.STORE_AGAIN})(scope, receive, send)
+            return
+        if found is None:
+            await problem(401, bearer.NOBODY, {"www-authenticate": "Bearer"})(scope, receive, send)
+        elif not here.attempts.may_call(found.person.id):
+            await problem(429, bearer.TOO_MANY, {"retry-after": bearer.CALLS_AGAIN})(scope, receive, send)
+        else:
+            await self._see("token", found.id)
+            person = (PERSON_HEADER.encode(), str(found.person.id).encode())
+            scope["headers"] = [*bearer.without_secrets(scope), person]
+            await self.app(scope, receive, send)
+
+    async def _see(self, what: str, number: int) -> None:
+        """Note now and then that the browser, or token, is used; where that cannot be written it is not tried at once
+        again."""
         now = time.monotonic()
-        if now - self._seen.get(sign_in_id, -SEEN_EVERY) >= SEEN_EVERY:
-            self._seen[sign_in_id] = now
-            await run_in_threadpool(browsers.see, home(), sign_in_id)
+        if now - self._seen.get((what, number), -SEEN_EVERY) >= SEEN_EVERY:
+            self._seen[what, number] = now
+            note = browsers.see if what == "browser" else tokens.note_use
+            await run_in_threadpool(note, home(), number)
 
     def _while_signed_in(
         self, secret: str, sign_in_id: int, receive: Receive, send: Send
@@ -144,7 +177,7 @@ class Guard:
         except STORE_FAULTS:
             return False
         if found is not None:
-            await self._see(found.id)
+            await self._see("browser", found.id)
         return found is None
 
 
@@ -191,12 +224,12 @@ async def _signed_in(secret: str | None) -> SignedIn | None:
     return await _asked(home(), lambda here: browsers.signed_in(here, secret))
 
 
-async def _agrees(scope: Scope, found: SignedIn) -> bool:
+async def _agrees(scope: Scope, found: SignedIn | TokenUse) -> bool:
     """Whether a trusted proxy, where one says who it is, says the same; where none does, whether none had to."""
     here = home()
     user = proxy_user(scope, here.settings.sign_in)
     if user is None:
-        return found.how != "proxy"
+        return not isinstance(found, SignedIn) or found.how != "proxy"
     return await _asked(here, lambda at: elsewhere.person_by_proxy(at, user)) == found.person.id
 
 

@@ -8,10 +8,11 @@ import sys
 
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from streamlit import config
 
-from web import installing, presses, scripts
+from web import bearer, installing, presses, scripts
+from web.api.made import make_api
 from web.backups import backup_file
 from web.closed import Closed
 from web.exports import prepared_file
@@ -45,6 +46,7 @@ ROUTES = [
     Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
     Route(f"{installing.PATH}/manifest.webmanifest", installing.manifest, methods=["GET"]),
     Route(f"{installing.PATH}/icon-{{size}}.png", installing.icon, methods=["GET"]),
+    Mount(bearer.API, make_api()),
     Route("/signin", signin, methods=["GET", "POST"]),
     Route("/signin/openid", openid_start, methods=["GET"]),
     Route("/signin/openid/back", openid_back, methods=["GET"]),

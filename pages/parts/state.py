@@ -31,6 +31,9 @@ CARD = "winnow_card"
 SIMILAR = "winnow_similar"
 """What the card asked for last: the answered rows most like the one of its question."""
 
+TOKEN = "winnow_token"  # noqa: S105 - a key
+"""Purpose and secret of a token that was made, until it is drawn once."""
+
 FLASH = "winnow_flash"
 """A toast that survives one page switch."""
 

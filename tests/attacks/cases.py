@@ -76,7 +76,11 @@ CLOSED = (
     "/oauth2callback?code=x&state=y",
     "/healthz/",
     "/signin/x",
-    "/api/v1/openapi.json",
+    "/api/v1/projects",
+    "/api/v1/projects/{project}/rows",
+    "/api/v1/projects/{project}/question",
+    "/api/v1/openapi.json/",
+    "/api/v1",
     "/docs",
     "/.git/config",
     "/.env",
@@ -187,6 +191,13 @@ def strangers() -> Iterator[Case]:
         yield Case(
             f"stranger says so at a websocket in {header}", target=STREAM, headers=(*UPGRADE, (header, "1"))
         )
+    for target in ("/", "/export", "/api/v1/projects", "/api/v1/openapi.json", *OTHERS):
+        for token in ("winnow_" + "a" * 43, "{used}", "{dead}", "' OR 1=1 --", "a" * 9_000):
+            yield Case(
+                f"stranger sends the token {token[:9]} to {target}",
+                target=target,
+                headers=(("Authorization", f"Bearer {token}"),),
+            )
     for header in ("X-Forwarded-For", "X-Real-IP", "Forwarded", "X-Original-URL", "X-Rewrite-URL"):
         yield Case(f"stranger names another place in {header}", headers=((header, "/healthz"),))
 

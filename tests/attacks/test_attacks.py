@@ -29,7 +29,7 @@ from workflow.seat import Seat
 pytestmark = pytest.mark.slow
 
 PATIENCE = 10.0
-TABLES = ("people", "projects", "entries", "members", "links", "sign_ins")
+TABLES = ("people", "projects", "entries", "members", "links", "sign_ins", "tokens")
 
 
 @pytest.fixture(scope="module")

@@ -82,7 +82,7 @@ def test_any_working_directory_will_do(
     made = Database(sqlite_url)
     made.migrate()
     with made.read() as session:
-        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0018"
+        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0019"
     made.close()
 
 

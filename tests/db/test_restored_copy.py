@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from db import links, people, restored_copy, sign_ins
+from db import links, people, restored_copy, sign_ins, tokens
 from db.engine import Database
 from db.events import EventFilter, listed
 from tests.databases import on_sqlite
@@ -36,6 +36,9 @@ def copy(database: Database, tmp_path: Path) -> Path:
             links.add(session, created_by=None, **common)
         links.take(session, "ended", NOW)
         sign_ins.end(session, 3, ada, NOW)
+        for name, end in (("for ever", None), ("an hour", LATER), ("over", NOW), ("ended", None)):
+            tokens.add(session, secret_hash=name, person_id=ada, purpose=name, created_at=NOW, expires_at=end)
+        tokens.end(session, 4, ada, NOW)
     database.copy_to(tmp_path / "copy.sqlite3")
     return tmp_path / "copy.sqlite3"
 
@@ -48,6 +51,7 @@ def test_what_is_open_ends_and_is_noted(copy: Path) -> None:
         with there.read() as session:
             assert [sign_ins.find(session, name, at) for name in ("open", "over", "ended")] == [None] * 3
             assert links.open_counts(session, at) == {}
+            assert tokens.listed(session, 1, at) == []
             found = [links.find(session, name) for name in ("open", "over", "ended")]
             assert [one and (one.expires_at, one.used_at) for one in found] == [
                 (at, None),
@@ -56,15 +60,16 @@ def test_what_is_open_ends_and_is_noted(copy: Path) -> None:
             ]
             (event,) = listed(session, EventFilter(what="restored"))
         assert (event.at, event.person_id, event.address) == (at, None, "")
-        assert event.details == {"file": "b.zip", "sign_ins": 1, "links": 1}
+        assert event.details == {"file": "b.zip", "sign_ins": 1, "links": 1, "tokens": 2}
     finally:
         there.close()
 
 
 @on_sqlite
-def test_tables_from_before_there_were_events_are_taken(copy: Path) -> None:
+def test_tables_from_before_there_were_events_and_tokens_are_taken(copy: Path) -> None:
     with closing(sqlite3.connect(copy)) as there, there:
         there.execute("DROP TABLE events")
+        there.execute("DROP TABLE tokens")
     restored_copy.end_access(copy, NOW, "restored", "b.zip")
     with closing(sqlite3.connect(copy)) as there:
         over = there.execute("SELECT count(*) FROM sign_ins WHERE ended_at IS NOT NULL").fetchone()

@@ -34,6 +34,21 @@ PRESSED: Mapping[str, Right] = {"/presses/{project:int}": Right.ANSWER}
 """For members of a project that the address is about, who send it something. Who is no member hears the same as of a
 project that does not exist, as everywhere."""
 
+API: Mapping[str, Right | None] = {
+    "GET /projects": None,
+    "GET /projects/{project}": Right.SEE,
+    "GET /projects/{project}/figures": Right.SEE,
+    "GET /projects/{project}/rows": Right.SEE,
+    "GET /projects/{project}/log": Right.OWN,
+    "GET /projects/{project}/predictions": Right.OWN,
+    "GET /projects/{project}/export": Right.OWN,
+    "GET /files/{name}": None,
+    "POST /projects/{project}/question": Right.ANSWER,
+    "POST /projects/{project}/answers": Right.ANSWER,
+    "POST /projects/{project}/rows": Right.OWN,
+}
+"""Below /api/v1, for whoever sends a token. None: what the person may see, of whatever project."""
+
 OF_WINNOW = ("/backup-files/{name}",)
 """For owners of this Winnow alone, whatever role anybody has in a project."""
 

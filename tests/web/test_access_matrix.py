@@ -12,7 +12,7 @@ from tests.web.conftest import COOKIE
 from tests.workflow.common.malformed import PRESS
 from tests.workflow.media.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
-from web import server
+from web import bearer, server
 from web.uploads import TYPE
 from workflow import exporting, importing
 from workflow.access import RIGHTS, Right, Role
@@ -72,6 +72,7 @@ def test_every_route_has_its_line() -> None:
         *addresses.PRESSED,
         *addresses.OF_ANY_PROJECT,
         *addresses.OF_WINNOW,
+        bearer.API,  # what is below it: tests/web/api/test_access.py
     }
     assert {route.path for route in server.ROUTES} <= ours
     assert ours - {route.path for route in server.ROUTES} == {"/", "/_stcore/stream"}

@@ -50,12 +50,12 @@ from workflow.common.found import Search
 from workflow.common.log import read_class_changes
 from workflow.demos import tours
 from workflow.home import Home
-from workflow.importing import arrivals, crowd, encoding, encoding_requests, jobs, more_rows
+from workflow.importing import arrivals, crowd, encoding, encoding_requests, jobs, more_rows, row_records
 from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
 from workflow.media import spectrograms
 from workflow.models import choosing, showing
-from workflow.outgoing import snapshots, verifying
+from workflow.outgoing import for_programs, snapshots, verifying
 from workflow.outgoing.backups import one_project, owners
 from workflow.people import (
     aside,
@@ -76,6 +76,7 @@ from workflow.people import (
     qualification,
     qualifying,
     team,
+    tokens,
     verdicts,
 )
 from workflow.room import RoomSettings
@@ -135,6 +136,12 @@ def later_rows(world: KindWorld) -> importing.Upload:
     cells = world.table().cells[:1]
     cells[cells.columns[0]] = "later"
     return importing.read_upload(cells.to_csv(index=False).encode())
+
+
+def later_records(world: KindWorld) -> list[dict[str, str]]:
+    """A row that the world's table does not have, as programs send it."""
+    cells = world.table().cells[:1]
+    return [dict(cells.iloc[0]) | {str(cells.columns[0]): f"later {secrets.token_hex(4)}"}]
 
 
 def addition(seat: Seat, world: KindWorld) -> more_rows.Addition:
@@ -205,6 +212,8 @@ def mark(seat: Seat, row: int) -> None:
 
 
 SEE: dict[str, UseCase] = {
+    "for_programs.rows_of": lambda seat, _world, row: for_programs.rows_of(seat, row, 1),
+    "for_programs.figures_of": lambda seat, _world, _row: for_programs.figures_of(seat),
     "progress.read_progress": lambda seat, _world, _row: progress.read_progress(seat),
     "progress.watched": lambda seat, _world, _row: progress.watched(seat),
     "stopping.stop_view": lambda seat, _world, _row: stopping.stop_view(seat),
@@ -227,6 +236,7 @@ SEE: dict[str, UseCase] = {
     "showing.watched": lambda seat, _world, _row: showing.watched(seat),
 }
 ANSWER: dict[str, UseCase] = {
+    "for_programs.question_for": lambda seat, _world, _row: for_programs.question_for(seat),
     "figures.log_seq": lambda seat, _world, _row: figures.log_seq(seat),
     "figures.mine": lambda seat, _world, _row: figures.mine(seat),
     "answering.leave": lambda seat, _world, _row: answering.leave(seat),
@@ -281,6 +291,12 @@ REVIEW: dict[str, UseCase] = {
     ),
 }
 OWN: dict[str, UseCase] = {
+    "for_programs.log_since": lambda seat, _world, _row: for_programs.log_since(seat, 0, 9),
+    "for_programs.predictions_of": lambda seat, _world, row: for_programs.predictions_of(seat, row, 1),
+    "for_programs.file_of": lambda seat, _world, _row: for_programs.file_of(
+        seat, exporting.ExportChoice()
+    ).content.close(),
+    "row_records.append_rows": lambda seat, world, _row: row_records.append_rows(seat, later_records(world)),
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
     "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),
@@ -357,6 +373,9 @@ AT_NO_PROJECT: dict[str, UseCase] = {
     "browsers.my_browsers": lambda seat, _world, _row: browsers.my_browsers(seat),
     "browsers.end_my_browser": lambda seat, _world, _row: browsers.end_my_browser(seat, 99),
     "browsers.end_my_other_browsers": lambda seat, _world, _row: browsers.end_my_other_browsers(seat, 99),
+    "tokens.make_token": lambda seat, _world, _row: tokens.make_token(seat, secrets.token_hex(8)),
+    "tokens.my_tokens": lambda seat, _world, _row: tokens.my_tokens(seat),
+    "tokens.end_my_token": lambda seat, _world, _row: tokens.end_my_token(seat, 99),
     "passwords.has_password": lambda seat, _world, _row: passwords.has_password(seat),
     "passwords.set_password": lambda seat, _world, _row: passwords.set_password(seat, "four plain words"),
     "team.get_person": lambda seat, _world, _row: team.get_person(seat),

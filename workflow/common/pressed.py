@@ -100,6 +100,13 @@ def _of(said: dict[str, Any], part: str, kinds: Any, allowed: str) -> Any:
     return said[part]
 
 
+def storable(text: str) -> str:
+    """The text. Raises ValueError where no database takes it."""
+    if (found := unstorable_in(text)) is not None:
+        raise ValueError(f"It cannot be stored with {found}. Fix: take it out.")
+    return text
+
+
 def _text(part: str, text: Any) -> str:
     if not isinstance(text, str) or len(text) > LONGEST or unstorable_in(text):
         allowed = f"text of at most {LONGEST:,} characters, without NUL and halves of characters"

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from plcore import LabelTable
 from workflow.kinds import label_vectors, one_label
-from workflow.kinds.kind import Kind, KindWords
+from workflow.kinds.kind import Kind
 from workflow.kinds.kind_settings import KindSettings, WorkerSettings
+from workflow.kinds.kind_words import KindWords
 
 if TYPE_CHECKING:
     from db.projects import Project

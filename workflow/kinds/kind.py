@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workflow.kinds.mapping import MapsRows
@@ -32,21 +31,9 @@ if TYPE_CHECKING:
     from workflow.home import Home
     from workflow.kinds.batching import Batching
     from workflow.kinds.kind_settings import WorkerSettings
+    from workflow.kinds.kind_words import KindWords
     from workflow.outgoing.described import Described
     from workflow.shelf import BackgroundTraining
-
-
-@dataclass(frozen=True)
-class KindWords:
-    """How pages speak of projects of a kind.
-
-    title : the kind itself      classes : the word for its classes, in the plural
-    finished : the sentence where nothing is open any more
-    """
-
-    title: str
-    classes: str
-    finished: str
 
 
 class Kind(MapsRows, Protocol):
@@ -263,6 +250,17 @@ class Kind(MapsRows, Protocol):
     # showing.py
     def get_ready(self, opened: Any) -> None:
         """Do now what the next question would otherwise take longer for."""
+
+    # telling.py
+    def tell_question(self, shown: Any) -> dict[str, Any]:
+        """A question as programs have it, in plain values that do not tell whether it is a blind check. shown : as
+        `make_turn` shows it"""
+
+    def tell_figures(self, view: Any) -> dict[str, Any]:
+        """What `read_progress` gives, as programs have it, in plain values: one measure with its curve."""
+
+    def tell_predictions(self, opened: Any, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """Of each of these rows the label as it stands, and the shares, in plain values."""
 
     # forms.py
     def forms_now(self, opened: Any) -> FormsNow | None:

@@ -1,5 +1,5 @@
-"""How often may be tried: passwords by name and by address, links by address, presses by person, and lines that
-strangers cause in the audit.
+"""How often may be tried: passwords by name and by address, links by address, presses and calls of programs by
+person, and lines that strangers cause in the audit.
 
 Counted in memory, by this process: a restart forgets it, and a second server process counts for itself (docs/nginx.md
 says the figures).
@@ -19,6 +19,7 @@ PER_NAME = RateLimitItemPerMinute(5, 5)
 PER_ADDRESS = RateLimitItemPerMinute(30, 5)
 LINKS_PER_ADDRESS = RateLimitItemPerMinute(60, 5)
 PRESSES_PER_PERSON = RateLimitItemPerMinute(1200, 1)
+CALLS_PER_PERSON = RateLimitItemPerMinute(6000, 1)
 NOTED_PER_ADDRESS = RateLimitItemPerMinute(20, 60)
 NOTED = RateLimitItemPerMinute(500, 60)
 LONGEST = 200
@@ -64,6 +65,10 @@ class Attempts:
     def may_press(self, person_id: int) -> bool:
         """Count a press of this person; False beyond what hands can do: 1,200 a minute."""
         return self._rough.hit(PRESSES_PER_PERSON, "presses", str(person_id))
+
+    def may_call(self, person_id: int) -> bool:
+        """Count a call of a program of this person; False beyond 6,000 a minute."""
+        return self._rough.hit(CALLS_PER_PERSON, "calls", str(person_id))
 
     def _until(self, limit: RateLimitItemPerMinute, *names: str) -> int:
         if self._limiter.test(limit, *names):

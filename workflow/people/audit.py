@@ -31,6 +31,8 @@ class EventKind(StrEnum):
     PASSWORD_CLEARED = "password-cleared"  # noqa: S105
     KNOWN_AS_SET = "known-as-set"
     BROWSERS_ENDED = "browsers-ended"
+    TOKEN_MADE = "token-made"  # noqa: S105
+    TOKEN_ENDED = "token-ended"  # noqa: S105
     PROJECT_MADE = "project-made"
     PROJECT_RENAMED = "project-renamed"
     PROJECT_ARCHIVED = "project-archived"

@@ -42,6 +42,8 @@ KIND_WORDS = {
     EventKind.PASSWORD_CLEARED: "password cleared",
     EventKind.KNOWN_AS_SET: "name elsewhere set",
     EventKind.BROWSERS_ENDED: "browsers signed out",
+    EventKind.TOKEN_MADE: "token made",
+    EventKind.TOKEN_ENDED: "token ended",
     EventKind.PROJECT_MADE: "project made",
     EventKind.PROJECT_RENAMED: "project renamed",
     EventKind.PROJECT_ARCHIVED: "project archived",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from db import sign_ins
+from db import sign_ins, tokens
 from db.sign_ins import SignedIn, SignIn
 from workflow.access import Right
 from workflow.people import audit
@@ -146,9 +146,10 @@ def end_my_browser(seat: Seat, sign_in_id: int) -> None:
 
 
 def end_my_other_browsers(seat: Seat, this: int) -> None:
-    """End every sign-in of this person but the one of this number. Raises NotAllowed, NotSaved."""
+    """End every sign-in of this person but the one of this number, and their tokens. Raises NotAllowed, NotSaved."""
     now = datetime.now(UTC)
     with seat.everywhere.writing(Right.SEE) as mine:
+        tokens.end_for(mine.session, seat.person_id, now)
         others = [one for one in sign_ins.listed(mine.session, now, seat.person_id) if one.id != this]
         if others:
             sign_ins.end_for(mine.session, seat.person_id, now, but=this)

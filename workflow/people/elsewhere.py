@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import accounts, people, sign_ins
+from db import accounts, people, sign_ins, tokens
 from plcore.common import unstorable_in
 from workflow.access import NotFound
 from workflow.people import audit
@@ -120,6 +120,7 @@ def set_known_as(seat: Seat, person_id: int, name: str) -> None:
             raise PersonNameError(f"{wanted!r} is another person's. Fix: take it from them first.")
         accounts.change(session, person_id, known_as=wanted, subject=None)
         sign_ins.end_elsewhere(session, person_id, datetime.now(UTC))  # who had come by the name before
+        tokens.end_for(session, person_id, datetime.now(UTC))  # and what they may have made
         audit.note(
             session,
             EventKind.KNOWN_AS_SET,

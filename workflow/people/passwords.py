@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
-from db import accounts, people, sign_ins
+from db import accounts, people, sign_ins, tokens
 from workflow.access import Right
 from workflow.people import audit
 from workflow.people.attempts import MINUTES, folded
@@ -105,7 +105,8 @@ def has_password(seat: Seat) -> bool:
 
 
 def set_password(seat: Seat, password: str, present: str = "", this: int = 0) -> None:
-    """Give this person a password, or another one; their other browsers are signed out where it is another one.
+    """Give this person a password, or another one; where it is another one, their other browsers are
+    signed out and their tokens end.
 
     present : the password they have, where they have one      this : the sign-in that stays
 
@@ -136,6 +137,7 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
         accounts.change(mine.session, person.id, password_hash=fresh)
         if stored is not None:
             sign_ins.end_for(mine.session, person.id, datetime.now(UTC), but=this)
+            tokens.end_for(mine.session, person.id, datetime.now(UTC))
         audit.note(mine.session, EventKind.PASSWORD_SET, person_id=person.id, about_id=person.id)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from db import accounts, links, people, sign_ins
+from db import accounts, links, people, sign_ins, tokens
 from db.people import Person
 from workflow import access
 from workflow.access import Right
@@ -165,7 +165,7 @@ def list_people(seat: Seat) -> list[Person]:
 
 
 def disable_person(seat: Seat, person_id: int) -> None:
-    """End a person's access: their browsers are signed out, their links and their password end. Their answers stay.
+    """End a person's access: their browsers are signed out; their links, tokens and password end. Their answers stay.
 
     Raises NotSaved; NotAllowed unless the person of the seat is an owner, and for one who would disable themselves.
     """
@@ -178,6 +178,7 @@ def disable_person(seat: Seat, person_id: int) -> None:
         people.disable(session, person_id, now)
         links.expire_for(session, person_id, now)
         sign_ins.end_for(session, person_id, now)
+        tokens.end_for(session, person_id, now)
         if accounts.find(session, person_id).password_hash is not None:
             accounts.change(session, person_id, password_hash=None)
         if person is not None and person.disabled_at is None:

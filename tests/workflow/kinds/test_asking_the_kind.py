@@ -14,8 +14,8 @@ from tests.workflow.world import small_project
 from workflow import kinds, projects, stopping
 from workflow.home import Home
 from workflow.kinds import counting
-from workflow.kinds.kind import KindWords
 from workflow.kinds.kind_settings import KindSettings, WorkerSettings
+from workflow.kinds.kind_words import KindWords
 from workflow.seat import Seat
 
 

@@ -46,6 +46,7 @@ from workflow.kinds.label_vectors.shortlists import shortlist_view
 from workflow.kinds.label_vectors.showing import get_ready
 from workflow.kinds.label_vectors.similar import answered_labels, blind_checks, shown_to_all
 from workflow.kinds.label_vectors.stopping import DEFAULT_RULES, share_settled, stop_view
+from workflow.kinds.label_vectors.telling import tell_figures, tell_predictions, tell_question
 from workflow.kinds.label_vectors.training import (
     background_training,
     give_model,
@@ -133,6 +134,9 @@ __all__ = [
     "snapshot",
     "stands_as_before",
     "stop_view",
+    "tell_figures",
+    "tell_predictions",
+    "tell_question",
     "true_answer",
     "version_key",
     "votes_of",

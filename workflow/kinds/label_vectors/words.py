@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from plcore.loop.label_vectors import CRITERION_ENTRIES, PREDICTOR_ENTRIES, QUESTION_ENTRIES
-from workflow.kinds.kind import KindWords
+from workflow.kinds.kind_words import KindWords
 
 WORDS = KindWords(
     title="label vectors: yes, no or not asked for every label",

@@ -40,6 +40,7 @@ from workflow.kinds.one_label.shortlists import shortlist_view
 from workflow.kinds.one_label.showing import get_ready
 from workflow.kinds.one_label.similar import answered_labels, blind_checks, shown_to_all
 from workflow.kinds.one_label.stopping import DEFAULT_RULES, share_settled, stop_view
+from workflow.kinds.one_label.telling import tell_figures, tell_predictions, tell_question
 from workflow.kinds.one_label.training import (
     background_training,
     give_model,
@@ -127,6 +128,9 @@ __all__ = [
     "snapshot",
     "stands_as_before",
     "stop_view",
+    "tell_figures",
+    "tell_predictions",
+    "tell_question",
     "true_answer",
     "version_key",
     "votes_of",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from db.entries import LogEntry
     from workflow.common.opened import Opened
 
-__all__ = ["FORMATS", "GIVEN_BACK", "snapshot"]
+__all__ = ["FORMATS", "GIVEN_BACK", "disambiguated", "snapshot"]
 
 Learner = ActiveLearner[LabelTable]
 
@@ -35,7 +35,7 @@ _results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None], Disambig
 def snapshot(opened: Opened[Learner]) -> Snapshot:
     """The rows as they stand."""
     learner = opened.learner
-    pool, found, table = learner.pool, _disambiguated(learner), learner.table
+    pool, found, table = learner.pool, disambiguated(learner), learner.table
     classes, class_map, version = pool.classes, pool.class_map, str(learner.model_version)
     several = learner.settings.several
     before, after, weights = pool.original, learner.candidates, pool.table.candidate_weights
@@ -81,7 +81,7 @@ def _counts(found: AnyArray) -> dict[str, int]:
     return {name: int(count) for name, count in zip(*np.unique(found, return_counts=True), strict=True)}
 
 
-def _disambiguated(learner: Learner) -> Disambiguation:
+def disambiguated(learner: Learner) -> Disambiguation:
     """A label for every row, computed once for each state of the log and the model: a page asks for it twice."""
     state = (
         learner.seq,

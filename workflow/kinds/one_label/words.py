@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.one_label import AUTOMATIC
 from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
-from workflow.kinds.kind import KindWords
+from workflow.kinds.kind_words import KindWords
 
 WORDS = KindWords(
     title="one true label among candidates",

@@ -20,6 +20,7 @@ from workflow.settings import Settings
 
 WHAT = {
     "sign_ins": "SELECT id, secret_hash, person_id, created_at FROM sign_ins",
+    "tokens": "SELECT id, secret_hash, person_id, purpose, created_at, expires_at FROM tokens",
     "links": "SELECT id, secret_hash, person_id, created_at, used_at FROM links",
     "events": "SELECT * FROM events WHERE what != 'backup-restored'",
 }

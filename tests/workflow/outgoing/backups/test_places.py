@@ -52,7 +52,7 @@ def stored(home: Home) -> dict[str, list[Any]]:
 
 
 def _compared(table: Table) -> list[Column[Any]]:
-    ends = {"sign_ins": "ended_at", "links": "expires_at"}
+    ends = {"sign_ins": "ended_at", "tokens": "ended_at", "links": "expires_at"}
     return [one for one in table.columns if one.name != ends.get(table.name)]
 
 

@@ -1,0 +1,73 @@
+"""Tokens for programs, as their person sees them on My account: made, shown once, ended."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import frame, state
+from workflow.people import tokens
+
+PURPOSE, LIFE, OPEN = (f"{state.TOKEN}-{name}" for name in ("purpose", "life", "open"))
+LIVES = {"30 days": 30, "90 days": 90, "1 year": 365, "Until I end it": None}
+"""How long a token lasts, in words, with the days."""
+
+
+def token_part(page: frame.Page) -> None:
+    """The whole section."""
+    st.subheader("Tokens for programs")
+    st.markdown(
+        "With a token a program or a notebook does what you may do, through the interface for programs. It is shown "
+        "once. Your tokens end with your access, with another password, and when you sign out all other browsers."
+    )
+    made = st.session_state.pop(state.TOKEN, None)
+    if made is not None:
+        purpose, secret = made
+        with st.container(border=True):
+            st.markdown(f"**The token for {frame.escape(purpose)}.** Copy it now: it is not shown again.")
+            st.code(secret, language=None, wrap_lines=True)
+    for one in tokens.my_tokens(page.seat):
+        with st.container(
+            border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+        ):
+            st.markdown(in_words(one))
+            st.button("End", key=f"end-token-{one.id}", on_click=_end, args=(page, one.id))
+    if not st.session_state.get(OPEN):
+        st.button("New token", key="new-token", on_click=_open)
+        return
+    with st.form("token", border=True, clear_on_submit=False):
+        st.text_input(
+            "What it is for",
+            key=PURPOSE,
+            max_chars=tokens.PURPOSE_LENGTH,
+            placeholder="notebook of the bird survey",
+        )
+        st.selectbox("It lasts", list(LIVES), key=LIFE)
+        st.form_submit_button(
+            "Make the token", type="primary", on_click=_make, args=(page,), key="make-token"
+        )
+
+
+def in_words(one: tokens.ApiToken) -> str:
+    """Markdown of one token."""
+    facts = [f"made {one.created_at:%Y-%m-%d}"]
+    facts.append("ends when you end it" if one.expires_at is None else f"ends {one.expires_at:%Y-%m-%d}")
+    used = one.last_used_at
+    facts.append("not used yet" if used is None else f"last used {used:%Y-%m-%d %H:%M} UTC")
+    return f"**{frame.escape(one.purpose)}**  \n{' · '.join(facts)}"
+
+
+def _open() -> None:
+    st.session_state[OPEN] = True
+
+
+def _make(page: frame.Page) -> None:
+    purpose, life = st.session_state.get(PURPOSE) or "", st.session_state.get(LIFE)
+    with frame.refusals_said_later(tokens.TokenError):
+        secret = tokens.make_token(page.seat, purpose, LIVES.get(life or ""))
+        st.session_state[state.TOKEN] = purpose, secret
+        st.session_state[OPEN] = False
+
+
+def _end(page: frame.Page, token_id: int) -> None:
+    with frame.refusals_said_later():
+        tokens.end_my_token(page.seat, token_id)

@@ -1,0 +1,42 @@
+"""`winnow token`: a token is printed once, listed without its secret, ended by its purpose."""
+
+from __future__ import annotations
+
+from tests.test_cli import Shell, shell
+from workflow.home import Home, close_home, home
+from workflow.people import tokens
+
+__all__ = ["shell"]
+
+
+def here() -> Home:
+    close_home()
+    return home()
+
+
+def test_a_token_is_made_listed_and_ended(shell: Shell) -> None:
+    assert shell.done("token") == ""
+    secret = shell.done("token", "bird survey", "--days", 90).strip()
+    found = tokens.user_of(here(), secret)
+    assert found is not None
+    assert found.person.is_owner
+    close_home()
+    listed = shell.done("token")
+    assert listed.startswith("bird survey\tuntil 2")
+    assert listed.endswith("\tnever used\n")
+    assert secret not in listed
+    assert "already" in shell.refused("token", "bird survey")
+    assert shell.done("token", "bird survey", "--end") == "Ended.\n"
+    assert tokens.user_of(here(), secret) is None
+    close_home()
+    assert shell.done("token") == ""
+    assert "There is no token for" in shell.refused("token", "bird survey", "--end")
+
+
+def test_what_is_asked_wrongly_is_refused_in_a_line(shell: Shell) -> None:
+    assert "belong to a PURPOSE" in shell.refused("token", "--end")
+    assert "belong to a PURPOSE" in shell.refused("token", "--days", 3)
+    assert "days" in shell.refused("token", "survey", "--days", 0)
+    assert "purpose" in shell.refused("token", " ")
+    assert shell.done("token", "for ever").startswith("winnow_")
+    assert "until it is ended" in shell.done("token")

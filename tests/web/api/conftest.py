@@ -1,0 +1,53 @@
+"""Programs that ask the interface, over the routes and middleware of app.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.web.conftest import BASE, app_of
+from tests.workflow.four import four_class_project
+from tests.workflow.vector_world import vector_project
+from tests.workflow.world import annotator
+from workflow.home import Home
+from workflow.people import team, tokens
+from workflow.seat import Seat
+
+API = "/api/v1"
+KINDS = {"one_label": four_class_project, "label_vectors": vector_project}
+
+
+@pytest.fixture
+def server(home: Home) -> Iterator[TestClient]:
+    """The server as nobody asks it."""
+    with TestClient(app_of(), base_url=BASE, follow_redirects=False, raise_server_exceptions=False) as made:
+        yield made
+
+
+@pytest.fixture(params=list(KINDS))
+def seat(request: pytest.FixtureRequest, home: Home) -> Seat:
+    """The owner at a project of each kind."""
+    owner = team.ensure_owner(home).id
+    return Seat(home, owner, KINDS[request.param](home, owner))
+
+
+@pytest.fixture
+def api(server: TestClient, seat: Seat) -> TestClient:
+    """The owner's program."""
+    return program(server, seat)
+
+
+def program(server: TestClient, seat: Seat) -> TestClient:
+    """A program of this person. Its calls begin at the interface; it shares the server of the other one."""
+    made = TestClient(
+        server.app, base_url=f"{BASE}{API}", follow_redirects=False, raise_server_exceptions=False
+    )
+    made.headers["authorization"] = f"Bearer {tokens.make_token(seat, f'tests {seat.person_id}')}"
+    return made
+
+
+def somebody_with(seat: Seat, role: str) -> Seat:
+    """Somebody with this role in the project."""
+    return Seat(seat.home, annotator(seat.home, seat.person_id, f"Eve {role}", role), seat.project_id)

@@ -1,0 +1,193 @@
+"""Who a program is: by its token alone, at once over where that ends, and nowhere else of any use."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.web import addresses
+from tests.web.api.conftest import API, program, somebody_with
+from tests.web.conftest import BASE, COOKIE
+from tests.workflow.world import full_disk
+from web import bearer
+from web import server as served
+from web.api.made import make_api
+from web.guard import SEEN_EVERY
+from web.problems import TYPE
+from workflow.access import RIGHTS, Right, Role
+from workflow.people import members, team, tokens
+from workflow.seat import Seat
+
+
+def call(api: TestClient, seat: Seat, line: str) -> int:
+    """The status of a call to this address of the table."""
+    method, path = line.split()
+    path = path.replace("{project}", str(seat.project_id)).replace("{name}", "a" * 64 + ".png")
+    return api.request(method, path, json={} if method == "POST" else None).status_code
+
+
+def test_every_call_has_its_line() -> None:
+    paths = make_api().openapi()["paths"]
+    made = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+    assert made == set(addresses.API)
+    assert bearer.API in {route.path for route in served.ROUTES}
+
+
+@pytest.mark.parametrize("role", [*Role, "no member"])
+def test_every_role_is_answered_as_the_paper_says(server: TestClient, seat: Seat, role: str) -> None:
+    if role == "no member":
+        eve = somebody_with(seat, "viewer")
+        members.remove_member(seat, eve.person_id)
+    else:
+        eve = somebody_with(seat, role)
+    api, rights = program(server, eve), RIGHTS[Role(role)] if role in list(Role) else frozenset[Right]()
+    for line, right in addresses.API.items():
+        status = call(api, seat, line)
+        if right is None:
+            assert status in (200, 404), line  # of files: nobody has such a one
+        elif line.startswith("POST") and not line.endswith("question"):
+            assert status == 422, "an empty body says nothing; test_saying.py tries them with one"
+        elif right in rights:
+            assert status == 200, line
+        else:
+            assert status == (404 if role == "no member" else 403), line
+
+
+def test_without_a_token_nobody_is_there(server: TestClient, seat: Seat) -> None:
+    secret = tokens.make_token(seat, "survey")
+    link = team.redeem_link(seat.home, team.make_start_link(seat.home))
+    wrong = (
+        {},
+        {"authorization": ""},
+        {"authorization": "Bearer"},
+        {"authorization": "Bearer "},
+        {"authorization": f"Basic {secret}"},
+        {"authorization": secret},
+        {"authorization": f"Bearer {secret}x"},
+        {"authorization": f"Bearer {link}"},
+        {"authorization": "Bearer \u00e9".encode("latin-1")},
+        {"x-winnow-person": "1"},
+        {"cookie": f"{COOKIE}={link}"},
+        {"cookie": f"{COOKIE}={secret}"},
+    )
+    for headers in wrong:
+        for path in ("/projects", f"/projects/{seat.project_id}/log", "/nothing", ""):
+            answer = server.get(f"{API}{path}", headers=headers)
+            assert (answer.status_code, answer.headers["content-type"]) == (401, TYPE), (headers, path)
+            assert answer.headers["www-authenticate"] == "Bearer"
+    two = [("authorization", f"Bearer {secret}")] * 2
+    assert server.get(f"{API}/projects", headers=two).status_code == 401
+    assert server.get(f"{API}/projects", headers={"authorization": f"bEARER {secret}"}).status_code == 200
+
+
+def test_a_token_opens_nothing_but_the_interface(server: TestClient, seat: Seat) -> None:
+    headers = {"authorization": f"Bearer {tokens.make_token(seat, 'survey')}"}
+    for path in (
+        "/",
+        "/account",
+        "/files/x",
+        "/exports/1/x",
+        "/apix",
+        "/api",
+        "/api/v2/projects",
+        "/api/v1x",
+    ):
+        assert server.get(path, headers=headers).status_code == 401, path
+    assert server.post(f"/presses/{seat.project_id}", json={}, headers=headers).status_code == 401
+
+
+def test_cookies_count_for_nothing_beside_a_token(server: TestClient, seat: Seat) -> None:
+    eve = somebody_with(seat, "viewer")
+    api = program(server, eve)
+    owners = team.redeem_link(seat.home, team.make_start_link(seat.home))
+    answer = api.get(f"/projects/{seat.project_id}/log", headers={"cookie": f"{COOKIE}={owners}"})
+    assert answer.status_code == 403
+
+
+def test_a_token_that_is_ended_stops_at_once(server: TestClient, seat: Seat) -> None:
+    eve = somebody_with(seat, "annotator")
+    api = program(server, eve)
+    assert api.get("/projects").status_code == 200
+    (one,) = tokens.my_tokens(eve)
+    tokens.end_my_token(eve, one.id)
+    assert api.get("/projects").status_code == 401
+
+
+def test_a_person_whose_access_ends_is_out_at_once(server: TestClient, seat: Seat) -> None:
+    eve = somebody_with(seat, "annotator")
+    api = program(server, eve)
+    assert api.get("/projects").status_code == 200
+    team.disable_person(seat.everywhere, eve.person_id)
+    assert api.get("/projects").status_code == 401
+    team.make_link(seat, "Eve annotator")
+    assert api.get("/projects").status_code == 401
+
+
+def test_another_site_is_refused(api: TestClient, seat: Seat) -> None:
+    for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}, {"origin": "null"}):
+        refused = api.post(f"/projects/{seat.project_id}/question", headers=headers)
+        assert refused.status_code == 403
+    assert api.get("/projects", headers={"host": "evil.example"}).status_code == 400
+    assert api.post(f"/projects/{seat.project_id}/question", headers={"origin": BASE}).status_code == 200
+
+
+def test_too_many_calls(api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(
+        type(seat.home.attempts), "may_call", lambda _self, person: bool(asked.append(person))
+    )
+    refused = api.get("/projects")
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+    assert "Fix:" in refused.json()["detail"]
+    assert asked == [seat.person_id]
+
+
+def test_when_it_was_used_is_noted_now_and_then(
+    api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[int] = []
+    monkeypatch.setattr(tokens, "note_use", lambda _home, number: noted.append(number))
+    now = [1_000.0]
+    monkeypatch.setattr("web.guard.time.monotonic", lambda: now[0])
+    for _ in range(3):
+        api.get("/projects")
+    now[0] += SEEN_EVERY
+    api.get("/projects")
+    (mine,) = tokens.my_tokens(seat)
+    assert noted == [mine.id] * 2
+
+
+def test_a_token_is_in_no_log_and_no_reply(
+    api: TestClient, seat: Seat, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    secret = api.headers["authorization"].partition(" ")[2]
+    said = []
+    with caplog.at_level(logging.DEBUG):
+        for line in addresses.API:
+            method, path = line.split()
+            path = path.replace("{project}", str(seat.project_id)).replace("{name}", "x")
+            answer = api.request(method, path, json={})
+            said.append(answer.text + str(answer.headers))
+        with full_disk():
+            api.post(f"/projects/{seat.project_id}/question")
+    written = capfd.readouterr()
+    everything = "".join((*said, caplog.text, written.out, written.err))
+    assert secret not in everything
+    assert secret.removeprefix("winnow_") not in everything
+
+
+def test_the_document_is_for_whoever_is_signed_in_or_has_a_token(
+    server: TestClient, api: TestClient, seat: Seat
+) -> None:
+    for path in sorted(bearer.DOCUMENTS):
+        assert server.get(path).status_code == 401, path
+        assert api.get(path.removeprefix(API)).status_code == 200, path
+        assert server.get(path, headers={"authorization": "Bearer x"}).status_code == 401
+    server.cookies.set(COOKIE, team.redeem_link(seat.home, team.make_start_link(seat.home)))
+    for path in sorted(bearer.DOCUMENTS):
+        answer = server.get(path)
+        assert answer.status_code == 200, path
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert server.get(f"{API}/projects").status_code == 401, "a cookie does nothing"

@@ -1,0 +1,129 @@
+"""What all calls have: a body within bounds, read whole; refusals as problems; a store that fails said in words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import OperationalError
+from starlette.testclient import TestClient
+
+from tests.web.api.conftest import API
+from tests.workflow.four import log
+from web.api import calls, reading
+from web.problems import TYPE
+from workflow.importing import LongLine, TableError
+from workflow.people import tokens
+from workflow.seat import Seat
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 422),
+        (b"{", 422),
+        (b"\xff", 400),
+        (b"null", 422),
+        (b"[1]", 422),
+        (b"[" * 40_000, 400),
+        (b"1" * 5_000, 400),
+        (b"[" * (calls.PARTS + 1), 413),
+        (b" " * (calls.MOST + 1), 413),
+        (json.dumps({"token": "\ud800", "kind": "is"}).encode(), 422),
+        (json.dumps({"token": "x", "kind": "is", "labels": ["\ud800"]}).encode(), 422),
+        (json.dumps({"token": "x", "kind": "is", "\ud800": 1}).encode(), 422),
+        (json.dumps({"token": "a\x00b", "kind": "skip"}).encode(), 422),
+    ],
+)
+def test_a_body_that_says_nothing_stores_nothing(
+    api: TestClient, seat: Seat, body: bytes, status: int
+) -> None:
+    address = f"/projects/{seat.project_id}/answers"
+    refused = api.post(address, content=body, headers={"content-type": "application/json"})
+    assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE), refused.text
+    assert refused.json()["status"] == status
+    assert log(seat.home, seat.project_id or 0) == []
+
+
+def test_a_form_of_another_site_is_no_body(api: TestClient, seat: Seat) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        refused = api.post(
+            f"/projects/{seat.project_id}/answers",
+            content=b'{"token": "x", "kind": "skip"}',
+            headers={"content-type": kind},
+        )
+        assert refused.status_code == 422, kind
+
+
+def test_a_body_that_does_not_come_whole(
+    api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(_request: object) -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("starlette.requests.Request.stream", nothing)
+    monkeypatch.setattr(calls, "SILENCE", 0.0)
+    refused = api.post(f"/projects/{seat.project_id}/answers", json={})
+    assert (refused.status_code, refused.headers["connection"]) == (408, "close")
+    assert refused.headers["content-type"] == TYPE
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nothing", 404),
+        ("GET", "/projects/", 404),
+        ("DELETE", "/projects", 405),
+        ("GET", "/projects/x", 422),
+        ("GET", "/projects/0", 422),
+        ("GET", f"/projects/{2**31}", 422),
+        ("GET", f"/projects/{'9' * 5_000}", 422),
+        ("GET", "/projects/999", 404),
+        ("GET", "/projects/1/rows?count=0", 422),
+        ("GET", "/projects/1/log?since=-1", 422),
+        ("GET", "/projects/1/export?rows=some", 422),
+        ("GET", "/projects/1/export?above=nan", 422),
+        ("GET", "/files/..%2f..%2fwinnow.sqlite3", 404),
+    ],
+)
+def test_an_address_that_says_nothing(api: TestClient, method: str, path: str, status: int) -> None:
+    refused = api.request(method, path)
+    assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE), refused.text
+    assert refused.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "words"),
+    [
+        (OperationalError("", {}, Exception("locked")), 503, "could not be written"),
+        (LongLine("Many files are being read."), 503, "Many files are being read."),
+        (TableError("No row is new."), 422, "No row is new."),
+    ],
+)
+def test_what_fails_is_said_in_words(
+    api: TestClient, monkeypatch: pytest.MonkeyPatch, fault: Exception, status: int, words: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise fault
+
+    monkeypatch.setattr(reading.projects, "list_projects", fail)
+    refused = api.get("/projects")
+    assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE)
+    assert words in refused.json()["detail"]
+    assert ("retry-after" in refused.headers) == (status == 503)
+
+
+def test_a_store_that_fails_before_anybody_is_known(
+    server: TestClient, api: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise OperationalError("", {}, Exception("locked"))
+
+    monkeypatch.setattr(tokens, "user_of", fail)
+    refused = server.get(f"{API}/projects", headers={"authorization": "Bearer x"})
+    assert (refused.status_code, refused.headers["content-type"]) == (503, TYPE)
+    assert refused.headers["retry-after"]

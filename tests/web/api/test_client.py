@@ -1,0 +1,190 @@
+"""The client of the wheel against a live server: it labels, it pulls, and what is sent twice is stored once."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pandas as pd
+import pytest
+import uvicorn
+
+from tests.conftest import ROOT
+from tests.docs.pages import blocks
+from tests.web.api.conftest import KINDS
+from tests.web.conftest import app_of
+from tests.workflow.four import log
+from winnow import client
+from winnow.client import Winnow, WinnowError, WinnowQuestion
+from workflow import projects
+from workflow.home import Home
+from workflow.people import team, tokens
+from workflow.seat import Seat
+
+
+@pytest.fixture
+def url(home: Home) -> Iterator[str]:
+    """Of a server that listens, in a thread of this process."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(app_of(), log_level="error", lifespan="off"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture
+def winnow(url: str, seat: Seat) -> Iterator[Winnow]:
+    with Winnow(url, tokens.make_token(seat, "notebook")) as made:
+        yield made
+
+
+def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
+    first = question.choices[0].label
+    if "yes" not in question.answers:
+        return "is", [first]
+    return ("labels", [first]) if question.label is None else ("yes", [])
+
+
+def test_a_notebook_labels(winnow: Winnow, seat: Seat) -> None:
+    project = winnow.project(seat.project_id or 0)
+    said = []
+    for _ in range(20):
+        question = project.next_question()
+        assert question is not None
+        kind, labels = fitting(question)
+        said.append(project.answer(question, kind, labels, note="by a program"))
+        assert project.answer(question, kind, labels, note="by a program") == said[-1]
+    assert [one["seq"] for one in project.log(since=said[0].seq)][-1] == said[-1].seq
+    assert {one.note for one in log(seat.home, seat.project_id or 0)} == {"by a program"}
+    assert project.summary()["answered"] >= 1
+    assert project.figures()["curve"]
+    assert winnow.projects()[0] == project.summary()
+
+
+def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_AT_ONCE", 7)
+    project, count = winnow.project(seat.project_id or 0), projects.get_project(seat).n_rows
+    assert [one["row"] for one in project.rows()] == list(range(count))
+    assert [one["row"] for one in project.predictions()] == list(range(count))
+    assert list(project.log()) == []
+
+
+def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
+    project = winnow.project(seat.project_id or 0)
+    project.export(tmp_path / "labels.csv")
+    assert len(pd.read_csv(tmp_path / "labels.csv")) == projects.get_project(seat).n_rows
+    with pytest.raises(WinnowError, match="A file is one of") as refused:
+        project.export(tmp_path / "other", "nonsense")
+    assert refused.value.status == 422
+    assert not (tmp_path / "other").exists()
+
+
+def test_refusals_are_in_the_words_of_the_house(winnow: Winnow, seat: Seat, url: str) -> None:
+    with pytest.raises(WinnowError, match="There is no project 99 here") as refused:
+        winnow.project(99).next_question()
+    assert refused.value.status == 404
+    with Winnow(url, "nonsense") as nobody, pytest.raises(WinnowError, match="token") as unknown:
+        nobody.projects()
+    assert unknown.value.status == 401
+    with pytest.raises(WinnowError, match="Fix:"):
+        winnow.project(seat.project_id or 0).append([{"nobody": "x"}])
+
+
+class Flaky(httpx2.BaseTransport):
+    """Passes requests on and loses the replies to the first of them, or says that the server is busy."""
+
+    def __init__(self) -> None:
+        self._real, self.calls = httpx2.HTTPTransport(), 0
+        self.losses: list[int | None] = []
+
+    def close(self) -> None:
+        self._real.close()
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        self.calls += 1
+        reply = self._real.handle_request(request)
+        if not self.losses:
+            return reply
+        reply.read()
+        loss = self.losses.pop(0)
+        if loss is None:
+            raise httpx2.ReadError("lost on the way")
+        return httpx2.Response(loss, text="busy")
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    slept: list[float] = []
+    monkeypatch.setattr(client.time, "sleep", slept.append)
+    return slept
+
+
+@pytest.mark.parametrize("losses", [[None], [None, 503, None, 502]])
+def test_an_answer_whose_reply_is_lost_is_stored_once(
+    url: str, seat: Seat, no_pauses: list[float], losses: list[int | None]
+) -> None:
+    flaky = Flaky()
+    with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
+        project = winnow.project(seat.project_id or 0)
+        question = project.next_question()
+        assert question is not None
+        flaky.calls, flaky.losses = 0, list(losses)
+        saved = project.answer(question, *fitting(question))
+    assert flaky.calls == len(losses) + 1
+    assert no_pauses == sorted(no_pauses)
+    assert len(no_pauses) == len(losses)
+    stored = log(seat.home, seat.project_id or 0)
+    assert stored[-1].seq == saved.seq
+    assert len({one.token for one in stored}) == len(stored) == saved.seq
+
+
+def test_it_gives_up_in_the_end(url: str, seat: Seat, no_pauses: list[float]) -> None:
+    flaky = Flaky()
+    with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
+        project = winnow.project(seat.project_id or 0)
+        for loss, status in ((None, 0), (503, 503)):
+            flaky.calls, flaky.losses = 0, [loss] * 9
+            with pytest.raises(WinnowError) as gone:
+                project.summary()
+            assert (gone.value.status, flaky.calls) == (status, client.TRIES)
+        flaky.calls, flaky.losses = 0, [None]
+        with pytest.raises(WinnowError):
+            project.append([{"id": "x"}])
+    assert flaky.calls == 1, "rows are sent once"
+
+
+def test_what_it_knows_is_what_the_document_says() -> None:
+    from dataclasses import fields
+
+    from web.api import shapes
+
+    for own, theirs in (
+        (client.WinnowQuestion, shapes.ToldQuestion),
+        (client.WinnowChoice, shapes.ToldChoice),
+        (client.WinnowAnswer, shapes.StoredAnswer),
+    ):
+        assert {one.name for one in fields(own)} <= set(theirs.model_fields)  # type: ignore[arg-type]
+
+
+def test_the_example_of_the_page_labels_twenty_rows(
+    url: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, KINDS["one_label"](home, owner))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"url": url, "token": tokens.make_token(seat, "notebook")}
+    (block,) = blocks(ROOT / "docs" / "http-api.md", "python")
+    exec(compile(block, "http-api.md", "exec"), names)  # noqa: S102
+    stored = log(home, seat.project_id or 0)
+    assert len(stored) == 20
+    assert {one.kind for one in stored} == {"is"}
+    assert (tmp_path / "labels.csv").exists()

@@ -1,0 +1,209 @@
+"""Questions, answers and more rows by programs: what is stored, exactly once, and what is refused."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from httpx import Response
+from starlette.testclient import TestClient
+
+from tests.web.api.conftest import KINDS, program, somebody_with
+from tests.workflow.four import log
+from web.api import saying
+from workflow import answering, kinds
+from workflow.home import Home
+from workflow.people import members
+from workflow.saving import NotSaved
+from workflow.seat import Seat
+
+
+def ask(api: TestClient, seat: Seat) -> Any:
+    answer = api.post(f"/projects/{seat.project_id}/question")
+    assert answer.status_code == 200, answer.text
+    return answer.json()["question"]
+
+
+def said_of(question: Any, **more: Any) -> dict[str, Any]:
+    """An answer that fits the question, whatever the project's kind."""
+    first = [question["choices"][0]["label"]]
+    if "yes" not in question["answers"]:
+        fits: dict[str, Any] = {"kind": "is", "labels": first}
+    elif question["label"] is None:
+        fits = {"kind": "labels", "labels": first}
+    else:
+        fits = {"kind": "yes", "labels": []}
+    return {"token": question["token"], "shown": question["shown"], **fits, **more}
+
+
+def send(api: TestClient, seat: Seat, said: dict[str, Any]) -> Response:
+    return api.post(f"/projects/{seat.project_id}/answers", json=said)
+
+
+def test_a_question_is_what_the_page_would_show(api: TestClient, seat: Seat) -> None:
+    question, shown = ask(api, seat), answering.next_question(seat)
+    assert (question["token"], question["shown"]) == (shown.token, shown.shown)
+    assert (question["row"], question["row_id"], question["why"]) == (
+        shown.view.row,
+        shown.view.row_id,
+        shown.why,
+    )
+    assert ask(api, seat) == question, "asked again it is the same"
+    assert set(question["answers"]) > {"unsure", "skip", "bad"}
+    lines = shown.candidates if hasattr(shown, "candidates") else shown.lines
+    assert [one["label"] for one in question["choices"]] == [one.label for one in lines]
+    assert not {"strategy", "score", "predicted"} & set(question), "they would tell the blind checks"
+
+
+def test_an_answer_is_an_entry_and_the_next_question_another(api: TestClient, seat: Seat) -> None:
+    question = ask(api, seat)
+    answer = send(api, seat, said_of(question, note="by the notebook", flagged=True))
+    assert answer.status_code == 200, answer.text
+    stored = log(seat.home, seat.project_id or 0)
+    last = stored[-1]
+    assert answer.json() == {
+        "seq": last.seq,
+        "kind": last.kind,
+        "row": question["row"],
+        "row_id": question["row_id"],
+        "labels": list(last.labels),
+    }
+    assert (last.person_id, last.note, last.flagged) == (seat.person_id, "by the notebook", True)
+    assert ask(api, seat)["token"] != question["token"]
+
+
+def test_the_same_answer_again_gets_the_same_reply_and_stores_nothing(api: TestClient, seat: Seat) -> None:
+    said = said_of(ask(api, seat))
+    first = send(api, seat, said)
+    entries = log(seat.home, seat.project_id or 0)
+    again = send(api, seat, said)
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert first.content == again.content
+    assert log(seat.home, seat.project_id or 0) == entries
+
+
+def test_another_answer_to_the_same_question_is_refused(api: TestClient, seat: Seat) -> None:
+    said = said_of(ask(api, seat))
+    stored = send(api, seat, said).json()
+    entries = log(seat.home, seat.project_id or 0)
+    refused = send(api, seat, said | {"kind": "unsure", "labels": []})
+    assert refused.status_code == 409
+    assert f"answered already, as entry {stored['seq']}" in refused.json()["detail"]
+    assert log(seat.home, seat.project_id or 0) == entries
+
+
+def doubled(api: TestClient, seat: Seat, times: int) -> None:
+    """So many answers, each sent by two threads at once: one entry each, and both are told the same."""
+    with ThreadPoolExecutor(2) as both:
+        for number in range(times):
+            said = {"token": ask(api, seat)["token"], "kind": "skip", "note": str(number)}
+            one, other = both.map(lambda _, said=said: send(api, seat, said), range(2))
+            assert (one.status_code, other.status_code) == (200, 200), (one.text, other.text)
+            assert one.content == other.content
+    stored = log(seat.home, seat.project_id or 0)
+    assert [entry.note for entry in stored] == [str(number) for number in range(times)]
+    assert len({entry.token for entry in stored}) == times
+
+
+def test_doubled_answers_are_stored_once(api: TestClient, seat: Seat) -> None:
+    doubled(api, seat, 25)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_thousand_doubled_answers_are_stored_once(
+    server: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    from workflow.people import team
+
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, KINDS[kind](home, owner))
+    monkeypatch.setattr(type(home.attempts), "may_call", lambda _self, _person: True)
+    doubled(program(server, seat), seat, 1_000)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({"token": "x"}, 409),
+        ({"kind": "withdraw"}, 422),
+        ({"kind": "model"}, 422),
+        ({"labels": ["nobody"]}, 422),
+        ({"labels": "ant"}, 422),
+        ({"labels": [1]}, 422),
+        ({"token": None}, 422),
+        ({"more": 1}, 422),
+        ({"note": "x" * 5_000}, 422),
+        ({"flagged": "yes"}, 422),
+    ],
+)
+def test_what_does_not_fit_is_a_problem_in_words(
+    api: TestClient, seat: Seat, wrong: dict[str, Any], status: int
+) -> None:
+    refused = send(api, seat, said_of(ask(api, seat)) | wrong)
+    assert (refused.status_code, refused.headers["content-type"]) == (status, "application/problem+json")
+    problem = refused.json()
+    assert (problem["type"], problem["status"]) == ("about:blank", status)
+    assert problem["detail"]
+    assert log(seat.home, seat.project_id or 0) == []
+
+
+def test_somebody_else_s_question_is_not_answered(server: TestClient, api: TestClient, seat: Seat) -> None:
+    said = said_of(ask(api, seat))
+    eve = program(server, somebody_with(seat, "annotator"))
+    assert send(eve, seat, said).status_code == 409
+    assert log(seat.home, seat.project_id or 0) == []
+
+
+def test_a_store_that_fails_is_said_and_may_be_tried_again(
+    api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise NotSaved("The disk is full.")
+
+    said = said_of(ask(api, seat))
+    with monkeypatch.context() as failing:
+        failing.setattr(saying.answering, "submit_answer", fail)
+        refused = send(api, seat, said)
+    assert (refused.status_code, refused.json()["detail"]) == (503, "The disk is full.")
+    assert refused.headers["retry-after"]
+    assert send(api, seat, said).status_code == 200
+
+
+def test_where_nothing_is_left_there_is_no_question(api: TestClient, seat: Seat) -> None:
+    for _ in range(200):
+        question = ask(api, seat)
+        if question is None:
+            break
+        assert send(api, seat, {"token": question["token"], "kind": "bad", "labels": []}).status_code == 200
+    assert ask(api, seat) is None
+
+
+def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
+    at = f"/projects/{seat.project_id}"
+    with seat.learner() as opened:
+        cells = opened.learner.table.cells
+    total, new = len(cells), [dict(cells.iloc[0]) | {cells.columns[0]: f"new {place}"} for place in range(3)]
+    added = api.post(f"{at}/rows", json={"rows": new})
+    assert (added.status_code, added.json()) == (201, {"rows": total + 3}), added.text
+    again = api.post(f"{at}/rows", json={"rows": new})
+    assert again.status_code == 422, again.text
+    broken = api.post(f"{at}/rows", json={"rows": [{"nobody": "x"}]})
+    assert broken.status_code == 422
+    assert "Fix:" in broken.json()["detail"]
+    assert api.get(f"{at}/rows?start={total}").json()["total"] == total + 3
+    kinds_of = [entry.kind for entry in log(seat.home, seat.project_id or 0)]
+    assert kinds_of.count("rows") == 1
+    assert kinds.KINDS
+
+
+def test_rights_that_end_end_at_the_next_call(server: TestClient, seat: Seat) -> None:
+    eve = somebody_with(seat, "annotator")
+    api = program(server, eve)
+    said = said_of(ask(api, seat))
+    members.give_role(seat, [eve.person_id], "viewer")
+    assert send(api, seat, said).status_code == 403
+    members.remove_member(seat, eve.person_id)
+    assert send(api, seat, said).status_code == 404
+    assert log(seat.home, seat.project_id or 0) == []

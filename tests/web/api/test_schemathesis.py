@@ -1,0 +1,62 @@
+"""Whatever is sent, nothing is a fault of the server's, and every reply is what the document says (schemathesis)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+from starlette.testclient import TestClient
+
+from tests.web.api.conftest import API
+from workflow.home import Home
+from workflow.seat import Seat
+
+CHECKS = (not_a_server_error, status_code_conformance, response_schema_conformance)
+
+
+def call(api: TestClient, seat: Seat, calls: int) -> Counter[int]:
+    """Make so many calls of what the document allows, and somewhat more; how often each status came."""
+    schema = schemathesis.openapi.from_dict(api.get("/openapi.json").json())
+    operations = [one.ok() for one in schema.get_all_operations()]
+    seen: Counter[int] = Counter()
+
+    @settings(
+        max_examples=calls,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def one_call(data: st.DataObject) -> None:
+        case = data.draw(st.one_of([one.as_strategy() for one in operations]))
+        if "project" in case.path_parameters and data.draw(st.booleans()):
+            case.path_parameters["project"] = seat.project_id
+        response = case.call(base_url=f"http://127.0.0.1:8501{API}", app=api.app, headers=dict(api.headers))
+        seen[response.status_code] += 1
+        case.validate_response(response, checks=CHECKS)
+
+    one_call()
+    return seen
+
+
+def test_some_calls_find_no_fault(api: TestClient, seat: Seat) -> None:
+    seen = call(api, seat, 100)
+    assert seen[200]
+    assert seen[422]
+
+
+@pytest.mark.slow
+def test_thousands_of_calls_find_no_fault(
+    api: TestClient, seat: Seat, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(home.attempts), "may_call", lambda _self, _person: True)
+    seen = call(api, seat, 1_000)
+    assert {200, 404, 422} <= set(seen)
+    assert sum(seen.values()) >= 1_000

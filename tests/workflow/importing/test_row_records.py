@@ -1,0 +1,67 @@
+"""Rows that programs send go the way of a file."""
+
+from __future__ import annotations
+
+import pytest
+
+from db import entries
+from plcore import TableError
+from tests.workflow.four import four_class_project
+from tests.workflow.world import annotator
+from workflow.access import NotAllowed
+from workflow.home import Home
+from workflow.importing import row_records
+from workflow.seat import Seat
+
+NEW = {"id": "new", "x": "1.5", "y": "2", "candidates": "ant|bee", "truth": "ant"}
+
+
+@pytest.fixture
+def there(home: Home, owner: int) -> Seat:
+    return Seat(home, owner, four_class_project(home, owner))
+
+
+def count(there: Seat) -> int:
+    with there.learner() as opened:
+        return opened.learner.table.n_rows
+
+
+def test_rows_come_in_as_a_file_would_bring_them(there: Seat) -> None:
+    before = count(there)
+    odd = 'two\nlines, "quoted"'
+    added = row_records.append_rows(there, [NEW, {**NEW, "id": odd}])
+    assert added == count(there) == before + 2
+    with there.learner() as opened:
+        table = opened.learner.table
+        assert [table.id_of(row) for row in (before, before + 1)] == ["new", odd]
+        assert set(opened.learner.state(before).candidates) == {"ant", "bee"}
+
+
+def test_the_same_again_is_refused_and_nothing_is_stored(there: Seat) -> None:
+    row_records.append_rows(there, [NEW])
+    before = count(there)
+    with pytest.raises(TableError, match="Fix:"):
+        row_records.append_rows(there, [NEW])
+    assert count(there) == before
+    with there.home.database.read() as session:
+        assert entries.last_seq(session, there.project_id or 0) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [[{"nobody": "x"}], [{"id": "new"}], [NEW | {"x": "far"}], [NEW | {"candidates": ""}], [{}]]
+)
+def test_what_does_not_fit_is_refused_whole(there: Seat, wrong: list[dict[str, str]]) -> None:
+    before = count(there)
+    with pytest.raises(TableError, match="Fix:"):
+        row_records.append_rows(there, [{**NEW, "id": "good"}, *wrong] if wrong[0] else wrong)
+    assert count(there) == before
+
+
+def test_nothing_is_read_for_who_may_not(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*_: object, **__: object) -> None:
+        pytest.fail("read")
+
+    monkeypatch.setattr(row_records, "read_upload", read)
+    eve = Seat(there.home, annotator(there.home, there.person_id, "Eve", "reviewer"), there.project_id)
+    with pytest.raises(NotAllowed):
+        row_records.append_rows(eve, [NEW])

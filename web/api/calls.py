@@ -1,0 +1,163 @@
+"""What every call has: whose seat it is, a thread of its own pool, the refusals of the house, a body with bounds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Depends, FastAPI, Path, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.api.shapes import ToldProblem
+from web.guard import PERSON_HEADER
+from web.problems import problem
+from web.readable import has_too_many_parts
+from workflow.access import NotAllowed, NotFound
+from workflow.answering import AnswerError, StaleQuestion
+from workflow.home import home
+from workflow.importing import CannotLearn, LongLine, TableError
+from workflow.importing.more_rows import RowsError
+from workflow.saving import STORE_FAULTS, NotSaved, note_fault, why_it_failed
+from workflow.seat import Seat
+
+Given = TypeVar("Given")
+
+AT_ONCE = CapacityLimiter(8)
+"""Calls that are dealt with take no thread from sign-in, files and presses."""
+MOST = 8_000_000
+"""Bytes of a body: ten thousand rows of some columns."""
+PARTS = 50_000
+"""Lists and objects in it, counted by their brackets."""
+SILENCE = 30.0
+"""Seconds within which it has come whole."""
+AGAIN = "5"
+"""Seconds after which it may be tried again where the store fails, or many wait."""
+
+_STATUS: dict[type[Exception], int] = {
+    NotAllowed: 403,
+    NotFound: 404,
+    StaleQuestion: 409,
+    RowsError: 409,
+    AnswerError: 422,
+    TableError: 422,
+    CannotLearn: 422,
+    NotSaved: 503,
+    LongLine: 503,
+}
+"""What use cases refuse with, in words for the person."""
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ToldProblem, "description": words}
+    for status, words in {
+        401: "The token is missing, unknown or over.",
+        403: "The person may not do this.",
+        404: "There is no such thing for this person.",
+        422: "Something that was sent does not fit.",
+        429: "Too many calls.",
+        503: "The store fails, or many wait: try again.",
+    }.items()
+}
+"""What every call may be refused with, for the document."""
+
+
+def _seat(request: Request) -> Seat:
+    return Seat(home(), int(request.headers.get(PERSON_HEADER, "0")))  # set by the guard
+
+
+def _seat_at(request: Request, project: Annotated[int, Path(ge=1, le=2**31 - 1)]) -> Seat:
+    return _seat(request).at(project)
+
+
+AnySeat = Annotated[Seat, Depends(_seat)]
+"""Of whoever asks, at no project."""
+SeatAt = Annotated[Seat, Depends(_seat_at)]
+"""Of whoever asks, at the project of the address."""
+
+
+async def done(act: Callable[..., Given], *given: Any, **more: Any) -> Given:
+    """What the use case gives, in a thread."""
+    return await to_thread.run_sync(partial(act, *given, **more), limiter=AT_ONCE)
+
+
+def say_refusals(app: FastAPI) -> None:
+    """Have the app answer what is refused with problems, in the words of the house."""
+    for kind in _STATUS:
+        app.add_exception_handler(kind, _refused)
+    for fault in STORE_FAULTS:
+        app.add_exception_handler(fault, _failed)
+    app.add_exception_handler(RequestValidationError, _misfit)
+    app.add_exception_handler(HTTPException, _of_http)
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    status = next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
+    return problem(status, str(error), {"retry-after": AGAIN} if status == 503 else None)
+
+
+async def _failed(_request: Request, error: Exception) -> Response:
+    why = why_it_failed(error)
+    if why is None:
+        raise error
+    note_fault(error, why)
+    return problem(503, why, {"retry-after": AGAIN})
+
+
+async def _misfit(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - what it is registered for
+    said = (f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()[:5])
+    return problem(422, "; ".join(said))
+
+
+async def _of_http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
+    return problem(error.status_code, str(error.detail), error.headers)
+
+
+class Bounded:
+    """ASGI middleware: reads a body whole before anything is done, within bounds."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+            return
+        body = bytearray()
+        try:
+            async with asyncio.timeout(SILENCE):
+                async for piece in Request(scope, receive).stream():
+                    body += piece
+                    if len(body) > MOST:
+                        words = f"A body has at most {MOST:,} bytes. Fix: send fewer rows at a time."
+                        await _closing(413, words)(scope, receive, send)
+                        return
+        except (TimeoutError, ClientDisconnect):
+            await _closing(408, f"The body did not come whole in {SILENCE:.0f} s.")(scope, receive, send)
+            return
+        if has_too_many_parts(body, PARTS):
+            await _closing(413, f"A body has at most {PARTS:,} lists and objects.")(scope, receive, send)
+            return
+        read = False
+
+        async def receive_read() -> Message:
+            nonlocal read
+            if read:
+                return await receive()
+            read = True
+            return {"type": "http.request", "body": bytes(body), "more_body": False}
+
+        await self._app(scope, receive_read, send)
+
+
+def _closing(status: int, words: str) -> Response:
+    return problem(status, words, {"connection": "close"})
+
+
+__all__ = ["REFUSALS", "AnySeat", "Bounded", "SeatAt", "done", "say_refusals"]

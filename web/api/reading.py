@@ -1,0 +1,120 @@
+"""Calls that read: projects, rows, figures, log, predictions, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, BinaryIO, Literal
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from web import media as kept
+from web.api.calls import REFUSALS, AnySeat, SeatAt, done
+from web.api.shapes import Figures, ListedProject, Predictions, ProjectList, PulledLog, ToldRows
+from web.problems import problem
+from workflow import exporting, projects
+from workflow.outgoing import for_programs
+from workflow.projects import ProjectSummary
+
+router = APIRouter(responses=REFUSALS)
+
+PIECE = 1 << 18
+"""Bytes of a file that are sent at a time."""
+Start = Annotated[int, Query(ge=0, le=2**31 - 1, description="The first row, from 0.")]
+Count = Annotated[int, Query(ge=1, le=1_000, description="How many at most.")]
+
+
+def _listed(one: ProjectSummary) -> dict[str, Any]:
+    return one.to_json() | {"role": one.role}
+
+
+@router.get("/projects", response_model=ProjectList, summary="The projects of this person")
+async def list_projects(seat: AnySeat) -> Any:
+    found = await done(projects.list_projects, seat)
+    return {"projects": [_listed(one) for one in found]}
+
+
+@router.get("/projects/{project}", response_model=ListedProject, summary="One project")
+async def one_project(seat: SeatAt) -> Any:
+    return _listed(await done(projects.get_project, seat))
+
+
+@router.get("/projects/{project}/figures", response_model=Figures, summary="How good and how far it is")
+async def figures(seat: SeatAt) -> Any:
+    return await done(for_programs.figures_of, seat)
+
+
+@router.get("/projects/{project}/rows", response_model=ToldRows, summary="Rows as the file had them")
+async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Any:
+    found = await done(for_programs.rows_of, seat, start, count)
+    return {"rows": found.items, "total": found.total}
+
+
+@router.get(
+    "/projects/{project}/log", response_model=PulledLog, summary="Entries of the log after one of them"
+)
+async def log(
+    seat: SeatAt,
+    since: Annotated[int, Query(ge=0, le=2**31 - 1_001, description="Entries after this seq.")] = 0,
+    count: Count = 1_000,
+) -> Any:
+    found = await done(for_programs.log_since, seat, since, count)
+    return {"entries": found.items, "last": found.total}
+
+
+@router.get(
+    "/projects/{project}/predictions", response_model=Predictions, summary="Labels and shares as they stand"
+)
+async def predictions(seat: SeatAt, start: Start = 0, count: Count = 100) -> Any:
+    found = await done(for_programs.predictions_of, seat, start, count)
+    return {"predictions": found.items, "total": found.total}
+
+
+@router.get(
+    "/projects/{project}/export",
+    summary="A file of the project",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
+)
+async def export(
+    seat: SeatAt,
+    file: Annotated[
+        str, Query(max_length=50, description="csv, parquet, jsonl, log, sealed-log, dataset …")
+    ] = "csv",
+    rows: Annotated[Literal["all", "sure", "answered"], Query()] = "all",
+    above: Annotated[
+        float, Query(ge=0, le=1, description="Of rows that are sure: the least probability.")
+    ] = 0.9,
+) -> Response:
+    try:
+        written = await done(for_programs.file_of, seat, exporting.ExportChoice(file, rows, above))
+    except ValueError as error:
+        raise HTTPException(422, str(error)) from error
+    return StreamingResponse(
+        _pieces(written.content),
+        media_type="application/octet-stream",
+        headers={
+            "content-disposition": f'attachment; filename="{written.file_name}"',
+            "content-length": str(written.size),
+            "cache-control": "no-store",
+        },
+    )
+
+
+@router.get(
+    "/files/{name}",
+    summary="An image or a recording that a row names",
+    response_class=Response,
+    responses={200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
+)
+async def kept_file(request: Request, name: str) -> Response:  # noqa: ARG001 - it is in the address
+    answer = await done(kept.kept_file, request)
+    if answer.status_code < 400:
+        return answer
+    return problem(answer.status_code, bytes(answer.body).decode())
+
+
+def _pieces(content: BinaryIO) -> Iterator[bytes]:
+    with content:
+        while piece := content.read(PIECE):
+            yield piece

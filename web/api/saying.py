@@ -1,0 +1,72 @@
+"""Calls that store something: a question is put before the person, an answer, more rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.background import BackgroundTask
+from starlette.responses import JSONResponse, Response
+
+from web import presses
+from web.api.calls import REFUSALS, SeatAt, done
+from web.api.shapes import Added, AnswerBody, NextQuestion, RowsBody, StoredAnswer, ToldProblem
+from workflow import answering
+from workflow.answering import Saved, StaleQuestion
+from workflow.importing import row_records
+from workflow.outgoing import for_programs
+
+_STALE: dict[int | str, dict[str, Any]] = {
+    409: {
+        "model": ToldProblem,
+        "description": "It comes too late: something else is stored, or stands there, by now.",
+    }
+}
+router = APIRouter(responses=REFUSALS | _STALE)
+
+
+@router.post("/projects/{project}/question", response_model=NextQuestion, summary="The next question")
+async def question(seat: SeatAt) -> Any:
+    """The question before this person, or a new one, which is theirs for some minutes. Asked again it is the same."""
+    return {"question": await done(for_programs.question_for, seat)}
+
+
+@router.post(
+    "/projects/{project}/answers", response_model=StoredAnswer, summary="Answer a question, exactly once"
+)
+async def answer(seat: SeatAt, given: AnswerBody) -> Response:
+    """The same token again, with the same answer, gets the same reply and stores nothing; with another one, 409."""
+    saved = await done(
+        answering.submit_answer,
+        seat,
+        given.token,
+        given.kind,
+        given.labels,
+        note=given.note,
+        flagged=given.flagged,
+        shown=given.shown,
+    )
+    if saved.repeated and not presses.is_what_was_said(saved, given.kind, given.labels):
+        raise StaleQuestion(
+            f"That question was answered already, as entry {saved.seq}: {saved.kind} {', '.join(saved.labels)}".rstrip()
+            + ". Nothing was stored. Fix: ask for the next question."
+        )
+    return JSONResponse(_stored(saved), background=BackgroundTask(presses.afterwards, seat))
+
+
+@router.post(
+    "/projects/{project}/rows", response_model=Added, status_code=201, summary="Add rows, all or none"
+)
+async def append(seat: SeatAt, body: RowsBody) -> Any:
+    """As a file of these rows on the page. Rows that are there already are refused, so that nothing comes in twice."""
+    return {"rows": await done(row_records.append_rows, seat, body.rows)}
+
+
+def _stored(saved: Saved) -> dict[str, Any]:
+    return {
+        "seq": saved.seq,
+        "kind": saved.kind,
+        "row": saved.row,
+        "row_id": saved.row_id,
+        "labels": list(saved.labels),
+    }

@@ -1,0 +1,243 @@
+"""What goes over the wire: the bodies that programs send and the replies they get. The OpenAPI document is made of
+these."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from workflow.common.pressed import storable
+
+Text = Annotated[str, AfterValidator(storable)]
+"""What a database takes."""
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Sent(BaseModel):
+    """A body: what it does not know is refused, and nothing is taken for something else."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ToldProblem(BaseModel):
+    """Why nothing was done (RFC 9457)."""
+
+    type: Literal["about:blank"]
+    title: str
+    status: int
+    detail: str = Field(description="What, why and the fix, in words for people.")
+
+
+class ListedProject(BaseModel):
+    """A project as the list has it."""
+
+    id: int
+    name: str
+    description: str
+    kind: Literal["one_label", "label_vectors"]
+    role: Literal["owner", "reviewer", "annotator", "viewer"] = Field(description="Of whoever asks.")
+    rows: int
+    classes: int
+    answered: int
+    open: int
+    created_at: datetime
+    last_answer: datetime | None
+
+
+class ProjectList(BaseModel):
+    """The projects in use that the person is a member of, the one with the latest answer first."""
+
+    projects: list[ListedProject]
+
+
+class ToldRow(BaseModel):
+    """A row as the file had it: neither its candidates nor its truth."""
+
+    row: int = Field(description="Its number, from 0.")
+    row_id: str
+    text: str | None
+    features: dict[str, str] = Field(
+        description="Columns of numbers and categories, as they stood in the file."
+    )
+    caption: dict[str, str]
+    images: list[str] = Field(description="Addresses below /api/v1, or data: URLs.")
+    audio: str | None
+    segment: tuple[float | None, float | None] | None = Field(description="Seconds of the recording.")
+
+
+class ToldRows(BaseModel):
+    """Some rows, in order."""
+
+    rows: list[ToldRow]
+    total: int
+
+
+class ToldChoice(BaseModel):
+    """A label that the row may have."""
+
+    label: str
+    description: str
+    share: Share | None = Field(description="What the model gives it, without the row's own vote.")
+    known: bool | None = Field(
+        description="Of a label vector: whether it is known to be right; null: not asked."
+    )
+
+
+class ToldQuestion(ToldRow):
+    """One question, which is this person's for some minutes."""
+
+    token: str = Field(description="Names this showing; an answer repeats it.")
+    shown: str = Field(description="Stamp of the choices; an answer repeats it.")
+    label: str | None = Field(description="Of a label vector: the one label asked about; null: all of them.")
+    is_it: list[str] | None = Field(
+        description='Where it is asked in yes and no: answer "is"/"among" or "not" of these.'
+    )
+    choices: list[ToldChoice]
+    answers: list[str] = Field(description="The kinds of answers that it takes.")
+    why: str
+
+
+class NextQuestion(BaseModel):
+    """The question before the person; null where nothing is left to ask them."""
+
+    question: ToldQuestion | None
+
+
+class AnswerBody(Sent):
+    """An answer to a question."""
+
+    token: Annotated[Text, Field(min_length=1, max_length=200)]
+    kind: Annotated[Text, Field(max_length=20, description="One of the question's `answers`.")]
+    labels: Annotated[list[Annotated[Text, Field(max_length=1_000)]], Field(max_length=5_000)] = []
+    note: Annotated[Text, Field(max_length=10_000)] | None = None
+    flagged: bool = False
+    shown: Annotated[Text, Field(max_length=200)] | None = None
+
+
+class StoredAnswer(BaseModel):
+    """What was stored. The same answer sent again gets the same reply, and stores nothing."""
+
+    seq: int = Field(description="Its number in the project's log.")
+    kind: str
+    row: int
+    row_id: str
+    labels: list[str]
+
+
+class RowsBody(Sent):
+    """Rows to add, all or none."""
+
+    rows: Annotated[
+        list[dict[Annotated[Text, Field(max_length=1_000)], Annotated[Text, Field(max_length=100_000)]]],
+        Field(
+            min_length=1, max_length=10_000, description="Each {column: cell}, as a CSV file would have them."
+        ),
+    ]
+
+
+class Added(BaseModel):
+    """How many rows the project has now."""
+
+    rows: int
+
+
+class LoggedEntry(BaseModel):
+    """A line of the log."""
+
+    seq: int
+    at: datetime
+    annotator: str
+    kind: str
+    row: int | None = Field(description="From 0; null where it is about no row.")
+    row_id: str
+    labels: list[str]
+    withdraws_seq: int | None
+    token: str
+    strategy: str | None
+    score: float | None
+    model_version: int
+    seconds: float | None
+    before: list[str]
+    after: list[str]
+    predicted: str | None
+    flagged: bool
+    note: str | None
+    revision: int
+    label: str | None
+    asked: dict[str, Any] | None
+
+
+class PulledLog(BaseModel):
+    """Entries in order. last : of the log; where it is greater than the last one here, ask again since that."""
+
+    entries: list[LoggedEntry]
+    last: int
+
+
+class ToldMeasure(BaseModel):
+    """How good the labels are, honestly: by rows that the model never learnt from."""
+
+    name: Literal["accuracy", "F1"]
+    by: Literal["test rows", "blind checks"]
+    value: float
+    low: float | None
+    high: float | None
+
+
+class Point(BaseModel):
+    """The measure after so many answers, with its 95 % interval; null where it is not known."""
+
+    answers: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class CountedLabel(BaseModel):
+    """How often a label was answered, and how often the file gave it."""
+
+    label: str
+    answered: int
+    given: int
+
+
+class Figures(BaseModel):
+    """How good and how far a project is."""
+
+    answered: int
+    open: int
+    settled: float | None
+    done: bool
+    seconds_per_answer: float | None
+    measure: ToldMeasure | None
+    curve: list[Point]
+    labels: list[CountedLabel]
+
+
+class LabelShare(BaseModel):
+    """What is said of one label of a row."""
+
+    label: str
+    share: float | None
+    value: bool | None = Field(description="Of a label vector: whether it is right, known or predicted.")
+    source: str | None = Field(description="Of a label vector: where the value comes from.")
+
+
+class Prediction(BaseModel):
+    """A row's label as it stands."""
+
+    row: int
+    row_id: str
+    label: str | None
+    source: str | None = Field(description="given, oracle, verdict, necessary, model, truth, bad or open.")
+    probability: float | None
+    shares: list[LabelShare]
+
+
+class Predictions(BaseModel):
+    """Some rows, in order."""
+
+    predictions: list[Prediction]
+    total: int

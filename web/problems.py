@@ -1,0 +1,17 @@
+"""Refusals for programs: JSON problems (RFC 9457) in the words that pages say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from starlette.responses import JSONResponse
+
+TYPE = "application/problem+json"
+
+
+def problem(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The refusal as a response. words : what, why and the fix; a half of a character in them is written as ?"""
+    words = words.encode(errors="replace").decode()
+    said = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": words}
+    return JSONResponse(said, status, headers, TYPE)

@@ -1,0 +1,254 @@
+"""A client of a Winnow server, for notebooks and programs.
+
+    from winnow.client import Winnow
+
+    with Winnow("http://127.0.0.1:8501", token) as winnow:
+        birds = winnow.project(3)
+        while (question := birds.next_question()) is not None:
+            birds.answer(question, "is", [best(question)])
+
+Calls that read, and answers, are tried again where the connection or the server fails: an answer carries the token of
+its question, so that it is stored once however often it is sent.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx2
+
+__all__ = ["Winnow", "WinnowAnswer", "WinnowChoice", "WinnowError", "WinnowProject", "WinnowQuestion"]
+
+TRIES = 5
+"""How often a call is made at most that may be made again."""
+_PASSES = frozenset({429, 502, 503, 504})
+"""What passes by itself: the server is busy, or is started again."""
+_AT_ONCE = 1_000
+"""Rows, or entries, that are asked for at a time."""
+Made = TypeVar("Made")
+
+
+class WinnowError(Exception):
+    """The server refuses, in its words. status : of HTTP; 0 where it could not be reached"""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class WinnowChoice:
+    """A label that a row may have.
+
+    share : what the model gives it, in [0, 1]; None where there is no model yet
+    known : in a project of label vectors, whether it is known to be right; None: not asked
+    """
+
+    label: str
+    description: str
+    share: float | None
+    known: bool | None
+
+
+@dataclass(frozen=True)
+class WinnowQuestion:
+    """A question that is before the person of the token.
+
+    row : its number, from 0      text, features, images, audio : what people would see of it
+    label : in a project of label vectors, the label asked about; None: all of them
+    is_it : where it is asked in yes and no, whether it is one of these      answers : the kinds that it takes
+    """
+
+    token: str
+    shown: str
+    row: int
+    row_id: str
+    text: str | None
+    features: Mapping[str, str]
+    images: Sequence[str]
+    audio: str | None
+    label: str | None
+    is_it: Sequence[str] | None
+    choices: Sequence[WinnowChoice]
+    answers: Sequence[str]
+    why: str
+
+
+@dataclass(frozen=True)
+class WinnowAnswer:
+    """What was stored. seq : its number in the project's log"""
+
+    seq: int
+    kind: str
+    row: int
+    row_id: str
+    labels: Sequence[str]
+
+
+class Winnow:
+    """A Winnow server, as the person of a token.
+
+    url : where people open it      seconds : to wait for a reply
+    transport : how requests go out; None: as httpx2 sends them
+    """
+
+    def __init__(
+        self, url: str, token: str, *, seconds: float = 60.0, transport: httpx2.BaseTransport | None = None
+    ) -> None:
+        self._http = httpx2.Client(
+            base_url=f"{url.rstrip('/')}/api/v1",
+            headers={"authorization": f"Bearer {token}"},
+            timeout=seconds,
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def projects(self) -> list[dict[str, Any]]:
+        """The projects of this person, the one with the latest answer first. Raises WinnowError."""
+        found: list[dict[str, Any]] = self.ask("GET", "/projects")["projects"]
+        return found
+
+    def project(self, number: int) -> WinnowProject:
+        """The project of this number; asks nobody."""
+        return WinnowProject(self, number)
+
+    def ask(self, method: str, path: str, *, again: bool = True, **options: Any) -> Any:
+        """The JSON of a reply. again : it may be sent again where nothing is heard. Raises WinnowError."""
+        for left in reversed(range(TRIES if again else 1)):
+            try:
+                reply = self._http.request(method, path, **options)
+            except httpx2.TransportError as error:
+                if not left:
+                    raise WinnowError(0, f"The server did not answer: {error}") from error
+            else:
+                if reply.is_success:
+                    return reply.json()
+                if not left or reply.status_code not in _PASSES:
+                    raise _refusal(reply)
+            time.sleep(0.2 * 2 ** (TRIES - 1 - left))
+        raise AssertionError  # the last try gives or raises
+
+    def fetch(self, path: str, target: Path, **options: Any) -> None:
+        """Write a reply to a file, in pieces. Raises WinnowError, OSError."""
+        with self._http.stream("GET", path, **options) as reply:
+            if not reply.is_success:
+                reply.read()
+                raise _refusal(reply)
+            with target.open("wb") as file:
+                for piece in reply.iter_bytes():
+                    file.write(piece)
+
+
+class WinnowProject:
+    """One project of a server. Every call raises WinnowError where the server refuses."""
+
+    def __init__(self, winnow: Winnow, number: int) -> None:
+        self._winnow, self._path = winnow, f"/projects/{number}"
+
+    def summary(self) -> dict[str, Any]:
+        """Name, kind, rows, classes, how much is answered and open."""
+        found: dict[str, Any] = self._winnow.ask("GET", self._path)
+        return found
+
+    def figures(self) -> dict[str, Any]:
+        """How good and how far it is: the measure with its 95 % interval, and the curve of it."""
+        found: dict[str, Any] = self._winnow.ask("GET", f"{self._path}/figures")
+        return found
+
+    def next_question(self) -> WinnowQuestion | None:
+        """The question before this person; None where nothing is left to ask them."""
+        found = self._winnow.ask("POST", f"{self._path}/question")["question"]
+        if found is None:
+            return None
+        return _made(
+            WinnowQuestion, found | {"choices": [_made(WinnowChoice, one) for one in found["choices"]]}
+        )
+
+    def answer(
+        self,
+        question: WinnowQuestion,
+        kind: str,
+        labels: Sequence[str] = (),
+        *,
+        note: str | None = None,
+        flagged: bool = False,
+    ) -> WinnowAnswer:
+        """Answer a question, exactly once, however often it has to be sent. kind : one of `question.answers`"""
+        said = {
+            "token": question.token,
+            "shown": question.shown,
+            "kind": kind,
+            "labels": list(labels),
+            "note": note,
+            "flagged": flagged,
+        }
+        return _made(WinnowAnswer, self._winnow.ask("POST", f"{self._path}/answers", json=said))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """All rows as the file had them, fetched while they are used."""
+        yield from self._each("rows", "rows")
+
+    def predictions(self) -> Iterator[dict[str, Any]]:
+        """The label of every row as it stands, with the shares, fetched while they are used."""
+        yield from self._each("predictions", "predictions")
+
+    def log(self, since: int = 0) -> Iterator[dict[str, Any]]:
+        """The entries of the log after this one, in order, up to the latest there is when the last are fetched."""
+        while True:
+            found = self._winnow.ask("GET", f"{self._path}/log", params={"since": since, "count": _AT_ONCE})
+            yield from found["entries"]
+            if not found["entries"]:
+                return
+            since = found["entries"][-1]["seq"]
+            if since >= found["last"]:
+                return
+
+    def append(self, rows: Sequence[Mapping[str, str]]) -> int:
+        """Add rows, each {column: cell}, all or none; how many there are now. It is sent once."""
+        sent = {"rows": [dict(one) for one in rows]}
+        return int(self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent)["rows"])
+
+    def export(self, path: str | Path, file: str = "csv", *, rows: str = "all") -> None:
+        """Write a file of the project.
+
+        file : csv, parquet, jsonl, log, sealed-log, ...      rows : all, sure or answered
+        """
+        self._winnow.fetch(f"{self._path}/export", Path(path), params={"file": file, "rows": rows})
+
+    def _each(self, what: str, name: str) -> Iterator[dict[str, Any]]:
+        start = 0
+        while True:
+            found = self._winnow.ask(
+                "GET", f"{self._path}/{what}", params={"start": start, "count": _AT_ONCE}
+            )
+            yield from found[name]
+            start += len(found[name])
+            if start >= found["total"]:
+                return
+
+
+def _made(kind: type[Made], said: Mapping[str, Any]) -> Made:
+    """What was said, as this class; what a later server says besides is passed over."""
+    return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
+
+
+def _refusal(reply: httpx2.Response) -> WinnowError:
+    try:
+        words = str(reply.json()["detail"])
+    except (ValueError, KeyError, TypeError):
+        words = reply.text[:200] or reply.reason_phrase
+    return WinnowError(reply.status_code, words)

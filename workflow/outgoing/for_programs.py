@@ -1,0 +1,123 @@
+"""What programs read of a project: rows, the log, figures, predictions, a question, as plain values; and files."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from db import entries
+from winnow import __version__ as VERSION  # noqa: N812
+from workflow import answering, exporting, progress
+from workflow.access import Right
+from workflow.common.found import names_of
+from workflow.common.log_columns import values_of
+from workflow.common.rows import row_view
+from workflow.common.told_values import told_row
+from workflow.outgoing.project_files import ExportChoice, files_of
+from workflow.saving import saving_files
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+
+__all__ = [
+    "VERSION",
+    "Part",
+    "WrittenFile",
+    "figures_of",
+    "file_of",
+    "log_since",
+    "predictions_of",
+    "question_for",
+    "rows_of",
+]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of many things, in order. total : how many there are; of the log, the seq of its latest entry"""
+
+    items: Sequence[Mapping[str, Any]]
+    total: int
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file that is written and has no name on the disk: it is gone when it is closed.
+
+    content : at its beginning      size : bytes
+    """
+
+    content: BinaryIO
+    file_name: str
+    size: int
+
+
+def rows_of(seat: Seat, start: int, count: int) -> Part:
+    """Rows of the project as the file had them, from this one on. Raises NotAllowed, NotFound."""
+    with seat.learner() as opened:
+        table = opened.learner.table
+    rows = range(min(start, table.n_rows), min(start + count, table.n_rows))
+    return Part([told_row(row_view(table, row)) for row in rows], table.n_rows)
+
+
+def question_for(seat: Seat) -> dict[str, Any] | None:
+    """As `workflow.answering.next_question`."""
+    shown, kind = answering.next_question(seat), seat.kind
+    return None if shown is None else kind.tell_question(shown)
+
+
+def figures_of(seat: Seat) -> dict[str, Any]:
+    """How good and how far the project is, with the curve. Raises NotAllowed, NotFound."""
+    view, kind = progress.read_progress(seat), seat.kind
+    return kind.tell_figures(view)
+
+
+def log_since(seat: Seat, seq: int, count: int) -> Part:
+    """The entries after this one, in order, so many at most.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner: the log would tell others which questions are blind checks.
+    NotFound
+    """
+    with seat.learner(Right.OWN) as opened:
+        session, project = opened.session, opened.project_id
+        ids, names = list(map(str, opened.learner.table.ids)), names_of(session)
+        found = entries.between(session, project, seq + 1, seq + count)
+        last = entries.last_seq(session, project)
+    told = []
+    for entry in found:
+        values = values_of(entry, names, ids)
+        # Files count rows as people do, from 1; programs, here, from 0.
+        told.append(values | {"row": None if values["row"] is None else entry.row})
+    return Part(told, last)
+
+
+def predictions_of(seat: Seat, start: int, count: int) -> Part:
+    """The label of each of these rows as it stands, with the shares. Raises NotFound; NotAllowed where the person is
+    not an owner."""
+    with seat.learner(Right.OWN) as opened:
+        total = opened.learner.table.n_rows
+        rows = range(min(start, total), min(start + count, total))
+        return Part(opened.kind.tell_predictions(opened, rows), total)
+
+
+def file_of(seat: Seat, choice: ExportChoice) -> WrittenFile:
+    """The file that is chosen, written for one reader. Raises as `workflow.exporting.prepare`."""
+    taken, kind = exporting.take(seat, choice), seat.kind
+    file = files_of(kind)[choice.file]
+    folder = seat.home.exports_dir
+    with saving_files():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        content = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by who reads it
+        try:
+            taken.write(content, lambda _done: None)
+            size = content.tell()
+            content.seek(0)
+        except BaseException:
+            content.close()
+            raise
+    return WrittenFile(content, f"project-{seat.project_id}-{file.sort}{file.form.suffix}", size)

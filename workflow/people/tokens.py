@@ -1,0 +1,128 @@
+"""Tokens by which programs act as a person: made by the person for one purpose, shown once, ended at any time.
+
+A token has its person's rights, whatever these are when it is used. It stops with them, and with all that makes a
+person sign in anew: where access ends, the password changes, other browsers are signed out together, or an account
+elsewhere becomes another's.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from db import tokens
+from db.tokens import ApiToken, TokenUse
+from plcore.common import forbidden_in_name
+from workflow.access import Right
+from workflow.people import audit
+from workflow.people.audit import EventKind
+from workflow.people.secret import new_secret, secret_hash
+from workflow.saving import NotSaved, saving
+
+if TYPE_CHECKING:
+    from workflow.home import Home
+    from workflow.seat import Seat
+
+__all__ = [
+    "LONGEST_LIFE",
+    "MOST",
+    "PURPOSE_LENGTH",
+    "ApiToken",
+    "TokenError",
+    "TokenUse",
+    "end_my_token",
+    "make_token",
+    "my_tokens",
+    "note_use",
+    "user_of",
+]
+
+PREFIX = "winnow_"
+"""What every token begins with: people, and programs that look for secrets, know it where it does not belong."""
+PURPOSE_LENGTH = 80
+MOST = 20
+"""Tokens of one person that can be used at once."""
+LONGEST_LIFE = 3_650
+"""Days after which a token that expires does so at the latest."""
+
+
+class TokenError(ValueError):
+    """A token cannot be made; the message says why and what to do."""
+
+
+def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
+    """A new token of this person, which is shown here and never again.
+
+    purpose : what it is for, in the person's words; one of theirs at a time has it
+    days : until it expires; None: it lasts until it is ended
+
+    Raises
+    ------
+    TokenError
+        The purpose is empty, too long, cannot be stored or is another token's; the days are none; or the person has as
+        many as can be.
+    NotAllowed, NotSaved
+    """
+    purpose = _checked(purpose)
+    if days is not None and not 1 <= days <= LONGEST_LIFE:
+        raise TokenError(f"A token lasts 1 to {LONGEST_LIFE:,} days, or until it is ended. Got {days}.")
+    secret, now = PREFIX + new_secret(), datetime.now(UTC)
+    with seat.everywhere.writing(Right.SEE) as mine:
+        known = tokens.listed(mine.session, seat.person_id, now)
+        if any(one.purpose == purpose for one in known):
+            raise TokenError(
+                f"You have a token for {purpose!r} already. Fix: end it, or name another purpose."
+            )
+        if len(known) >= MOST:
+            raise TokenError(f"You have {MOST} tokens already. Fix: end one that is not used any more.")
+        tokens.add(
+            mine.session,
+            secret_hash=secret_hash(secret),
+            person_id=seat.person_id,
+            purpose=purpose,
+            created_at=now,
+            expires_at=None if days is None else now + timedelta(days=days),
+        )
+        audit.note(mine.session, EventKind.TOKEN_MADE, person_id=seat.person_id, purpose=purpose)
+    return secret
+
+
+def my_tokens(seat: Seat) -> list[ApiToken]:
+    """The tokens of this person that can be used, the oldest first. Raises NotAllowed."""
+    with seat.everywhere.reading() as reading:
+        return tokens.listed(reading.session, seat.person_id, datetime.now(UTC))
+
+
+def end_my_token(seat: Seat, token_id: int) -> None:
+    """End a token of this person; harmless where it is another's or has ended. Raises NotAllowed, NotSaved."""
+    now = datetime.now(UTC)
+    with seat.everywhere.writing(Right.SEE) as mine:
+        purposes = {one.id: one.purpose for one in tokens.listed(mine.session, seat.person_id, now)}
+        if tokens.end(mine.session, token_id, seat.person_id, now):
+            purpose = purposes.get(token_id, "")
+            audit.note(mine.session, EventKind.TOKEN_ENDED, person_id=seat.person_id, purpose=purpose)
+
+
+def user_of(home: Home, secret: str) -> TokenUse | None:
+    """Whose token this is; None when it is unknown or over, or the person disabled."""
+    with home.database.read(single=True) as session:
+        return tokens.find(session, secret_hash(secret), datetime.now(UTC))
+
+
+def note_use(home: Home, token_id: int) -> None:
+    """Note that the token is used. Where nothing can be written it is not noted: nobody waits for this."""
+    with suppress(NotSaved), saving(home) as session:
+        tokens.see(session, token_id, datetime.now(UTC))
+
+
+def _checked(purpose: str) -> str:
+    purpose = " ".join(purpose.split())
+    if not purpose or len(purpose) > PURPOSE_LENGTH:
+        raise TokenError(
+            f"The purpose of a token has 1 to {PURPOSE_LENGTH} characters. Got {len(purpose)}. Fix: say in a few words "
+            "which program it is for."
+        )
+    if (found := forbidden_in_name(purpose)) is not None:
+        raise TokenError(f"The purpose of a token cannot be stored with {found}. Fix: take it out.")
+    return purpose
