@@ -124,7 +124,7 @@ def a_backup(seat: Seat) -> str:
 
 
 A_DEMO = demos.Demo(
-    "small", "Small", "Demo: small", "", "", "t.csv", lambda _on_step: b"id,labels\n1,a|b\n2,a|b\n"
+    "small", "Small", "Demo: small", "", "", "t.csv", lambda _on_step: b"id,labels,size\n1,a|b,1\n2,a|b,2\n"
 )
 
 UseCase = Callable[[Seat, KindWorld, int], Any]
