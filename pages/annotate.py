@@ -19,7 +19,7 @@ from workflow.saving import STORE_FAULTS
 page = frame.begin_project("Answer", Right.ANSWER)
 frame.toast_from_last_page()
 frame.project_title("Answer", page)
-tour(page)
+tour(page, "annotate.py")
 parts = kinds.parts_of(page)
 
 

@@ -9,6 +9,6 @@ from pages.parts.tour import tour
 page = frame.begin_project("Progress")
 frame.toast_from_last_page()
 frame.project_title("Progress", page)
-tour(page)
+tour(page, "progress.py")
 kinds.parts_of(page).progress_page(page)
 my_figures(page)

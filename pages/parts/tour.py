@@ -82,19 +82,23 @@ STEPS = {
 }
 
 
-def tour(page: frame.ProjectPage) -> None:
-    """The step where this person is, with the way on and out; nothing at a project that is no demo, or once ended."""
+def tour(page: frame.ProjectPage, here: str) -> None:
+    """The step where this person is, with the way on and out; nothing at a project that is no demo, or once ended.
+
+    here : the page on which it stands; one that a step sends to begins with that step
+    """
     demo = demos.BY_NAME.get(page.project.name)
     if demo is None or tours.ended(page.seat):
         return
     steps = STEPS[demo.key]
     at = f"{state.TOUR}-{page.project.id}"
-    place = min(st.session_state.get(at, 0), len(steps) - 1)
-    step, here = steps[place], {"project": str(page.project.id)}
+    sent = next((number for number, step in enumerate(steps) if step.page == here), 0)
+    place = min(max(st.session_state.get(at, 0), sent), len(steps) - 1)
+    step, project = steps[place], {"project": str(page.project.id)}
     with st.container(key="winnow_tour", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":small[Tour, {place + 1} of {len(steps)}]  \n{step.words}")
-        if step.page and (page.person.is_owner or not step.owners):
-            st.page_link(step.page, label=step.label, query_params=here, width="content")
+        if step.page not in ("", here) and (page.person.is_owner or not step.owners):
+            st.page_link(step.page, label=step.label, query_params=project, width="content")
         if place < len(steps) - 1:
             st.button("Next", key=f"{at}-next", on_click=_go_to, args=(at, place + 1))
         st.button("End the tour", key=f"{at}-end", type="tertiary", on_click=_end, args=(page,))

@@ -37,10 +37,17 @@ def test_it_goes_step_by_step(home: Home, owner: int, show: Open, demo: Demo) ->
 
 def test_it_goes_on_where_it_was_on_the_page_it_sends_to(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "annotate.py", project=str(small_project(home, owner, demos.DIGITS.name)))
-    for _ in range(3):
+    for _ in range(4):
         press(test, "Next")
     test.switch_page("progress.py").run()
+    assert "Tour, 5 of 5" in words(test)
+
+
+def test_the_page_that_a_step_sends_to_begins_with_that_step(home: Home, owner: int, show: Open) -> None:
+    test = show(owner, "progress.py", project=str(small_project(home, owner, demos.DIGITS.name)))
     assert "Tour, 4 of 5" in words(test)
+    press(test, "Next")
+    assert "Tour, 5 of 5" in words(test)
 
 
 def test_one_press_ends_it_for_good(home: Home, owner: int, show: Open) -> None:
