@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -83,6 +84,11 @@ SeatAt = Annotated[Seat, Depends(_seat_at)]
 async def done(act: Callable[..., Given], *given: Any, **more: Any) -> Given:
     """What the use case gives, in a thread."""
     return await to_thread.run_sync(partial(act, *given, **more), limiter=AT_ONCE)
+
+
+async def told(make: Callable[[], BaseModel]) -> Response:
+    """What is made, as a reply: both in a thread, for it may be thousands of values, and others wait for the loop."""
+    return await done(lambda: Response(make().model_dump_json(), media_type="application/json"))
 
 
 def say_refusals(app: FastAPI) -> None:
@@ -160,4 +166,4 @@ def _closing(status: int, words: str) -> Response:
     return problem(status, words, {"connection": "close"})
 
 
-__all__ = ["REFUSALS", "AnySeat", "Bounded", "SeatAt", "done", "say_refusals"]
+__all__ = ["REFUSALS", "AnySeat", "Bounded", "SeatAt", "done", "say_refusals", "told"]

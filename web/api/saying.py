@@ -9,7 +9,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
 
 from web import presses
-from web.api.calls import REFUSALS, SeatAt, done
+from web.api.calls import REFUSALS, SeatAt, done, told
 from web.api.shapes import Added, AnswerBody, NextQuestion, RowsBody, StoredAnswer, ToldProblem
 from workflow import answering
 from workflow.answering import Saved, StaleQuestion
@@ -26,9 +26,9 @@ router = APIRouter(responses=REFUSALS | _STALE)
 
 
 @router.post("/projects/{project}/question", response_model=NextQuestion, summary="The next question")
-async def question(seat: SeatAt) -> Any:
+async def question(seat: SeatAt) -> Response:
     """The question before this person, or a new one, which is theirs for some minutes. Asked again it is the same."""
-    return {"question": await done(for_programs.question_for, seat)}
+    return await told(lambda: NextQuestion.model_validate({"question": for_programs.question_for(seat)}))
 
 
 @router.post(

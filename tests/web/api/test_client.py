@@ -76,6 +76,8 @@ def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.
     assert [one["row"] for one in project.rows()] == list(range(count))
     assert [one["row"] for one in project.predictions()] == list(range(count))
     assert list(project.log()) == []
+    monkeypatch.setattr("workflow.outgoing.for_programs.ENOUGH", 1)
+    assert [one["row"] for one in project.rows()] == list(range(count)), "whatever the size of the parts"
 
 
 def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:

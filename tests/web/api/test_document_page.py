@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from web.api import shapes
 from web.api.document_page import page_of
@@ -48,6 +49,21 @@ def test_a_body_takes_nothing_for_something_else() -> None:
         assert body.model_json_schema()["additionalProperties"] is False
     with pytest.raises(ValueError, match="flagged"):
         shapes.AnswerBody.model_validate({"token": "t", "kind": "is", "flagged": 1})
+
+
+@pytest.mark.parametrize(
+    ("body", "sent", "words"),
+    [
+        (shapes.RowsBody, {"rows": [{"a": "1"}, {"a": 1, "b": 2}, {"a": 3}]}, "cell 'a' of row 1 is no text"),
+        (shapes.RowsBody, {"rows": [{"a": "x\0"}, {"b": "\0"}]}, "Row 0: It cannot be stored"),
+        (shapes.RowsBody, {"rows": [[], []]}, "Row 0 is no"),
+        (shapes.AnswerBody, {"token": "t", "kind": "is", "a": 1, "b": 2}, "There is no 'a' here"),
+    ],
+)
+def test_one_fault_of_a_million_is_enough(body: type[shapes.Sent], sent: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words) as refused:
+        body.model_validate(sent)
+    assert refused.value.error_count() == 1
 
 
 def test_the_page_says_the_same_by_itself(document: dict[str, Any]) -> None:
