@@ -16,13 +16,16 @@ from workflow.answering import Saved, StaleQuestion
 from workflow.importing import row_records
 from workflow.outgoing import for_programs
 
-_STALE: dict[int | str, dict[str, Any]] = {
-    409: {
-        "model": ToldProblem,
-        "description": "It comes too late: something else is stored, or stands there, by now.",
-    }
+_REFUSALS: dict[int | str, dict[str, Any]] = REFUSALS | {
+    status: {"model": ToldProblem, "description": words}
+    for status, words in {
+        400: "The body is no JSON that can be read.",
+        408: "The body did not come whole in time.",
+        409: "It comes too late: something else is stored, or stands there, by now.",
+        413: "The body is too large.",
+    }.items()
 }
-router = APIRouter(responses=REFUSALS | _STALE)
+router = APIRouter(responses=_REFUSALS)
 
 
 @router.post("/projects/{project}/question", response_model=NextQuestion, summary="The next question")
@@ -46,7 +49,7 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
         flagged=given.flagged,
         shown=given.shown,
     )
-    if saved.repeated and not presses.is_what_was_said(saved, given.kind, given.labels):
+    if saved.repeated and not saved.may_be(given.kind, given.labels):
         raise StaleQuestion(
             f"That question was answered already, as entry {saved.seq}: {saved.kind} {', '.join(saved.labels)}".rstrip()
             + ". Nothing was stored. Fix: ask for the next question."

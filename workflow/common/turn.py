@@ -238,7 +238,11 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         earlier = stored_by(self.session, self.project_id, token)
         if earlier is None or earlier.person_id != self.person_id or earlier.kind in VERDICTS:
             raise StaleQuestion("That question is no longer open before you.")
-        return self.saved(earlier, repeated=True)
+        first = (
+            earlier if earlier.token == token else entries.with_token(self.session, self.project_id, token)
+        )
+        denied = () if first is None or first is earlier else tuple(first.labels)
+        return replace(self.saved(earlier, repeated=True), denied=denied)
 
     def saved(self, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
         """A stored entry as a page says it."""
