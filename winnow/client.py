@@ -225,7 +225,7 @@ class WinnowProject:
                 return
 
     def append(self, rows: Sequence[Mapping[str, str]]) -> int:
-        """Add rows, each {column: cell}, all or none; how many there are now. It is sent once."""
+        """Add rows, each {column: cell}, all that are new or none; how many there are now. It is sent once."""
         sent = {"rows": [dict(one) for one in rows]}
         return int(self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent)["rows"])
 

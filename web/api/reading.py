@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from web import media as kept
-from web.api.calls import REFUSALS, AnySeat, SeatAt, done, told
+from web.api.calls import REFUSALS, AnySeat, SeatAt, done, done_at_length, told
 from web.api.shapes import (
     Figures,
     ListedProject,
@@ -112,7 +112,7 @@ async def export(
     ] = 0.9,
 ) -> Response:
     try:
-        written = await done(for_programs.file_of, seat, exporting.ExportChoice(file, rows, above))
+        written = await done_at_length(for_programs.file_of, seat, exporting.ExportChoice(file, rows, above))
     except ValueError as error:
         raise HTTPException(422, str(error)) from error
     return StreamingResponse(

@@ -9,7 +9,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
 
 from web import presses
-from web.api.calls import REFUSALS, SeatAt, done, told
+from web.api.calls import REFUSALS, SeatAt, done, done_at_length, told
 from web.api.shapes import Added, AnswerBody, NextQuestion, RowsBody, StoredAnswer, ToldProblem
 from workflow import answering
 from workflow.answering import Saved, StaleQuestion
@@ -61,8 +61,9 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
     "/projects/{project}/rows", response_model=Added, status_code=201, summary="Add rows, all or none"
 )
 async def append(seat: SeatAt, body: RowsBody) -> Any:
-    """As a file of these rows on the page. Rows that are there already are refused, so that nothing comes in twice."""
-    return {"rows": await done(row_records.append_rows, seat, body.rows)}
+    """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
+    passed over, and columns that it has not; where no row is new, it is refused. So nothing comes in twice."""
+    return {"rows": await done_at_length(row_records.append_rows, seat, body.rows)}
 
 
 def _stored(saved: Saved) -> dict[str, Any]:
