@@ -48,10 +48,8 @@ def winnow(url: str, seat: Seat) -> Iterator[Winnow]:
 
 
 def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
-    first = question.choices[0].label
-    if "yes" not in question.answers:
-        return "is", [first]
-    return ("labels", [first]) if question.label is None else ("yes", [])
+    kind = next(one for one in ("is", "labels", "yes") if one in question.answers)
+    return kind, [] if kind == "yes" else [question.choices[0].label]
 
 
 def test_a_notebook_labels(winnow: Winnow, seat: Seat) -> None:

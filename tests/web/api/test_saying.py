@@ -28,12 +28,8 @@ def ask(api: TestClient, seat: Seat) -> Any:
 def said_of(question: Any, **more: Any) -> dict[str, Any]:
     """An answer that fits the question, whatever the project's kind."""
     first = [question["choices"][0]["label"]]
-    if "yes" not in question["answers"]:
-        fits: dict[str, Any] = {"kind": "is", "labels": first}
-    elif question["label"] is None:
-        fits = {"kind": "labels", "labels": first}
-    else:
-        fits = {"kind": "yes", "labels": []}
+    kind = next(one for one in ("is", "labels", "yes") if one in question["answers"])
+    fits = {"kind": kind, "labels": [] if kind == "yes" else first}
     return {"token": question["token"], "shown": question["shown"], **fits, **more}
 
 
