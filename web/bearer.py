@@ -27,7 +27,8 @@ def is_of_program(scope: Scope, headers: Headers) -> bool:
     path: str = scope["path"]
     if scope["type"] != "http" or not (path == API or path.startswith(f"{API}/")):
         return False
-    return path not in DOCUMENTS or "authorization" in headers
+    # A browser says `Basic` to a proxy that asks its people so.
+    return path not in DOCUMENTS or headers.get("authorization", "").lower().startswith(_SCHEME)
 
 
 def secret_of(headers: Headers) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -161,18 +160,13 @@ def _deal(seat: Seat, said: Any, zone: str | None) -> Dealt:
 
 
 def _says(saved: Saved, press: Press, after: Next | None) -> bool:
-    """Whether what was stored before is what this press says: the card sends it again where it heard nothing of it. Of
-    a class that has another name by now it is believed."""
-    renamed = after is not None and not all(label in after.standing.classes for label in press.labels)
-    return is_what_was_said(saved, press.kind, () if renamed else press.labels)
-
-
-def is_what_was_said(saved: Saved, kind: str, labels: Sequence[str]) -> bool:
-    """Whether an answer of this kind with these labels may have stored this: it may be what somebody has said
-    elsewhere instead. Without labels, its kind alone says so."""
-    if kind in _STORED_AS_OTHERS:
+    """Whether what was stored before is what this press says: the card sends it again where it heard nothing of it. It
+    may be what another tab has answered instead. Of a class that has another name by now it is believed."""
+    if press.kind in _STORED_AS_OTHERS:
         return True
-    return saved.kind == kind and (not labels or set(saved.labels) == set(labels))
+    renamed = after is not None and not all(label in after.standing.classes for label in press.labels)
+    same = not press.labels or renamed or set(saved.labels) == set(press.labels)
+    return saved.kind == press.kind and same
 
 
 def _back(seat: Seat, press: Press, zone: str | None) -> Dealt:

@@ -14,7 +14,7 @@ its question, so that it is stored once however often it is sent.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
@@ -24,8 +24,8 @@ import httpx2
 
 __all__ = ["Winnow", "WinnowAnswer", "WinnowChoice", "WinnowError", "WinnowProject", "WinnowQuestion"]
 
-TRIES = 5
-"""How often a call is made at most that may be made again."""
+TRIES = 7
+"""How often a call is made at most that may be made again: for half a minute, in which a server is started anew."""
 _PASSES = frozenset({429, 502, 503, 504})
 """What passes by itself: the server is busy, or is started again."""
 _AT_ONCE = 1_000
@@ -128,29 +128,36 @@ class Winnow:
 
     def ask(self, method: str, path: str, *, again: bool = True, **options: Any) -> Any:
         """The JSON of a reply. again : it may be sent again where nothing is heard. Raises WinnowError."""
-        for left in reversed(range(TRIES if again else 1)):
+
+        def once() -> Any:
+            reply = self._http.request(method, path, **options)
+            if not reply.is_success:
+                raise _refusal(reply)
             try:
-                reply = self._http.request(method, path, **options)
-            except httpx2.TransportError as error:
-                if not left:
-                    raise WinnowError(0, f"The server did not answer: {error}") from error
-            else:
-                if reply.is_success:
-                    return reply.json()
-                if not left or reply.status_code not in _PASSES:
-                    raise _refusal(reply)
-            time.sleep(0.2 * 2 ** (TRIES - 1 - left))
-        raise AssertionError  # the last try gives or raises
+                return reply.json()
+            except ValueError as error:
+                raise WinnowError(reply.status_code, f"{reply.url} is no Winnow: it gave no JSON.") from error
+
+        return _persevering(once, TRIES if again else 1)
 
     def fetch(self, path: str, target: Path, **options: Any) -> None:
-        """Write a reply to a file, in pieces. Raises WinnowError, OSError."""
-        with self._http.stream("GET", path, **options) as reply:
-            if not reply.is_success:
-                reply.read()
-                raise _refusal(reply)
-            with target.open("wb") as file:
-                for piece in reply.iter_bytes():
-                    file.write(piece)
+        """Write a reply to a file, in pieces: whole, or there is none. Raises WinnowError, OSError."""
+        aside = target.with_name(f".{target.name}.part")
+
+        def once() -> None:
+            with self._http.stream("GET", path, **options) as reply:
+                if not reply.is_success:
+                    reply.read()
+                    raise _refusal(reply)
+                with aside.open("wb") as file:
+                    for piece in reply.iter_bytes():
+                        file.write(piece)
+
+        try:
+            _persevering(once, TRIES)
+            aside.replace(target)
+        finally:
+            aside.unlink(missing_ok=True)
 
 
 class WinnowProject:
@@ -218,7 +225,7 @@ class WinnowProject:
                 return
 
     def append(self, rows: Sequence[Mapping[str, str]]) -> int:
-        """Add rows, each {column: cell}, all or none; how many there are now. It is sent once."""
+        """Add rows, each {column: cell}, all that are new or none; how many there are now. It is sent once."""
         sent = {"rows": [dict(one) for one in rows]}
         return int(self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent)["rows"])
 
@@ -239,6 +246,21 @@ class WinnowProject:
             start += len(found[name])
             if start >= found["total"]:
                 return
+
+
+def _persevering(once: Callable[[], Made], tries: int) -> Made:
+    """What a call gives that is made so often at most, while what hinders it passes by itself. Raises WinnowError."""
+    for left in reversed(range(tries)):
+        try:
+            return once()
+        except httpx2.TransportError as error:
+            if not left:
+                raise WinnowError(0, f"The server did not answer: {error}") from error
+        except WinnowError as refusal:
+            if not left or refusal.status not in _PASSES:
+                raise
+        time.sleep(0.5 * 2 ** (tries - 1 - left))
+    raise AssertionError  # the last try gives or raises
 
 
 def _made(kind: type[Made], said: Mapping[str, Any]) -> Made:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -31,6 +32,8 @@ Given = TypeVar("Given")
 
 AT_ONCE = CapacityLimiter(8)
 """Calls that are dealt with take no thread from sign-in, files and presses."""
+AT_LENGTH = CapacityLimiter(4)
+"""The same of calls that read or write a whole file, which may take minutes: they take none from other calls."""
 MOST = 8_000_000
 """Bytes of a body: ten thousand rows of some columns."""
 PARTS = 50_000
@@ -83,6 +86,16 @@ SeatAt = Annotated[Seat, Depends(_seat_at)]
 async def done(act: Callable[..., Given], *given: Any, **more: Any) -> Given:
     """What the use case gives, in a thread."""
     return await to_thread.run_sync(partial(act, *given, **more), limiter=AT_ONCE)
+
+
+async def done_at_length(act: Callable[..., Given], *given: Any) -> Given:
+    """The same of what works on a whole file."""
+    return await to_thread.run_sync(partial(act, *given), limiter=AT_LENGTH)
+
+
+async def told(make: Callable[[], BaseModel]) -> Response:
+    """What is made, as a reply: both in a thread, for it may be thousands of values, and others wait for the loop."""
+    return await done(lambda: Response(make().model_dump_json(), media_type="application/json"))
 
 
 def say_refusals(app: FastAPI) -> None:
@@ -160,4 +173,4 @@ def _closing(status: int, words: str) -> Response:
     return problem(status, words, {"connection": "close"})
 
 
-__all__ = ["REFUSALS", "AnySeat", "Bounded", "SeatAt", "done", "say_refusals"]
+__all__ = ["REFUSALS", "AnySeat", "Bounded", "SeatAt", "done", "done_at_length", "say_refusals", "told"]

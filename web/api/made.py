@@ -40,6 +40,9 @@ def make_api() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        # Relative to the document: people may reach Winnow below a path of their proxy.
+        servers=[{"url": "../v1"}],
+        root_path_in_servers=False,
         dependencies=[Depends(HTTPBearer(auto_error=False, description="The guard has looked at it."))],
     )
     say_refusals(api)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, BinaryIO, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from web import media as kept
-from web.api.calls import REFUSALS, AnySeat, SeatAt, done
-from web.api.shapes import Figures, ListedProject, Predictions, ProjectList, PulledLog, ToldRows
+from web.api.calls import REFUSALS, AnySeat, SeatAt, done, done_at_length, told
+from web.api.shapes import (
+    Figures,
+    ListedProject,
+    LoggedEntry,
+    Prediction,
+    Predictions,
+    ProjectList,
+    PulledLog,
+    ToldRow,
+    ToldRows,
+)
 from web.problems import problem
 from workflow import exporting, projects
 from workflow.outgoing import for_programs
@@ -21,33 +31,40 @@ router = APIRouter(responses=REFUSALS)
 PIECE = 1 << 18
 """Bytes of a file that are sent at a time."""
 Start = Annotated[int, Query(ge=0, le=2**31 - 1, description="The first row, from 0.")]
-Count = Annotated[int, Query(ge=1, le=1_000, description="How many at most.")]
+Count = Annotated[
+    int, Query(ge=1, le=1_000, description="How many at most; fewer come where they are large.")
+]
 
 
-def _listed(one: ProjectSummary) -> dict[str, Any]:
-    return one.to_json() | {"role": one.role}
+def _listed(one: ProjectSummary) -> ListedProject:
+    return ListedProject.model_validate(one.to_json() | {"role": one.role})
 
 
 @router.get("/projects", response_model=ProjectList, summary="The projects of this person")
-async def list_projects(seat: AnySeat) -> Any:
-    found = await done(projects.list_projects, seat)
-    return {"projects": [_listed(one) for one in found]}
+async def list_projects(seat: AnySeat) -> Response:
+    return await told(lambda: ProjectList(projects=[_listed(one) for one in projects.list_projects(seat)]))
 
 
 @router.get("/projects/{project}", response_model=ListedProject, summary="One project")
-async def one_project(seat: SeatAt) -> Any:
-    return _listed(await done(projects.get_project, seat))
+async def one_project(seat: SeatAt) -> Response:
+    return await told(lambda: _listed(projects.get_project(seat)))
 
 
 @router.get("/projects/{project}/figures", response_model=Figures, summary="How good and how far it is")
-async def figures(seat: SeatAt) -> Any:
-    return await done(for_programs.figures_of, seat)
+async def figures(seat: SeatAt) -> Response:
+    return await told(lambda: Figures.model_validate(for_programs.figures_of(seat)))
+
+
+# Each of many is checked by itself: pydantic lets no other thread run until it is through with what it is given.
 
 
 @router.get("/projects/{project}/rows", response_model=ToldRows, summary="Rows as the file had them")
-async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Any:
-    found = await done(for_programs.rows_of, seat, start, count)
-    return {"rows": found.items, "total": found.total}
+async def rows(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
+    def make() -> ToldRows:
+        found = for_programs.rows_of(seat, start, count)
+        return ToldRows(rows=[ToldRow.model_validate(one) for one in found.items], total=found.total)
+
+    return await told(make)
 
 
 @router.get(
@@ -57,17 +74,25 @@ async def log(
     seat: SeatAt,
     since: Annotated[int, Query(ge=0, le=2**31 - 1_001, description="Entries after this seq.")] = 0,
     count: Count = 1_000,
-) -> Any:
-    found = await done(for_programs.log_since, seat, since, count)
-    return {"entries": found.items, "last": found.total}
+) -> Response:
+    def make() -> PulledLog:
+        found = for_programs.log_since(seat, since, count)
+        entries = [LoggedEntry.model_validate(one) for one in found.items]
+        return PulledLog(entries=entries, last=found.total)
+
+    return await told(make)
 
 
 @router.get(
     "/projects/{project}/predictions", response_model=Predictions, summary="Labels and shares as they stand"
 )
-async def predictions(seat: SeatAt, start: Start = 0, count: Count = 100) -> Any:
-    found = await done(for_programs.predictions_of, seat, start, count)
-    return {"predictions": found.items, "total": found.total}
+async def predictions(seat: SeatAt, start: Start = 0, count: Count = 100) -> Response:
+    def make() -> Predictions:
+        found = for_programs.predictions_of(seat, start, count)
+        one_by_one = [Prediction.model_validate(one) for one in found.items]
+        return Predictions(predictions=one_by_one, total=found.total)
+
+    return await told(make)
 
 
 @router.get(
@@ -87,7 +112,7 @@ async def export(
     ] = 0.9,
 ) -> Response:
     try:
-        written = await done(for_programs.file_of, seat, exporting.ExportChoice(file, rows, above))
+        written = await done_at_length(for_programs.file_of, seat, exporting.ExportChoice(file, rows, above))
     except ValueError as error:
         raise HTTPException(422, str(error)) from error
     return StreamingResponse(

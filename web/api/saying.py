@@ -9,26 +9,29 @@ from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
 
 from web import presses
-from web.api.calls import REFUSALS, SeatAt, done
+from web.api.calls import REFUSALS, SeatAt, done, done_at_length, told
 from web.api.shapes import Added, AnswerBody, NextQuestion, RowsBody, StoredAnswer, ToldProblem
 from workflow import answering
 from workflow.answering import Saved, StaleQuestion
 from workflow.importing import row_records
 from workflow.outgoing import for_programs
 
-_STALE: dict[int | str, dict[str, Any]] = {
-    409: {
-        "model": ToldProblem,
-        "description": "It comes too late: something else is stored, or stands there, by now.",
-    }
+_REFUSALS: dict[int | str, dict[str, Any]] = REFUSALS | {
+    status: {"model": ToldProblem, "description": words}
+    for status, words in {
+        400: "The body is no JSON that can be read.",
+        408: "The body did not come whole in time.",
+        409: "It comes too late: something else is stored, or stands there, by now.",
+        413: "The body is too large.",
+    }.items()
 }
-router = APIRouter(responses=REFUSALS | _STALE)
+router = APIRouter(responses=_REFUSALS)
 
 
 @router.post("/projects/{project}/question", response_model=NextQuestion, summary="The next question")
-async def question(seat: SeatAt) -> Any:
+async def question(seat: SeatAt) -> Response:
     """The question before this person, or a new one, which is theirs for some minutes. Asked again it is the same."""
-    return {"question": await done(for_programs.question_for, seat)}
+    return await told(lambda: NextQuestion.model_validate({"question": for_programs.question_for(seat)}))
 
 
 @router.post(
@@ -46,7 +49,7 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
         flagged=given.flagged,
         shown=given.shown,
     )
-    if saved.repeated and not presses.is_what_was_said(saved, given.kind, given.labels):
+    if saved.repeated and not saved.may_be(given.kind, given.labels):
         raise StaleQuestion(
             f"That question was answered already, as entry {saved.seq}: {saved.kind} {', '.join(saved.labels)}".rstrip()
             + ". Nothing was stored. Fix: ask for the next question."
@@ -58,8 +61,9 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
     "/projects/{project}/rows", response_model=Added, status_code=201, summary="Add rows, all or none"
 )
 async def append(seat: SeatAt, body: RowsBody) -> Any:
-    """As a file of these rows on the page. Rows that are there already are refused, so that nothing comes in twice."""
-    return {"rows": await done(row_records.append_rows, seat, body.rows)}
+    """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
+    passed over, and columns that it has not; where no row is new, it is refused. So nothing comes in twice."""
+    return {"rows": await done_at_length(row_records.append_rows, seat, body.rows)}
 
 
 def _stored(saved: Saved) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from workflow.common.pressed import storable
 
@@ -15,10 +15,38 @@ Text = Annotated[str, AfterValidator(storable)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+def _cells_are_texts(rows: Any) -> Any:
+    """The rows, each a dict of texts that a database takes. Raises ValueError at the first that is none: pydantic would
+    list every cell of a million, and hold up everybody meanwhile."""
+    for number, row in enumerate(rows if isinstance(rows, list) else ()):
+        if not isinstance(row, dict):
+            raise ValueError(f"Row {number} is no {{column: cell}}.")
+        for column, cell in row.items():
+            if not isinstance(cell, str):
+                raise ValueError(f'The cell {column[:50]!r} of row {number} is no text. Fix: send "1" for 1.')
+        try:
+            storable("".join((*row, *row.values())))
+        except ValueError as error:
+            raise ValueError(f"Row {number}: {error}") from error
+    return rows
+
+
 class Sent(BaseModel):
     """A body: what it does not know is refused, and nothing is taken for something else."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_all(cls, sent: Any) -> Any:
+        """Refuses the first that it does not know, of a million perhaps, which pydantic would list."""
+        names = sent if isinstance(sent, dict) else ()
+        unknown = next((name for name in names if name not in cls.model_fields), None)
+        if unknown is not None:
+            raise ValueError(
+                f"There is no {unknown[:50]!r} here. Fix: send {', '.join(cls.model_fields)} alone."
+            )
+        return sent
 
 
 class ToldProblem(BaseModel):
@@ -130,7 +158,8 @@ class RowsBody(Sent):
     """Rows to add, all or none."""
 
     rows: Annotated[
-        list[dict[Annotated[Text, Field(max_length=1_000)], Annotated[Text, Field(max_length=100_000)]]],
+        list[dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=100_000)]]],
+        BeforeValidator(_cells_are_texts),
         Field(
             min_length=1, max_length=10_000, description="Each {column: cell}, as a CSV file would have them."
         ),

@@ -52,6 +52,14 @@ def stored_by(session: Session, project_id: int, token: str) -> entries.LogEntry
     return second or entries.with_token(session, project_id, token)
 
 
+def denied_beside(session: Session, last: entries.LogEntry) -> tuple[str, ...]:
+    """The labels of the first entry of a press, where this one is the second of it; none where it is alone."""
+    if not last.token.endswith(SECOND):
+        return ()
+    first = entries.with_token(session, last.project_id, last.token.removesuffix(SECOND))
+    return () if first is None else first.labels
+
+
 def redo_token(withdrawal: int) -> str:
     """The token of the answer that undoes this withdrawal: there is only one such answer."""
     return f"redo.{withdrawal}"

@@ -13,7 +13,7 @@ from db import entries, questions, reservations
 from plcore.loop import VERDICTS, Place
 from workflow.common.answers import Given, Saved, saved_of
 from workflow.common.clock import steady
-from workflow.common.history import stored_by
+from workflow.common.history import denied_beside, stored_by
 from workflow.common.places import overlaps, place_of
 from workflow.common.reserving import says_the_same, to_store
 from workflow.common.room import RoomSettings
@@ -238,7 +238,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         earlier = stored_by(self.session, self.project_id, token)
         if earlier is None or earlier.person_id != self.person_id or earlier.kind in VERDICTS:
             raise StaleQuestion("That question is no longer open before you.")
-        return self.saved(earlier, repeated=True)
+        return replace(self.saved(earlier, repeated=True), denied=denied_beside(self.session, earlier))
 
     def saved(self, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
         """A stored entry as a page says it."""

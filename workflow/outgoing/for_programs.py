@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -34,9 +34,16 @@ __all__ = [
 ]
 
 
+ENOUGH = 8_000_000
+"""Characters, about, after which a part ends: rows can hold pictures, and texts as long as books."""
+MOST_SHARES = 100_000
+"""Rows times labels of a part."""
+
+
 @dataclass(frozen=True)
 class Part:
-    """Some of many things, in order. total : how many there are; of the log, the seq of its latest entry"""
+    """Some of many things, in order: at least one, where there are any, and fewer than were asked for where they are
+    large. total : how many there are; of the log, the seq of its latest entry"""
 
     items: Sequence[Mapping[str, Any]]
     total: int
@@ -59,7 +66,7 @@ def rows_of(seat: Seat, start: int, count: int) -> Part:
     with seat.learner() as opened:
         table = opened.learner.table
     rows = range(min(start, table.n_rows), min(start + count, table.n_rows))
-    return Part([told_row(row_view(table, row)) for row in rows], table.n_rows)
+    return Part(_enough(told_row(row_view(table, row)) for row in rows), table.n_rows)
 
 
 def question_for(seat: Seat) -> dict[str, Any] | None:
@@ -88,12 +95,9 @@ def log_since(seat: Seat, seq: int, count: int) -> Part:
         ids, names = list(map(str, opened.learner.table.ids)), names_of(session)
         found = entries.between(session, project, seq + 1, seq + count)
         last = entries.last_seq(session, project)
-    told = []
-    for entry in found:
-        values = values_of(entry, names, ids)
-        # Files count rows as people do, from 1; programs, here, from 0.
-        told.append(values | {"row": None if values["row"] is None else entry.row})
-    return Part(told, last)
+    told = (values_of(entry, names, ids) for entry in found)
+    # Files count rows as people do, from 1; programs, here, from 0.
+    return Part(_enough(one | {"row": None if one["row"] is None else one["row"] - 1} for one in told), last)
 
 
 def predictions_of(seat: Seat, start: int, count: int) -> Part:
@@ -101,6 +105,7 @@ def predictions_of(seat: Seat, start: int, count: int) -> Part:
     not an owner."""
     with seat.learner(Right.OWN) as opened:
         total = opened.learner.table.n_rows
+        count = min(count, max(1, MOST_SHARES // len(opened.learner.classes)))
         rows = range(min(start, total), min(start + count, total))
         return Part(opened.kind.tell_predictions(opened, rows), total)
 
@@ -121,3 +126,14 @@ def file_of(seat: Seat, choice: ExportChoice) -> WrittenFile:
             content.close()
             raise
     return WrittenFile(content, f"project-{seat.project_id}-{file.sort}{file.form.suffix}", size)
+
+
+def _enough(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The first of these: until they are so large that more would be too much to hold at once."""
+    taken, size = [], 0
+    for one in told:
+        taken.append(one)
+        size += len(str(one))
+        if size >= ENOUGH:
+            break
+    return taken

@@ -187,6 +187,8 @@ def test_the_document_is_for_whoever_is_signed_in_or_has_a_token(
         assert server.get(path, headers={"authorization": "Bearer x"}).status_code == 401
     server.cookies.set(COOKIE, team.redeem_link(seat.home, team.make_start_link(seat.home)))
     for path in sorted(bearer.DOCUMENTS):
+        assert server.get(path, headers={"authorization": "Bearer x"}).status_code == 401
+        assert server.get(path, headers={"authorization": "Basic x"}).status_code == 200, "it is a proxy's"
         answer = server.get(path)
         assert answer.status_code == 200, path
         assert "default-src 'none'" in answer.headers["content-security-policy"]

@@ -127,3 +127,19 @@ def test_a_store_that_fails_before_anybody_is_known(
     refused = server.get(f"{API}/projects", headers={"authorization": "Bearer x"})
     assert (refused.status_code, refused.headers["content-type"]) == (503, TYPE)
     assert refused.headers["retry-after"]
+
+
+def test_long_work_takes_no_thread_from_other_calls(api: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+
+    def look(*_: Any) -> None:
+        held.append(calls.AT_ONCE.borrowed_tokens)
+        raise TableError("No row is new.")
+
+    monkeypatch.setattr(reading.for_programs, "file_of", look)
+    monkeypatch.setattr("web.api.saying.row_records.append_rows", look)
+    monkeypatch.setattr(reading.projects, "list_projects", look)
+    assert api.get("/projects/1/export").status_code == 422
+    assert api.post("/projects/1/rows", json={"rows": [{"a": "1"}]}).status_code == 422
+    assert api.get("/projects").status_code == 422
+    assert held == [0, 0, 1]

@@ -48,10 +48,8 @@ def winnow(url: str, seat: Seat) -> Iterator[Winnow]:
 
 
 def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
-    first = question.choices[0].label
-    if "yes" not in question.answers:
-        return "is", [first]
-    return ("labels", [first]) if question.label is None else ("yes", [])
+    kind = next(one for one in ("is", "labels", "yes") if one in question.answers)
+    return kind, [] if kind == "yes" else [question.choices[0].label]
 
 
 def test_a_notebook_labels(winnow: Winnow, seat: Seat) -> None:
@@ -76,6 +74,8 @@ def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.
     assert [one["row"] for one in project.rows()] == list(range(count))
     assert [one["row"] for one in project.predictions()] == list(range(count))
     assert list(project.log()) == []
+    monkeypatch.setattr("workflow.outgoing.for_programs.ENOUGH", 1)
+    assert [one["row"] for one in project.rows()] == list(range(count)), "whatever the size of the parts"
 
 
 def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
@@ -147,12 +147,47 @@ def test_an_answer_whose_reply_is_lost_is_stored_once(
     assert len({one.token for one in stored}) == len(stored) == saved.seq
 
 
+class Broken(httpx2.SyncByteStream):
+    """Half of a file, and then nothing."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield b"id,winnow_label"
+        raise httpx2.ReadError("lost on the way")
+
+
+@pytest.mark.parametrize("losses", [1, client.TRIES])
+def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float], losses: int) -> None:
+    left = [Broken()] * losses
+
+    def reply(_request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, stream=left.pop()) if left else httpx2.Response(200, content=b"whole")
+
+    with Winnow("http://127.0.0.1", "token", transport=httpx2.MockTransport(reply)) as winnow:
+        if losses == client.TRIES:
+            with pytest.raises(WinnowError, match="lost on the way"):
+                winnow.project(1).export(tmp_path / "labels.csv")
+        else:
+            winnow.project(1).export(tmp_path / "labels.csv")
+    found = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    assert found == ({} if losses == client.TRIES else {"labels.csv": b"whole"})
+    assert len(no_pauses) == min(losses, client.TRIES - 1)
+
+
+def test_what_is_no_winnow_is_said_so() -> None:
+    page = httpx2.MockTransport(lambda _request: httpx2.Response(200, text="<html>"))
+    with (
+        Winnow("http://127.0.0.1", "token", transport=page) as winnow,
+        pytest.raises(WinnowError, match="no Winnow"),
+    ):
+        winnow.projects()
+
+
 def test_it_gives_up_in_the_end(url: str, seat: Seat, no_pauses: list[float]) -> None:
     flaky = Flaky()
     with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
         project = winnow.project(seat.project_id or 0)
         for loss, status in ((None, 0), (503, 503)):
-            flaky.calls, flaky.losses = 0, [loss] * 9
+            flaky.calls, flaky.losses = 0, [loss] * 2 * client.TRIES
             with pytest.raises(WinnowError) as gone:
                 project.summary()
             assert (gone.value.status, flaky.calls) == (status, client.TRIES)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
+from pydantic import ValidationError
+from starlette.testclient import TestClient
 
 from web.api import shapes
 from web.api.document_page import page_of
@@ -16,6 +19,13 @@ from web.api.made import make_api
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     return make_api().openapi()
+
+
+def test_it_names_the_server_from_where_it_stands(document: dict[str, Any]) -> None:
+    (server,) = document["servers"]
+    for at in ("http://127.0.0.1:8501/api/v1", "https://lab.example/winnow/api/v1"):
+        assert urljoin(f"{at}/openapi.json", server["url"]) == at
+    assert TestClient(make_api(), root_path="/api/v1").get("/openapi.json").json()["servers"] == [server]
 
 
 def calls_of(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -33,7 +43,7 @@ def test_every_call_is_told_whole(document: dict[str, Any]) -> None:
     assert len(names) == len(set(names))
     for method, path, call in calls_of(document):
         assert {"401", "403", "404", "422", "429", "503"} <= set(call["responses"]), path
-        assert ("409" in call["responses"]) == (method == "POST"), path
+        assert ({"400", "408", "409", "413"} <= set(call["responses"])) == (method == "POST"), path
         assert call["security"], path
         for code in ("401", "422"):
             content = call["responses"][code]["content"]
@@ -48,6 +58,21 @@ def test_a_body_takes_nothing_for_something_else() -> None:
         assert body.model_json_schema()["additionalProperties"] is False
     with pytest.raises(ValueError, match="flagged"):
         shapes.AnswerBody.model_validate({"token": "t", "kind": "is", "flagged": 1})
+
+
+@pytest.mark.parametrize(
+    ("body", "sent", "words"),
+    [
+        (shapes.RowsBody, {"rows": [{"a": "1"}, {"a": 1, "b": 2}, {"a": 3}]}, "cell 'a' of row 1 is no text"),
+        (shapes.RowsBody, {"rows": [{"a": "x\0"}, {"b": "\0"}]}, "Row 0: It cannot be stored"),
+        (shapes.RowsBody, {"rows": [[], []]}, "Row 0 is no"),
+        (shapes.AnswerBody, {"token": "t", "kind": "is", "a": 1, "b": 2}, "There is no 'a' here"),
+    ],
+)
+def test_one_fault_of_a_million_is_enough(body: type[shapes.Sent], sent: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words) as refused:
+        body.model_validate(sent)
+    assert refused.value.error_count() == 1
 
 
 def test_the_page_says_the_same_by_itself(document: dict[str, Any]) -> None:

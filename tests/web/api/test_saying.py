@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 from tests.web.api.conftest import KINDS, program, somebody_with
 from tests.workflow.four import log
 from web.api import saying
-from workflow import answering, kinds
+from workflow import answering
 from workflow.home import Home
-from workflow.people import members
+from workflow.people import members, team
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 
@@ -28,12 +28,8 @@ def ask(api: TestClient, seat: Seat) -> Any:
 def said_of(question: Any, **more: Any) -> dict[str, Any]:
     """An answer that fits the question, whatever the project's kind."""
     first = [question["choices"][0]["label"]]
-    if "yes" not in question["answers"]:
-        fits: dict[str, Any] = {"kind": "is", "labels": first}
-    elif question["label"] is None:
-        fits = {"kind": "labels", "labels": first}
-    else:
-        fits = {"kind": "yes", "labels": []}
+    kind = next(one for one in ("is", "labels", "yes") if one in question["answers"])
+    fits = {"kind": kind, "labels": [] if kind == "yes" else first}
     return {"token": question["token"], "shown": question["shown"], **fits, **more}
 
 
@@ -93,6 +89,24 @@ def test_another_answer_to_the_same_question_is_refused(api: TestClient, seat: S
     assert log(seat.home, seat.project_id or 0) == entries
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_stored_as_another_kind_is_told_apart_too(server: TestClient, home: Home, kind: str) -> None:
+    owner = team.ensure_owner(home).id
+    more = {} if kind == "one_label" else {"question": "instance"}
+    seat = Seat(home, owner, KINDS[kind](home, owner, **more))
+    api = program(server, seat)
+    question = ask(api, seat)
+    one, other, *_ = [choice["label"] for choice in question["choices"]]
+    said = said_of(question, kind="none" if kind == "one_label" else "labels", labels=[one])
+    stored = send(api, seat, said)
+    assert stored.status_code == 200, stored.text
+    entries = log(home, seat.project_id or 0)
+    assert send(api, seat, said).content == stored.content
+    for another in ([], [other], [one, other][kind == "one_label" :]):
+        assert send(api, seat, said | {"labels": another}).status_code == 409, another
+    assert log(home, seat.project_id or 0) == entries
+
+
 def doubled(api: TestClient, seat: Seat, times: int) -> None:
     """So many answers, each sent by two threads at once: one entry each, and both are told the same."""
     with ThreadPoolExecutor(2) as both:
@@ -115,8 +129,6 @@ def test_doubled_answers_are_stored_once(api: TestClient, seat: Seat) -> None:
 def test_a_thousand_doubled_answers_are_stored_once(
     server: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    from workflow.people import team
-
     owner = team.ensure_owner(home).id
     seat = Seat(home, owner, KINDS[kind](home, owner))
     monkeypatch.setattr(type(home.attempts), "may_call", lambda _self, _person: True)
@@ -193,9 +205,7 @@ def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
     assert broken.status_code == 422
     assert "Fix:" in broken.json()["detail"]
     assert api.get(f"{at}/rows?start={total}").json()["total"] == total + 3
-    kinds_of = [entry.kind for entry in log(seat.home, seat.project_id or 0)]
-    assert kinds_of.count("rows") == 1
-    assert kinds.KINDS
+    assert [entry.kind for entry in log(seat.home, seat.project_id or 0)].count("rows") == 1
 
 
 def test_rights_that_end_end_at_the_next_call(server: TestClient, seat: Seat) -> None:

@@ -51,6 +51,11 @@ def test_one_press_is_one_answer_however_many_entries_it_stored(world: KindWorld
             assert history.stored_by(reading.session, reading.project.id, "1.9.9.9") is None
         assert stored is not None
         assert stored.seq == one.seq, "of two entries the second speaks for both"
+        with seat.reading() as reading:
+            beside = history.denied_beside(reading.session, stored)
+            before = history.entries.get(reading.session, reading.project.id, one.seq - 1)
+        is_second = stored.token.endswith(history.SECOND)
+        assert beside == (before.labels if is_second and before is not None else ())
 
 
 def test_what_was_answered_again_meanwhile_is_not_given_again(world: KindWorld, seat: Seat) -> None:

@@ -47,6 +47,16 @@ def test_the_same_again_is_refused_and_nothing_is_stored(there: Seat) -> None:
         assert entries.last_seq(session, there.project_id or 0) == 1
 
 
+def test_what_the_project_has_is_passed_over(there: Seat) -> None:
+    row_records.append_rows(there, [NEW])
+    before = count(there)
+    assert (
+        row_records.append_rows(there, [NEW | {"x": "9"}, NEW | {"id": "newer", "nobody": "x"}]) == before + 1
+    )
+    with there.learner() as opened:
+        assert opened.learner.table.id_of(before) == "newer"
+
+
 @pytest.mark.parametrize(
     "wrong", [[{"nobody": "x"}], [{"id": "new"}], [NEW | {"x": "far"}], [NEW | {"candidates": ""}], [{}]]
 )

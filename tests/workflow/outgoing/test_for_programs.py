@@ -24,6 +24,20 @@ def test_rows_come_in_parts_and_end(world: KindWorld, seat: Seat) -> None:
         assert for_programs.predictions_of(seat, start, 5).items == []
 
 
+def test_a_part_ends_where_it_is_large(world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        world.answer(seat)
+    whole = for_programs.log_since(seat, 0, 1_000)
+    monkeypatch.setattr(for_programs, "ENOUGH", 1)
+    monkeypatch.setattr(for_programs, "MOST_SHARES", 1)
+    assert [one["row"] for one in for_programs.rows_of(seat, 2, 5).items] == [2]
+    assert [one["row"] for one in for_programs.predictions_of(seat, 2, 5).items] == [2]
+    assert for_programs.log_since(seat, 1, 5) == for_programs.Part(whole.items[1:2], whole.total)
+    with seat.learner() as opened:
+        monkeypatch.setattr(for_programs, "MOST_SHARES", 2 * len(opened.learner.classes))
+    assert [one["row"] for one in for_programs.predictions_of(seat, 2, 5).items] == [2, 3]
+
+
 def test_rows_do_not_give_the_answer_away(world: KindWorld, seat: Seat) -> None:
     roles = world.table().roles
     hidden = {roles.candidates, roles.truth, *roles.label_columns} - {None}
@@ -75,6 +89,7 @@ def test_what_would_tell_blind_checks_is_the_owner_s(world: KindWorld, seat: Sea
 
 def test_a_file_is_written_for_one_reader(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
+    seat.settle()  # no model comes between the two files
     for name, ending in (("csv", ".csv"), ("log", "-log.csv")):
         written = for_programs.file_of(seat, exporting.ExportChoice(name))
         assert written.file_name.endswith(ending)

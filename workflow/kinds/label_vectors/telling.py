@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plcore import LabelTable
+from plcore.loop import EntryKind
 from workflow.common.told_values import curve_points, figure, number, told_row
-from workflow.kinds.label_vectors.turn import LabelVectorTurn
+from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn
 
 if TYPE_CHECKING:
     from plcore.loop.label_vectors import LabelVectorLearner
@@ -22,6 +23,7 @@ _SAID = {1: True, 0: False, -1: None}
 
 def tell_question(shown: ShownVector) -> dict[str, Any]:
     """See `workflow.kinds.Kind`. The criterion and the score are left out: they would tell the blind checks."""
+    others = (EntryKind.YES, EntryKind.NO) if shown.label is None else (WHOLE_ROW,)
     return {
         "token": shown.token,
         "shown": shown.shown,
@@ -37,7 +39,7 @@ def tell_question(shown: ShownVector) -> dict[str, Any]:
             }
             for one in shown.lines
         ],
-        "answers": [str(kind) for kind in LabelVectorTurn.ANSWERS],
+        "answers": [str(kind) for kind in LabelVectorTurn.ANSWERS if kind not in others],
         "why": shown.why,
     }
 

@@ -29,7 +29,14 @@ def test_a_question_tells_which_labels_are_known(there: Seat) -> None:
         (line.label, SAID[line.cell]) for line in shown.lines
     ]
     assert (told["token"], told["shown"], told["label"]) == (shown.token, shown.shown, shown.label)
-    assert told["answers"] == ["labels", "yes", "no", "unsure", "bad", "skip"]
+
+
+@pytest.mark.parametrize(("question", "fit"), [("instance", ["labels"]), ("cell", ["yes", "no"])])
+def test_a_question_takes_the_answers_that_fit_it(
+    home: Home, owner: int, question: str, fit: list[str]
+) -> None:
+    seat = Seat(home, owner, vector_project(home, owner, question=question))
+    assert tell_question(answering.next_question(seat))["answers"] == [*fit, "unsure", "bad", "skip"]
 
 
 def test_figures_have_f1(there: Seat) -> None:
