@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from tests.pages.conftest import Open, listed_problems, words
 from tests.pages.file_boxes import boxes, give
 from tests.workflow.world import annotator, answer_next, small_frame, small_project, somebody
-from workflow import answering, projects, queue
+from workflow import answering, demos, projects, queue
 from workflow.home import Home
 from workflow.people import browsers, team
 from workflow.seat import Seat
@@ -28,7 +28,8 @@ def test_a_stranger_is_told_so_and_sees_nothing(home: Home, owner: int, show: Op
 def test_home_of_an_owner_without_projects_says_what_to_do(owner: int, show: Open) -> None:
     test = show(owner)
     assert "Bring rows whose label is uncertain" in words(test)
-    assert [button.label for button in test.button] == ["Bring a table"], "the one thing to do"
+    assert [button.label for button in test.button] == ["Bring a table", *(one.title for one in demos.ALL)]
+    assert [button.label for button in test.button if button.proto.type == "primary"] == ["Bring a table"]
 
 
 def test_home_of_an_annotator_without_projects(home: Home, owner: int, show: Open) -> None:
