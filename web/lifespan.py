@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -31,6 +32,10 @@ logger = logging.getLogger(__name__)
 
 SWEPT_EVERY = 600.0
 """Seconds."""
+HELD_AT_MOST = 0.0005
+"""Seconds for which a thread keeps the interpreter while another wants it. Python's 5 ms are for programs whose threads
+compute; here one that holds a project's lock waits as long after each of a dozen words to PostgreSQL, and all others
+with it."""
 _EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
 
 
@@ -39,6 +44,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Open the home, make the demo on first start, print the sign-in link; close the home at the end."""
     # Under bare uvicorn the access log would print the secrets of sign-in links.
     logging.getLogger("uvicorn.access").disabled = True
+    sys.setswitchinterval(HELD_AT_MOST)
     # A page that comes again takes up its state by the id of its session: only with the sign-in that opened it.
     config.set_option("server.trustedUserHeaders", {SIGN_IN_HEADER: "sign_in"})
     here = home()

@@ -113,7 +113,8 @@ def _line(project: ProjectSummary, glance: Glance | None, person: str) -> None:
     step = next_step(project, glance)
     if action.button(step.label, key=f"go-{project.id}", width="stretch"):
         st.switch_page(step.page, query_params=here)
-    with more.popover("", icon=":material/more_horiz:", help=f"More of {project.name}", type="tertiary"):
+    # The words are for who hears the page (and hidden by `style`): an icon alone has the name of its glyph.
+    with more.popover(f"More of {escape(project.name)}", icon=":material/more_horiz:", type="tertiary"):
         for page, label in _links(project):
             st.page_link(page, label=label, query_params=here)
 

@@ -69,6 +69,8 @@ _STYLE = """<style>
 .st-key-winnow_tour { padding: .6rem 1rem; border-radius: 10px; background: rgba(63, 156, 139, .12); }
 .st-key-winnow_tour [data-testid="stMarkdown"] { flex: 1 1 16rem; min-width: 14rem; }
 .st-key-winnow_tour p { line-height: 1.4; }
+.st-key-winnow_projects [data-testid="stPopover"] [data-testid="stMarkdownContainer"] { position: absolute;
+  width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .winnow-glyph { display: inline-grid; place-items: center; width: 48px; height: 40px; border-radius: 8px;
   background: rgba(128, 138, 144, .14); font-weight: 650; }
 .winnow-spark { position: relative; width: 92px; height: 28px; }

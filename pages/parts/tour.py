@@ -11,7 +11,7 @@ from workflow import demos
 from workflow.demos import tours
 
 
-class Step(NamedTuple):
+class TourStep(NamedTuple):
     """words : Markdown      page, label : where it sends them, '' where they stay
     owners : whether that page is for owners of this Winnow alone
     """
@@ -22,21 +22,21 @@ class Step(NamedTuple):
     owners: bool = False
 
 
-_ANY_TIME = Step(
+_ANY_TIME = TourStep(
     "**C** says that you can't tell, **S** skips, **U** takes your last answer back. Every press is saved at once, so "
     "you can stop at any time."
 )
-_WHY = Step(
+_WHY = TourStep(
     "The next question is no accident: the line above the choices says why this row is asked. Rows that the model is "
     "sure of are never asked."
 )
-_PROGRESS = Step(
+_PROGRESS = TourStep(
     "After some twenty answers *Progress* says how many labels are right, with its interval, measured on rows that are "
     "kept apart. The dry run there lets the hidden labels answer 50, to see it move.",
     "progress.py",
     "Progress",
 )
-_HOME_AGAIN = Step(
+_HOME_AGAIN = TourStep(
     "That is all. *Export* gives the table back, one label a row; *Bring a table* on Home begins with one of your own.",
     "import_table.py",
     "Bring a table",
@@ -44,18 +44,18 @@ _HOME_AGAIN = Step(
 )
 STEPS = {
     demos.DIGITS.key: (
-        Step("A scan, and the digits that it may be. Press the digit you see: one key is one answer."),
+        TourStep("A scan, and the digits that it may be. Press the digit you see: one key is one answer."),
         _ANY_TIME,
         _WHY,
         _PROGRESS,
         _HOME_AGAIN,
     ),
     demos.CALLS.key: (
-        Step(
+        TourStep(
             "A clip with up to three singers. **P** plays it; press the number of the one that is loudest. What each "
             "looks like stands beside its name, and in the guidelines."
         ),
-        Step(
+        TourStep(
             "The list is a detector's, which is often wrong: its score stands below each name, the bar is what the "
             "model says now. They part as you answer."
         ),
@@ -64,11 +64,11 @@ STEPS = {
         _HOME_AGAIN,
     ),
     demos.REMARKS.key: (
-        Step(
+        TourStep(
             "Six people voted what this message is about, and did not agree. The choices are what they said; press the "
             "number of the right one."
         ),
-        Step(
+        TourStep(
             "One of the six mostly guesses. *Votes before*, in the project's settings, shows how far each can be "
             "believed: found without a single true label.",
             "project_page.py",

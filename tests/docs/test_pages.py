@@ -38,6 +38,7 @@ OF_OTHERS = {
     "cp",
     "dask",
     "docker",
+    "export",
     "journalctl",
     "ln",
     "mkdir",

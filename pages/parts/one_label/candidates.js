@@ -87,7 +87,7 @@ function asking(state, question) {
     ),
     make(
       "div",
-      { class: question.rows.length > FEW ? "choices many" : "choices" },
+      { class: question.nClasses > FEW ? "choices many" : "choices" },
       ...choicesNow(state, question, (candidate) => candidateRow(state, question, candidate)),
     ),
     question.hidden &&
@@ -102,7 +102,7 @@ function asking(state, question) {
   );
 }
 
-/** So many choices are high; more are lower, so that most are in sight. */
+/** Of so many classes choices are high, of more lower, so that most are in sight; the same at every question. */
 const FEW = 7;
 
 /**

@@ -11,7 +11,7 @@ from plcore import LabelTable, LearnerSettings, TableError
 from tests.workflow.world import annotator, small_project
 from workflow import answering, demos, importing, oracle, progress, projects, room
 from workflow.access import NotAllowed
-from workflow.demos import Demo
+from workflow.demos import Demo, making
 from workflow.home import Home, open_home
 from workflow.importing.crowd import reliability
 from workflow.people import team
@@ -33,7 +33,7 @@ def owner_seat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
 def made(request: pytest.FixtureRequest, owner_seat: Seat) -> tuple[Demo, Seat, list[float]]:
     """A demo, the owner at its project, and how far it was said to be."""
     told: list[float] = []
-    project = demos.make(owner_seat, request.param, told.append)
+    project = making.make(owner_seat, request.param, told.append)
     return request.param, owner_seat.at(project), told
 
 
@@ -74,19 +74,19 @@ def test_its_first_model_stays_and_how_far_it_is_is_told(made: tuple[Demo, Seat,
 
 def test_it_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
     demo, seat, _ = made
-    assert demos.find(seat, demo) == seat.project_id == demos.make(seat, demo)
-    job = demos.ask(seat, demo)
+    assert making.find(seat, demo) == seat.project_id == making.make(seat, demo)
+    job = making.ask(seat, demo)
     assert job.wait(60)
     assert job.result() == seat.project_id
-    assert demos.ask(seat, demo) is job, "two tabs of a person wait for one job"
+    assert making.ask(seat, demo) is job, "two tabs of a person wait for one job"
 
 
 def test_what_was_put_away_is_made_anew(home: Home, owner: int) -> None:
     seat, small = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: SMALL)
-    first = demos.ask(seat, small)
+    first = making.ask(seat, small)
     assert first.wait(60)
     projects.bin_project(seat.at(first.result()))
-    second = demos.ask(seat, small)
+    second = making.ask(seat, small)
     assert second is not first
     assert second.wait(60)
     assert second.result() != first.result()
@@ -95,7 +95,7 @@ def test_what_was_put_away_is_made_anew(home: Home, owner: int) -> None:
 def test_a_file_that_cannot_be_read_is_no_project(home: Home, owner: int) -> None:
     seat, broken = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
     with pytest.raises(TableError):
-        demos.make(seat, broken)
+        making.make(seat, broken)
     assert projects.list_projects(seat) == []
 
 
@@ -108,7 +108,7 @@ def table_of(seat: Seat) -> LabelTable:
 def test_answers_make_its_model_better(home: Home, owner: int) -> None:
     """A demo is to show that questions pay: from the first to the hundredth answer."""
     seat = Seat(home, owner)
-    at = seat.at(demos.make(seat, demos.CALLS))
+    at = seat.at(making.make(seat, demos.CALLS))
     before = progress.read_progress(at).accuracy
     oracle.answer_for_me(at, 100)
     at.settle()
@@ -120,17 +120,17 @@ def test_answers_make_its_model_better(home: Home, owner: int) -> None:
 
 
 def test_the_calls_weigh_what_the_detector_heard(owner_seat: Seat) -> None:
-    table = table_of(owner_seat.at(demos.make(owner_seat, demos.CALLS)))
+    table = table_of(owner_seat.at(making.make(owner_seat, demos.CALLS)))
     assert table.candidate_weights is not None
     assert table.roles.sound_features
     assert len(table.classes) == len(demos.CALLS.room.descriptions)
-    question = answering.next_question(owner_seat.at(demos.make(owner_seat, demos.CALLS)))
+    question = answering.next_question(owner_seat.at(making.make(owner_seat, demos.CALLS)))
     assert question is not None
     assert question.view.audio
 
 
 def test_the_votes_say_who_guesses(owner_seat: Seat) -> None:
-    found = reliability(table_of(owner_seat.at(demos.make(owner_seat, demos.REMARKS))))
+    found = reliability(table_of(owner_seat.at(making.make(owner_seat, demos.REMARKS))))
     assert found is not None
     accuracy = {one.name: one.accuracy for one in found.voters}
     assert set(accuracy) == {"Ada", "Ben", "Cleo", "Dan", "Eve", "Finn"}
@@ -140,14 +140,14 @@ def test_the_votes_say_who_guesses(owner_seat: Seat) -> None:
 
 def test_where_a_project_has_its_name_that_one_is_opened(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
-    assert demos.find(seat, demos.REMARKS) is None
+    assert making.find(seat, demos.REMARKS) is None
     mine = small_project(home, owner, demos.REMARKS.name)
-    assert demos.make(seat, demos.REMARKS) == mine
+    assert making.make(seat, demos.REMARKS) == mine
 
 
 def test_the_digits_come_back_as_they_were_made_first(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
-    project = demos.make(seat, demos.DIGITS)
+    project = making.make(seat, demos.DIGITS)
     assert projects.get_project(seat.at(project)).n_rows == 1_797
 
 
@@ -155,5 +155,5 @@ def test_only_an_owner_has_one_made(home: Home, owner: int) -> None:
     other = Seat(home, annotator(home, owner, "Ada"))
     for demo in demos.ALL:
         with pytest.raises(NotAllowed):
-            demos.make(other, demo)
+            making.make(other, demo)
     assert projects.list_projects(Seat(home, owner)) == []

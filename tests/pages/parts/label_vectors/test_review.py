@@ -143,7 +143,9 @@ def test_the_map_counts_the_rows_by_state(home: Home, owner: int, show: Open, qu
     project = vector_project(home, owner, question=question)
     answer_truly(home, owner, project)
     test = show(owner, "map_page.py", project=str(project))
+    box(test.radio, "Colour by").set_value("State").run()
     assert len(test.get("plotly_chart")) == 1
     assert "some label can still be asked about" in words(test)
     other = show(owner, "map_page.py", project=str(small_project(home, owner)))
+    box(other.radio, "Colour by").set_value("State").run()
     assert "have one label" in words(other)
