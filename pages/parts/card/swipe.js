@@ -8,8 +8,8 @@ import { buttonOf } from "./state.js";
 /** Pixels that a finger goes for an answer: less is a tap, or was thought better of. */
 const FAR = 72;
 
-/** Where a finger across means something else: text is marked there, and recordings are sought in. */
-const TAKES_FINGERS = "textarea, input, audio, .recording";
+/** Where a finger across means something else: text is marked there, recordings are sought in, pictures turned. */
+const TAKES_FINGERS = "textarea, input, audio, .recording, .pictures";
 
 /** Beyond this scale a finger moves what is larger than the screen. */
 const ENLARGED = 1.02;

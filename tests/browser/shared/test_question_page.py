@@ -314,16 +314,22 @@ def test_a_finger_answers_yes_or_no_besides_the_buttons(
 def test_a_finger_that_means_something_else_answers_nothing(
     phone: Page, server: Server, home: Home, name: str
 ) -> None:
-    """It scrolls, two of them zoom, it moves what is enlarged, it marks what was typed."""
+    """It scrolls, two of them zoom, it moves what is enlarged, marks what was typed, seeks in a recording,
+    turns pictures."""
     project = vector_project(home, OWNER, name, question="cell")
     page = phone
     room.annotate(page, server, project)
     shown = room.token(page)
     swipe(page, 60, 200)
     swipe(page, 130, fingers=2)
+    for one in ("recording", "pictures"):
+        page.locator(".single").evaluate("(node, one) => node.classList.add(one)", one)
+        swipe(page, 130)
+        page.locator(".single").evaluate("(node, one) => node.classList.remove(one)", one)
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
-    page.get_by_role("button", name="More").tap()
-    page.get_by_role("button", name="Note", exact=True).tap()
+    # A tap might only end what still rolls.
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Note", exact=True).click()
     page.locator("textarea.note").fill("a note that is long enough to be marked")
     swipe(page, 130, on="textarea.note")
     session = page.context.new_cdp_session(page)
