@@ -9,7 +9,7 @@ from pages.parts.map_chart import instance_map
 from workflow import instance_map as use_case
 
 LOOK_EVERY = 2.0
-"""Seconds between two looks whether a worker has laid out the rows."""
+"""Seconds between two looks whether a worker has laid out the rows, or cannot."""
 
 page = frame.begin_project("Map")
 frame.project_title("Map", page)
@@ -41,8 +41,8 @@ st.caption(
 
 @st.fragment(run_every=LOOK_EVERY)
 def _wait_for_the_layout() -> None:
-    """Draw the page anew once the rows are laid out."""
-    if use_case.is_laid_out(page.seat):
+    """Draw the page anew once the rows are laid out, or are not to be."""
+    if not use_case.is_waited_for(page.seat):
         st.rerun()
 
 

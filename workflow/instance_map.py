@@ -17,6 +17,7 @@ from workflow.common import map_layouts
 from workflow.common.found import names_of
 from workflow.common.map_places import features_of, more_to_show, principal_axes, rows_on_map
 from workflow.kinds.mapping import NamedRows
+from workflow.models import leases
 from workflow.queue import may_see_order
 
 if TYPE_CHECKING:
@@ -111,10 +112,12 @@ def instance_map(seat: Seat) -> InstanceMap:
     )
 
 
-def is_laid_out(seat: Seat) -> bool:
-    """Whether a worker has laid out the map by now. Raises NotAllowed, NotFound."""
+def is_waited_for(seat: Seat) -> bool:
+    """Whether the layout that `coming` speaks of is neither made by now nor given up. Raises NotAllowed, NotFound."""
     with seat.reading() as reading:
-        return map_layouts.is_kept(seat.home, reading.project.table_hash)
+        project = reading.project
+    rows = rows_on_map(project.n_rows)
+    return map_layouts.kept(seat.home, project.table_hash, rows) is None and not _fault(seat, project)
 
 
 def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
@@ -181,4 +184,12 @@ def _laid_out(seat: Seat, project: Project, found: _Places) -> tuple[_Places, st
     places = map_layouts.kept(seat.home, project.table_hash, found.rows)
     if places is not None:
         return replace(found, places=places, laid_out=True), ""
-    return found, map_layouts.wish(seat.home, project.id, project.table_hash).fault
+    return found, _fault(seat, project)
+
+
+def _fault(seat: Seat, project: Project) -> str:
+    """Why nobody lays out the map; "" where a worker is to, for whom the wish is left here."""
+    if fault := map_layouts.wish(seat.home, project.id, project.table_hash).fault:
+        return fault
+    with seat.reading() as reading:
+        return leases.resting(reading.session, project.id, project.table_hash, map_layouts.TASK) or ""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
@@ -47,10 +47,6 @@ class ReviewWords:
     unit: tuple[str, str]
 
 
-CLICKS: tuple[Literal["single-row", "single-cell"], ...] = ("single-row", "single-cell")
-"""How a line of a list is chosen: by its tick, or by a click anywhere in it."""
-
-
 def clicked_lines(selection: Any) -> list[int]:
     """The lines of a list that are ticked; where none is, the one that was clicked."""
     return list(selection.rows) or [line for line, _ in selection.cells]
@@ -67,7 +63,7 @@ def open_row(project_id: int, row: int | None) -> None:
 
 
 def _clicked(project_id: int, key: str, rows: tuple[int, ...]) -> None:
-    """Called when a line of the table is clicked, or ticked, or left."""
+    """Called when a line of the table is clicked, or left."""
     places = clicked_lines(st.session_state[key].selection)
     open_row(project_id, rows[places[0]] if places else None)
 
@@ -135,7 +131,7 @@ def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str
         },
         hide_index=True,
         on_select=lambda: _clicked(project_id, table, rows),
-        selection_mode=CLICKS,
+        selection_mode="single-cell",  # a tick would stay, and clicks elsewhere do nothing
         key=table,
         height=min(420, 38 + (ROW_HEIGHT if PICTURE in seen.cells else 35) * len(rows)),
         column_config={

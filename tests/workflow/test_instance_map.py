@@ -191,4 +191,21 @@ def test_a_layout_is_wished_for_where_it_shows_more(home: Home, owner: int, proj
     shown = maps.instance_map(seat)
     assert (shown.coming, shown.laid_out) == (True, False)
     assert [one.project_id for one in map_layouts.wishes(home)] == [seat.project_id]
-    assert not maps.is_laid_out(seat)
+    assert maps.is_waited_for(seat)
+
+
+def test_it_is_waited_for_until_it_is_made_or_given_up(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, text_project(home, owner))
+    maps.instance_map(seat)
+    (wished,) = map_layouts.wishes(home)
+    map_layouts.note_fault(home, wished, "no memory")
+    assert not maps.is_waited_for(seat)
+    map_layouts.drop(home, wished)
+    assert maps.is_waited_for(seat), "a wish that went astray is left anew"
+    assert map_layouts.wishes(home) == [wished]
+    map_layouts.fulfil(home, wished)
+    assert not maps.is_waited_for(seat)
+    (path,) = (home.cache_dir / "maps").glob("*.npz")
+    path.write_bytes(b"half of a file")
+    assert maps.is_waited_for(seat), "or the page would be drawn again and again"
+    assert maps.instance_map(seat).coming

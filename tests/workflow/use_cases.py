@@ -214,7 +214,7 @@ SEE: dict[str, UseCase] = {
     "finding.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
     "finding.row_of": lambda seat, _world, row: media.row_of(seat, row),
     "finding.first_words": lambda seat, _world, row: media.first_words(seat, [row]),
-    "instance_map.is_laid_out": lambda seat, _world, _row: maps.is_laid_out(seat),
+    "instance_map.is_waited_for": lambda seat, _world, _row: maps.is_waited_for(seat),
     "instance_map.instance_map": lambda seat, _world, _row: maps.instance_map(seat),
     "room.room_of": lambda seat, _world, _row: room.room_of(seat),
     "room.class_names": lambda seat, _world, _row: room.class_names(seat),

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("winnow")
 
+TASK = "map"
+"""The task of the leases of layouts."""
 _MADE_AS = 1
 """Counts the ways in which layouts were made: those of an earlier one are not shown again."""
 
@@ -50,11 +52,6 @@ def kept(home: Home, table_hash: str, rows: IntArray) -> FloatArray | None:
     if places.shape != (len(rows), 2) or not np.array_equal(laid, rows) or not np.isfinite(places).all():
         return None
     return np.asarray(places)
-
-
-def is_kept(home: Home, table_hash: str) -> bool:
-    """Whether there is a file with a layout of this table, whatever is in it."""
-    return _layout(home, table_hash).exists()
 
 
 def wish(home: Home, project_id: int, table_hash: str) -> Wish:

@@ -59,9 +59,9 @@ def is_free(
     return last.worker == worker or last.lease_until <= now
 
 
-def resting(session: Session, project_id: int, key: str) -> str | None:
+def resting(session: Session, project_id: int, key: str, task: str = trained.FIT) -> str | None:
     """Why a training with this key is left alone for now, because it has cost workers; None where it is not."""
-    last = trained.training(session, project_id)
+    last = trained.training(session, project_id, task)
     if last is None or last.key != key or not last.ended or last.deaths < MOST_DEATHS:
         return None
     return last.fault

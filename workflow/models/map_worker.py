@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("winnow")
 
-TASK = "map"
-"""The task of the leases of layouts."""
 KILLED = (
     "The layout was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory. It is "
     "next tried in an hour."
@@ -58,7 +56,9 @@ class MapWorker(EncodingWorker):
         if tables.get(wished.project_id) != wished.table_hash:
             map_layouts.drop(self.home, wished)
             return
-        with leases.hold(self.home, wished.project_id, self.name, wished.table_hash, TASK, KILLED) as lease:
+        with leases.hold(
+            self.home, wished.project_id, self.name, wished.table_hash, map_layouts.TASK, KILLED
+        ) as lease:
             if lease is None:
                 return
             words = f"The map of project {wished.project_id} cannot be laid out."

@@ -8,6 +8,12 @@ import { buttonOf } from "./state.js";
 /** Pixels that a finger goes for an answer: less is a tap, or was thought better of. */
 const FAR = 72;
 
+/** Where a finger across means something else: text is marked there, recordings are sought in, pictures turned. */
+const TAKES_FINGERS = "textarea, input, audio, .recording, .pictures";
+
+/** Beyond this scale a finger moves what is larger than the screen. */
+const ENLARGED = 1.02;
+
 /**
  * Where a finger has gone that came so far.
  *
@@ -19,6 +25,17 @@ export function sideOf(x, y) {
   if (Math.abs(x) < FAR || Math.abs(x) < 2 * Math.abs(y)) return null;
   return x > 0 ? "right" : "left";
 }
+
+/**
+ * Whether this is one finger, put where it may answer. A second one zooms; a pen marks text as a mouse does.
+ *
+ * @param {PointerEvent} event
+ */
+const mayAnswer = ({ pointerType, isPrimary, target }) =>
+  pointerType === "touch" &&
+  isPrimary &&
+  (window.visualViewport?.scale ?? 1) < ENLARGED &&
+  !(target instanceof Element && target.closest(TAKES_FINGERS));
 
 /**
  * Hears fingers on the question that was drawn. The label that is asked about goes with them, unless less motion is wanted.
@@ -44,25 +61,24 @@ export function hearSwipes(state) {
     for (const [name, button] of Object.entries(buttons)) button?.classList.toggle("aimed", name === side);
     if (moved && !still) moved.style.translate = Math.abs(x) > Math.abs(y) ? `${x / 3}px` : "";
   };
+  const forget = () => {
+    from = null;
+    show(0, 0);
+  };
   area.classList.add("swiped");
   area.addEventListener("pointerdown", (event) => {
-    from =
-      event.pointerType !== "mouse" && event.isPrimary
-        ? { id: event.pointerId, x: event.clientX, y: event.clientY }
-        : null;
+    forget();
+    if (mayAnswer(event)) from = { id: event.pointerId, x: event.clientX, y: event.clientY };
   });
   area.addEventListener("pointermove", (event) => {
     if (from?.id === event.pointerId) show(...goneFrom(from, event));
   });
-  area.addEventListener("pointercancel", () => {
-    from = null;
-    show(0, 0);
-  });
+  // It scrolls or zooms; or it was held until text is marked, or a menu opens.
+  for (const name of ["pointercancel", "selectstart", "contextmenu"]) area.addEventListener(name, forget);
   area.addEventListener("pointerup", (event) => {
     if (from?.id !== event.pointerId) return;
     const side = sideOf(...goneFrom(from, event));
-    from = null;
-    show(0, 0);
+    forget();
     const button = side && buttons[side];
     if (button?.isConnected) button.click();
   });

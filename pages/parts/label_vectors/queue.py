@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import queue_table, state
-from pages.parts.answered_rows import CLICKS, clicked_lines
+from pages.parts.answered_rows import clicked_lines
 from pages.parts.first_columns import first_columns
 from pages.parts.frame import ProjectPage
 from workflow import answering
@@ -36,7 +36,7 @@ def queue_page(page: ProjectPage) -> None:
         table,
         hide_index=True,
         on_select="rerun",
-        selection_mode=CLICKS,
+        selection_mode="single-cell",
         key=f"{state.QUEUE}-{page.project.id}-{hash(tuple((one.row, one.label) for one in view.rows))}",
         column_config={
             **seen.config,

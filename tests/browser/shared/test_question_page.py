@@ -247,16 +247,25 @@ def test_a_toast_stands_at_the_foot(page: Page, server: Server) -> None:
     assert box(page, "[data-testid=stToast]")["y"] > 400
 
 
-def swipe(page: Page, x: float) -> None:
-    """A finger from the middle of the question this far to the right."""
-    start = box(page, ".single")
-    at = {"x": start["x"] + start["width"] / 2, "y": start["y"] + start["height"] / 2}
+def swipe(page: Page, x: float, y: float = 2, on: str = ".single", fingers: int = 1) -> None:
+    """A finger, or more side by side, from the middle of what is there this far to the right, and down."""
+    start = box(page, on)
+    at = (start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
     session = page.context.new_cdp_session(page)
-    session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
+
+    def touch(kind: str, part: float) -> None:
+        points = [
+            {"x": at[0] + x * part, "y": at[1] + y * part + 30 * finger, "id": finger}
+            for finger in range(fingers)
+        ]
+        session.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [] if kind == "touchEnd" else points}
+        )
+
+    touch("touchStart", 0)
     for part in range(1, 6):
-        moved = [{"x": at["x"] + x * part / 5, "y": at["y"] + 2}]
-        session.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": moved})
-    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        touch("touchMove", part / 5)
+    touch("touchEnd", 1)
     session.detach()
 
 
@@ -300,3 +309,37 @@ def test_a_finger_answers_yes_or_no_besides_the_buttons(
         swipe(page, x)
         room.wait_for_next(page, shown)
     assert [entry["kind"] for entry in room.log_of(server, project)] == ["yes", "no"]
+
+
+def test_a_finger_that_means_something_else_answers_nothing(
+    phone: Page, server: Server, home: Home, name: str
+) -> None:
+    """It scrolls, two of them zoom, it moves what is enlarged, marks what was typed, seeks in a recording,
+    turns pictures."""
+    project = vector_project(home, OWNER, name, question="cell")
+    page = phone
+    room.annotate(page, server, project)
+    shown = room.token(page)
+    swipe(page, 60, 200)
+    swipe(page, 130, fingers=2)
+    for one in ("recording", "pictures"):
+        page.locator(".single").evaluate("(node, one) => node.classList.add(one)", one)
+        swipe(page, 130)
+        page.locator(".single").evaluate("(node, one) => node.classList.remove(one)", one)
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    # A tap might only end what still rolls.
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Note", exact=True).click()
+    page.locator("textarea.note").fill("a note that is long enough to be marked")
+    swipe(page, 130, on="textarea.note")
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setPageScaleFactor", {"pageScaleFactor": 2})
+    page.wait_for_function("visualViewport.scale === 2")
+    session.detach()
+    touch_allowed = page.locator(".body").evaluate("node => getComputedStyle(node).touchAction")
+    assert touch_allowed == "pan-y pinch-zoom"
+    swipe(page, -90)
+    assert room.log_of(server, project) == []
+    assert room.token(page) == shown
+    assert page.locator(".aimed").count() == 0
+    assert page.locator(".single").evaluate("node => node.style.translate") == ""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
+from db import trained
 from tests.workflow.text_world import text_project
 from workflow import projects
 from workflow.common import map_layouts
 from workflow.common.map_layouts import Wish
 from workflow.home import Home
-from workflow.instance_map import instance_map
-from workflow.models import leases, map_worker
+from workflow.instance_map import instance_map, is_waited_for
+from workflow.models import leases
 from workflow.models.map_worker import MapWorker, anything_to_do
 from workflow.seat import Seat
 
@@ -56,7 +58,7 @@ def test_it_is_begun_beside_the_trainings(seat: Seat, wished: Wish, worker: MapW
 
 
 def test_only_one_worker_is_at_it(seat: Seat, wished: Wish, worker: MapWorker) -> None:
-    held = leases.hold(seat.home, wished.project_id, "other", wished.table_hash, map_worker.TASK)
+    held = leases.hold(seat.home, wished.project_id, "other", wished.table_hash, map_layouts.TASK)
     with held as lease:
         assert lease is not None
         worker.lay_out(wished)
@@ -75,6 +77,23 @@ def test_what_fails_is_said_and_left(
     worker.lay_out(wished)
     assert not anything_to_do(seat.home)
     assert instance_map(seat).layout_fault == "these rows cannot be laid out"
+
+
+def test_a_layout_that_kills_its_workers_rests_and_the_page_says_so(
+    seat: Seat, wished: Wish, worker: MapWorker
+) -> None:
+    now = datetime.now(UTC)
+    for died in ("first", "second"):
+        with seat.home.database.write() as session:
+            trained.take_lease(
+                session, wished.project_id, died, wished.table_hash, now, now, map_layouts.TASK
+            )
+        assert instance_map(seat).coming, "one death may be anything"
+    worker.lay_out(wished)
+    shown = instance_map(seat)
+    assert "ended from outside twice" in shown.layout_fault
+    assert not shown.coming
+    assert not is_waited_for(seat)
 
 
 def test_a_wish_about_a_project_that_is_gone_is_dropped(seat: Seat, wished: Wish, worker: MapWorker) -> None:
