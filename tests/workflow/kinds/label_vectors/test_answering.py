@@ -162,7 +162,9 @@ def test_a_token_answers_once(home: Home, owner: int, rows: int, one: int) -> No
         question = shown(home, owner, project)
         first = answer_truly(home, owner, project, question)
         stored = count_entries(home)
-        assert answer_truly(home, owner, project, question) == replace(first, repeated=True)
+        again = answer_truly(home, owner, project, question)
+        assert replace(again, denied=()) == replace(first, repeated=True)
+        assert not set(again.denied) & set(again.labels), "what it ruled out, to tell it from another answer"
         assert count_entries(home) == stored
     tokens = [entry.token for project in (rows, one) for entry in log(home, project)]
     assert len(set(tokens)) == len(tokens)
