@@ -46,6 +46,8 @@ def test_rows_do_not_give_the_answer_away(world: KindWorld, seat: Seat) -> None:
 
 
 def test_a_question_is_the_one_that_the_page_shows(world: KindWorld, seat: Seat) -> None:
+    for_programs.question_for(seat)
+    seat.settle()  # no model comes between two looks
     told = for_programs.question_for(seat)
     assert told is not None
     assert told["token"] == answering.next_question(seat).token
@@ -54,6 +56,7 @@ def test_a_question_is_the_one_that_the_page_shows(world: KindWorld, seat: Seat)
 
 def test_figures_are_those_of_progress(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
+    seat.settle()  # no model comes between two looks
     told, view = for_programs.figures_of(seat), progress.read_progress(seat)
     assert (told["answered"], told["open"]) == (view.answered, view.left)
     assert len(told["curve"]) == len(view.curve.answers)
