@@ -8,13 +8,22 @@ from typing import Any
 
 
 @contextmanager
-def two_workers() -> Iterator[Any]:
-    """The `LocalCluster`, closed at the end. The `pid` of each of its `workers` is that of the process that works."""
+def two_workers(allowed_failures: int = 3) -> Iterator[Any]:
+    """The `LocalCluster`, closed at the end. The `pid` of each of its `workers` is that of the process that works.
+
+    allowed_failures : so many workers may die of a job before it is given up; 3 is Dask's own. A worker that dies while
+        it starts is not started again: whoever kills several in turn may be left without one
+    """
     import dask
     from distributed import LocalCluster
 
     with (
-        dask.config.set({"distributed.admin.system-monitor.disk": False}),
+        dask.config.set(
+            {
+                "distributed.admin.system-monitor.disk": False,
+                "distributed.scheduler.allowed-failures": allowed_failures,
+            }
+        ),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,

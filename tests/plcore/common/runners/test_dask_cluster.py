@@ -12,6 +12,7 @@ from plcore.common.runners import dask_cluster
 from plcore.common.runners.dask_cluster import DaskCluster, code_and_versions, sees
 from plcore.common.runners.parts import map_part
 from plcore.common.runners.runner import BlockError, RunnerError
+from tests.plcore.common.runners.local_cluster import two_workers
 from tests.plcore.common.runners.tasks import die_the_first_time, jobs, square, square_but_die_at_seven
 
 
@@ -74,16 +75,15 @@ class TestCluster:
         assert sorted(found) == list(range(5))
         assert [map_part(job.path).tolist() for job in asked] == [[one, one**2] for one in range(5)]
 
-    def test_a_block_that_kills_every_worker_is_named_and_the_cluster_goes_on(
-        self, cluster: Any, tmp_path: Path
-    ) -> None:
-        runner = DaskCluster(cluster.scheduler_address, tmp_path)
-        with pytest.raises(
-            BlockError, match="Squaring 7 cannot be done: the workers that had it died, 4 in turn"
-        ):
-            list(runner.map(square_but_die_at_seven, jobs(tmp_path, 8)[7:]))
-        assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3
-        runner.close()
+    def test_a_block_that_kills_its_workers_is_named_and_the_cluster_goes_on(self, tmp_path: Path) -> None:
+        with two_workers(allowed_failures=0) as cluster:
+            runner = DaskCluster(cluster.scheduler_address, tmp_path)
+            with pytest.raises(
+                BlockError, match="Squaring 7 cannot be done: the workers that had it died, 1 in turn"
+            ):
+                list(runner.map(square_but_die_at_seven, jobs(tmp_path, 8)[7:]))
+            assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3
+            runner.close()
 
 
 def blind(_: str) -> bool:
