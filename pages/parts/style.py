@@ -67,7 +67,7 @@ _STYLE = """<style>
 .st-key-winnow_projects p { line-height: 1.4; }
 .st-key-winnow_projects [data-testid="stImage"] img { border-radius: 8px; max-height: 44px; object-fit: cover; }
 .st-key-winnow_tour { padding: .6rem 1rem; border-radius: 10px; background: rgba(63, 156, 139, .12); }
-.st-key-winnow_tour [data-testid="stMarkdown"] { flex: 1 1 16rem; min-width: 14rem; }
+.st-key-winnow_tour [data-testid="stMarkdown"] { flex: 1 1 16rem; min-width: min(14rem, 100%); }
 .st-key-winnow_tour p { line-height: 1.4; }
 .st-key-winnow_projects [data-testid="stPopover"] [data-testid="stMarkdownContainer"] { position: absolute;
   width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

@@ -32,14 +32,16 @@ FOCUSED = """() => {
       && box.right > 0 && box.left < innerWidth && style.visibility !== "hidden",
   };
 }"""
+THERE = """() => {
+  const shown = one => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().width > 0;
+  const pressed = "[data-testid=stMain] button, [data-testid=stMain] a[href], [data-testid=stHeader] a[href]";
+  window.winnowThere = [...document.querySelectorAll(pressed)].filter(shown);
+}"""
+"""What can be pressed when the walk begins: in a table the walk chooses a cell, and with it comes one to clear that."""
 TO_BE_REACHED = """() => {
   const walked = window.winnowWalked ?? new Map();
   const passed = one => one.disabled || one.tabIndex < 0 || walked.has(one) || one.closest("[inert], .modebar");
-  const shown = one => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().width > 0;
-  const pressed = "[data-testid=stMain] button, [data-testid=stMain] a[href], [data-testid=stHeader] a[href]";
-  return [...document.querySelectorAll(pressed)]
-    .filter(one => shown(one) && !passed(one))
-    .map(one => one.outerHTML.slice(0, 160));
+  return window.winnowThere.filter(one => one.isConnected && !passed(one)).map(one => one.outerHTML.slice(0, 160));
 }"""
 SIDEWAYS = """() => {
   const main = document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
@@ -50,6 +52,7 @@ SIDEWAYS = """() => {
 def walk(page: Page) -> list[str]:
     """What is wrong with a walk through the page by Tab alone; in a table it goes from cell to cell."""
     wrong = []
+    page.evaluate(THERE)
     for _ in range(AT_MOST):
         page.keyboard.press("Tab")
         at = page.evaluate(FOCUSED)
