@@ -44,21 +44,33 @@ def read(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None])
     """
     names = [name for name in ("file", "rows", "vectors") if given[name] is not None]
     files = {name: (Path(given[name][0]), given[name][1]) for name in names}
-    at_once = files["file"][0].is_file() and store_plain_csv(files["file"][0], folder)
-    first = reading = read_stored(folder) if at_once else read_table(*_in_hand(*files["file"]))
+    digests: list[bytes] = []
+
+    def in_hand(name: str) -> Given:
+        """The bytes of a file and its name; a folder as it is. What came by a pipe can be read but once."""
+        path, own = files[name]
+        source = path if path.is_dir() else path.read_bytes()
+        digests.append(_digest(source))
+        return source, own
+
+    plain = files["file"][0]
+    at_once = plain.is_file() and store_plain_csv(plain, folder)
+    if at_once:
+        digests.append(_digest(plain))
+    first = reading = read_stored(folder) if at_once else read_table(*in_hand("file"))
     shape = shape_name(reading)
     if "rows" in files:
-        reading = joined(reading, read_table(*_in_hand(*files["rows"])))
+        reading = joined(reading, read_table(*in_hand("rows")))
     elif shape is not None and not given["as_it_is"]:
         reading = shaped(reading)
     if "vectors" in files:
-        reading = with_vectors(reading, read_vectors(*_in_hand(*files["vectors"])))
+        reading = with_vectors(reading, read_vectors(*in_hand("vectors")))
     if not (at_once and reading is first):
         store_reading(reading, folder)
     guess = reading.suggest_roles()
     return {
         "shape": shape,
-        "source_hash": hashlib.sha256(b"".join(_digest(path) for path, _ in files.values())).hexdigest(),
+        "source_hash": hashlib.sha256(b"".join(digests)).hexdigest(),
         # A vote in each row that shall be items as they are describes itself.
         "needs_rows": shape_name(reading) is None and lacks_rows(reading, guess),
         "guess": guess.to_json(),
@@ -116,13 +128,10 @@ def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
     return [asdict(one) for one in doubts]
 
 
-def _in_hand(source: Path, name: str | None) -> Given:
-    """The bytes of a file and its name; a folder as it is."""
-    return (source, name) if source.is_dir() else (source.read_bytes(), name)
-
-
-def _digest(source: Path) -> bytes:
+def _digest(source: Path | bytes) -> bytes:
     """SHA-256 of a file's bytes; of a folder that of its tables."""
+    if isinstance(source, bytes):
+        return hashlib.sha256(source).digest()
     if not source.is_dir():
         with source.open("rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
