@@ -61,7 +61,7 @@ def fetched(page: Page, address: str) -> tuple[int, str]:
 
 def test_what_is_not_shared_is_not_there(page: Page, server: Server, browser: Browser, secret: int) -> None:
     ada = invited(page, server, browser, "Ada")
-    expect(ada.get_by_text("You are an annotator here.")).to_be_visible()
+    expect(ada.get_by_text("The first question is ready")).to_be_visible()
     expect(ada.get_by_text("Secret birds")).to_have_count(0)
     words = []
     for number in (secret, 77):
