@@ -27,7 +27,7 @@ from workflow.home import Home, home
 from workflow.people import browsers, elsewhere, tokens
 from workflow.people.browsers import SignedIn
 from workflow.people.tokens import TokenUse
-from workflow.saving import STORE_FAULTS, note_fault, why_it_failed
+from workflow.saving import STORE_FAULTS, words_for_fault
 
 Found = TypeVar("Found")
 
@@ -88,11 +88,7 @@ class Guard:
             if found is not None and not await _agrees(scope, found):
                 found = None
         except STORE_FAULTS as error:
-            why = why_it_failed(error)
-            if why is None:
-                raise
-            note_fault(error, why)
-            await _refuse(scope, receive, send, PlainTextResponse(why, 503))
+            await _refuse(scope, receive, send, PlainTextResponse(words_for_fault(error), 503))
             return
         if secret is None or found is None:
             await _refuse(scope, receive, send, _ask_to_sign_in(scope, headers))
@@ -121,11 +117,8 @@ class Guard:
             if found is not None and not await _agrees(scope, found):
                 found = None
         except STORE_FAULTS as error:
-            why = why_it_failed(error)
-            if why is None:
-                raise
-            note_fault(error, why)
-            await problem(503, why, {"retry-after": bearer.STORE_AGAIN})(scope, receive, send)
+            refusal = problem(503, words_for_fault(error), {"retry-after": bearer.STORE_AGAIN})
+            await refusal(scope, receive, send)
             return
         if found is None:
             await problem(401, bearer.NOBODY, {"www-authenticate": "Bearer"})(scope, receive, send)

@@ -27,7 +27,7 @@ from workflow.common.pressed import TOO_MANY, Press
 from workflow.home import home
 from workflow.people import goals, pressing
 from workflow.people.pressing import Next
-from workflow.saving import STORE_FAULTS, note_fault, why_it_failed
+from workflow.saving import STORE_FAULTS, words_for_fault
 from workflow.seat import Seat
 from workflow.undoing import TakenBack
 
@@ -111,11 +111,7 @@ def _answered(seat: Seat, said: Any) -> Response:
     except NotSaved as fault:
         return _words(503, str(fault))
     except STORE_FAULTS as fault:
-        why = why_it_failed(fault)
-        if why is None:
-            raise
-        note_fault(fault, why)
-        return _words(503, why)
+        return _words(503, words_for_fault(fault))
     # Streamlit's components want its runtime when they are made, and that begins with the server.
     from pages.parts.after_press import card_after
 
@@ -162,11 +158,8 @@ def _deal(seat: Seat, said: Any, zone: str | None) -> Dealt:
 def _says(saved: Saved, press: Press, after: Next | None) -> bool:
     """Whether what was stored before is what this press says: the card sends it again where it heard nothing of it. It
     may be what another tab has answered instead. Of a class that has another name by now it is believed."""
-    if press.kind in _STORED_AS_OTHERS:
-        return True
     renamed = after is not None and not all(label in after.standing.classes for label in press.labels)
-    same = not press.labels or renamed or set(saved.labels) == set(press.labels)
-    return saved.kind == press.kind and same
+    return press.kind in _STORED_AS_OTHERS or saved.may_be(press.kind, () if renamed else press.labels)
 
 
 def _back(seat: Seat, press: Press, zone: str | None) -> Dealt:

@@ -25,6 +25,7 @@ __all__ = [
     "saying_why",
     "why_it_failed",
     "why_nothing_is_saved",
+    "words_for_fault",
 ]
 
 if TYPE_CHECKING:
@@ -62,11 +63,7 @@ def saying_why() -> Iterator[None]:
     try:
         yield
     except STORE_FAULTS as error:
-        why = why_it_failed(error)
-        if why is None:
-            raise
-        note_fault(error, why)
-        raise NotSaved(why) from error
+        raise NotSaved(words_for_fault(error)) from error
 
 
 def why_it_failed(error: BaseException) -> str | None:
@@ -109,6 +106,15 @@ def why_it_failed(error: BaseException) -> str | None:
 _NOT_NOW = "{} Nothing was stored. Fix: {}; Winnow then goes on by itself."
 _PUT_BACK = "put a backup in its place (winnow restore FILE --replace; winnow doctor says more)"
 _noted: list[str] = []
+
+
+def words_for_fault(error: BaseException) -> str:
+    """Why the store failed, in words for everybody; it is noted, too. Raises the error where it is another one."""
+    why = why_it_failed(error)
+    if why is None:
+        raise error
+    note_fault(error, why)
+    return why
 
 
 def note_fault(error: BaseException, why: str) -> None:

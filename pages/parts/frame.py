@@ -17,7 +17,14 @@ from workflow.access import NotAllowed, NotFound, Person, Right, no_project
 from workflow.home import home
 from workflow.people import members, team
 from workflow.projects import ProjectSummary
-from workflow.saving import STORE_FAULTS, NotSaved, note_fault, why_it_failed, why_nothing_is_saved
+from workflow.saving import (
+    STORE_FAULTS,
+    NotSaved,
+    note_fault,
+    why_it_failed,
+    why_nothing_is_saved,
+    words_for_fault,
+)
 from workflow.seat import Seat
 
 PERSON_HEADER = "X-Winnow-Person"
@@ -86,11 +93,7 @@ def words_of(refusal: BaseException) -> str:
     """What a page says of a refusal, or of a fault of the store. Raises the error where there are no words for it."""
     if not isinstance(refusal, STORE_FAULTS):
         return str(refusal)
-    why = why_it_failed(refusal)
-    if why is None:
-        raise refusal
-    note_fault(refusal, why)
-    return why
+    return words_for_fault(refusal)
 
 
 def say_fault(error: BaseException) -> bool:

@@ -25,7 +25,7 @@ from workflow.answering import AnswerError, StaleQuestion
 from workflow.home import home
 from workflow.importing import CannotLearn, LongLine, TableError
 from workflow.importing.more_rows import RowsError
-from workflow.saving import STORE_FAULTS, NotSaved, note_fault, why_it_failed
+from workflow.saving import STORE_FAULTS, NotSaved, words_for_fault
 from workflow.seat import Seat
 
 Given = TypeVar("Given")
@@ -114,11 +114,7 @@ async def _refused(_request: Request, error: Exception) -> Response:
 
 
 async def _failed(_request: Request, error: Exception) -> Response:
-    why = why_it_failed(error)
-    if why is None:
-        raise error
-    note_fault(error, why)
-    return problem(503, why, {"retry-after": AGAIN})
+    return problem(503, words_for_fault(error), {"retry-after": AGAIN})
 
 
 async def _misfit(_request: Request, error: Exception) -> Response:
