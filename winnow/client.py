@@ -22,7 +22,15 @@ from typing import Any, Self, TypeVar
 
 import httpx2
 
-__all__ = ["Winnow", "WinnowAnswer", "WinnowChoice", "WinnowError", "WinnowProject", "WinnowQuestion"]
+__all__ = [
+    "Winnow",
+    "WinnowAdded",
+    "WinnowAnswer",
+    "WinnowChoice",
+    "WinnowError",
+    "WinnowProject",
+    "WinnowQuestion",
+]
 
 TRIES = 7
 """How often a call is made at most that may be made again: for half a minute, in which a server is started anew."""
@@ -88,6 +96,22 @@ class WinnowAnswer:
     row: int
     row_id: str
     labels: Sequence[str]
+
+
+@dataclass(frozen=True)
+class WinnowAdded:
+    """What became of rows that were sent. rows : how many the project has now      added : how many of them are new
+
+    known : those that it had already, by id or else by number, which stay      new_classes : labels that no row had
+    dropped, empty : columns that were sent and it does not have, and its columns that were not sent
+    """
+
+    rows: int
+    added: int
+    known: Sequence[str]
+    new_classes: Sequence[str]
+    dropped: Sequence[str]
+    empty: Sequence[str]
 
 
 class Winnow:
@@ -224,10 +248,10 @@ class WinnowProject:
             if since >= found["last"]:
                 return
 
-    def append(self, rows: Sequence[Mapping[str, str]]) -> int:
-        """Add rows, each {column: cell}, all that are new or none; how many there are now. It is sent once."""
+    def append(self, rows: Sequence[Mapping[str, str]]) -> WinnowAdded:
+        """Add rows, each {column: cell}, all that are new or none; what was passed over is told. It is sent once."""
         sent = {"rows": [dict(one) for one in rows]}
-        return int(self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent)["rows"])
+        return _made(WinnowAdded, self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent))
 
     def export(self, path: str | Path, file: str = "csv", *, rows: str = "all") -> None:
         """Write a file of the project.

@@ -62,8 +62,9 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
 )
 async def append(seat: SeatAt, body: RowsBody) -> Any:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
-    passed over, and columns that it has not; where no row is new, it is refused. So nothing comes in twice."""
-    return {"rows": await done_at_length(row_records.append_rows, seat, body.rows)}
+    passed over, and columns that it has not: the reply names both. Where no row is new, it is refused. So nothing comes
+    in twice."""
+    return (await done_at_length(row_records.append_rows, seat, body.rows))._asdict()
 
 
 def _stored(saved: Saved) -> dict[str, Any]:

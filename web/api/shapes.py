@@ -167,9 +167,16 @@ class RowsBody(Sent):
 
 
 class Added(BaseModel):
-    """How many rows the project has now."""
+    """What became of the rows that were sent."""
 
-    rows: int
+    rows: int = Field(description="How many the project has now.")
+    added: int = Field(description="How many of those that were sent are new.")
+    known: list[str] = Field(
+        description="Those that it has already, by id, or by number without ids: they stay."
+    )
+    new_classes: list[str] = Field(description="Labels that no row had before.")
+    dropped: list[str] = Field(description="Columns that were sent and that the project does not have.")
+    empty: list[str] = Field(description="Columns of the project that were not sent.")
 
 
 class LoggedEntry(BaseModel):

@@ -70,8 +70,10 @@ class LogLine:
     row_id: str
 
 
-def values_of(entry: LogEntry, names: Mapping[int, str], ids: Sequence[str]) -> dict[str, Any]:
-    """What the entry says in each column. names : {person: name}      ids : of the table's rows
+def values_of(
+    entry: LogEntry, names: Mapping[int, str], ids: Sequence[str] | Mapping[int, str]
+) -> dict[str, Any]:
+    """What the entry says in each column. names : {person: name}      ids : of the table's rows, or of the entry's
 
     Rows count from 1 here, as people count them; entries about no row have None, and "" as the row's id.
     """

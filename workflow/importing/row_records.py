@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from workflow.importing import more_rows
 from workflow.importing.reading import read_upload
@@ -13,11 +13,25 @@ from workflow.importing.reading import read_upload
 if TYPE_CHECKING:
     from workflow.seat import Seat
 
-__all__ = ["append_rows"]
+__all__ = ["Appended", "append_rows"]
 
 
-def append_rows(seat: Seat, records: Sequence[Mapping[str, str]]) -> int:
-    """Add these rows to the project, all or none; how many it has now.
+class Appended(NamedTuple):
+    """What became of the records. rows : how many the project has now      added : how many of them are new
+
+    known, new_classes, dropped, empty : as of `plcore.tables.Grown`
+    """
+
+    rows: int
+    added: int
+    known: tuple[str, ...]
+    new_classes: tuple[str, ...]
+    dropped: tuple[str, ...]
+    empty: tuple[str, ...]
+
+
+def append_rows(seat: Seat, records: Sequence[Mapping[str, str]]) -> Appended:
+    """Add these rows to the project, all that are new or none; what was done with them, and what was passed over.
 
     records : each {column: cell}, the cells as a CSV file would have them; a column that a record lacks is empty
 
@@ -36,4 +50,5 @@ def append_rows(seat: Seat, records: Sequence[Mapping[str, str]]) -> int:
     writer.writeheader()
     writer.writerows(records)
     upload = read_upload(text.getvalue().encode(), "rows.csv", as_it_is=True)
-    return more_rows.add_rows(seat, more_rows.read_rows(seat, upload))
+    addition = more_rows.read_rows(seat, upload)
+    return Appended(more_rows.add_rows(seat, addition), *addition.grown[1:])

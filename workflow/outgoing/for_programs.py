@@ -91,9 +91,9 @@ def log_since(seat: Seat, seq: int, count: int) -> Part:
     NotFound
     """
     with seat.learner(Right.OWN) as opened:
-        session, project = opened.session, opened.project_id
-        ids, names = list(map(str, opened.learner.table.ids)), names_of(session)
-        found = entries.between(session, project, seq + 1, seq + count)
+        session, project, table = opened.session, opened.project_id, opened.learner.table
+        names, found = names_of(session), entries.between(session, project, seq + 1, seq + count)
+        ids = {entry.row: table.id_of(entry.row) for entry in found if entry.row != entries.NO_ROW}
         last = entries.last_seq(session, project)
     told = (values_of(entry, names, ids) for entry in found)
     # Files count rows as people do, from 1; programs, here, from 0.

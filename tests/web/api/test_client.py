@@ -205,6 +205,7 @@ def test_what_it_knows_is_what_the_document_says() -> None:
     for own, theirs in (
         (client.WinnowQuestion, shapes.ToldQuestion),
         (client.WinnowChoice, shapes.ToldChoice),
+        (client.WinnowAdded, shapes.Added),
         (client.WinnowAnswer, shapes.StoredAnswer),
     ):
         assert {one.name for one in fields(own)} <= set(theirs.model_fields)  # type: ignore[arg-type]

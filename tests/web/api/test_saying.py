@@ -198,7 +198,8 @@ def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
         cells = opened.learner.table.cells
     total, new = len(cells), [dict(cells.iloc[0]) | {cells.columns[0]: f"new {place}"} for place in range(3)]
     added = api.post(f"{at}/rows", json={"rows": new})
-    assert (added.status_code, added.json()) == (201, {"rows": total + 3}), added.text
+    nothing: dict[str, list[str]] = {"known": [], "new_classes": [], "dropped": [], "empty": []}
+    assert (added.status_code, added.json()) == (201, {"rows": total + 3, "added": 3, **nothing}), added.text
     again = api.post(f"{at}/rows", json={"rows": new})
     assert again.status_code == 422, again.text
     broken = api.post(f"{at}/rows", json={"rows": [{"nobody": "x"}]})

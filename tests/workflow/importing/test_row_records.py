@@ -30,7 +30,8 @@ def test_rows_come_in_as_a_file_would_bring_them(there: Seat) -> None:
     before = count(there)
     odd = 'two\nlines, "quoted"'
     added = row_records.append_rows(there, [NEW, {**NEW, "id": odd}])
-    assert added == count(there) == before + 2
+    assert added.rows == count(there) == before + 2
+    assert added[1:] == (2, (), (), (), ())
     with there.learner() as opened:
         table = opened.learner.table
         assert [table.id_of(row) for row in (before, before + 1)] == ["new", odd]
@@ -50,9 +51,9 @@ def test_the_same_again_is_refused_and_nothing_is_stored(there: Seat) -> None:
 def test_what_the_project_has_is_passed_over(there: Seat) -> None:
     row_records.append_rows(there, [NEW])
     before = count(there)
-    assert (
-        row_records.append_rows(there, [NEW | {"x": "9"}, NEW | {"id": "newer", "nobody": "x"}]) == before + 1
-    )
+    added = row_records.append_rows(there, [NEW | {"x": "9"}, NEW | {"id": "newer", "nobody": "x"}])
+    assert (added.rows, added.added) == (before + 1, 1)
+    assert (added.known, added.dropped) == (("new",), ("nobody",)), "and it is said"
     with there.learner() as opened:
         assert opened.learner.table.id_of(before) == "newer"
 
