@@ -50,8 +50,9 @@ LATEST = 2_000
 """Answers that seconds are learnt from."""
 
 ANEW_AFTER, ANEW_SHARE = 25, 0.1
-"""Entries after which seconds and temperature are learnt anew: so many, or this share of the answers that they were learnt
-from where that is more. Who answers next waits for it, and to two thousand answers twenty-five more say nothing new."""
+"""Entries after which seconds and temperature are learnt anew: so many, or this share of the answers that they were
+learnt from where that is more. Who answers next waits for it, and to two thousand answers twenty-five more say nothing
+new."""
 
 
 @dataclass(frozen=True)
