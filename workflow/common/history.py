@@ -92,7 +92,7 @@ def history_of(
             and stands_as_before(entry.row, (first, entry))
         )
 
-    own = []
+    own: list[OwnAnswer] = []
     for entry in found:
         if len(own) == REACH:
             break

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from plcore.tables import Doubt, FileFormat
     from workflow.common.answers import Given
     from workflow.common.asked import FormsNow
+    from workflow.common.fair_lock import FairLock
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
     from workflow.common.glance import Glance
@@ -126,7 +126,7 @@ class Kind(MapsRows, Protocol):
         """What a worker trains the model with; asked for only where `worker_settings` gives some."""
 
     def background_training(
-        self, home: Home, project_id: int, learner: Any, lock: threading.RLock
+        self, home: Home, project_id: int, learner: Any, lock: FairLock
     ) -> BackgroundTraining:
         """How this learner gets models that are fitted while people answer. lock : the one under which it is used"""
 
