@@ -1,4 +1,4 @@
-"""Ten million rows through the shell: `winnow rank --cluster` with two Dask workers of 4 GB; answers and labels after it.
+"""Ten million rows through the shell: `winnow rank --cluster` with two Dask workers of 4 GB; answers and labels then.
 
 `python -m benchmarks ten_million` takes a folder of its own and some hours. `python -m benchmarks.ten_million --folder
 PLACE` keeps what it makes there: the same command goes on where another was stopped, and counts all of them together.
@@ -218,8 +218,8 @@ Where the first of these spent its time, wall seconds on a machine that others u
 
 There is no project of such a table, so nobody can answer on a page, and there is no log: a project holds its features
 in memory as doubles, {n_rows * D * 8 / 1e9:.1f} GB here, and keeps the text of every cell. What is measured is the
-engine of the query alone (`plcore.query.EffectRanker`) on the neighbours and candidates that the parts hold, in one process without
-features.
+engine of the query alone (`plcore.query.EffectRanker`) on the neighbours and candidates that the parts hold, in one
+process without features.
 
 | what | CPU s |
 |---|---|
