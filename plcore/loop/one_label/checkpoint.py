@@ -20,6 +20,7 @@ from plcore.common.types import AnyArray
 from plcore.loop.one_label.narrowing import Narrowing
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.row_counts import RowCounts
+from plcore.loop.packed import joined, part
 
 _OF_ROWS = ("answered", "bad", "by_verdict", "changed_at")
 
@@ -59,13 +60,3 @@ def put_back(pool: OneLabelPool[Any], arrays: Mapping[str, AnyArray]) -> None:
     pool.counts = RowCounts(
         asked.waiting(), pool.train, pool.test_rows, pool.answered, asked.open(), asked.fresh()
     )
-
-
-def joined(parts: Mapping[str, Mapping[str, AnyArray]]) -> dict[str, AnyArray]:
-    """The arrays of all parts, each named after its part."""
-    return {f"{name}.{key}": one for name, arrays in parts.items() for key, one in arrays.items()}
-
-
-def part(arrays: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
-    """Those of one part of `joined`, under their own names."""
-    return {key.removeprefix(f"{name}."): one for key, one in arrays.items() if key.startswith(f"{name}.")}
