@@ -72,7 +72,8 @@ def put_back(
     else:
         pool.several.put_back(rows, part(arrays, "several"), pool.fold)
     places = zip(arrays["since.places"].tolist(), arrays["since.values"], strict=True)
-    return _due(pool, X, rows, arrays), [VectorChange(*place, values) for place, values in places]
+    since = [VectorChange(seq, row, values) for (seq, row), values in places]
+    return _due(pool, X, rows, arrays), since
 
 
 def _due(pool: LabelVectorPool[Any], X: Any, rows: AnyArray, arrays: Mapping[str, AnyArray]) -> RefreshJob:
