@@ -196,7 +196,7 @@ def test_a_checkpoint_does_not_follow_the_learner():
 def test_only_rows_that_entries_are_about_are_in_it():
     table, y = blobs(24, m=3, truth="none")
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=3, control_share=0.0))
-    assert checkpoint.take(learner.pool)["pool.rows"].tolist() == []
+    assert checkpoint.take(learner.pool, {})["pool.rows"].tolist() == []
     for seq, row in enumerate((7, 3, 7), start=1):
         learner.apply(Entry(seq, "is", row, "ann", (table.classes[y[row]],)))
-    assert checkpoint.take(learner.pool)["pool.rows"].tolist() == [3, 7]
+    assert checkpoint.take(learner.pool, {})["pool.rows"].tolist() == [3, 7]
