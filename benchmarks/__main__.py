@@ -63,6 +63,7 @@ NAMES = (
     "cold_start",
 )
 LONG = (  # half an hour and more, so run only when named
+    "ten_million",
     "model_accuracy",
     "lmplane_tables",
     "active_models",

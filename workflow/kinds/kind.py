@@ -105,9 +105,8 @@ class Kind(MapsRows, Protocol):
         """The learner of a stored table, before the first entry of its log; or where an earlier one stood, of which
         `checkpoint_of` gave this checkpoint."""
 
-    def checkpoint_of(self, learner: Any) -> dict[str, AnyArray] | None:
-        """What another learner of the same table, settings and changes goes on from; None where it must take in the
-        whole log."""
+    def checkpoint_of(self, learner: Any) -> dict[str, AnyArray]:
+        """What another learner of the same table, settings and changes goes on from."""
 
     def n_to_ask(self, learner: Any) -> int:
         """How much a person could be asked about in a new project: ambiguous rows, or labels that are not known."""

@@ -126,7 +126,7 @@ def take_checkpoint(opened: Opened[Any]) -> checkpoints.Unwritten | None:
     slot, learner = opened.home.shelf.slot(opened.project_id), opened.learner
     if not checkpoints.is_due(slot.checkpoint, learner.seq):
         return None
-    slot.checkpoint = learner.seq  # also where there is none to be had, or no room: it is tried once
+    slot.checkpoint = learner.seq  # also where there is no room: it is tried once
     return checkpoints.take(opened.home, opened.session, opened.project, opened.kind, learner)
 
 
@@ -204,8 +204,7 @@ def _build(home: Home, kind: Kind, reading: Reading, changes: tuple[ClassChange,
         if not checkpoints.is_due(at, learner.seq):
             return learner, at
         made = checkpoints.take(home, session, project, kind, learner)
-    if made is not None:
-        made.write()
+    made.write()
     return learner, learner.seq
 
 

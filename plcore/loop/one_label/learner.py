@@ -59,14 +59,12 @@ class ActiveLearner(Generic[TableT]):
     ) -> None:
         self.settings = settings = settings or LearnerSettings()
         self.pool = pool = OneLabelPool(table, settings, changes, controls)
-        if checkpoint is not None:
-            checkpoints.put_back(pool, checkpoint)
+        curve = None if checkpoint is None else checkpoints.put_back(pool, checkpoint)
         self.table, self.classes, self.original = pool.table, pool.classes, pool.original
         self.test_rows = pool.test_rows
         self._chooser = RowChooser(pool, graph, lambda: self._model)
         self._model = make_model(pool, self._chooser)
         self.model_version = 0
-        curve = None if checkpoint is None else checkpoints.part(checkpoint, "curve")
         self._curve = LearnerCurve(self._curve_point()) if curve is None else LearnerCurve.from_arrays(curve)
         self.model_version = self._curve.version
 
@@ -275,7 +273,7 @@ class ActiveLearner(Generic[TableT]):
     def checkpoint(self) -> dict[str, AnyArray]:
         """What the entries so far have made of it; versions that were published are not in it."""
         curve = self._curve.start_alone() if self.settings.is_trained else self._curve.to_arrays()
-        return checkpoints.take(self.pool) | checkpoints.joined({"curve": curve})
+        return checkpoints.take(self.pool, curve)
 
     def answer_of(self, row: int) -> Entry | None:
         """The latest answer that counts for this row, or None."""

@@ -125,13 +125,12 @@ def list_cells(job: CellList) -> WrittenPart:
     ends = np.array(
         [job.first, job.end], dtype=np.int32
     )  # of the type searched, of which a copy would be made else
-    parts = job.read_each(job.parts)
-    for number, homes in enumerate(job.read_each(job.homes)):
+    parts = zip(job.read_each(job.homes), job.read_each(job.parts), strict=True)
+    for number, (homes, part) in enumerate(parts):
         first, end = np.searchsorted(homes[0], ends)
         mine = homes[1, first:end].astype(np.int64)
         order = np.argsort(mine)
-        pieces.append(take_rows([parts[number]], job.block, mine[order]))
-        pieces[-1]["row"] += number * job.block
+        pieces.append(take_rows(part, number * job.block, mine[order] + number * job.block))
         cells.append(homes[0, first:end][order])
     cell = np.concatenate(cells)
     order = np.argsort(cell, kind="stable")
@@ -174,7 +173,7 @@ class _Cells:
         self.centres = BlockSearch(centres, np.arange(self.n_cells))
         self._starts = job.read(lists.starts)
         self._firsts = np.array(lists.firsts)
-        self._lists = job.read_each(lists.lists)
+        self._lists = list(job.read_each(lists.lists))
 
     def block(self, found: Found, cell: int) -> Block | None:
         number = int(np.searchsorted(self._firsts, cell, side="right")) - 1
