@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from uuid import uuid4
 
 import httpx2
 
@@ -30,6 +31,7 @@ __all__ = [
     "WinnowError",
     "WinnowProject",
     "WinnowQuestion",
+    "WinnowWeighed",
 ]
 
 TRIES = 7
@@ -112,6 +114,21 @@ class WinnowAdded:
     new_classes: Sequence[str]
     dropped: Sequence[str]
     empty: Sequence[str]
+
+
+@dataclass(frozen=True)
+class WinnowWeighed:
+    """What became of another model's scores. seq : the latest entry that has them      rows : how many were sent
+
+    weighed : rows whose candidates weigh by them now      silent : rows of whose candidates they say nothing
+    outside : rows whose highest score is of a class that is no candidate
+    """
+
+    seq: int
+    rows: int
+    weighed: int
+    silent: int
+    outside: int
 
 
 class Winnow:
@@ -252,6 +269,27 @@ class WinnowProject:
         """Add rows, each {column: cell}, all that are new or none; what was passed over is told. It is sent once."""
         sent = {"rows": [dict(one) for one in rows]}
         return _made(WinnowAdded, self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent))
+
+    def predict(self, scores: Mapping[int | str, Mapping[str, float]], model: str) -> WinnowWeighed:
+        """Let the candidates of these rows weigh what a model says of them, exactly once, however often it has to be
+        sent; so many rows at a time as the server takes.
+
+        scores : {number of the row, or its id as a text: {class: score of 0 or more}}      model : what people call it
+        """
+        rows = [
+            {"row" if isinstance(row, int) else "row_id": row, "scores": dict(of_row)}
+            for row, of_row in scores.items()
+        ]
+        found = []
+        for start in range(0, len(rows), _AT_ONCE):
+            sent = {"model": model, "key": uuid4().hex, "predictions": rows[start : start + _AT_ONCE]}
+            found.append(_made(WinnowWeighed, self._winnow.ask("POST", f"{self._path}/predictions", json=sent)))
+        if not found:
+            raise ValueError("There are no scores to send.")
+        return WinnowWeighed(
+            found[-1].seq,
+            *(sum(getattr(one, name) for one in found) for name in ("rows", "weighed", "silent", "outside")),
+        )
 
     def export(self, path: str | Path, file: str = "csv", *, rows: str = "all") -> None:
         """Write a file of the project.

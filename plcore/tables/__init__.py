@@ -51,6 +51,7 @@ from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles
 from plcore.tables.row_files import RowFiles, find_row_files
 from plcore.tables.row_parts import PartedTable, read_in_parts
+from plcore.tables.scoring import LEAST_SHARE, Rescored, is_score, with_scores
 from plcore.tables.sound import (
     SCALES,
     SOUND_NAMES,
@@ -73,6 +74,7 @@ from plcore.tables.text_marks import Mark, marks_of
 __all__ = [
     "CONTENT_TYPES",
     "FILE_FORMATS",
+    "LEAST_SHARE",
     "MAX_FILES",
     "MAX_FILE_MB",
     "MAX_PIXELS",
@@ -108,6 +110,7 @@ __all__ = [
     "PartedTable",
     "Picture",
     "Problem",
+    "Rescored",
     "Roles",
     "RowFiles",
     "Sound",
@@ -125,6 +128,7 @@ __all__ = [
     "format_of",
     "is_inline",
     "is_kept_name",
+    "is_score",
     "joined",
     "lacks_rows",
     "lay_out",
@@ -154,6 +158,7 @@ __all__ = [
     "to_png",
     "with_embeddings",
     "with_rows",
+    "with_scores",
     "with_vectors",
     "write_vectors",
 ]

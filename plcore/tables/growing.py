@@ -126,11 +126,15 @@ def with_embeddings(table: LabelTable, vectors: Dense, classes: Mapping[str, str
     found = parse_embeddings(table.cells, EMBEDDING, {EMBEDDING: vectors}, finder)
     if finder.problems:
         raise table_error(finder.problems)
-    labels = (
-        {} if table.roles.label_vectors else _candidates(table, table.cells[:0], classes or {}, finder)[0]
-    )
+    labels = {} if table.roles.label_vectors else labels_of_no_rows(table, classes)
     roles = dataclasses.replace(table.roles, embedding=EMBEDDING)
     return Grown(dataclasses.replace(table, roles=roles, embeddings=found, **labels), 0, (), (), (), ())
+
+
+def labels_of_no_rows(table: LabelTable, classes: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The fields of a table that say which labels its rows may have, with all classes that there are by now, where no
+    rows are new. Of candidates. classes : as of `with_rows`"""
+    return _candidates(table, table.cells[:0], classes or {}, Finder(None))[0]
 
 
 def column_way(roles: Roles) -> str | None:

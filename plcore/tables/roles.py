@@ -19,7 +19,7 @@ WAYS_IN = ("candidates", "label_columns", "annotators", "choices", "score_column
 FORMS = ("list", "weighted", "json")
 CUTS = ("all", "threshold", "top", "mass")
 _NAMED = {"form": FORMS, "cut": CUTS, "vote_weights": ("counts", "dawid-skene")}
-_LATER = (("voters", None), ("vote_weights", "counts"))  # not written: older tables keep their bytes
+_LATER = (("voters", None), ("vote_weights", "counts"), ("scored_by", None))  # not written: older tables keep their bytes
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,9 @@ class Roles:
     ignored : what stands in label cells for nothing, such as `nan`.
     voters : beside `candidates`, who named each label, as JSON: `{"wren": ["Ann", "Bob"]}`.
     vote_weights : what weights named votes make: "counts", or "dawid-skene": each counts by how right its voter is.
+
+    scored_by : what the model is called whose scores came after the table and are weights in the place of those of the
+        cells (`plcore.tables.scoring`).
 
     label_vectors : whether, instead of one true label among candidates, every label of a row is right, is not, or
         was not asked about. `label_columns` then hold 1, 0 or nothing; or `candidates` lists the labels that are
@@ -81,6 +84,7 @@ class Roles:
     ignored: tuple[str, ...] = ()
     voters: str | None = None
     vote_weights: str = "counts"
+    scored_by: str | None = None
     truth: str | None = None
     id: str | None = None
     text: str | None = None

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from workflow.common.pressed import storable
+from workflow.importing import predictions
+from workflow.importing.predictions import is_score
 
 Text = Annotated[str, AfterValidator(storable)]
 """What a database takes."""
@@ -164,6 +166,84 @@ class RowsBody(Sent):
             min_length=1, max_length=10_000, description="Each {column: cell}, as a CSV file would have them."
         ),
     ]
+
+
+def _scores_are_numbers(sent: Any) -> Any:
+    """The predictions, each with scores that are numbers. Raises ValueError at the first that is none, as above."""
+    for place, one in enumerate(sent if isinstance(sent, list) else ()):
+        scores = one.get("scores") if isinstance(one, dict) else None
+        if not isinstance(scores, dict):
+            raise ValueError(f"Prediction {place} is no {{row, scores: {{class: score}}}}.")
+        for name, score in scores.items():
+            if not is_score(score):
+                raise ValueError(
+                    f"The score {score!r:.50} of {name[:50]!r} in prediction {place} is no number of 0 or more. Fix: "
+                    "send probabilities or counts; of log-probabilities and scores below 0 take the exponential first."
+                )
+        try:
+            storable("".join(scores))
+        except ValueError as error:
+            raise ValueError(f"Prediction {place}: {error}") from error
+    return sent
+
+
+class SentPrediction(Sent):
+    """What another model says of one row, which is named by its number or by its id."""
+
+    row: Annotated[int, Field(ge=0, le=2**31 - 1, description="Its number, from 0.")] | None = None
+    row_id: Annotated[Text, Field(max_length=100_000)] | None = None
+    scores: dict[str, Annotated[float, Field(ge=0)]] = Field(
+        description="Of its candidates, by the name of the class: probabilities, or any numbers of 0 or more. A "
+        "candidate that is not named has 0."
+    )
+
+
+class PredictionsBody(Sent):
+    """Another model's scores, which weigh the candidates of these rows from here on."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "model": "net of May",
+                    "key": "5f0c6b4e-nightly",
+                    "predictions": [
+                        {"row": 0, "scores": {"wren": 0.81, "robin": 0.12}},
+                        {"row_id": "clip-17", "scores": {"robin": 3}},
+                    ],
+                }
+            ]
+        }
+    )
+
+    model: Annotated[
+        Text, Field(min_length=1, max_length=predictions.LONGEST, description="What people call it.")
+    ]
+    key: Annotated[
+        Text,
+        Field(
+            min_length=1,
+            max_length=predictions.LONGEST,
+            description="Names this sending: the same sent again under the same key is stored once.",
+        ),
+    ]
+    predictions: Annotated[
+        list[SentPrediction],
+        BeforeValidator(_scores_are_numbers),
+        Field(min_length=1, max_length=predictions.MOST),
+    ]
+
+
+class Weighed(BaseModel):
+    """What became of predictions. The same sent again under the same key gets the same reply, and stores nothing."""
+
+    seq: int = Field(description="The entry of the project's log that has them.")
+    rows: int = Field(description="How many were sent.")
+    weighed: int = Field(description="Rows whose candidates weigh by them now.")
+    silent: int = Field(
+        description="Rows none of whose candidates has a score above 0: they weigh as before."
+    )
+    outside: int = Field(description="Rows whose highest score is of a class that is no candidate.")
 
 
 class Added(BaseModel):
