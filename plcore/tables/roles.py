@@ -19,7 +19,11 @@ WAYS_IN = ("candidates", "label_columns", "annotators", "choices", "score_column
 FORMS = ("list", "weighted", "json")
 CUTS = ("all", "threshold", "top", "mass")
 _NAMED = {"form": FORMS, "cut": CUTS, "vote_weights": ("counts", "dawid-skene")}
-_LATER = (("voters", None), ("vote_weights", "counts"), ("scored_by", None))  # not written: older tables keep their bytes
+_LATER = (
+    ("voters", None),
+    ("vote_weights", "counts"),
+    ("scored_by", None),
+)  # not written: older tables keep their bytes
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.types import FloatArray
 from plcore.tables.candidates import MAX_WEIGHTS
 from plcore.tables.columns import LARGEST
 from plcore.tables.growing import Grown, labels_of_no_rows
@@ -17,7 +16,7 @@ from plcore.tables.problems import Problem, TableError
 from plcore.tables.table import LabelTable
 
 LEAST_SHARE = 1e-9
-"""What a candidate weighs at least, beside the heaviest of its row: one that a model gives nothing stays a candidate."""
+"""What a candidate weighs at least, beside the heaviest of its row: one that a model gives nothing stays one."""
 
 
 class Rescored(NamedTuple):
@@ -55,9 +54,7 @@ def with_scores(
             Problem(None, None, None, message, "Send them to a project of one true label among candidates.")
         )
     if n * m > MAX_WEIGHTS:
-        message = (
-            f"{n:,} rows and {m:,} classes make {n * m:,} weights; at most {MAX_WEIGHTS:,} are kept."
-        )
+        message = f"{n:,} rows and {m:,} classes make {n * m:,} weights; at most {MAX_WEIGHTS:,} are kept."
         raise TableError(Problem(None, None, None, message, "Make a project of fewer rows or classes."))
     labels = labels_of_no_rows(table, classes)
     had = labels["candidate_weights"]
@@ -79,9 +76,7 @@ def with_scores(
     labels["candidate_weights"] = weights
     roles = dataclasses.replace(table.roles, scored_by=scored_by)
     grown = dataclasses.replace(table, roles=roles, **labels)
-    return Rescored(
-        Grown(grown, 0, (), (), (), ()), len(scores) - silent, silent, int(outside)
-    )
+    return Rescored(Grown(grown, 0, (), (), (), ()), len(scores) - silent, silent, int(outside))
 
 
 def is_score(value: object) -> bool:

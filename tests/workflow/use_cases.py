@@ -50,7 +50,16 @@ from workflow.common.found import Search
 from workflow.common.log import read_class_changes
 from workflow.demos import tours
 from workflow.home import Home
-from workflow.importing import arrivals, crowd, encoding, encoding_requests, jobs, more_rows, row_records
+from workflow.importing import (
+    arrivals,
+    crowd,
+    encoding,
+    encoding_requests,
+    jobs,
+    more_rows,
+    predictions,
+    row_records,
+)
 from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
 from workflow.media import spectrograms
@@ -354,6 +363,9 @@ OWN: dict[str, UseCase] = {
     "aside.set_aside": lambda seat, _world, _row: aside.set_aside(seat, seat.person_id),
     "aside.count_again": lambda seat, _world, _row: aside.count_again(seat, seat.person_id),
     "row_records.append_rows": lambda seat, _world, _row: row_records.append_rows(seat, [{"nobody": "x"}]),
+    "predictions.add_predictions": lambda seat, _world, row: predictions.add_predictions(
+        seat, [predictions.ScoredRow(row, None, {})], "net", secrets.token_hex(8)
+    ),
 }
 OWN_ANYWHERE: dict[str, UseCase] = {
     "projects.archive_project": lambda seat, _world, _row: projects.archive_project(seat),

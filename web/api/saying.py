@@ -10,16 +10,8 @@ from starlette.responses import JSONResponse, Response
 
 from web import presses
 from web.api.calls import REFUSALS, SeatAt, done, done_at_length, told
-from web.api.shapes import (
-    Added,
-    AnswerBody,
-    NextQuestion,
-    PredictionsBody,
-    RowsBody,
-    StoredAnswer,
-    ToldProblem,
-    Weighed,
-)
+from web.api.sent import AnswerBody, PredictionsBody, RowsBody
+from web.api.shapes import Added, NextQuestion, StoredAnswer, ToldProblem, Weighed
 from workflow import answering
 from workflow.answering import Saved, StaleQuestion
 from workflow.importing import predictions, row_records
@@ -77,7 +69,9 @@ async def append(seat: SeatAt, body: RowsBody) -> Any:
 
 
 @router.post(
-    "/projects/{project}/predictions", response_model=Weighed, summary="Let another model weigh the candidates"
+    "/projects/{project}/predictions",
+    response_model=Weighed,
+    summary="Let another model weigh the candidates",
 )
 async def predict(seat: SeatAt, body: PredictionsBody) -> Any:
     """Its scores take the place of the weights of these rows' candidates, as scores of a file would have; which classes

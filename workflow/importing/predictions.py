@@ -123,7 +123,9 @@ def _by_row(
     table: LabelTable, sent: Sequence[ScoredRow], problems: list[Problem]
 ) -> dict[int, Mapping[str, float]]:
     """{row: scores}"""
-    called = {str(one): row for row, one in enumerate(table.ids)} if any(one.row is None for one in sent) else {}
+    called = (
+        {str(one): row for row, one in enumerate(table.ids)} if any(one.row is None for one in sent) else {}
+    )
     found: dict[int, Mapping[str, float]] = {}
     for place, one in enumerate(sent):
         row = called.get(str(one.row_id), -1) if one.row is None else one.row
@@ -140,9 +142,7 @@ def _by_row(
     return found
 
 
-def _columns(
-    known: ClassMap, names: Iterable[str], problems: list[Problem]
-) -> dict[str, list[int]]:
+def _columns(known: ClassMap, names: Iterable[str], problems: list[Problem]) -> dict[str, list[int]]:
     """{name: places in the table's classes} of classes, by any name that they ever had."""
     found: dict[str, list[int]] = {}
     for name in dict.fromkeys(names):

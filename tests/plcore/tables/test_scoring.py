@@ -16,7 +16,9 @@ COLUMNS = {"emu": [0], "robin": [1], "wren": [2]}
 
 
 def table(labels: str = "labels") -> LabelTable:
-    frame = pd.DataFrame({"id": list("abc"), "labels": ["wren|emu", "emu|robin|wren", "robin"], "x": [1, 2, 3]})
+    frame = pd.DataFrame(
+        {"id": list("abc"), "labels": ["wren|emu", "emu|robin|wren", "robin"], "x": [1, 2, 3]}
+    )
     return LabelTable.from_frame(frame, ROLES)
 
 
@@ -26,9 +28,7 @@ def test_candidates_weigh_what_the_model_says_and_stay_what_they_were() -> None:
     after = found.grown.table
     assert found[1:] == (1, 0, 0)
     np.testing.assert_array_equal(after.candidates, before.candidates)
-    np.testing.assert_array_equal(
-        after.candidate_weights, [[1, 0, 1], [0.2, 3 * LEAST_SHARE, 3], [0, 1, 0]]
-    )
+    np.testing.assert_array_equal(after.candidate_weights, [[1, 0, 1], [0.2, 3 * LEAST_SHARE, 3], [0, 1, 0]])
     assert after.roles.scored_by == "net"
     assert before.candidate_weights is None
     again = with_scores(after, {0: {"emu": 5, "wren": 1}}, COLUMNS, "other").grown.table
@@ -67,7 +67,7 @@ def test_the_table_is_read_as_it_was_written_and_takes_more_rows(tmp_path: Path)
 def test_label_vectors_and_what_does_not_fit_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"emu": [1, 0], "wren": ["", 1], "x": [1, 2]})
     roles = Roles(label_columns=("emu", "wren"), label_vectors=True, numbers=("x",))
-    with pytest.raises(TableError, match="label vectors.*Fix:"):
+    with pytest.raises(TableError, match=r"label vectors.*Fix:"):
         with_scores(LabelTable.from_frame(frame, roles), {}, {}, "net")
     monkeypatch.setattr("plcore.tables.scoring.MAX_WEIGHTS", 8)
     with pytest.raises(TableError, match="9 weights; at most 8"):
@@ -76,8 +76,18 @@ def test_label_vectors_and_what_does_not_fit_the_memory_are_refused(monkeypatch:
 
 @pytest.mark.parametrize(
     ("value", "fits"),
-    [(0, True), (0.5, True), (7, True), (-1e-9, False), (float("nan"), False), (float("inf"), False)]
-    + [(True, False), ("1", False), (None, False), (10**400, False)],
+    [
+        (0, True),
+        (0.5, True),
+        (7, True),
+        (-1e-9, False),
+        (float("nan"), False),
+        (float("inf"), False),
+        (True, False),
+        ("1", False),
+        (None, False),
+        (10**400, False),
+    ],
 )
 def test_what_can_weigh_is_a_number_of_0_or_more(value: object, fits: bool) -> None:
     assert is_score(value) is fits

@@ -146,7 +146,7 @@ def test_problems_are_as_many_as_people_read(there: Seat) -> None:
 
 @pytest.mark.parametrize(("model", "key"), [("", "k"), ("net", " "), ("x" * 101, "k"), ("net", "a\nb")])
 def test_names_have_bounds(there: Seat, model: str, key: str) -> None:
-    with pytest.raises(TableError, match="has 1 to 100 characters.*Fix:"):
+    with pytest.raises(TableError, match=r"has 1 to 100 characters.*Fix:"):
         add_predictions(there, SENT, model, key)
 
 
