@@ -302,6 +302,7 @@ OWN: dict[str, UseCase] = {
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
     "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),
+    "queue.queue_rows": lambda seat, _world, _row: queue.queue_rows(seat),
     "queue.queue_csv": lambda seat, _world, _row: queue.queue_csv(seat),
     "exporting.export_view": lambda seat, _world, _row: exporting.export_view(seat, 3),
     "exporting.prepare": lambda seat, _world, _row: exporting.prepare(
