@@ -412,6 +412,7 @@ OWN_WINNOW: dict[str, UseCase] = {
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
     "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
     "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),
+    "tokens.end_token": lambda seat, _world, _row: tokens.end_token(seat, 1, 99),
     "browsers.end_browser": lambda seat, _world, _row: browsers.end_browser(seat, 1, 1),
     "passwords.clear_password": lambda seat, _world, _row: passwords.clear_password(seat, 1),
     "elsewhere.set_known_as": lambda seat, _world, _row: elsewhere.set_known_as(seat, 1, "root"),
