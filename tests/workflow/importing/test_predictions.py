@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from plcore import TableError
+from plcore import LabelTable, LearnerSettings, Roles, TableError
 from tests.workflow.four import four_class_project, log
 from tests.workflow.importing.test_more_rows import anew
 from tests.workflow.vector_world import vector_project
-from tests.workflow.world import annotator
-from workflow import answering, classes
+from tests.workflow.world import annotator, small_frame
+from workflow import answering, classes, projects, queue, reviewing, training
 from workflow.access import NotAllowed
+from workflow.common.weights import weight_words
 from workflow.home import Home
 from workflow.importing import more_rows, predictions
 from workflow.importing.more_rows import RowsError
@@ -161,3 +162,37 @@ def test_nothing_is_read_for_who_may_not(there: Seat, monkeypatch: pytest.Monkey
     monkeypatch.setattr(predictions, "with_scores", lambda *_: pytest.fail("read"))
     with pytest.raises(NotAllowed):
         add_predictions(eve, SENT, "net", "k1")
+
+
+def test_they_weigh_as_scores_of_a_file_do(home: Home, owner: int) -> None:
+    """Whether they came with the file or later: the same weights, words, model and order of asking."""
+    frame, scores = small_frame(), {}
+    for row, sets in enumerate(frame["candidates"]):
+        names = sets.split("|")
+        given = np.random.default_rng(row).random(len(names)) + 0.01
+        scores[row] = dict(zip(names, given.tolist(), strict=True))
+    weighted = frame.assign(
+        candidates=["|".join(f"{name}:{one!r}" for name, one in scores[row].items()) for row in scores]
+    )
+    made = LearnerSettings(model="kernelridge", control_share=0.0, test_share=0.0, truth_role="hidden")
+    named = {"candidates": "candidates", "truth": "truth", "id": "id", "numbers": ("x", "y")}
+    seats = []
+    for table in (
+        LabelTable.from_frame(weighted, Roles(form="weighted", **named)),
+        LabelTable.from_frame(frame, Roles(**named)),
+    ):
+        project = projects.create_project(Seat(home, owner), f"p{len(seats)}", table, made)
+        seats.append(Seat(home, owner, project))
+    file, sent = seats
+    add_predictions(sent, [ScoredRow(row, None, of_row) for row, of_row in scores.items()], "net", "k1")
+    training.Worker(home, "one").look()
+    np.testing.assert_array_equal(weights(sent), weights(file))
+    for row in (0, 7):
+        with file.learner() as one, sent.learner() as other:
+            assert weight_words(other.learner.table, row) == weight_words(one.learner.table, row)
+    assert queue.queue_csv(sent) == queue.queue_csv(file)
+    with file.learner() as one, sent.learner() as other:
+        assert other.learner.version_published is not None
+        rows = np.arange(one.learner.table.n_rows)
+        np.testing.assert_array_equal(other.learner.shares_of(rows), one.learner.shares_of(rows))
+    assert [reviewing.options(seat).scored_by for seat in seats] == [None, "net"]
