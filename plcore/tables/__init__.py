@@ -38,7 +38,7 @@ from plcore.tables.formats.streaming import store_plain_csv
 from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
-from plcore.tables.growing import Grown, column_way, with_embeddings, with_rows
+from plcore.tables.growing import Grown, with_embeddings, with_rows
 from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.kept_files import KeptFiles, lay_out
 from plcore.tables.label_text import MISSING
@@ -48,7 +48,7 @@ from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
-from plcore.tables.roles import WAYS_IN, Roles
+from plcore.tables.roles import WAYS_IN, Roles, column_way
 from plcore.tables.row_files import RowFiles, find_row_files
 from plcore.tables.row_parts import PartedTable, read_in_parts
 from plcore.tables.scoring import LEAST_SHARE, Rescored, is_score, with_scores
