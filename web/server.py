@@ -27,6 +27,7 @@ from web.readable import Readable
 from web.signin import signin, signout
 from web.uploads import receive_file
 from workflow import exporting, media
+from workflow.common.at_start import terminal
 from workflow.home import home
 from workflow.importing import arrivals
 from workflow.outgoing.backups import owners, staging
@@ -59,7 +60,7 @@ def settings_or_exit() -> Settings:
     try:
         settings = Settings.from_environment()
         if said := staging.carry_out(settings):
-            print(f"  {said}", flush=True)  # noqa: T201 - for the person at the terminal
+            terminal.say(said)
         home()
     except SettingsError as error:
         print(f"Winnow cannot start. {error}", file=sys.stderr)  # noqa: T201 - for the person at the terminal

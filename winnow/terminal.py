@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
+from winnow.json_option import is_json
+
 
 def say(text: object, *, err: bool = False) -> None:
-    """Print lines that may hold people's own words."""
+    """Print lines that may hold people's own words; on standard error where standard output has a document."""
     from workflow.common.terminal import escaped
 
-    click.echo(escaped(str(text)), err=err)
+    click.echo(escaped(str(text)), err=err or is_json())

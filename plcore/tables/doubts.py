@@ -238,7 +238,8 @@ def _unused(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _cut_away(table: LabelTable) -> Iterator[Doubt]:
-    if table.roles.cut != "threshold" or table.candidate_weights is None:
+    roles = table.roles
+    if roles.cut != "threshold" or table.candidate_weights is None or roles.scored_by is not None:
         return
     under = int((table.candidate_weights.max(axis=1) < table.roles.cut_at).sum())
     if under:

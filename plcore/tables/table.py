@@ -32,7 +32,8 @@ from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.problems import Problem, TableError, table_error
-from plcore.tables.roles import Roles, role_problems
+from plcore.tables.role_problems import role_problems
+from plcore.tables.roles import Roles
 from plcore.tables.suggestion import suggest_roles
 from plcore.tables.table_columns import TableParts
 from plcore.tables.table_file import Written, copy_written, read_beside, read_parts, write_parts

@@ -204,6 +204,9 @@ class Kind(MapsRows, Protocol):
         """The first open rows that hold these words, in asking order, with counts. held : which rows of the table do,
         where that was looked up before (`workflow.common.table_words.rows_with`)."""
 
+    def queue_rows(self, opened: Any) -> Iterator[Any]:
+        """The whole queue, as what `list_queue` gives of it."""
+
     def queue_lines(self, opened: Any) -> Iterator[Sequence[object]]:
         """The whole queue as lines of a file, the heading first."""
 

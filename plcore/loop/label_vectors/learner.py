@@ -292,7 +292,10 @@ class LabelVectorLearner(Generic[TableT]):
         nothing. None before the first model."""
         return None if self._model is None else (self._model.proba(rows), self._model.threshold)
 
-    def export_cells(self) -> LabelVectorExport:
-        """Every cell with its probability and where it comes from."""
+    def export_cells(self, rows: IntArray | None = None) -> LabelVectorExport:
+        """Every cell of these rows with its probability and where it comes from. rows : None for all"""
         model = self._model
-        return export_of(self.pool) if model is None else export_of(self.pool, model.proba(), model.threshold)
+        if model is None:
+            return export_of(self.pool, rows=rows)
+        proba = model.proba() if rows is None else model.proba(rows)
+        return export_of(self.pool, proba, model.threshold, rows)
