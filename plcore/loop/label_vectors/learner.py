@@ -125,13 +125,9 @@ class LabelVectorLearner(Generic[TableT]):
         model in place was fitted to the same entry or a later one. The model belongs to the learner from then on."""
         if self._fitted is not None and refreshed.seq <= self._fitted:
             return False
-        if refreshed.seq < self._began_at:
+        if not self._began_at <= refreshed.seq <= self.pool.seq:
             raise ValueError(
-                f"The model knows entry {refreshed.seq}, the learner only those from entry {self._began_at} on."
-            )
-        if refreshed.seq > self.pool.seq:
-            raise ValueError(
-                f"The model knows entry {refreshed.seq}, the learner only those up to {self.pool.seq}."
+                f"The model knows entry {refreshed.seq}, the learner only those from {self._began_at} up to {self.pool.seq}."
             )
         self._since = [change for change in self._since if change.seq > refreshed.seq]
         for change in self._since:
