@@ -125,9 +125,10 @@ class LabelVectorLearner(Generic[TableT]):
         model in place was fitted to the same entry or a later one. The model belongs to the learner from then on."""
         if self._fitted is not None and refreshed.seq <= self._fitted:
             return False
-        if not self._began_at <= refreshed.seq <= self.pool.seq:
+        known = self._began_at, self.pool.seq
+        if not known[0] <= refreshed.seq <= known[1]:
             raise ValueError(
-                f"The model knows entry {refreshed.seq}, the learner only those from {self._began_at} up to {self.pool.seq}."
+                f"The model knows entry {refreshed.seq}, the learner only those from {known[0]} up to {known[1]}."
             )
         self._since = [change for change in self._since if change.seq > refreshed.seq]
         for change in self._since:

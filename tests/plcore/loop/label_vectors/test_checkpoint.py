@@ -186,7 +186,7 @@ def test_a_model_of_before_its_last_fit_is_refused():
         learner.apply(Entry(seq, kind, question.row, "ann", (question.label,)))
     again = LabelVectorLearner(table, options, checkpoint=stored(learner.checkpoint()))
     assert again.refresh_due() == 4
-    with pytest.raises(ValueError, match=r"entry 0, .* from entry 4"):
+    with pytest.raises(ValueError, match=r"entry 0, .* from 4"):
         again.adopt(early)
     assert again.adopt(again.job().run())
     assert again.model_version == 5
