@@ -24,8 +24,9 @@ from plcore.tables.formats.records import looks_like_json
 from plcore.tables.formats.stored_reading import CELLS, SAID, read_stored
 from plcore.tables.formats.unquoted_commas import may_lack_quotes
 
-_TOGETHER = 32
-"""Blocks of the file that are stored as one."""
+_TOGETHER = 4
+"""Blocks of the file that are stored as one: of more, each would take its memory from the system anew, and 32 cost half
+as much again."""
 
 
 def store_plain_csv(path: Path, folder: Path) -> bool:
@@ -76,7 +77,6 @@ def _store(csv: PlainCsv, path: Path, target: Path) -> bool:
                 lines = pa.array(np.arange(n_rows, n_rows + rows) + csv.line + 1)
                 writer.write_batch(pa.record_batch([*columns_of, lines], schema=schema))
                 n_rows += rows
-                pa.default_memory_pool().release_unused()  # or pieces of what was read stay between others
         except pa.ArrowInvalid:
             return False
     return n_rows > 0 and csv.has_lines_of_their_own(n_rows)
