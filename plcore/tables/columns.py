@@ -118,7 +118,9 @@ def _plain_rows(cells: pd.DataFrame, columns: Sequence[str], odd: set[int]) -> I
         rows = min(_ROWS_AT_ONCE, len(cells) - start)
         block, together = np.full((len(columns), rows), np.nan), max(1, _AT_ONCE // rows)
         for first in range(0, len(columns), together):
-            places = [place for place in range(first, min(first + together, len(columns))) if place not in odd]
+            places = [
+                place for place in range(first, min(first + together, len(columns))) if place not in odd
+            ]
             some = [texts[place].slice(start, rows) for place in places]
             found = _plain_numbers(_one_after_the_other(some))
             if found is not None:  # as most are: then many narrow columns are read as one long one
