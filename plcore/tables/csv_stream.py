@@ -117,8 +117,8 @@ def _is_text(head: bytes) -> bool:
 
 
 def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool, bool] | None:
-    """Line ends from byte `start` on, whether the last line has none, and whether all is ASCII; None where a NUL or a quote stands that makes
-    a file not plain (`plcore.tables.csv_lines.quotes_are_regular`)."""
+    """Line ends from byte `start` on, whether the last line has none, and whether all is ASCII; None where a NUL or a
+    quote stands that makes a file not plain (`plcore.tables.csv_lines.quotes_are_regular`)."""
     edges = np.frombuffer(dialect.delimiter + b'\r\n"', dtype=np.uint8)
     file.seek(start)
     line_ends, n_quotes, is_ascii = 0, 0, True

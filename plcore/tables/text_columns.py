@@ -50,8 +50,8 @@ def has_sign(column: pa.LargeStringArray | pa.ChunkedArray, sign: bytes) -> bool
 
 
 class GatheredText:
-    """Pieces of a column of text, copied behind one another into memory that is used again for the next: to take as much
-    from the system each time costs as much as reading a file does."""
+    """Pieces of a column of text, copied behind one another into memory that is used again for the next: to take as
+    much from the system each time costs as much as reading a file does."""
 
     def __init__(self) -> None:
         self._text: npt.NDArray[np.uint8] = np.empty(1 << 10, dtype=np.uint8)

@@ -26,7 +26,7 @@ from plcore.tables.formats.unquoted_commas import may_lack_quotes
 from plcore.tables.text_columns import GatheredText
 
 _TOGETHER = 32
-"""Blocks of the file that are stored as one: of fewer, a look at one column would have the system read its neighbours."""
+"""Blocks of the file that are stored as one: of fewer, a look at a column has the system read its neighbours, too."""
 
 
 def store_plain_csv(path: Path, folder: Path) -> bool:
