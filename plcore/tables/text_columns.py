@@ -54,8 +54,8 @@ class GatheredText:
     much from the system each time costs as much as reading a file does."""
 
     def __init__(self) -> None:
-        self._text: npt.NDArray[np.uint8] = np.empty(1 << 10, dtype=np.uint8)
-        self._ends: npt.NDArray[np.int64] = np.zeros(1 << 10, dtype=np.int64)
+        self._text: npt.NDArray[np.uint8] = np.empty(16, dtype=np.uint8)
+        self._ends: npt.NDArray[np.int64] = np.zeros(16, dtype=np.int64)
         self._n = 0
 
     def add(self, piece: pa.LargeStringArray) -> None:

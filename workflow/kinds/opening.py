@@ -41,8 +41,8 @@ OPENED = 8
 of 16."""
 
 LAID_OUT = 100_000_000, 0.6
-"""The same of a large one, whose text and numbers lie on the disk (`plcore.tables.table_file`): so many, and for each of
-the file. Of 100,000 rows of 64 numbers 160 MB, of 300,000 165 MB, of a million 0.8 GB."""
+"""The same of a large one, whose text and numbers lie on the disk (`plcore.tables.table_file`): so many, and for each
+of the file. Of 100,000 rows of 64 numbers 160 MB, of 300,000 165 MB, of a million 0.8 GB."""
 
 NEWS_AGE = 3.0
 """Seconds. A person who waits for the next question does not wait for a new model too: the page takes it in once the
