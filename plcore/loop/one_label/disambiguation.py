@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +31,7 @@ class TakenLabels:
 
     def __init__(self, pool: OneLabelPool[Any], model: Model, votes: VoteTable | None) -> None:
         self._rate = rate_at_risk(pool, model)
-        self._pool = pool = pool.standing()
+        self._pool = pool = _standing(pool)
         self._model = model.standing(pool)
         self._votes = None if votes is None else votes.copy()
         self._size = max(1, BLOCK_CELLS // len(pool.classes))
@@ -121,6 +122,14 @@ class TakenColumn:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         return np.array(getattr(self._labels.whole, self._name), dtype=dtype, copy=copy)
+
+
+def _standing(pool: OneLabelPool[Any]) -> OneLabelPool[Any]:
+    """The rows as they are now, to be looked at: what comes later does not change what is looked at here."""
+    found = copy(pool)
+    found.candidates, found.sizes = pool.candidates.copy(), pool.sizes.copy()
+    found.answered, found.by_verdict = pool.answered.copy(), pool.by_verdict.copy()
+    return found
 
 
 def _cut(found: Disambiguation, rows: slice) -> Disambiguation:

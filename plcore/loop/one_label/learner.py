@@ -63,8 +63,7 @@ class ActiveLearner(Generic[TableT]):
         self.table, self.classes, self.original = pool.table, pool.classes, pool.original
         self.test_rows = pool.test_rows
         self._chooser = RowChooser(pool, graph, lambda: self._model)
-        self._model = make_model(pool, self._chooser)
-        self.model_version = 0
+        self._model, self.model_version = make_model(pool, self._chooser), 0
         curve = None if checkpoint is None else checkpoints.part(checkpoint, "curve")
         self._curve = LearnerCurve(self._curve_point()) if curve is None else LearnerCurve.from_arrays(curve)
         self.model_version = self._curve.version

@@ -39,7 +39,7 @@ class Model(ABC):
         return self.score.said
 
     def standing(self, pool: OneLabelPool[Any]) -> Self:
-        """This model as it is now, of its pool as that is now (`OneLabelPool.standing`): it learns no more."""
+        """This model as it is now, of a pool that stays as its own is now: it learns no more."""
         found = copy(self)
         found._pool = pool
         return found

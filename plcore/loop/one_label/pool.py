@@ -6,8 +6,7 @@ Everything here follows from table, settings and log alone, whatever model learn
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -122,15 +121,6 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         first, *later = (self._drawn(free, batch, self.settings.control_share, 2) for batch in self.batches)
         left = int((~self.test_rows[: len(self.batches[0])]).sum()) - 1  # one row at least to learn from
         return np.concatenate([first[:left], *later])
-
-    def standing(self) -> Self:
-        """The rows as they are now, to be looked at: what comes later does not change them."""
-        found = copy(self)
-        found.candidates, found.sizes = self.candidates.copy(), self.sizes.copy()
-        found.answered, found.bad, found.by_verdict = (
-            one.copy() for one in (self.answered, self.bad, self.by_verdict)
-        )
-        return found
 
     # Entries
 
