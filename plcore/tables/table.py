@@ -135,11 +135,13 @@ class LabelTable:
         roles: Roles,
         files: MediaFiles | None = None,
         arrays: Mapping[str, Vectors] | None = None,
+        numbers_in: Path | None = None,
     ) -> LabelTable:
         """The table of these cells (DataFrame of str, as from `read_cells`). Raises TableError.
 
         files : those that came with the table and that cells of the columns `image` and `audio` name.
         arrays : by name, columns of vectors (n, d) beside those of text; `roles.embedding` may be one of them.
+        numbers_in : the file that the numbers are laid in (`parse_numbers`), and mapped; None: they are in memory.
         """
         _check_text(cells)
         arrays = arrays or {}
@@ -158,7 +160,7 @@ class LabelTable:
         check_class_names(found.classes, cells, roles, finder)
         truth = parse_truth(cells, roles, found.candidates, found.classes, finder)
         parse_ids(cells, roles.id, finder)
-        numbers = parse_numbers(cells, roles.numbers, finder)
+        numbers = parse_numbers(cells, roles.numbers, finder, numbers_in)
         media = parse_media(cells, roles, files, finder)
         embeddings = parse_embeddings(cells, roles.embedding, arrays, finder)
         if finder.problems:
