@@ -17,10 +17,12 @@ import click
 
 from winnow import __version__
 from winnow.backup_commands import BACKUP_COMMANDS
+from winnow.cluster_option import cluster_option, settings_with
 from winnow.column_options import column_options, file_options
 from winnow.file_commands import FILE_COMMANDS
 from winnow.opening import home, owner
 from winnow.rank_command import rank
+from winnow.simulate_command import simulate
 from winnow.snapshot_command import snapshot
 from winnow.store_command import accept_store
 from winnow.terminal import say
@@ -56,7 +58,7 @@ def main() -> None:
     """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, snapshot, token):
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, simulate, snapshot, token):
     main.add_command(command)
 
 
@@ -106,13 +108,17 @@ def list_projects(as_json: bool) -> None:
 @main.command("compare")
 @click.argument("what", metavar="FILE|PROJECT_ID")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+@cluster_option
 @file_options
 @column_options
-def compare(what: str, as_json: bool, files: Mapping[str, Any], columns: Mapping[str, Any]) -> None:
+def compare(
+    what: str, as_json: bool, cluster: str | None, files: Mapping[str, Any], columns: Mapping[str, Any]
+) -> None:
     """Compare the models on the rows of a project, or of a table of any format. Nothing is stored or adopted.
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the
-    candidates: it needs no true label. Accuracy is by blind checks of a project, by true labels of a file.
+    candidates: it needs no true label. Accuracy is by blind checks of a project, by true labels of a file. One fit is
+    one block of work, for --cluster; the figures are the same whoever does it.
     """
     from workflow import importing
     from workflow.models import choosing
@@ -127,33 +133,14 @@ def compare(what: str, as_json: bool, files: Mapping[str, Any], columns: Mapping
     def tell(done: int, total: int, model: str) -> None:
         click.echo(f"\r{done} of {total} fits, {model:<20}", nl=done == total, err=True)
 
-    progress = tell if sys.stderr.isatty() else None
+    progress, settings = tell if sys.stderr.isatty() else None, settings_with(cluster)
     if re.fullmatch("[0-9]+", what):
         with home() as here:
-            found = choosing.measure(owner(here).at(int(what)), progress)
+            found = choosing.measure(owner(here).at(int(what)), progress, settings)
     else:
         table = importing.read_as_named(Path(what), columns, **files)[1]
-        found = choosing.measure_table(table, progress)
+        found = choosing.measure_table(table, progress, settings)
     say(json.dumps(found.to_json(), indent=2) if as_json else found.lines())
-
-
-@main.command("simulate")
-@click.argument("project_id", type=int)
-@click.option("--answers", type=click.IntRange(min=1), default=50, show_default=True, help="How many.")
-def simulate(project_id: int, answers: int) -> None:
-    """Answer the next questions of PROJECT_ID with the true labels that its table hides: a dry run, seen live.
-
-    In the log these answers carry the note 'simulated'. They stay: use a project made for the purpose.
-    """
-    from workflow import oracle, projects
-
-    if answers > oracle.MOST:
-        raise click.ClickException(f"--answers must be at most {oracle.MOST:,}. Got {answers}.")
-    with home() as here:
-        seat = owner(here).at(project_id)
-        done = oracle.answer_for_me(seat, answers)
-        left = projects.get_project(seat).left
-    click.echo(f"{done} answered with the hidden truth; {left} open rows are left.")
 
 
 def _refuse(message: str) -> NoReturn:
@@ -171,6 +158,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.importing.encoding import EncoderError
     from workflow.importing.more_rows import RowsError
     from workflow.models.choosing import CannotCompare
+    from workflow.models.replaying import CannotSimulate
     from workflow.oracle import NoTruth
     from workflow.outgoing.backups.manifest import BackupError
     from workflow.outgoing.large_tables import RankingError
@@ -185,6 +173,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     cannot = (
         CannotCompare,
         CannotLearn,
+        CannotSimulate,
         EncoderError,
         LogError,
         MemberError,

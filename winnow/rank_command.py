@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from winnow.opening import home, owner
-from winnow.terminal import say
+from winnow.terminal import block_bar, say
 
 
 @click.command("rank")
@@ -82,8 +82,7 @@ def rank(
         raise click.UsageError(f"There is no {path}. --cluster ranks a table on disk.")
     if recall == 1:
         options = options | {"search": "exact"}
-    tell = _tell if sys.stderr.isatty() else None
-    ranking = rank_on(Settings.from_environment(), path, progress=tell, **options)
+    ranking = rank_on(Settings.from_environment(), path, progress=block_bar(), **options)
     say(ranking.told(), err=True)
     sys.stdout.buffer.write(ranking.to_csv())
 
@@ -96,7 +95,3 @@ def _rank_project(what: str) -> None:
     with home() as here:
         data = queue_csv(owner(here).at(int(what)), wait=True)
     sys.stdout.buffer.write(data)
-
-
-def _tell(what: str, done: int, total: int) -> None:
-    click.echo(f"\r{what}: {done:,} of {total:,} blocks{'':<20}", nl=done == total, err=True)

@@ -35,3 +35,15 @@ def open_blocks(
         yield Blocks(runner, folder)
     finally:
         runner.close()
+
+
+@contextmanager
+def cluster_blocks(
+    settings: Settings | None, folder: Path | None = None, patience: float | None = None
+) -> Iterator[Blocks | None]:
+    """As `open_blocks` where the settings name somebody; None where this process does the work, without files."""
+    if settings is None or not settings.cluster:
+        yield None
+        return
+    with open_blocks(settings, folder, patience) as blocks:
+        yield blocks
