@@ -16,11 +16,13 @@ import click
 
 from winnow import __version__
 from winnow.backup_commands import BACKUP_COMMANDS
+from winnow.cluster_option import cluster_option, settings_with
 from winnow.column_options import column_options, file_options
 from winnow.file_commands import FILE_COMMANDS
 from winnow.json_option import FLAG, WRITTEN, is_json, json_option, refusal, write_document
 from winnow.opening import home, owner
 from winnow.rank_command import rank
+from winnow.simulate_command import simulate
 from winnow.snapshot_command import snapshot
 from winnow.store_command import accept_store
 from winnow.terminal import say
@@ -57,7 +59,7 @@ def main() -> None:
     """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, snapshot, token):
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, simulate, snapshot, token):
     main.add_command(command)
 
 
@@ -113,13 +115,15 @@ def list_projects() -> Any:
 @main.command("compare")
 @click.argument("what", metavar="FILE|PROJECT_ID")
 @json_option
+@cluster_option
 @file_options
 @column_options
-def compare(what: str, files: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
+def compare(what: str, cluster: str | None, files: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
     """Compare the models on the rows of a project, or of a table of any format. Nothing is stored or adopted.
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the
-    candidates: it needs no true label. Accuracy is by blind checks of a project, by true labels of a file.
+    candidates: it needs no true label. Accuracy is by blind checks of a project, by true labels of a file. One fit is
+    one block of work, for --cluster; the figures are the same whoever does it.
     """
     from workflow import importing
     from workflow.models import choosing
@@ -134,36 +138,15 @@ def compare(what: str, files: Mapping[str, Any], columns: Mapping[str, Any]) -> 
     def tell(done: int, total: int, model: str) -> None:
         click.echo(f"\r{done} of {total} fits, {model:<20}", nl=done == total, err=True)
 
-    progress = tell if sys.stderr.isatty() else None
+    progress, settings = tell if sys.stderr.isatty() else None, settings_with(cluster)
     if re.fullmatch("[0-9]+", what):
         with home() as here:
-            found = choosing.measure(owner(here).at(int(what)), progress)
+            found = choosing.measure(owner(here).at(int(what)), progress, settings)
     else:
         table = importing.read_as_named(Path(what), columns, **files)[1]
-        found = choosing.measure_table(table, progress)
+        found = choosing.measure_table(table, progress, settings)
     say(found.lines())
     return found.to_json()
-
-
-@main.command("simulate")
-@click.argument("project_id", type=int)
-@click.option("--answers", type=click.IntRange(min=1), default=50, show_default=True, help="How many.")
-@json_option
-def simulate(project_id: int, answers: int) -> Any:
-    """Answer the next questions of PROJECT_ID with the true labels that its table hides: a dry run, seen live.
-
-    In the log these answers carry the note 'simulated'. They stay: use a project made for the purpose.
-    """
-    from workflow import oracle, projects
-
-    if answers > oracle.MOST:
-        raise click.ClickException(f"--answers must be at most {oracle.MOST:,}. Got {answers}.")
-    with home() as here:
-        seat = owner(here).at(project_id)
-        done = oracle.answer_for_me(seat, answers)
-        left = projects.get_project(seat).left
-    say(f"{done} answered with the hidden truth; {left} open rows are left.")
-    return {"answered": done, "open": left}
 
 
 def _refuse(message: str) -> NoReturn:
@@ -184,6 +167,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.importing.encoding import EncoderError
     from workflow.importing.more_rows import RowsError
     from workflow.models.choosing import CannotCompare
+    from workflow.models.replaying import CannotSimulate
     from workflow.oracle import NoTruth
     from workflow.outgoing.backups.manifest import BackupError
     from workflow.outgoing.large_tables import RankingError
@@ -198,6 +182,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     cannot = (
         CannotCompare,
         CannotLearn,
+        CannotSimulate,
         EncoderError,
         LogError,
         MemberError,

@@ -12,7 +12,7 @@ import click
 
 from winnow.json_option import is_json, json_option
 from winnow.opening import home, owner
-from winnow.terminal import say
+from winnow.terminal import block_bar, say
 
 
 @click.command("rank")
@@ -85,8 +85,7 @@ def rank(
         raise click.UsageError(f"There is no {path}. --cluster ranks a table on disk.")
     if recall == 1:
         options = options | {"search": "exact"}
-    tell = _tell if sys.stderr.isatty() else None
-    ranking = rank_on(Settings.from_environment(), path, progress=tell, **options)
+    ranking = rank_on(Settings.from_environment(), path, progress=block_bar(), **options)
     say(ranking.told(), err=True)
     if not is_json():
         sys.stdout.buffer.write(ranking.to_csv())
@@ -112,7 +111,3 @@ def _rank_project(what: str) -> Any:
         data = queue_csv(seat, wait=True)
     sys.stdout.buffer.write(data)
     return None
-
-
-def _tell(what: str, done: int, total: int) -> None:
-    click.echo(f"\r{what}: {done:,} of {total:,} blocks{'':<20}", nl=done == total, err=True)

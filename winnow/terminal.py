@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 import click
 
 from winnow.json_option import is_json
+
+BAR = 24
+"""Characters of a bar."""
 
 
 def say(text: object, *, err: bool = False) -> None:
@@ -12,3 +18,14 @@ def say(text: object, *, err: bool = False) -> None:
     from workflow.common.terminal import escaped
 
     click.echo(escaped(str(text)), err=err or is_json())
+
+
+def block_bar() -> Callable[[str, int, int], None] | None:
+    """Draws on standard error how many of the blocks of each kind are done; None where nobody looks on."""
+    return _draw if sys.stderr.isatty() else None
+
+
+def _draw(what: str, done: int, total: int) -> None:
+    full = BAR * done // max(total, 1)
+    bar = "#" * full + "-" * (BAR - full)
+    click.echo(f"\r[{bar}] {what}: {done:,} of {total:,}{'':<20}", nl=done == total, err=True)

@@ -72,7 +72,8 @@ class Settings:
     memory_mb : MB of a server above which projects that nobody is at are put away; None: half of the machine's
     public_url : where people reach Winnow, such as `https://example.org/winnow`, without a slash at its end; '' where
         that is `host` and `port`
-    cluster : who does long work in blocks, as `plcore.common.runners.make_runner` takes it
+    cluster, cluster_wait : who does long work in blocks, as `plcore.common.runners.make_runner` takes it; for how many
+        seconds it may be without a worker
     """
 
     home: Path
@@ -88,6 +89,7 @@ class Settings:
     public_url: str = ""
     backups: BackupSettings = BackupSettings()
     cluster: str = ""
+    cluster_wait: int = 60
 
     @property
     def base_path(self) -> str:
@@ -115,16 +117,14 @@ class Settings:
             port=_whole_number(values, "WINNOW_PORT", default=DEFAULT_PORT, lowest=1, highest=65535),
             workers=_whole_number(values, "WINNOW_WORKERS", default=1, lowest=1, highest=64),
             allowed_hosts=_allowed_hosts(values.get("WINNOW_ALLOWED_HOSTS", ""), host, public_url),
-            upload_mb=_whole_number(values, "WINNOW_UPLOAD_MB", default=500, lowest=1, highest=1_000_000),
-            uploads_mb=_whole_number(
-                values, "WINNOW_UPLOADS_MB", default=5_000, lowest=1, highest=10_000_000
-            ),
-            memory_mb=_whole_number(values, "WINNOW_MEMORY_MB", default=0, lowest=200, highest=100_000_000)
-            or None,
+            upload_mb=_whole_number(values, "WINNOW_UPLOAD_MB", 500, 1, 1_000_000),
+            uploads_mb=_whole_number(values, "WINNOW_UPLOADS_MB", 5_000, 1, 10_000_000),
+            memory_mb=_whole_number(values, "WINNOW_MEMORY_MB", 0, 200, 100_000_000) or None,
             sign_in=_sign_in(values),
             public_url=public_url,
             backups=_backups(values),
             cluster=_cluster(values),
+            cluster_wait=_whole_number(values, "WINNOW_CLUSTER_WAIT", 60, 0, 86_400),
         )
 
 

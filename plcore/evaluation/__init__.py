@@ -20,6 +20,7 @@ from plcore.evaluation.intervals import exact_interval, wilson_interval
 from plcore.evaluation.learning_curves import LearningCurve, Reach, fit_learning_curve
 from plcore.evaluation.metrics import error_rate
 from plcore.evaluation.outside import OutsideRate, outside_probabilities, outside_rate
+from plcore.evaluation.parts.replays import ReplayedRuns, replay_in_blocks
 from plcore.evaluation.progressive import Progressive, progressive_validation
 from plcore.evaluation.random_order import RandomOrderLine
 from plcore.evaluation.replay import Replay, ask_oracle, replay
@@ -57,6 +58,7 @@ __all__ = [
     "RandomOrderLine",
     "Reach",
     "Replay",
+    "ReplayedRuns",
     "ScoredCandidates",
     "ask_oracle",
     "candidate_accuracy",
@@ -79,6 +81,7 @@ __all__ = [
     "precision_by_score",
     "progressive_validation",
     "replay",
+    "replay_in_blocks",
     "scored_candidates",
     "stratified_accuracy",
     "wilson_interval",

@@ -13,11 +13,13 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
 from plcore.common.checks import check_int, is_real, is_whole
+from plcore.common.runners import Blocks
 from plcore.common.seeds import draw_seed
 from plcore.common.threads import one_thread
 from plcore.common.types import AnyArray, BoolArray, IntArray, StepProgress
 from plcore.evaluation.criterion import choose
-from plcore.evaluation.learners import STAY, read_learners
+from plcore.evaluation.learners import STAY, LearnerEntry, read_learners
+from plcore.evaluation.parts.fits import try_in_blocks
 from plcore.evaluation.trials import Budget, Fold, Trial, TrialRows
 from plcore.labels.candidates import check_candidates, name_rows
 from plcore.labels.folds import PartialKFold
@@ -38,6 +40,7 @@ def compare_learners(
     progress: StepProgress | None = None,
     candidate_weights: Any = None,
     weighted: Collection[str] | None = None,
+    blocks: Blocks | None = None,
 ) -> pd.DataFrame:
     """Which learner is best on these rows: one row of figures for each, the best one marked.
 
@@ -66,6 +69,9 @@ def compare_learners(
         how far they are, and at the end; what it raises ends the comparison
     candidate_weights : (n, m) prior weights of the candidates, for the learners that take them
     weighted : names of the learners they are for; None: every learner that takes them
+    blocks : who makes the fits, one job for a learner's setting and fold, and where their part files lie; the figures
+        are the same. Learners are named then, y_true stays here, and `budget` counts the seconds of all fits that
+        are done; `progress` is called after each and once a second. None: this thread, without files
 
     Returns a DataFrame, a row for each learner in the order tried:
     learner : its name      parameters : dict, the setting; {} as the learner comes
@@ -88,7 +94,19 @@ def compare_learners(
     weights = None if given is None else prior_labels(mask, given)
     rows = TrialRows(X, mask, weights, _held_out_folds(cv, X, mask, random_state))
     even = replace(rows, candidate_weights=None)
-    fits = [len(entry.settings) * len(rows.folds) for entry in entries]
+    tried_on = [rows if weighted is None or entry.name in weighted else even for entry in entries]
+    if blocks is not None:
+        trials = try_in_blocks(blocks, list(zip(entries, tried_on, strict=True)), budget, progress)
+    else:
+        trials = _try_here(list(zip(entries, tried_on, strict=True)), budget, progress)
+    return _table(trials, truth, (truth != UNKNOWN) & rows.held_out)
+
+
+def _try_here(
+    asked: Sequence[tuple[LearnerEntry, TrialRows]], budget: float | None, progress: StepProgress | None
+) -> list[Trial]:
+    """One learner after the other. asked : each with what it is tried on"""
+    fits = [len(entry.settings) * len(rows.folds) for entry, rows in asked]
     clock, trials = Budget(budget), []
 
     def tell(before: int, name: str, here: int) -> None:
@@ -96,11 +114,10 @@ def compare_learners(
             progress(before + here, sum(fits), name)
 
     with one_thread():
-        for number, entry in enumerate(entries):
-            tried_on = rows if weighted is None or entry.name in weighted else even
-            trials.append(tried_on.run(entry, clock, partial(tell, sum(fits[:number]), entry.name)))
-    tell(sum(fits), entries[-1].name, 0)
-    return _table(trials, truth, (truth != UNKNOWN) & rows.held_out)
+        for number, (entry, rows) in enumerate(asked):
+            trials.append(rows.run(entry, clock, partial(tell, sum(fits[:number]), entry.name)))
+    tell(sum(fits), asked[-1][0].name, 0)
+    return trials
 
 
 def true_columns(y_true: Any, classes: AnyArray, n: int) -> IntArray:

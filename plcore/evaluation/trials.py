@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.evaluation.criterion import kappa
 from plcore.evaluation.learners import LearnerEntry, fit_learner
 
@@ -32,10 +32,6 @@ class _Ended(BaseException):
         self.cause = cause
 
 
-class _LearnerFailed(Exception):  # noqa: N818 - it carries the words of the error behind it
-    """What a learner raised, in its own words."""
-
-
 class Budget:
     """CPU seconds of this thread, from now on; None is no end to them."""
 
@@ -47,6 +43,20 @@ class Budget:
         """Raise where nothing is left; what fits call, too, that tell how far they are."""
         if self.seconds is not None and thread_time() - self._begun >= self.seconds:
             raise _BudgetUsedUp
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What came of one fit.
+
+    predicted : the column of each row of its fold; None where there are none      seconds : CPU
+    warned : what it warned of      failed : the learner's error in its own words, '' where the budget was used up
+    """
+
+    predicted: IntArray | None = None
+    seconds: float = 0.0
+    warned: tuple[str, ...] = ()
+    failed: str = ""
 
 
 @dataclass
@@ -94,80 +104,101 @@ class TrialRows:
         before : called with the number of fits so far before each of them, and inside those that tell how far they
             are; what it raises ends the trial
         """
-        begun, held = thread_time(), np.flatnonzero(self.held_out)
+
+        def tried(setting: int, fold: int) -> Fit:
+            done = setting * len(self.folds) + fold
+            before(done)
+            return self.fit(entry, setting, fold, budget, lambda: before(done))
+
+        return self.gather(entry, tried, budget.seconds)
+
+    def gather(self, entry: LearnerEntry, tried: Callable[[int, int], Fit], seconds: float | None) -> Trial:
+        """What came of a learner; it follows from its fits alone, whoever made them, in whatever order.
+
+        tried : the fit of (setting, fold), asked for in their order until one has no predictions
+        seconds : of the budget
+        """
+        held = np.flatnonzero(self.held_out)
         nothing = np.full(len(self.candidates), NOT_HELD_OUT)
         trial = Trial(entry.name, nothing)
         for number, parameters in enumerate(entry.settings):
             predicted = nothing.copy()
-            which = f"with {_words(parameters)} and on " if number else ""
-            try:
-                for fold, (train, test) in enumerate(self.folds):
-                    done = number * len(self.folds) + fold
-                    before(done)
-                    budget.look()
-                    inside = _inside(budget, before, done)
-                    predicted[test] = self._predict(entry, parameters, train, test, inside, trial.notes)
-            except _Ended as ended:
-                raise ended.cause from None
-            except _BudgetUsedUp:
-                trial.notes.append(f"{which}left out: the time budget of {budget.seconds:g} s was used up")
-                break
-            except _LearnerFailed as failed:
-                trial.notes.append(f"{which}left out: {failed}" if number else str(failed))
-                break
+            for fold, (_, test) in enumerate(self.folds):
+                fit = tried(number, fold)
+                trial.seconds += fit.seconds
+                trial.notes += [words for words in fit.warned if words not in trial.notes]
+                if fit.predicted is None:
+                    why = fit.failed or f"the time budget of {seconds:g} s was used up"
+                    which = f"with {setting_words(parameters)} and on " if number else ""
+                    trial.notes.append(why if fit.failed and not number else f"{which}left out: {why}")
+                    return trial
+                predicted[test] = fit.predicted
             value = kappa(self.candidates[held], predicted[held])
             if np.isnan(trial.kappa) or value > trial.kappa:
                 trial.parameters, trial.predicted, trial.kappa = dict(parameters), predicted, value
                 trial.candidate_accuracy = float(self.candidates[held, predicted[held]].mean())
-        trial.seconds = thread_time() - begun
         return trial
 
-    def _predict(
+    def fit(
         self,
         entry: LearnerEntry,
-        parameters: Mapping[str, Any],
-        train: IntArray,
-        test: IntArray,
-        inside: Callable[..., None],
-        notes: list[str],
-    ) -> IntArray:
-        """Columns predicted for the test rows by a fit on the training rows."""
+        setting: int,
+        fold: int,
+        budget: Budget,
+        inside: Callable[[], object] = lambda: None,
+    ) -> Fit:
+        """A fit on all folds but this one, and what it predicts there.
+
+        inside : called by fits that tell how far they are; what it raises ends the fit
+        """
+        begun = thread_time()
+        train, test = self.folds[fold]
         weights = None if self.candidate_weights is None else self.candidate_weights[train]
+        predicted, failed = None, ""
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
-                model = entry.make(parameters, self.X)
+                budget.look()
+                model = entry.make(entry.settings[setting], self.X)
                 rows = _safe_indexing(self.X, train)
-                fit_learner(model, rows, self.candidates[train], candidate_weights=weights, progress=inside)
+                told = _inside(budget, inside)
+                fit_learner(model, rows, self.candidates[train], candidate_weights=weights, progress=told)
                 predicted = np.asarray(model.predict(_safe_indexing(self.X, test)))
+            except _Ended as ended:
+                raise ended.cause from None
             except _BudgetUsedUp:
-                raise
+                pass
             except Exception as error:
-                raise _LearnerFailed(str(error) or type(error).__name__) from error
-        for warning in warned:
-            if (words := f"warned: {warning.message}") not in notes:
-                notes.append(words)
-        if predicted.shape != test.shape or not np.isin(predicted, np.arange(self.candidates.shape[1])).all():
-            raise _LearnerFailed(
+                failed = str(error) or type(error).__name__
+        heard = (
+            tuple(dict.fromkeys(f"warned: {one.message}" for one in warned)) if predicted is not None else ()
+        )
+        if predicted is not None and not self._are_columns(predicted, test):
+            failed = (
                 f"predict must give the number of a column of the candidates for each of {len(test)} rows. "
                 f"Got {predicted.dtype} of shape {predicted.shape}."
             )
-        return predicted
+            predicted = None
+        return Fit(predicted, thread_time() - begun, heard, failed)
+
+    def _are_columns(self, predicted: AnyArray, test: IntArray) -> bool:
+        m = self.candidates.shape[1]
+        return predicted.shape == test.shape and bool(np.isin(predicted, np.arange(m)).all())
 
 
-def _inside(budget: Budget, before: Callable[[int], object], done: int) -> Callable[..., None]:
+def _inside(budget: Budget, inside: Callable[[], object]) -> Callable[..., None]:
     """What a fit calls that tells how far it is."""
 
     def look(*_: Any) -> None:
         budget.look()
         try:
-            before(done)
+            inside()
         except Exception as error:
             raise _Ended(error) from error
 
     return look
 
 
-def _words(parameters: Mapping[str, Any]) -> str:
+def setting_words(parameters: Mapping[str, Any]) -> str:
     """The setting as a person writes it."""
     return ", ".join(f"{name}={value}" for name, value in parameters.items())

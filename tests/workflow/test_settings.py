@@ -72,6 +72,11 @@ def test_long_work_is_done_by_whom_the_setting_names(value: str) -> None:
     assert Settings.from_environment({"WINNOW_CLUSTER": value}).cluster == value
 
 
+def test_a_cluster_may_be_without_a_worker_for_a_while() -> None:
+    assert Settings.from_environment({}).cluster_wait == 60
+    assert Settings.from_environment({"WINNOW_CLUSTER_WAIT": "600"}).cluster_wait == 600
+
+
 def test_the_address_listened_on_is_an_allowed_host() -> None:
     assert "192.168.0.7" in Settings.from_environment({"WINNOW_HOST": "192.168.0.7"}).allowed_hosts
     assert "[::1]" in Settings.from_environment({"WINNOW_HOST": "::1"}).allowed_hosts
@@ -90,6 +95,7 @@ def test_the_address_listened_on_is_an_allowed_host() -> None:
         ("WINNOW_UPLOAD_MB", "0", "from 1 to 1000000"),
         ("WINNOW_UPLOADS_MB", "1e3", "from 1 to 10000000"),
         ("WINNOW_MEMORY_MB", "100", "from 200 to 100000000"),
+        ("WINNOW_CLUSTER_WAIT", "90000", "from 0 to 86400"),
         *(
             (
                 "WINNOW_CLUSTER",

@@ -35,6 +35,7 @@ __all__ = [
     "make_comparer",
     "make_random_order",
     "make_table_comparer",
+    "make_table_replays",
     "make_trainer",
     "model_of",
     "models",
@@ -188,6 +189,11 @@ def make_comparer(home: Home, project: Project, changes: Sequence[ClassChange]) 
 def make_table_comparer(table: LabelTable) -> Any:
     """The same for a table that belongs to no project. Raises ValueError."""
     return of_table(table).make_table_comparer(table)
+
+
+def make_table_replays(table: LabelTable) -> Any:
+    """What replays labelling runs on a table that belongs to no project. Raises ValueError."""
+    return of_table(table).make_table_replays(table)
 
 
 def replays_random_order(project: Project) -> bool:

@@ -152,6 +152,9 @@ class Kind(MapsRows, Protocol):
     def make_table_comparer(self, table: LabelTable) -> Any:
         """The same for a table that belongs to no project: its true labels may choose. Raises ValueError."""
 
+    def make_table_replays(self, table: LabelTable) -> Any:
+        """What replays labelling runs on a table that belongs to no project. Raises ValueError."""
+
     def make_random_order(self, table: LabelTable, settings: Any, changes: Sequence[ClassChange] = ()) -> Any:
         """What replays a project in random order, its pool before the first entry. Raises ValueError: nothing does."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from db import comparisons
 from plcore.common import StepProgress
+from plcore.common.runners import BlockError, RunnerError
 from plcore.loop import ModelComparison
 from workflow import kinds
 from workflow.access import Right
+from workflow.common.blocks import cluster_blocks
 from workflow.kinds.adopting import AUTOMATIC, change_settings
 from workflow.models import comparing
 from workflow.models.showing import found_by
@@ -17,6 +20,7 @@ from workflow.models.showing import found_by
 if TYPE_CHECKING:
     from plcore import LabelTable
     from workflow.seat import Seat
+    from workflow.settings import Settings
 
 __all__ = [
     "CannotCompare",
@@ -94,25 +98,39 @@ def back_to_automatic(seat: Seat) -> None:
         change_settings(owning.session, owning.project, settings, person_id=seat.person_id)
 
 
-def measure(seat: Seat, progress: StepProgress | None = None) -> ModelComparison:
-    """Compare the models of the project here and now, and store nothing. progress : called between fits with (fits
-    done, fits in all, name of the model)
+def measure(
+    seat: Seat, progress: StepProgress | None = None, settings: Settings | None = None
+) -> ModelComparison:
+    """Compare the models of the project now, and store nothing.
 
+    progress : called between fits with (fits done, fits in all, name of the model)
+    settings : whose `cluster` makes the fits, None: those of the home
     Raises CannotCompare, NotAllowed unless the person is an owner, NotFound.
     """
     with seat.reading(Right.OWN) as reading:
         project_id = reading.project.id
-    try:
-        found: ModelComparison = comparing.make_comparer(seat.home, project_id)[0].compare(progress)
-    except ValueError as error:
-        raise CannotCompare(f"The models cannot be compared: {error}") from error
-    return found
+    return _measure(
+        lambda: comparing.make_comparer(seat.home, project_id)[0], settings or seat.home.settings, progress
+    )
 
 
-def measure_table(table: LabelTable, progress: StepProgress | None = None) -> ModelComparison:
-    """As `measure`, of a table of no project; by its true labels, where it has any. Raises CannotCompare."""
+def measure_table(
+    table: LabelTable, progress: StepProgress | None = None, settings: Settings | None = None
+) -> ModelComparison:
+    """As `measure`, of a table of no project; by its true labels, where it has any. settings : None: it is done here
+
+    Raises CannotCompare.
+    """
+    return _measure(lambda: kinds.make_table_comparer(table), settings, progress)
+
+
+def _measure(
+    make: Callable[[], Any], settings: Settings | None, progress: StepProgress | None
+) -> ModelComparison:
     try:
-        found: ModelComparison = kinds.make_table_comparer(table).compare(progress)
-    except ValueError as error:
+        comparer = make()
+        with cluster_blocks(settings) as blocks:
+            found: ModelComparison = comparer.compare(progress, blocks=blocks)
+    except (ValueError, BlockError, RunnerError) as error:
         raise CannotCompare(f"The models cannot be compared: {error}") from error
     return found

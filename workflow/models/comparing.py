@@ -8,6 +8,7 @@ chosen themselves nothing is adopted but by them.
 from __future__ import annotations
 
 import dataclasses
+import shutil
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +17,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import answers, comparisons, entries, projects
+from plcore.common.runners import RunnerError
 from plcore.loop import CONTROL, ModelComparison
 from workflow import kinds, training
+from workflow.common.blocks import blocks_folder, cluster_blocks
 from workflow.common.log import follow, read_class_changes
 from workflow.kinds.adopting import CHECKS, COMPARISON, change_settings, left_to_comparisons
 from workflow.models import leases
@@ -26,6 +29,8 @@ from workflow.models.waiting import ask_for_due, find_waiting
 from workflow.training import Due
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sqlalchemy.orm import Session
 
     from db.comparisons import Comparison
@@ -43,6 +48,8 @@ KILLED = (
     "The comparison was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory, "
     "or cancel it and choose a model yourself. It is next tried in an hour."
 )
+CLUSTER_AGAIN = 300.0
+"""Seconds after which a cluster that was not there is looked for again."""
 TOLD_EVERY = 1.0
 """Seconds between two notes of how far a comparison is."""
 
@@ -123,7 +130,10 @@ def make_comparer(home: Home, project_id: int) -> tuple[Any, Counts]:
 
 
 class ComparingWorker(training.Worker):
-    """Trains what is due and, when that is done, compares what is to be compared."""
+    """Trains what is due and, when that is done, compares what is to be compared; the fits are made by whom the setting
+    `cluster` names."""
+
+    _nobody_until = 0.0  # the cluster was not there, and is not looked for before
 
     def look(self) -> bool:
         """As `workflow.training.Worker.look`; then the comparisons."""
@@ -136,7 +146,8 @@ class ComparingWorker(training.Worker):
         """Make every comparison that is due or asked for."""
         for one in ask_for_due(self.home, _find(self.home), ask, comparisons.get):
             self.go_on()
-            self.compare(one)
+            if time.monotonic() >= self._nobody_until:
+                self.compare(one)
 
     def compare(self, asked: Comparison) -> ModelComparison | None:
         """Make one comparison and adopt what it chooses, where that is left to it. None where another worker has it,
@@ -151,11 +162,22 @@ class ComparingWorker(training.Worker):
                 with self.home.database.write() as session:
                     comparisons.end(session, asked.id, comparisons.FAILED, datetime.now(UTC), fault=fault)
 
+            done = None
             with attempt(fail, f"The models of project {asked.project_id} cannot be compared."):
-                found = self._measure(asked)
+                try:
+                    found = self._measure(asked)
+                except RunnerError as error:  # nobody is there to make the fits; those that were made stay
+                    lease.fault = f"{error} The comparison waits for it, and is tried again in five minutes."
+                    self._nobody_until = time.monotonic() + CLUSTER_AGAIN
+                    return None
                 self._close(asked, found, time.monotonic() - begun)
-                return found
-            return None
+                done = found
+            shutil.rmtree(self._folder(asked), ignore_errors=True)
+            return done
+
+    def _folder(self, asked: Comparison) -> Path:
+        """Where the fits lie that others make; who begins anew goes on there."""
+        return blocks_folder(self.home.settings) / f"comparison-{asked.id}"
 
     def _measure(self, asked: Comparison) -> ModelComparison:
         comparer, now = make_comparer(self.home, asked.project_id)
@@ -178,7 +200,8 @@ class ComparingWorker(training.Worker):
                 if not comparisons.note(session, asked.id, done, total, model):
                     raise WorkCancelled
 
-        found: ModelComparison = comparer.compare(tell, BUDGET)
+        with cluster_blocks(self.home.settings, self._folder(asked), patience=0) as blocks:
+            found: ModelComparison = comparer.compare(tell, BUDGET, blocks)
         return found
 
     def _close(self, asked: Comparison, found: ModelComparison, seconds: float) -> None:

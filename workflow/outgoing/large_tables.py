@@ -19,13 +19,13 @@ from plcore.common.runners import (
     BlockProgress,
     Runner,
     RunnerError,
-    make_runner,
     map_part,
     remove_halves,
 )
 from plcore.neighbors import NeighborParts, RecallError, RowParts, find_parts, reverse_parts, scale_rows
 from plcore.query import first_ranking
 from plcore.tables import find_row_files, read_in_parts
+from workflow.common.blocks import open_blocks
 from workflow.settings import Settings
 
 BLOCK = 100_000
@@ -71,23 +71,13 @@ class LargeRanking:
         return text.getvalue().encode()
 
 
-def blocks_folder(settings: Settings) -> Path:
-    """Where the parts lie; made when the first of them is."""
-    return settings.home / "blocks"
-
-
 def rank_on(
     settings: Settings, path: Path, *, progress: BlockProgress | None = None, **options: object
 ) -> LargeRanking:
     """As `rank_files`, by whom the settings name, in the data folder. Raises RankingError, TableError, OSError."""
-    folder = blocks_folder(settings)
-    folder.mkdir(parents=True, exist_ok=True)
     try:
-        runner = make_runner(settings.cluster, folder)
-        try:
+        with open_blocks(settings) as (runner, folder):
             return rank_files(runner, path, folder, progress=progress, **options)  # type: ignore[arg-type]
-        finally:
-            runner.close()
     except (BlockError, RunnerError, RecallError) as error:
         raise RankingError(str(error)) from error
 

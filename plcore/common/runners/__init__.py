@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plcore.common.runners.dask_cluster import DaskCluster
+from plcore.common.runners.dask_cluster import WORKER_PATIENCE, DaskCluster, code_and_versions
 from plcore.common.runners.inline import Inline
 from plcore.common.runners.parts import (
     BlockJob,
@@ -17,18 +17,20 @@ from plcore.common.runners.parts import (
     write_names,
 )
 from plcore.common.runners.processes import ProcessPool
-from plcore.common.runners.runner import BlockError, Runner, RunnerError
+from plcore.common.runners.runner import BlockError, Blocks, Runner, RunnerError
 
 __all__ = [
     "BlockError",
     "BlockJob",
     "BlockProgress",
+    "Blocks",
     "DaskCluster",
     "Inline",
     "ProcessPool",
     "Runner",
     "RunnerError",
     "WrittenPart",
+    "code_and_versions",
     "make_runner",
     "map_part",
     "remove_halves",
@@ -38,12 +40,16 @@ __all__ = [
 ]
 
 
-def make_runner(where: str, folder: Path) -> Runner:
+def make_runner(
+    where: str, folder: Path, patience: float = WORKER_PATIENCE, setting: str = "patience"
+) -> Runner:
     """The runner that `where` names: '' this process; ``processes`` or ``processes:4`` some of this machine; else the
-    address of a Dask scheduler. folder : of the parts. Raises RunnerError as `DaskCluster` does."""
+    address of a Dask scheduler. folder : of the parts      patience, setting : as of `DaskCluster`
+
+    Raises RunnerError as `DaskCluster` does."""
     kind, _, number = where.partition(":")
     if not kind:
         return Inline()
     if kind == "processes":
         return ProcessPool(int(number) if number else None)
-    return DaskCluster(where, folder)
+    return DaskCluster(where, folder, patience, setting)

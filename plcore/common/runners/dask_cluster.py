@@ -11,15 +11,19 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import monotonic, sleep
 from typing import Any
 
-from plcore.common.runners.runner import BlockError, J, R, RunnerError, alone, said
+from plcore.common.runners.runner import LOOK, BlockError, J, Meanwhile, R, RunnerError, alone, said
 
 INSTALL = "pip install 'winnow[cluster]'"
 PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
 """Whose versions have to be the same everywhere, beside those that Dask itself asks for: results depend on them."""
 PATIENCE = 30
 """Seconds until a scheduler that does not answer is said not to be there."""
+WORKER_PATIENCE = 60.0
+"""Seconds for which a cluster may be without any worker."""
 AHEAD = 2
 """Jobs handed over for each thread of the cluster, one under way and one to come: few are lost with a worker."""
 
@@ -50,18 +54,23 @@ class DaskCluster:
 
     folder : that all jobs read and write; every worker has to see it under the same path
     Only paths and counts travel. Dask gives the jobs of a worker that dies to another; one that has taken four workers
-    with it is named. Raises RunnerError where Dask is not installed or no scheduler answers, where no worker is there,
-    sees the folder, or has the same versions.
+    with it is named. Raises RunnerError where Dask is not installed or no scheduler answers, where a worker does not
+    see the folder or has other versions, and where no worker is there, from the start or since the last one has gone.
+
+    patience : seconds for which a worker is waited for      setting : what people call `patience`, for the message
     """
 
-    def __init__(self, address: str, folder: Path) -> None:
+    def __init__(
+        self, address: str, folder: Path, patience: float = WORKER_PATIENCE, setting: str = "patience"
+    ) -> None:
         try:
             import distributed
         except ModuleNotFoundError:
             raise RunnerError(
                 f"{address} is the scheduler of a Dask cluster, and Dask is not installed here. Fix: {INSTALL}."
             ) from None
-        self._dask = distributed
+        self._dask, self._address = distributed, address
+        self._patience, self._setting = patience, setting
         self._cancelled = False
         try:
             with warnings.catch_warnings():
@@ -73,24 +82,27 @@ class DaskCluster:
                 "the address."
             ) from None
         try:
-            self._check(address, folder)
+            self._check(folder)
         except BaseException:
             self.close()
             raise
 
-    def _check(self, address: str, folder: Path) -> None:
+    def _check(self, folder: Path) -> None:
+        begun = monotonic()
+        while not self._client.nthreads():
+            if monotonic() - begun >= self._patience:
+                raise self._without_workers()
+            sleep(LOOK)
         try:
             self._client.get_versions(check=True)
         except ValueError as error:
             raise RunnerError(
-                f"The cluster at {address} has other versions than this process. {error} Fix: install the same."
+                f"The cluster at {self._address} has other versions than this process. {error} Fix: install the same."
             ) from None
         mine = code_and_versions()
         theirs: dict[str, dict[str, str]] = self._client.run(code_and_versions)
-        if not theirs:
-            raise RunnerError(
-                f"No worker is at the cluster {address}. Fix: start some (dask worker {address})."
-            )
+        if not theirs:  # the last has gone in this moment
+            raise self._without_workers()
         for worker, found in theirs.items():
             other = [f"{name} {found[name]}, here {mine[name]}" for name in mine if found[name] != mine[name]]
             if other:
@@ -109,25 +121,34 @@ class DaskCluster:
                 f"The worker {blind[0]} does not see the folder {folder}. Fix: share it under the same path, as by NFS."
             )
 
-    def map(self, function: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R]]:
+    def _without_workers(self) -> RunnerError:
+        return RunnerError(
+            f"No worker is at the cluster {self._address}; one was waited for, {self._patience:g} seconds. "
+            f"Fix: start some (dask worker {self._address}), or wait longer ({self._setting}, in seconds)."
+        )
+
+    def map(
+        self, function: Callable[[J], R], jobs: Iterable[J], meanwhile: Meanwhile | None = None
+    ) -> Iterator[tuple[J, R]]:
         self._cancelled = False
         waiting = iter(jobs)
         running: dict[Any, J] = {}
-        completed = self._dask.as_completed(loop=self._client.loop)
+        done: SimpleQueue[Any] = SimpleQueue()
         width = AHEAD * max(1, sum(self._client.nthreads().values()))
 
         def hand_over() -> None:
-            for job in waiting:
+            while len(running) < width:
+                job = next(waiting, None)
+                if job is None:
+                    return
                 future = self._client.submit(alone, function, job, pure=False)
                 running[future] = job
-                completed.add(future)
-                if len(running) >= width:
-                    return
+                future.add_done_callback(done.put)
 
         try:
             hand_over()
             while running:
-                future = next(completed)
+                future = self._next(done, meanwhile)
                 job = running.pop(future)
                 try:
                     result = future.result()
@@ -147,6 +168,27 @@ class DaskCluster:
                 yield job, result
         finally:
             self._client.cancel(list(running))
+
+    def _next(self, done: SimpleQueue[Any], meanwhile: Meanwhile | None) -> Any:
+        """The next job that is done. Without workers its jobs would wait for ever: Dask sees no fault in that."""
+        empty_since: float | None = None
+        while True:
+            with suppress(Empty):
+                return done.get(timeout=LOOK)
+            if meanwhile is not None:
+                meanwhile()
+            if self._has_workers():
+                empty_since = None
+            elif empty_since is None:
+                empty_since = monotonic()
+            elif monotonic() - empty_since >= self._patience:
+                raise self._without_workers()
+
+    def _has_workers(self) -> bool:
+        try:
+            return bool(self._client.nthreads())
+        except OSError:
+            return True  # the scheduler has gone: Dask says so of every job
 
     def _allowed(self) -> int:
         from dask import config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from plcore.common.runners.runner import BlockError, J, R, alone, said
+from plcore.common.runners.runner import BlockError, J, Meanwhile, R, alone, said
 
 
 class Inline:
@@ -13,7 +13,12 @@ class Inline:
     def __init__(self) -> None:
         self._cancelled = False
 
-    def map(self, function: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R]]:
+    def map(
+        self,
+        function: Callable[[J], R],
+        jobs: Iterable[J],
+        meanwhile: Meanwhile | None = None,  # noqa: ARG002 - nobody waits beside the work
+    ) -> Iterator[tuple[J, R]]:
         self._cancelled = False
         for job in jobs:
             if self._cancelled:

@@ -8,10 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from threading import Thread
 from typing import Any, Generic
 
-from plcore.common.runners.runner import DEATHS, BlockError, J, R, alone, said
+from plcore.common.runners.runner import DEATHS, LOOK, BlockError, J, Meanwhile, R, alone, said
 
 
 @dataclass
@@ -22,30 +25,54 @@ class _Attempt(Generic[J]):
     deaths: int = 0
 
 
+def _end_with(parent: Connection) -> None:
+    """End this process as soon as the other end of the pipe is closed, be it that whoever holds it was killed."""
+
+    def watch() -> None:
+        with suppress(EOFError, OSError):
+            parent.recv()
+        os._exit(1)
+
+    Thread(target=watch, name="end-with-parent", daemon=True).start()
+
+
 class ProcessPool:
     """A `Runner` of `n_processes`, by default as many as there are cores.
 
-    When a process dies, all have to go: the standard library cannot say which it was. What was under way is done anew,
-    and a job that was there too often is done by itself, so that no other is blamed for it.
+    They end when it is closed, in the middle of a job too, and when this process dies, however. When one of them dies,
+    all have to go: the standard library cannot say which it was. What was under way is done anew, and a job that was
+    there too often is done by itself, so that no other is blamed for it.
     """
 
     def __init__(self, n_processes: int | None = None) -> None:
         self.n_processes = n_processes or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
+        self._hold: Connection | None = None
         self._cancelled = False
 
-    def map(self, function: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R]]:
+    def map(
+        self, function: Callable[[J], R], jobs: Iterable[J], meanwhile: Meanwhile | None = None
+    ) -> Iterator[tuple[J, R]]:
         self._cancelled = False
-        waiting = deque(_Attempt(job) for job in jobs)
+        to_come = (_Attempt(job) for job in jobs)
+        waiting: deque[_Attempt[J]] = deque()
         suspects: deque[_Attempt[J]] = deque()
         running: dict[Future[R], _Attempt[J]] = {}
         try:
-            while running or ((waiting or suspects) and not self._cancelled):
-                while waiting and len(running) < self.n_processes and not self._cancelled:
-                    self._begin(function, waiting.popleft(), running, waiting)
+            while True:
+                while len(running) < self.n_processes and not self._cancelled:
+                    coming = waiting.popleft() if waiting else next(to_come, None)
+                    if coming is None:
+                        break
+                    self._begin(function, coming, running, waiting)
                 if not running and suspects and not self._cancelled:
                     self._begin(function, suspects.popleft(), running, suspects)
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                if not running and (self._cancelled or not (waiting or suspects)):
+                    return
+                done = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED).done
+                if not done and meanwhile is not None:
+                    meanwhile()
+                for future in done:
                     attempt = running.pop(future)
                     try:
                         result = future.result()
@@ -69,7 +96,8 @@ class ProcessPool:
         if self._pool is None:
             # A child that is forked would have the locks of threads that are not there.
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.n_processes, mp_context=context)
+            theirs, self._hold = context.Pipe(duplex=False)
+            self._pool = ProcessPoolExecutor(self.n_processes, context, _end_with, (theirs,))
         try:
             running[self._pool.submit(alone, function, attempt.job)] = attempt
         except BrokenProcessPool:  # before any of its jobs has noticed
@@ -85,7 +113,8 @@ class ProcessPool:
 
     def _drop(self) -> None:
         pool, self._pool = self._pool, None
-        if pool is not None:
+        if pool is not None and self._hold is not None:
+            self._hold.close()  # nobody wants what is under way
             pool.shutdown(cancel_futures=True)
 
     def cancel(self) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 J = TypeVar("J")
 R = TypeVar("R")
+
+Meanwhile = Callable[[], object]
+LOOK = 1.0
+"""Seconds between two calls of it."""
 
 DEATHS = 3
 """Processes that a block may take with it, by whatever cause, before the block itself is to blame."""
@@ -35,9 +40,15 @@ class Runner(Protocol):
     A job may be done twice, where a process that had it was lost; so it has to write the same file each time.
     """
 
-    def map(self, function: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R]]:
+    def map(
+        self, function: Callable[[J], R], jobs: Iterable[J], meanwhile: Meanwhile | None = None
+    ) -> Iterator[tuple[J, R]]:
         """(job, result) of each as it is done, in any order. What is raised here, or the end of the iterator before its
-        time, takes back what has not begun. Raises BlockError, RunnerError."""
+        time, takes back what has not begun. Raises BlockError, RunnerError.
+
+        jobs : taken when there is room for them      meanwhile : called about once a second where others do the work
+            and nothing of it is done yet; what it raises ends it
+        """
         ...
 
     def cancel(self) -> None:
@@ -47,6 +58,13 @@ class Runner(Protocol):
     def close(self) -> None:
         """Let the processes go."""
         ...
+
+
+class Blocks(NamedTuple):
+    """Who does long work, and the folder in which its part files lie."""
+
+    runner: Runner
+    folder: Path
 
 
 def alone(function: Callable[[J], R], job: J) -> R:

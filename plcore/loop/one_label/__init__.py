@@ -27,6 +27,7 @@ from plcore.loop.one_label.random_order import (
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import AUTOMATIC, LearnerSettings
 from plcore.loop.one_label.several import View
+from plcore.loop.one_label.strategy_runs import StrategyReplays, StrategyRuns
 from plcore.loop.one_label.training import Trainer, Version
 from plcore.neighbors.graph import Graph, graph_key
 
@@ -56,6 +57,8 @@ __all__ = [
     "RandomOrderFound",
     "RandomOrderRuns",
     "RowState",
+    "StrategyReplays",
+    "StrategyRuns",
     "TakenLabels",
     "Trainer",
     "Version",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from plcore.common.runners import Blocks
 from plcore.common.types import BoolArray, IntArray, StepProgress
 from plcore.evaluation import compare_learners
 from plcore.evaluation.learners import read_learners
@@ -38,12 +39,18 @@ class Comparer:
         self.pool, self._by_truth = pool, by_truth
         self._X = standardized_features(pool)
 
-    def compare(self, progress: StepProgress | None = None, budget: float | None = None) -> ModelComparison:
+    def compare(
+        self,
+        progress: StepProgress | None = None,
+        budget: float | None = None,
+        blocks: Blocks | None = None,
+    ) -> ModelComparison:
         """The figures of every model that can be compared, and the best.
 
         progress : called between fits with (fits done, fits in all, name of the model); what it raises ends it
         budget : CPU seconds, after which the models not yet tried are left out
-        Raises ValueError where nothing can be compared on these rows.
+        blocks : who makes the fits, as of `plcore.evaluation.compare_learners`; progress then is between fits alone
+        Raises ValueError where nothing can be compared on these rows; BlockError, RunnerError with blocks.
         """
         pool = self.pool
         rows, candidates, truth = compared_rows(pool)
@@ -60,6 +67,7 @@ class Comparer:
             progress=progress,
             candidate_weights=pool.weights_of(rows, candidates),
             weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
+            blocks=blocks,
         )
         figures = tuple(_figures(one) for one in found.to_dict("records"))
         best = next((str(name) for name in found["learner"][found["chosen"]]), None)

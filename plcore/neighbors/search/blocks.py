@@ -21,6 +21,25 @@ QUERIES = 256  # queries in a block: 2 MB of products
 BATCH = 8192  # queries for which a block of rows is converted once
 
 
+class Room:
+    """Memory for arrays of one width that are made again and again, each in place of the one before it.
+
+    Where the system takes freed memory back at once, as in Dask's workers, it would hand out new pages for each, which
+    costs as much as what is done with them.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._kept: dict[str, AnyArray] = {}
+
+    def rows(self, what: str, n_rows: int, dtype: type) -> AnyArray:
+        """(n_rows, width), with whatever is in it, until `what` is asked for the next time."""
+        kept = self._kept.get(what)
+        if kept is None or len(kept) < n_rows:
+            kept = self._kept[what] = np.empty((n_rows, self._width), dtype=dtype)
+        return kept[:n_rows]
+
+
 class SinglePrecision:
     """Rows as float32, shifted and scaled so that products lose little; and what they lose at most.
 
@@ -46,16 +65,21 @@ class SinglePrecision:
         self.unit = self._scale * self._scale
         self._kept = 1.0 - (terms + 16) * 2.0**-23
 
-    def rows(self, X: Any) -> tuple[Any, FloatArray]:
-        """(float32 rows, heights float64 (n,)) of float64 rows."""
+    def rows(self, X: Any, room: Room | None = None) -> tuple[Any, FloatArray]:
+        """(float32 rows, heights float64 (n,)) of float64 rows. room : for dense ones, until the next are made in it"""
         with np.errstate(over="ignore"):  # far outside, products are infinite and prove nothing
             if self._centre is None:
                 scaled = X * self._scale
                 squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
                 return scaled.astype(np.float32), squares * self._kept
-            scaled = X - self._centre
+            n = len(X)
+            scaled = np.subtract(
+                X, self._centre, out=None if room is None else room.rows("scaled", n, np.float64)
+            )
             scaled *= self._scale
-            return scaled.astype(np.float32), np.einsum("ij,ij->i", scaled, scaled) * self._kept
+            single = np.empty(X.shape, np.float32) if room is None else room.rows("single", n, np.float32)
+            single[...] = scaled
+            return single, np.einsum("ij,ij->i", scaled, scaled) * self._kept
 
     def depths(self, heights: FloatArray) -> FloatArray:
         """Of queries, from their heights; less what float32 loses of numbers near 0."""
@@ -73,7 +97,7 @@ class Marks:
     def __init__(self, value: float) -> None:
         self.unit = 1.0 / value**2
 
-    def rows(self, X: Any) -> tuple[Any, FloatArray]:
+    def rows(self, X: Any, room: Room | None = None) -> tuple[Any, FloatArray]:  # noqa: ARG002
         if sparse.issparse(X):
             marks = sparse.csr_matrix(((X.data != 0).astype(np.float32), X.indices, X.indptr), shape=X.shape)
         else:
@@ -153,10 +177,15 @@ class Block:
 
 
 def make_block(
-    frame: SinglePrecision | Marks, X: Any, rows: IntArray, places: IntArray, values: Any
+    frame: SinglePrecision | Marks,
+    X: Any,
+    rows: IntArray,
+    places: IntArray,
+    values: Any,
+    room: Room | None = None,
 ) -> Block:
-    """A block of the rows `places` of X, which have these `values`."""
-    single, heights = frame.rows(values)
+    """A block of the rows `places` of X, which have these `values`. room : it lasts until the next is made in it"""
+    single, heights = frame.rows(values, room)
     columns = single.T.tocsr() if sparse.issparse(single) else single.T
     with np.errstate(over="ignore"):
         return Block(rows, places, X, columns, heights.astype(np.float32))

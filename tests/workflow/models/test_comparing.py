@@ -10,6 +10,7 @@ import threading
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,8 @@ from hypothesis import strategies as st
 from db import comparisons, projects, trained
 from db.comparisons import Comparison
 from db.engine import DatabaseUnavailableError
+from plcore.common.runners import Inline, RunnerError
+from plcore.loop import ModelComparison
 from plcore.loop.one_label import Trainer
 from tests.conftest import ROOT
 from tests.workflow.compared import Findings, findings
@@ -26,6 +29,7 @@ from tests.workflow.vector_world import vector_project
 from tests.workflow.world import answer_next, newest_version, opened, small_project
 from workflow import kinds, training
 from workflow import projects as project_acts
+from workflow.common import blocks
 from workflow.home import Home
 from workflow.kinds.adopting import Adoption, read_adoptions
 from workflow.models import choosing, comparing, leases, showing
@@ -455,7 +459,7 @@ from workflow.home import open_home
 from workflow.settings import Settings
 
 leases.LEASE = timedelta(seconds=0.3)
-Comparer.compare = lambda self, progress, budget: os.kill(os.getpid(), signal.SIGKILL)
+Comparer.compare = lambda self, progress, budget, blocks: os.kill(os.getpid(), signal.SIGKILL)
 comparing.ComparingWorker(open_home(Settings.from_environment()), f"killed-{os.getpid()}").look()
 """
 
@@ -509,3 +513,87 @@ def test_settings_stored_before_are_those_of_a_chosen_model(
     assert not comparing.anything_to_do(home)
     assert project_acts.learner_settings(Seat(home, owner, project))["model"] == "plknn"
     assert showing.model_story(Seat(home, owner, project)).adoptions == ()
+
+
+def on_cluster(home: Home) -> ComparingWorker:
+    """A worker whose fits others make."""
+    settings = replace(home.settings, cluster="tcp://10.0.0.1:8786")
+    return ComparingWorker(replace(home, settings=settings), "one")
+
+
+def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
+    home: Home, owner: int, project: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[tuple[object, ...]] = []
+
+    def nobody(*told: object) -> None:
+        tried.append(told)
+        raise RunnerError("No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one.")
+
+    monkeypatch.setattr(blocks, "make_runner", nobody)
+    worker = on_cluster(home)
+    worker.compare_due()
+    worker.compare_due()
+    ((where, folder, patience, _),) = tried
+    assert (where, patience) == ("tcp://10.0.0.1:8786", 0), (
+        "training does not wait for it, and not again at once"
+    )
+    now = showing.running_now(Seat(home, owner, project))
+    assert now is not None
+    assert not now.begun
+    assert now.fault is not None
+    assert now.fault.startswith(
+        "No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one. The comparison"
+    )
+    assert findings.calls == []
+    assert latest(home, project).unfinished
+    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
+    worker._nobody_until = 0.0  # five minutes later
+    worker.compare_due()
+    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).report is not None
+    assert not Path(str(folder)).exists()
+
+
+def test_fits_that_others_have_made_stay_until_the_comparison_is_over(
+    home: Home, project: int, findings: Findings, told_at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
+    worker, folder = on_cluster(home), home.settings.home / "blocks" / "comparison-1"
+
+    def stop(*_: object) -> None:
+        (folder / "part-1.npy").touch()
+        worker._stop.set()
+
+    findings.before = stop
+    with pytest.raises(training.Stopped):
+        worker.compare_due()
+    assert (folder / "part-1.npy").exists(), "another worker goes on there"
+    other = on_cluster(home)
+
+    def cancel(*_: object) -> None:
+        assert (folder / "part-1.npy").exists()
+        with home.database.write() as session:
+            comparisons.end(session, 1, comparisons.CANCELLED, datetime.now(UTC))
+
+    findings.before = cancel
+    other.compare_due()
+    assert latest(home, project).state == comparisons.CANCELLED
+    assert not folder.exists()
+
+
+def test_the_models_of_a_project_are_compared_in_blocks_as_by_the_worker_itself(
+    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is found, without the seconds that it took."""
+    here = comparing.make_comparer(home, project)[0].compare()
+    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
+    on_cluster(home).compare_due()
+    report = latest(home, project).report
+    assert report is not None
+    found = ModelComparison.from_json(report)
+
+    def timeless(one: ModelComparison) -> ModelComparison:
+        return replace(one, figures=tuple(replace(figures, seconds=0.0) for figures in one.figures))
+
+    assert timeless(found) == timeless(here)

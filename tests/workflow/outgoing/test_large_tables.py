@@ -20,7 +20,8 @@ from plcore.common.runners import Inline, make_runner
 from plcore.query import EffectRanker
 from tests.plcore.common.runners.local_cluster import two_workers
 from tests.plcore.tables.large import NAMES, rows_and_sets, write_arrays, write_parquet
-from workflow.outgoing.large_tables import RankingError, blocks_folder, rank_files, rank_on
+from workflow.common.blocks import blocks_folder
+from workflow.outgoing.large_tables import RankingError, rank_files, rank_on
 from workflow.settings import Settings
 
 

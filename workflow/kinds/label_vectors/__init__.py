@@ -18,6 +18,7 @@ from workflow.kinds.label_vectors.comparing import (
     make_comparer,
     make_random_order,
     make_table_comparer,
+    make_table_replays,
     model_of,
 )
 from workflow.kinds.label_vectors.correcting import CORRECTIONS, correct
@@ -117,6 +118,7 @@ __all__ = [
     "make_pool",
     "make_random_order",
     "make_table_comparer",
+    "make_table_replays",
     "make_trainer",
     "make_turn",
     "model_of",

@@ -40,6 +40,11 @@ def make_table_comparer(table: LabelTable) -> NoReturn:  # noqa: ARG001
     raise ValueError("What predicts label vectors is chosen with each fit; there is nothing to compare.")
 
 
+def make_table_replays(table: LabelTable) -> NoReturn:  # noqa: ARG001
+    """Raises ValueError: nothing replays labelling runs of label vectors."""
+    raise ValueError("Labelling runs of label vectors are not replayed.")
+
+
 def make_random_order(
     table: LabelTable,  # noqa: ARG001
     settings: LabelVectorSettings,  # noqa: ARG001

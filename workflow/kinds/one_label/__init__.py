@@ -12,6 +12,7 @@ from workflow.kinds.one_label.comparing import (
     make_comparer,
     make_random_order,
     make_table_comparer,
+    make_table_replays,
     model_of,
 )
 from workflow.kinds.one_label.correcting import CORRECTIONS, correct
@@ -111,6 +112,7 @@ __all__ = [
     "make_pool",
     "make_random_order",
     "make_table_comparer",
+    "make_table_replays",
     "make_trainer",
     "make_turn",
     "model_of",

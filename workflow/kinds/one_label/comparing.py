@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from plcore import LearnerSettings
-from plcore.loop.one_label import Comparer, OneLabelPool, RandomOrderRuns
+from plcore.loop.one_label import Comparer, OneLabelPool, RandomOrderRuns, StrategyReplays
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -42,6 +42,11 @@ def make_comparer(
 def make_table_comparer(table: LabelTable) -> Comparer:
     """What compares the models on a table that belongs to no project, by its true labels where it has any."""
     return Comparer(OneLabelPool(table, LearnerSettings(test_share=0.0)), by_truth=True)
+
+
+def make_table_replays(table: LabelTable) -> StrategyReplays:
+    """What replays labelling runs on a table that belongs to no project."""
+    return StrategyReplays(OneLabelPool(table, LearnerSettings(test_share=0.0)))
 
 
 def make_random_order(

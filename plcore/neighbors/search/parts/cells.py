@@ -14,7 +14,7 @@ import numpy as np
 from plcore.common.runners.parts import BlockJob, BlockProgress, WrittenPart, run_parts, write_names
 from plcore.common.runners.runner import Runner
 from plcore.common.types import IntArray
-from plcore.neighbors.search.blocks import Block, BlockSearch, Found, make_block
+from plcore.neighbors.search.blocks import Block, BlockSearch, Found, Room, make_block
 from plcore.neighbors.search.cells import CELL_ROWS, TRAINING_ROWS, look, place_centres
 from plcore.neighbors.search.parts.exact import as_found, frame_of
 from plcore.neighbors.search.parts.rows import RowParts, Sample, draw, numbered, take_rows
@@ -174,8 +174,10 @@ class _Cells:
         self._starts = job.read(lists.starts)
         self._firsts = np.array(lists.firsts)
         self._lists = list(job.read_each(lists.lists))
+        self._room = Room(centres.shape[1])
 
     def block(self, found: Found, cell: int) -> Block | None:
+        """The rows of a cell; they last until the next cell is asked for."""
         number = int(np.searchsorted(self._firsts, cell, side="right")) - 1
         begin = self._starts[self._firsts[number]]
         rows = self._lists[number][self._starts[cell] - begin : self._starts[cell + 1] - begin]
@@ -183,8 +185,10 @@ class _Cells:
             rows = rows[rows["searched"]]
         if not len(rows):
             return None
-        values = rows["x"].astype(np.float64)
-        return make_block(found.frame, values, rows["row"].astype(np.int64), np.arange(len(rows)), values)
+        values = self._room.rows("values", len(rows), np.float64)
+        values[...] = rows["x"]
+        numbers, places = rows["row"].astype(np.int64), np.arange(len(rows))
+        return make_block(found.frame, values, numbers, places, values, self._room)
 
 
 def list_rows(

@@ -20,8 +20,18 @@ def cluster() -> Iterator[Any]:
         yield local
 
 
+@pytest.fixture(params=["processes", pytest.param("dask", marks=pytest.mark.dask)])
+def others(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Runner]:
+    """The runners that are not the process itself."""
+    yield from _made(request, tmp_path)
+
+
 @pytest.fixture(params=["inline", "processes", pytest.param("dask", marks=pytest.mark.dask)])
 def runner(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Runner]:
+    yield from _made(request, tmp_path)
+
+
+def _made(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Runner]:
     made: Runner
     if request.param == "inline":
         made = Inline()

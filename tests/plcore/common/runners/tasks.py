@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,14 @@ def die_the_first_time(job: Number) -> WrittenPart:
     if job.number % 3 == 0 and not begun.exists():
         begun.touch()
         os.kill(os.getpid(), signal.SIGKILL)
+    return square(job)
+
+
+def square_when_told(job: Number) -> WrittenPart:
+    """Does not end before there is a file `go`."""
+    (job.marks / f"pid-{os.getpid()}").touch()
+    while not (job.marks / "go").exists():
+        time.sleep(0.01)
     return square(job)
 
 

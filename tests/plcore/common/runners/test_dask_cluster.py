@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,13 @@ from plcore.common.runners.dask_cluster import DaskCluster, code_and_versions, s
 from plcore.common.runners.parts import map_part
 from plcore.common.runners.runner import BlockError, RunnerError
 from tests.plcore.common.runners.local_cluster import two_workers
-from tests.plcore.common.runners.tasks import die_the_first_time, jobs, square, square_but_die_at_seven
+from tests.plcore.common.runners.tasks import (
+    die_the_first_time,
+    jobs,
+    square,
+    square_but_die_at_seven,
+    square_when_told,
+)
 
 
 def test_without_dask_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,9 +71,40 @@ class TestCluster:
 
         with (
             LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as empty,
-            pytest.raises(RunnerError, match="No worker is at the cluster"),
+            pytest.raises(RunnerError) as refused,
         ):
-            DaskCluster(empty.scheduler_address, tmp_path)
+            DaskCluster(empty.scheduler_address, tmp_path, 0, "WINNOW_CLUSTER_WAIT")
+        at = empty.scheduler_address
+        assert str(refused.value) == (
+            f"No worker is at the cluster {at}; one was waited for, 0 seconds. Fix: start some (dask worker {at}), or "
+            "wait longer (WINNOW_CLUSTER_WAIT, in seconds)."
+        )
+
+    def test_a_cluster_whose_last_worker_goes_is_not_waited_for_without_end(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from distributed import LocalCluster
+
+        times = iter(range(0, 1000, 10))
+        monkeypatch.setattr(dask_cluster, "LOOK", 0.01)
+        monkeypatch.setattr(dask_cluster, "monotonic", lambda: next(times))
+        with LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=":0"
+        ) as local:
+            runner = DaskCluster(local.scheduler_address, tmp_path, 25)
+            (first,) = jobs(tmp_path, 1)
+
+            def all_go() -> None:
+                local.scale(0)
+                (first.marks / "go").touch()
+
+            asked = runner.map(square_when_told, (replace(first, number=one) for one in count()), all_go)
+            with pytest.raises(
+                RunnerError, match=r"one was waited for, 25 seconds\. .*wait longer \(patience, in"
+            ):
+                list(asked)
+            assert next(times) == 50, "0: one was there; 10: missed; 20, 30: waited for; 40: given up"
+            runner.close()
 
     def test_blocks_of_killed_workers_are_done_by_others(self, cluster: Any, tmp_path: Path) -> None:
         runner = DaskCluster(cluster.scheduler_address, tmp_path)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from plcore.common.runners import ProcessPool, RunnerError, dask_cluster, make_runner
+from plcore.common.runners import ProcessPool, RunnerError, dask_cluster, make_runner, processes
 from plcore.common.runners.inline import Inline
 from plcore.common.runners.parts import map_part
 from plcore.common.runners.runner import BlockError, Runner, alone, said
-from tests.plcore.common.runners.tasks import jobs, square, square_but_seven, threads, times
+from tests.plcore.common.runners.tasks import (
+    Number,
+    jobs,
+    square,
+    square_but_seven,
+    square_when_told,
+    threads,
+    times,
+)
 
 
 def test_every_job_comes_back_once_with_its_result(runner: Runner, tmp_path: Path) -> None:
@@ -60,6 +69,36 @@ def test_who_stops_asking_takes_back_what_has_not_begun(runner: Runner, tmp_path
 
 def test_no_library_takes_threads_of_its_own(runner: Runner) -> None:
     assert [most for _, most in runner.map(threads, [0])] == [1]
+
+
+def test_jobs_are_taken_when_there_is_room_for_them(runner: Runner, tmp_path: Path) -> None:
+    taken: list[int] = []
+
+    def coming() -> Iterator[Number]:
+        for job in jobs(tmp_path, 50):
+            taken.append(job.number)
+            yield job
+
+    found = runner.map(square, coming())
+    next(found)
+    assert len(taken) <= 6
+    assert len(list(found)) == 49
+
+
+def test_who_waits_is_called_meanwhile_and_may_end_it(
+    others: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (dask_cluster, processes):
+        monkeypatch.setattr(module, "LOOK", 0.01)
+    asked = jobs(tmp_path, 3)
+    go = asked[0].marks / "go"
+
+    def enough() -> None:
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        list(others.map(square_when_told, asked, enough))
+    assert len(list(others.map(square_when_told, asked, go.touch))) == 3
 
 
 def test_alone_is_the_function() -> None:

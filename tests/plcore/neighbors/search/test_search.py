@@ -11,7 +11,16 @@ from threadpoolctl import threadpool_limits
 
 from plcore.neighbors import search
 from plcore.neighbors.search import SEARCHES, blocks, cells, make_search, tree
-from plcore.neighbors.search.blocks import QUERIES, BlockSearch, Found, Marks, SinglePrecision, only_value
+from plcore.neighbors.search.blocks import (
+    QUERIES,
+    BlockSearch,
+    Found,
+    Marks,
+    Room,
+    SinglePrecision,
+    make_block,
+    only_value,
+)
 from plcore.neighbors.search.cells import CellSearch, look
 from plcore.neighbors.search.rows import first_of_equals, ready
 from plcore.neighbors.search.tree import TreeSearch
@@ -347,3 +356,28 @@ def test_room_for_products_is_taken_once_and_grows_where_a_block_is_larger():
     taken = found.take(single, np.array([7, 3]))
     np.testing.assert_array_equal(taken, single[[7, 3]])
     assert np.shares_memory(taken, found.take(single, np.array([1])))
+
+
+def test_room_is_used_again_and_grows_where_it_is_too_small():
+    room = Room(3)
+    first = room.rows("values", 5, np.float64)
+    assert (first.shape, first.dtype) == ((5, 3), np.float64)
+    assert np.shares_memory(first, room.rows("values", 4, np.float64))
+    assert not np.shares_memory(first, room.rows("single", 4, np.float32))
+    assert room.rows("values", 9, np.float64).shape == (9, 3)
+    assert room.rows("values", 9, np.float64).flags.c_contiguous
+
+
+def test_rows_made_in_room_are_the_same_bits():
+    X = np.random.default_rng(0).normal(size=(40, 7)) * 1e3
+    frame, room, places = SinglePrecision(X), Room(7), np.arange(40)
+    for rows in (X[:30], X[5:40], X[:1]):
+        numbers = places[: len(rows)]
+        plain = make_block(frame, rows, numbers, numbers, rows)
+        there = make_block(frame, rows, numbers, numbers, rows, room)
+        assert there.columns.tobytes() == plain.columns.tobytes()
+        assert there.columns.strides == plain.columns.strides, "products go the same way"
+        assert there.heights.tobytes() == plain.heights.tobytes()
+    again = make_block(frame, X, places, places, X, room)
+    make_block(frame, X[:2], places[:2], places[:2], X[:2], room)
+    assert np.shares_memory(again.columns, room.rows("single", 40, np.float32)), "nothing new was taken"

@@ -1,0 +1,26 @@
+"""A Dask cluster for the tests of this folder, and rows to be tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from plcore.evaluation import contaminate
+from tests.plcore.common.runners.local_cluster import two_workers
+
+
+@pytest.fixture(scope="package")
+def cluster() -> Iterator[Any]:
+    with two_workers() as local:
+        yield local
+
+
+@pytest.fixture(scope="session")
+def some_rows() -> tuple[Any, Any, Any]:
+    """Features, candidates and truth of 90 rows of 4 classes that lie over one another."""
+    X, y = make_blobs(90, 4, centers=4, cluster_std=4.0, random_state=0)
+    return X, contaminate(y, "random", p=0.8, q=0.4, random_state=1, classes=np.arange(4)), y

@@ -1,0 +1,181 @@
+"""Comparisons in blocks: the figures of one process, bit for bit, whoever makes the fits, in whatever order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from plcore import PLKNeighborsClassifier
+from plcore.common.runners import BlockError, Blocks, Inline, make_runner
+from plcore.evaluation import compare_learners
+from plcore.evaluation.learners import LEARNER_ENTRIES
+from plcore.evaluation.parts import fits
+from plcore.evaluation.trials import Fit
+from tests.plcore.evaluation.told import Told
+
+NAMES = ["plknn", "kernelridge", "clpl", "m3pl"]
+
+
+def compared(rows: Any, blocks: Blocks | None, names: Any = NAMES, **options: Any) -> pd.DataFrame:
+    X, candidates, y = rows
+    return compare_learners(X, candidates, names, 3, y, 0, blocks=blocks, **options)
+
+
+def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+    """But for the time it took."""
+    pd.testing.assert_frame_equal(
+        one.drop(columns="seconds"), other.drop(columns="seconds"), check_exact=True
+    )
+
+
+@pytest.mark.dask
+def test_one_process_a_pool_and_a_cluster_find_the_same_bits(
+    some_rows: Any, cluster: Any, tmp_path: Path
+) -> None:
+    here = compared(some_rows, None)
+    assert here["kappa"].notna().all()
+    kept = []
+    for number, where in enumerate(("", "processes:2", cluster.scheduler_address)):
+        folder = tmp_path / str(number)
+        runner = make_runner(where, folder)
+        assert_same(here, compared(some_rows, Blocks(runner, folder)))
+        runner.close()
+        kept.append({path.name for path in folder.glob("*")})
+    assert kept[0] == kept[1] == kept[2]
+
+
+def test_sparse_features_and_weights_reach_the_fits(some_rows: Any, tmp_path: Path) -> None:
+    X, candidates, y = some_rows
+    weights = candidates * np.random.default_rng(0).random(candidates.shape) ** 4 + 1e-3 * candidates
+    told = {"candidate_weights": weights, "weighted": ["plknn"]}
+    for form in (np.asarray, sparse.csr_matrix):
+        rows = form(X), candidates, y
+        there = compared(rows, Blocks(Inline(), tmp_path), ["kernelridge", "plknn"], **told)
+        assert_same(compared(rows, None, ["kernelridge", "plknn"], **told), there)
+    assert not there["kappa"].equals(compared(rows, None, ["kernelridge", "plknn"])["kappa"])
+
+
+class Shuffled(Inline):
+    """Does jobs in an order of its own."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._random = random.Random(seed)
+
+    def map(
+        self, function: Callable[..., Any], jobs: Iterable[Any], meanwhile: Any = None
+    ) -> Iterator[tuple[Any, Any]]:
+        drawn = list(jobs)
+        self._random.shuffle(drawn)
+        return super().map(function, drawn, meanwhile)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_the_fits_changes_nothing(
+    some_rows: Any, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor where learners fail, or warn: the words are those of the first fold."""
+    X, candidates, y = some_rows
+    rows = np.column_stack([y, (y + 1) % 4, X]), candidates, y
+    for name, learner in {"warns": Told(0, warning="odd"), "fails": FailsOn()}.items():
+        settings = ({}, {"column": 1}) if name == "warns" else ({},)
+        entry = replace(LEARNER_ENTRIES["plknn"], name=name, estimator=learner, settings=settings)
+        monkeypatch.setitem(LEARNER_ENTRIES, name, entry)
+    names = ["plknn", "fails", "warns"]
+    here = compared(rows, None, names)
+    assert here["note"].str.startswith("this part").tolist() == [False, True, False]
+    assert_same(here, compared(rows, Blocks(Shuffled(seed), tmp_path), names))
+
+
+class FailsOn(PLKNeighborsClassifier):  # type: ignore[misc]
+    """Fails, in words that tell the parts from one another."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        raise ValueError(f"this part sums to {float(np.sum(X)):.6f}")
+
+
+def test_who_begins_anew_makes_only_fits_that_are_missing(
+    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def counted(asked: fits.AskedFit) -> Fit:
+        made.append(str(asked))
+        return real(asked)
+
+    real = fits.make_fit
+    monkeypatch.setattr(fits, "make_fit", counted)
+    blocks = Blocks(Inline(), tmp_path)
+    seen: list[tuple[int, int, str]] = []
+
+    def stop(*step: Any) -> None:
+        seen.append(step)
+        if step[0] == 4:
+            raise KeyError("stop")
+
+    with pytest.raises(KeyError):
+        compared(some_rows, blocks, ["plknn", "kernelridge"], progress=stop)
+    assert seen == [(done, 6, "plknn" if done < 3 else "kernelridge") for done in range(5)]
+    assert made[0] == "The fit of plknn on fold 1 of 3"
+    there = compared(some_rows, blocks, ["plknn", "kernelridge"])
+    assert len(made) == 6
+    assert_same(compared(some_rows, None, ["plknn", "kernelridge"]), there)
+    compared(some_rows, blocks, ["plknn", "clpl"])
+    assert len(made) == 6 + 9, "what another comparison has left is taken, too"
+    assert made[-1] == "The fit of clpl with C=1000.0 on fold 3 of 3"
+
+
+def test_other_code_makes_all_fits_anew(
+    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = Blocks(Inline(), tmp_path)
+    compared(some_rows, blocks, ["plknn"])
+    before = len(list(tmp_path.glob("*")))
+    monkeypatch.setattr(fits, "code_and_versions", lambda: {"plcore": "later"})
+    compared(some_rows, blocks, ["plknn"])
+    assert len(list(tmp_path.glob("*"))) == before + 3
+
+
+def test_beyond_the_budget_no_fit_begins(
+    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[float | None] = []
+
+    def slow(asked: fits.AskedFit) -> Fit:
+        left.append(asked.seconds)
+        if asked.seconds == 1.0:
+            return Fit(None, 1.0)  # it would have taken two
+        return replace(real(asked), seconds=2.0)
+
+    real, read = fits.make_fit, fits.read_fit
+    monkeypatch.setattr(fits, "make_fit", slow)
+    monkeypatch.setattr(fits, "read_fit", lambda job: replace(read(job), seconds=2.0))
+    table = compared(some_rows, Blocks(Inline(), tmp_path), ["plknn", "clpl"], budget=11.0)
+    assert left == [11.0, 9.0, 7.0, 5.0, 3.0, 1.0]
+    assert table["kappa"].notna().tolist() == [True, False]
+    assert table["seconds"].tolist() == [6.0, 5.0]
+    assert table["note"].tolist() == ["", "left out: the time budget of 11 s was used up"]
+
+
+def test_learners_without_a_name_cannot_be_made_by_others(some_rows: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"learners that the library has by name, not of own\. Fix: leave"):
+        compared(some_rows, Blocks(Inline(), tmp_path), {"own": PLKNeighborsClassifier()})
+
+
+def test_a_fit_that_cannot_be_made_is_named(
+    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(_: fits.AskedFit) -> Fit:
+        raise OSError("no room")
+
+    monkeypatch.setattr(fits, "make_fit", lost)
+    with pytest.raises(BlockError, match="The fit of plknn on fold 1 of 3 cannot be done: OSError: no room"):
+        compared(some_rows, Blocks(Inline(), tmp_path), ["plknn"])
