@@ -16,7 +16,10 @@ let now = { show() {}, hide() {} };
 
 /** @param {Component<{ pictures: Record<string, string> }>} component */
 export default function mapPictures({ parentElement, data: { pictures } }) {
-  const image = make("img", { alt: "" });
+  const image = make("img", {
+    alt: "",
+    onload: () => image.classList.toggle("small", image.naturalHeight < 96),
+  });
   const place = make("div", { class: "pointed", "aria-hidden": "true", hidden: true }, image);
   parentElement.querySelector(".pointed")?.remove();
   parentElement.append(place);
