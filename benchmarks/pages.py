@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from playwright.sync_api import Browser, Page, StorageState, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
-from benchmarks import first_load, report
+from benchmarks import report
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.obtain import obtain
@@ -153,19 +153,6 @@ def measured(page: Page, base: str, number: int, names: Sequence[str], target: i
     return lines
 
 
-def first_loads(browser: Browser, state: StorageState, base: str, number: int) -> tuple[list[str], str]:
-    """A line for Home and for Annotate as a browser meets them that was never here, and what weighs most there."""
-    lines, words = [], ""
-    for name in ("home", "annotate"):
-        address = f"{base}/{name if name != 'home' else ''}?project={number}"
-        # The first packs what is then kept packed.
-        found = [first_load.load(browser, state, address, LAST[name], WATCH) for _ in range(TIMES + 1)][1:]
-        middle = first_load.median(found)
-        lines.append(first_load.line(name.capitalize(), middle))
-        words = first_load.heaviest(middle)
-    return lines, words
-
-
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = open_home(Settings.from_environment({"WINNOW_HOME": str(Path(folder) / "home")}))
@@ -181,7 +168,6 @@ def main() -> None:
             rows = measured(page, server.base, large, list(LAST), TARGET)
             classes = measured(page, server.base, many, ["annotate"], TARGET_CLASSES)
             classes += measured(page, server.base, many, ["settings"], TARGET)
-            first, weighs = first_loads(browser, page.context.storage_state(), server.base, large)
             browser.close()
         finally:
             server.stop()
@@ -206,13 +192,6 @@ Target: {TARGET:,} ms, by click and by load.
 Target for a click to the Annotate page: {TARGET_CLASSES} ms, else {TARGET:,} ms.
 
 {head}{chr(10).join(classes)}
-
-**A browser that was never here**, with nothing but its sign-in, {TIMES} times each, of the project of {ROWS:,} rows.
-*On the wire*: of all answers over HTTP, packed as they come; *of the page*: what Streamlit tells of it by its
-WebSocket. A *long task* keeps the page from answering for 50 ms or more; *blocked* is all of them beyond their first
-50. The most on Annotate weigh {weighs}. Target: {TARGET:,} ms.
-
-{first_load.HEAD}{chr(10).join(first)}
 """,
         ("streamlit", "numpy", "plotly", "playwright"),
     )
