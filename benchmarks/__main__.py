@@ -26,6 +26,7 @@ NAMES = (
     "retraining",
     "start",
     "pages",
+    "first_load",
     "maps",
     "table8",
     "neighbors",

@@ -21,6 +21,7 @@ from web.headers import SecurityHeaders
 from web.health import healthz
 from web.media import kept_file, small_picture, spectrogram
 from web.openid import openid_back, openid_start
+from web.packed import Packed
 from web.proxies import TrustedProxies, keep_uvicorn_out
 from web.public_address import PublicAddress
 from web.readable import Readable
@@ -70,7 +71,8 @@ def settings_or_exit() -> Settings:
 
 def middleware(settings: Settings) -> list[Middleware]:
     """Outermost first: headers on refusals too, then what proxies say, then where people reach Winnow, then the
-    host, then who is there, then whether there is such an address, then whether it can be read."""
+    host, then who is there, then whether there is such an address, then what is kept packed, then whether it can be
+    read."""
     return [
         Middleware(SecurityHeaders),
         Middleware(TrustedProxies, settings=settings.sign_in),
@@ -78,6 +80,7 @@ def middleware(settings: Settings) -> list[Middleware]:
         Middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts, www_redirect=False),
         Middleware(Guard),
         Middleware(Closed, ours=ROUTES),
+        Middleware(Packed),
         Middleware(Readable),
     ]
 

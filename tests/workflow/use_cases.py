@@ -221,6 +221,7 @@ SEE: dict[str, UseCase] = {
     "progress.watched": lambda seat, _world, _row: progress.watched(seat),
     "stopping.stop_view": lambda seat, _world, _row: stopping.stop_view(seat),
     "finding.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
+    "finding.small_addresses": lambda seat, _world, row: media.small_addresses(seat, [row]),
     "finding.row_of": lambda seat, _world, row: media.row_of(seat, row),
     "finding.first_words": lambda seat, _world, row: media.first_words(seat, [row]),
     "instance_map.is_waited_for": lambda seat, _world, _row: maps.is_waited_for(seat),
