@@ -1,8 +1,6 @@
 // @ts-check
 // Beside the point of the map that is pointed at stands the small picture of its row.
 
-import { make } from "./card/elements.js";
-
 /** @import { Component } from "./card/types.js" */
 
 /** @typedef {{ points: { customdata: [string, string, number] }[], event: MouseEvent }} Pointing */
@@ -16,11 +14,13 @@ let now = { show() {}, hide() {} };
 
 /** @param {Component<{ pictures: Record<string, string> }>} component */
 export default function mapPictures({ parentElement, data: { pictures } }) {
-  const image = make("img", {
-    alt: "",
-    onload: () => image.classList.toggle("small", image.naturalHeight < 96),
-  });
-  const place = make("div", { class: "pointed", "aria-hidden": "true", hidden: true }, image);
+  const [place, image] = [document.createElement("div"), document.createElement("img")];
+  image.alt = "";
+  image.onload = () => image.classList.toggle("small", image.naturalHeight < 96);
+  place.className = "pointed";
+  place.ariaHidden = "true";
+  place.hidden = true;
+  place.append(image);
   parentElement.querySelector(".pointed")?.remove();
   parentElement.append(place);
   const shown = {

@@ -310,10 +310,9 @@ def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
 
 def test_a_picture_in_its_cell_is_its_own_small_address_where_it_is_short(home: Home, owner: int) -> None:
     short, long = (f"data:image/png;base64,{'A' * size}" for size in (40, finding.SHORT))
-    csv = (
-        f'id,candidates,image\na,wren|robin,"{short}"\nb,robin,"{long}"\nc,wren,"{short}"\nd,wren,"{short}"\n'
-    )
-    roles = Roles(candidates="candidates", id="id", image="image")
+    rows = (f'r{n},{"wren|robin" if n % 2 else "wren"},"{long if n == 1 else short}",{n}\n' for n in range(4))
+    csv = f"id,candidates,image,n\n{''.join(rows)}"
+    roles = Roles(candidates="candidates", id="id", image="image", numbers=("n",))
     table = LabelTable.read_csv(csv.encode(), roles)
     seat = Seat(home, owner, importing.create(Seat(home, owner), "inline", table, SETTINGS))
     assert finding.small_addresses(seat, [0, 1, 2]) == {0: short, 2: short}
