@@ -73,10 +73,14 @@ def with_scores(
             silent += 1
         else:
             weights[row, :m] = np.where(inside, np.maximum(own, heaviest * LEAST_SHARE), 0.0)
-    labels["candidate_weights"] = weights
-    roles = dataclasses.replace(table.roles, scored_by=scored_by)
-    grown = dataclasses.replace(table, roles=roles, **labels)
-    return Rescored(Grown(grown, 0, (), (), (), ()), len(scores) - silent, silent, int(outside))
+    n_weighed = len(scores) - silent
+    if n_weighed:
+        labels |= {
+            "candidate_weights": weights,
+            "roles": dataclasses.replace(table.roles, scored_by=scored_by),
+        }
+    grown = dataclasses.replace(table, **labels)
+    return Rescored(Grown(grown, 0, (), (), (), ()), n_weighed, silent, int(outside))
 
 
 def is_score(value: object) -> bool:

@@ -46,6 +46,13 @@ def test_a_row_of_which_nothing_is_said_keeps_its_weights_and_what_lies_outside_
     np.testing.assert_array_equal(found.grown.table.candidate_weights[2], [0, 0.1, 0])
 
 
+def test_where_nothing_is_said_of_any_row_the_table_stays_as_it_is() -> None:
+    found = with_scores(table(), {0: {}, 1: {"emu": 0.0}}, COLUMNS, "net")
+    assert found[1:] == (0, 2, 0)
+    assert found.grown.table.candidate_weights is None
+    assert found.grown.table.roles == ROLES
+
+
 def test_classes_that_became_one_share_its_score_where_they_are_candidates() -> None:
     columns = {"bird": [0, 1, 2], "later": []}
     found = with_scores(table(), {0: {"bird": 0.6, "later": 0.1}}, columns, "net")

@@ -60,6 +60,14 @@ def test_scores_are_the_weights_and_one_entry_of_the_log(there: Seat) -> None:
     assert np.array_equal(weights(Seat(anew(there.home), there.person_id, there.project_id)), now)
 
 
+def test_review_counts_the_rows_that_were_scored_alone(there: Seat) -> None:
+    add_predictions(there, SENT, "net", "k1")
+    found = reviewing.scores(there, 0.1)
+    assert found is not None
+    assert found.highest == 0.7
+    assert found.total.seen.scored == 4, "ant and bee of row 1, cat and dog of r0"
+
+
 def test_the_same_again_stores_nothing_and_is_told_the_same(there: Seat) -> None:
     first = add_predictions(there, SENT, "net", "k1")
     add_predictions(there, [ScoredRow(1, None, {"ant": 0.1, "bee": 0.9})], "net", "k2")
