@@ -8,6 +8,7 @@ PLACE` keeps what it makes there: the same command goes on where another was sto
 from __future__ import annotations
 
 import argparse
+import codecs
 import json
 import os
 import pty
@@ -101,6 +102,7 @@ def said_by(command: list[str], out: Path, environment: dict[str, str]) -> Itera
     with out.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=theirs, env=environment)
     os.close(theirs)
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")  # what is read may end within a character
     try:
         while True:
             try:
@@ -109,7 +111,7 @@ def said_by(command: list[str], out: Path, environment: dict[str, str]) -> Itera
                 break
             if not some:
                 break
-            yield some.decode()
+            yield decoder.decode(some)
     finally:
         os.close(ours)
         if process.poll() is None:

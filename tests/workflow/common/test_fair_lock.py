@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -50,13 +51,15 @@ def test_who_asked_first_is_served_first() -> None:
 
 
 def test_one_thread_at_a_time_has_it() -> None:
-    lock, inside, most = FairLock(), 0, 0
+    lock, inside, most, together = FairLock(), 0, 0, threading.Barrier(8)
 
     def work() -> None:
         nonlocal inside, most
-        for _ in range(300):
+        together.wait()
+        for _ in range(100):
             with lock, lock:
                 inside += 1
+                time.sleep(0)  # lets another thread run, which would come in where nothing kept it out
                 most = max(most, inside)
                 inside -= 1
 
