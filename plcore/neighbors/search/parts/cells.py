@@ -14,7 +14,7 @@ import numpy as np
 from plcore.common.runners.parts import BlockJob, BlockProgress, WrittenPart, run_parts, write_names
 from plcore.common.runners.runner import Runner
 from plcore.common.types import IntArray
-from plcore.neighbors.search.blocks import Block, BlockSearch, Found, Workspace, make_block
+from plcore.neighbors.search.blocks import Block, BlockSearch, Found, RowRoom, make_block
 from plcore.neighbors.search.cells import CELL_ROWS, TRAINING_ROWS, look, place_centres
 from plcore.neighbors.search.parts.exact import as_found, frame_of
 from plcore.neighbors.search.parts.rows import RowParts, Sample, draw, numbered, take_rows
@@ -174,7 +174,7 @@ class _Cells:
         self._starts = job.read(lists.starts)
         self._firsts = np.array(lists.firsts)
         self._lists = list(job.read_each(lists.lists))
-        self._room = Workspace(centres.shape[1])
+        self._room = RowRoom(centres.shape[1])
 
     def block(self, found: Found, cell: int) -> Block | None:
         """The rows of a cell; they last until the next cell is asked for."""
