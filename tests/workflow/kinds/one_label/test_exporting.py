@@ -17,6 +17,7 @@ from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_proje
 from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
 from workflow import answering, classes, exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
+from workflow.common.prepared import Taken
 from workflow.home import Home
 from workflow.kinds.one_label.exporting import FORMATS
 from workflow.seat import Seat
@@ -66,6 +67,29 @@ def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, projec
     twice = exported(home, owner, new)
     assert "before_winnow_label" in twice.columns
     assert len(set(twice.columns)) == len(twice.columns)
+
+
+@pytest.mark.parametrize("rows", ["all", "sure", "answered"])
+@pytest.mark.parametrize("form", ["csv", "parquet", "npz", "jsonl"])
+def test_what_is_answered_while_a_file_is_written_is_not_in_it(
+    home: Home, owner: int, project: int, form: str, rows: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plcore.loop.one_label.disambiguation.BLOCK_CELLS", 50)
+    for _ in range(4):
+        answer_next(home, owner, project)
+    seat, choice = Seat(home, owner, project), exporting.ExportChoice(form, rows)
+    before, late = exporting.take(seat, choice), exporting.take(seat, choice)
+
+    def write(taken: Taken) -> bytes:
+        sink = io.BytesIO()
+        taken.write(sink, lambda _: None)
+        return sink.getvalue()
+
+    file = write(before)
+    for _ in range(4):
+        answer_next(home, owner, project)
+    assert write(late) == file
+    assert write(exporting.take(seat, choice)) != file
 
 
 def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None:
