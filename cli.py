@@ -95,7 +95,8 @@ def link() -> Any:
                 "No server is running on this data. Start one: winnow serve (or make run). It prints a link."
             )
         made = f"{addresses[0]}/signin?link={team.make_start_link(here)}"
-    say(made)
+    if not is_json():  # a secret stands in one place
+        say(made)
     return {"link": made}
 
 

@@ -181,6 +181,17 @@ def test_words_go_beside_the_document(
     assert json.loads(out)["format"] == "csv"
 
 
+def test_a_secret_stands_in_the_document_alone(shell: Shell, tmp_path: Path) -> None:
+    """Standard error is what logs keep."""
+    _, out, err = shell("token", "survey", "--json")
+    assert json.loads(out)["token"].startswith("winnow_")
+    assert "winnow_" not in err
+    with noted(tmp_path / "home" / "servers", "https://example.org"):
+        _, out, err = shell("link", "--json")
+    assert "signin?link=" in json.loads(out)["link"]
+    assert "signin?link=" not in err
+
+
 def test_a_check_that_does_not_hold_keeps_its_status(shell: Shell, table: Path, tmp_path: Path) -> None:
     shell.done("import", table)
     file = tmp_path / "log.jsonl"

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import index
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -198,10 +199,14 @@ class WinnowProject:
         """Let the candidates of these rows weigh what a model says of them, exactly once, however often it has to be
         sent; so many rows at a time as the server takes.
 
-        scores : {number of the row, or its id as a text: {class: score of 0 or more}}      model : what people call it
+        scores : {number of the row, or its id as a text: {class: score of 0 or more}}, numbers of NumPy too
+        model : what people call it
         """
         rows = [
-            {"row" if isinstance(row, int) else "row_id": row, "scores": dict(of_row)}
+            {
+                **({"row_id": row} if isinstance(row, str) else {"row": index(row)}),
+                "scores": {name: float(score) for name, score in of_row.items()},
+            }
             for row, of_row in scores.items()
         ]
         found = []

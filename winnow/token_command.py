@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from winnow.json_option import json_option
+from winnow.json_option import is_json, json_option
 from winnow.opening import home, owner
 from winnow.terminal import say
 
@@ -45,5 +45,6 @@ def token(purpose: str | None, days: int | None, end: bool) -> Any:
             say("Ended.")
             return {"ended": purpose}
         secret = tokens.make_token(seat, purpose, days)
-    say(secret)
+    if not is_json():  # a secret stands in one place
+        say(secret)
     return {"token": secret, "purpose": purpose}

@@ -17,11 +17,13 @@ from plcore.tables.table import LabelTable
 
 LEAST_SHARE = 1e-9
 """What a candidate weighs at least, beside the heaviest of its row: one that a model gives nothing stays one."""
+SMALLEST = 1 / LARGEST
+"""The heaviest candidate of a row weighs this at least, or nothing: a share of less would round to no weight at all."""
 
 
 class Rescored(NamedTuple):
     """grown : the table with these weights, and no new rows      n_weighed : rows that have other weights by it
-    n_silent : rows none of whose candidates has a score above 0: they keep the weights that they had
+    n_silent : rows none of whose candidates has a score of SMALLEST or more: they keep the weights that they had
     n_outside : rows whose highest score is that of a class which is none of their candidates
     """
 
@@ -69,7 +71,7 @@ def with_scores(
         best = max(of_row, key=of_row.__getitem__, default=None)
         outside += best is not None and of_row[best] > 0 and not inside[list(columns[best])].any()
         heaviest = own.max()
-        if heaviest == 0:
+        if heaviest < SMALLEST:
             silent += 1
         else:
             weights[row, :m] = np.where(inside, np.maximum(own, heaviest * LEAST_SHARE), 0.0)

@@ -38,6 +38,8 @@ MOST = 8_000_000
 """Bytes of a body: ten thousand rows of some columns."""
 MOST_TOGETHER = 4 * MOST
 """Bytes of all bodies that are read or dealt with at once: as values they take some ten times as much."""
+SMALL = 100_000
+"""Bytes of a body, such as an answer, for which there is room for MOST more: files of others do not keep it waiting."""
 PARTS = 50_000
 """Lists and objects in it, counted by their brackets."""
 SILENCE = 30.0
@@ -163,7 +165,7 @@ class Bounded:
                         words = f"A body has at most {MOST:,} bytes. Fix: send fewer rows at a time."
                         await _closing(413, words)(scope, receive, send)
                         return
-                    if self._held > MOST_TOGETHER:
+                    if self._held > MOST_TOGETHER + (MOST if len(body) <= SMALL else 0):
                         await _closing(503, TOO_MUCH, {"retry-after": AGAIN})(scope, receive, send)
                         return
         except (TimeoutError, ClientDisconnect):

@@ -18,8 +18,10 @@ class Terminal:
 
     def ready(self, address: str, link: str) -> None:
         """The server is ready. address : at which people reach it      link : by which the owner signs in, once"""
-        self._words(f"\n  Winnow is ready. Sign in (once, within an hour):\n\n  {link}\n")
-        if self.as_json:
+        if not self.as_json:
+            self._words(f"\n  Winnow is ready. Sign in (once, within an hour):\n\n  {link}\n")
+        else:  # a secret stands in one place: what is said beside the document is often kept
+            self._words("\n  Winnow is ready.\n")
             print(json.dumps({"address": address, "link": link}), flush=True)  # noqa: T201 - for the program that waits
 
     def _words(self, text: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ MOST = 10_000
 """Rows that are sent at once."""
 LONGEST = 100
 """Characters of a key, and of a model's name."""
+TRIES = 8
+"""How often scores are read for the project as it is at most: of those that come at once one is stored each time."""
 
 
 class ScoredRow(NamedTuple):
@@ -63,32 +66,39 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
     TableError
         A row or a class is not there, a row is named twice, a score is no number of 0 or more, or the project has label
         vectors: nothing is stored then.
-    RowsError, CannotLearn, NotAllowed, NotSaved, NotFound
+    RowsError
+        Something else came between at every one of TRIES.
+    CannotLearn, NotAllowed, NotSaved, NotFound
         As of `workflow.importing.more_rows.add_rows`.
     """
+    with seat.reading(Right.OWN):
+        pass  # whoever may not is told that first
+    _check_name("key", key)
+    _check_name("model", model)
+    token = _token(sent, model, key)
+    for _ in range(TRIES):
+        # What came between, other scores perhaps or the same sent twice at once, is read with the next try.
+        with suppress(RowsError):
+            return _added(seat, sent, model, token)
+    raise RowsError(
+        "The project's rows or classes have changed again and again while these scores were read. Nothing was stored. "
+        "Fix: send them again, one program at a time."
+    )
+
+
+def _added(seat: Seat, sent: Sequence[ScoredRow], model: str, token: str) -> Scored:
+    """What became of them, which are stored by then. Raises as `add_predictions`; RowsError: something came between."""
     with seat.reading(Right.OWN) as reading:
-        session, project = reading.session, reading.project
-        _check_name("key", key)
-        _check_name("model", model)
-        token = _token(sent, model, key)
-        stored = entries.with_token(session, project.id, token)
-        changes = read_class_changes(session, project.id)
+        project = reading.project
+        stored = entries.with_token(reading.session, project.id, token)
+        changes = read_class_changes(reading.session, project.id)
     table_hash = project.table_hash
     if stored is not None:  # what was said of them then
         table_hash, changes = stored.before[0], tuple(one for one in changes if one.seq < stored.seq)
     found = _scored(seat.home.read_table(table_hash), changes, sent, model)
     if stored is None:
-        addition = Addition(
-            found.grown, more_rows.version_of(project, changes), token=token, note=f"scores of {model}"
-        )
-        try:
-            more_rows.add_rows(seat, addition)
-        except RowsError:
-            with seat.reading(Right.OWN) as reading:
-                if entries.with_token(reading.session, project.id, token) is None:
-                    raise
-            # The same was sent twice at once: the other one has stored it.
-            return add_predictions(seat, sent, model, key)
+        version = more_rows.version_of(project, changes)
+        more_rows.add_rows(seat, Addition(found.grown, version, token=token, note=f"scores of {model}"))
         with seat.reading(Right.OWN) as reading:
             stored = entries.with_token(reading.session, project.id, token)
     assert stored is not None  # noqa: S101 - it has been stored

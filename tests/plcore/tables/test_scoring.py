@@ -53,6 +53,18 @@ def test_where_nothing_is_said_of_any_row_the_table_stays_as_it_is() -> None:
     assert found.grown.table.roles == ROLES
 
 
+@pytest.mark.parametrize(("score", "silent"), [(5e-324, 1), (1e-318, 1), (1e-101, 1), (1e-99, 0), (1e100, 0)])
+def test_every_candidate_has_a_weight_however_small_or_large_the_scores(score: float, silent: int) -> None:
+    """What a softmax leaves of a class may be hardly a number: a share of it would be 0, and no candidate."""
+    found = with_scores(table(), {1: {"robin": score}}, COLUMNS, "net")
+    weights = found.grown.table.candidate_weights
+    assert (found.n_weighed, found.n_silent) == (1 - silent, silent)
+    assert (weights is None) == bool(silent)
+    if weights is not None:
+        np.testing.assert_array_equal(weights > 0, found.grown.table.candidates)
+        assert weights[1].argmax() == 1
+
+
 def test_classes_that_became_one_share_its_score_where_they_are_candidates() -> None:
     columns = {"bird": [0, 1, 2], "later": []}
     found = with_scores(table(), {0: {"bird": 0.6, "later": 0.1}}, columns, "net")

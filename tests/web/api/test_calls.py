@@ -88,6 +88,7 @@ async def at_bounded(bounded: calls.Bounded, *pieces: bytes) -> list[Any]:
 
 def test_all_bodies_together_have_bounds_which_end_with_the_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "MOST_TOGETHER", 10)
+    monkeypatch.setattr(calls, "SMALL", 0)
 
     async def play() -> None:
         begun, go_on = asyncio.Event(), asyncio.Event()
@@ -115,6 +116,33 @@ def test_all_bodies_together_have_bounds_which_end_with_the_calls(monkeypatch: p
             await at_bounded(bounded, b"1234567890")
         await at_bounded(bounded, b"1234567890")
         assert bodies == [b"123456", b"1234", b"1234567890", b"1234567890"]
+
+    asyncio.run(play())
+
+
+def test_an_answer_does_not_wait_for_the_files_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, size in (("MOST_TOGETHER", 10), ("MOST", 8), ("SMALL", 3)):
+        monkeypatch.setattr(calls, name, size)
+
+    async def play() -> None:
+        go_on, done = asyncio.Event(), []
+
+        async def app(_scope: Any, receive: Any, _send: Any) -> None:
+            done.append((await receive())["body"])
+            await go_on.wait()
+
+        bounded = calls.Bounded(app)
+        held = [asyncio.create_task(at_bounded(bounded, b"12345678"))]
+        held += [asyncio.create_task(at_bounded(bounded, b"123")) for _ in range(3)]
+        while len(done) < len(held):
+            await asyncio.sleep(0)
+        assert done == [b"12345678", b"123", b"123", b"123"]
+        assert (await at_bounded(bounded, b"1234"))[0]["status"] == 503, "a larger one comes again"
+        assert (await at_bounded(bounded, b"12"))[0]["status"] == 503, "and small ones have a bound, too"
+        go_on.set()
+        assert await asyncio.gather(*held) == [[]] * 4
+        await at_bounded(bounded, b"12345678")
+        assert len(done) == 5
 
     asyncio.run(play())
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import numpy as np
 import pandas as pd
 import pytest
 import uvicorn
@@ -217,7 +218,10 @@ def test_scores_are_stored_once_and_come_in_parts(
         assert project.predict(scores, "net") == client.WinnowWeighed(6, 3, 2, 1, 0)
         with pytest.raises(ValueError, match="no scores"):
             project.predict({}, "net")
-    assert [one.kind for one in log(home, seat.project_id or 0)] == ["rows"] * 6
+        for row, score in enumerate(np.array([[0.25, 0.5]], dtype=np.float32)):
+            of_numpy = {np.int64(row): dict(zip(np.array(["ant", "bee"]), score, strict=True))}
+            assert project.predict(of_numpy, "net").rows == 1, "what a model gives goes as it is"
+    assert [one.kind for one in log(home, seat.project_id or 0)] == ["rows"] * 7
     with seat.learner() as opened:
         assert sorted(opened.learner.table.candidate_weights[1])[-2:] == [1, 2]
 

@@ -9,11 +9,14 @@ from workflow.common.at_start import Terminal
 
 def test_a_person_reads_words_and_a_program_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal()
-    words = "  Compiling.\n\n  Winnow is ready. Sign in (once, within an hour):\n\n  https://a.example/signin?link=x\n\n"
-    for as_json in (False, True):
+    link = "https://a.example/signin?link=x"
+    for as_json, words in (
+        (False, f"  Winnow is ready. Sign in (once, within an hour):\n\n  {link}\n\n"),
+        (True, "  Winnow is ready.\n\n"),  # the link is a secret, which words beside the document have not
+    ):
         terminal.as_json = as_json
         terminal.say("Compiling.")
-        terminal.ready("https://a.example", "https://a.example/signin?link=x")
+        terminal.ready("https://a.example", link)
         said = capsys.readouterr()
-        assert (said.err if as_json else said.out) == words
-    assert json.loads(said.out) == {"address": "https://a.example", "link": "https://a.example/signin?link=x"}
+        assert (said.err if as_json else said.out) == f"  Compiling.\n\n{words}"
+    assert json.loads(said.out) == {"address": "https://a.example", "link": link}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from plcore import LabelTable, LearnerSettings, Roles, TableError
+from plcore.tables import with_scores
 from tests.workflow.four import four_class_project, log
 from tests.workflow.importing.test_more_rows import anew
 from tests.workflow.vector_world import vector_project
@@ -86,6 +87,24 @@ def test_the_same_twice_at_once_is_stored_once(there: Seat) -> None:
     assert len(entries(there)) == 1
 
 
+def test_scores_that_come_at_once_are_all_stored(there: Seat) -> None:
+    """Of other programs, or of other parts of one: none is told to look at a file again."""
+
+    def send(row: int) -> int:
+        return add_predictions(there, [ScoredRow(row, None, {"ant": 0.25, "dog": 0.5})], "net", f"k{row}").seq
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(send, range(4))) == [1, 2, 3, 4]
+    with there.learner() as opened:
+        table = opened.learner.table
+    alone = LabelTable.read(there.home.table_path(entries(there)[0].before[0]))
+    for row in range(4):
+        columns = {name: [place] for place, name in enumerate(alone.classes)}
+        alone = with_scores(alone, {row: {"ant": 0.25, "dog": 0.5}}, columns, "net").grown.table
+    np.testing.assert_array_equal(table.candidate_weights, alone.candidate_weights)
+    verify_project(there)
+
+
 def test_what_came_between_is_said_and_nothing_is_stored(
     there: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +112,7 @@ def test_what_came_between_is_said_and_nothing_is_stored(
         raise RowsError("The rows have changed.")
 
     monkeypatch.setattr(more_rows, "add_rows", stale)
-    with pytest.raises(RowsError, match="have changed"):
+    with pytest.raises(RowsError, match=r"have changed again and again.*Fix: send them again"):
         add_predictions(there, SENT, "net", "k1")
 
 
