@@ -206,7 +206,7 @@ class Found:
         self._depths = np.empty(queries.shape[0])
         self.squared = np.full((queries.shape[0], n_nearest), np.inf)
         self.rows = np.full((queries.shape[0], n_nearest), n_rows)
-        # RowRoom that is used again and again. Where the system takes freed memory back at once, as in Dask's workers, it
+        # Room that is used again and again. Where the system takes freed memory back at once, as in Dask's workers, it
         # would hand out new pages for each block, which costs as much as the product.
         self._room = np.empty(0, dtype=np.float32)
         width = 0 if sparse.issparse(queries) else queries.shape[1]
