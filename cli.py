@@ -5,7 +5,6 @@ Nothing but click is imported before a command needs it, so that help and a mist
 
 from __future__ import annotations
 
-import json
 import re
 import runpy
 import sys
@@ -20,6 +19,7 @@ from winnow.backup_commands import BACKUP_COMMANDS
 from winnow.cluster_option import cluster_option, settings_with
 from winnow.column_options import column_options, file_options
 from winnow.file_commands import FILE_COMMANDS
+from winnow.json_option import FLAG, WRITTEN, is_json, json_option, refusal, write_document
 from winnow.opening import home, owner
 from winnow.rank_command import rank
 from winnow.simulate_command import simulate
@@ -35,7 +35,8 @@ INTERRUPTED = 130
 
 
 def run() -> NoReturn:
-    """Do what the command line says and end the process: with 0, or with REFUSED and one line that says why."""
+    """Do what the command line says and end the process: with 0, or with REFUSED and one line that says why, which with
+    `--json` is also a document."""
     try:
         status = main(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as asked_nothing:
@@ -63,20 +64,26 @@ for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, simulate, 
 
 
 @main.command("serve")
-def serve() -> None:
-    """Start the server and print a sign-in link.
+@json_option
+def serve() -> Any:
+    """Start the server and print a sign-in link. With --json the document comes when it is ready, on one line.
 
     WINNOW_HOST and WINNOW_PORT say where it listens, WINNOW_HOME where its data are.
     """
+    from workflow.common.at_start import terminal
+
+    terminal.as_json = is_json()
     with home():
         pass  # what is wrong with the settings or the data is said as every command says it
     program = Path(__file__).with_name("app.py")
     sys.argv = [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
     runpy.run_path(str(program), run_name="__main__")
+    return WRITTEN
 
 
 @main.command("link")
-def link() -> None:
+@json_option
+def link() -> Any:
     """Print a new one-time sign-in link for the owner of the running server. An unused earlier one ends."""
     from workflow.common.running import running
     from workflow.people import team
@@ -87,33 +94,31 @@ def link() -> None:
             raise click.ClickException(
                 "No server is running on this data. Start one: winnow serve (or make run). It prints a link."
             )
-        click.echo(f"{addresses[0]}/signin?link={team.make_start_link(here)}")
+        made = f"{addresses[0]}/signin?link={team.make_start_link(here)}"
+    say(made)
+    return {"link": made}
 
 
 @main.command("projects")
-@click.option("--json", "as_json", is_flag=True, help="As a JSON list, for programs.")
-def list_projects(as_json: bool) -> None:
+@json_option
+def list_projects() -> Any:
     """List the projects."""
     from workflow import projects
 
     with home() as here:
         listed = projects.list_projects(owner(here))
-    if as_json:
-        say(json.dumps([project.to_json() for project in listed], indent=2, ensure_ascii=False))
-        return
     for project in listed:
         say(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
+    return [project.to_json() for project in listed]
 
 
 @main.command("compare")
 @click.argument("what", metavar="FILE|PROJECT_ID")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+@json_option
 @cluster_option
 @file_options
 @column_options
-def compare(
-    what: str, as_json: bool, cluster: str | None, files: Mapping[str, Any], columns: Mapping[str, Any]
-) -> None:
+def compare(what: str, cluster: str | None, files: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
     """Compare the models on the rows of a project, or of a table of any format. Nothing is stored or adopted.
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the
@@ -140,12 +145,16 @@ def compare(
     else:
         table = importing.read_as_named(Path(what), columns, **files)[1]
         found = choosing.measure_table(table, progress, settings)
-    say(json.dumps(found.to_json(), indent=2) if as_json else found.lines())
+    say(found.lines())
+    return found.to_json()
 
 
 def _refuse(message: str) -> NoReturn:
     """A table may have many problems: each ends with its fix, so that they can follow one another in one line."""
-    say("Error: " + " ".join(message.split("\n")), err=True)
+    words = " ".join(message.split("\n"))
+    say(f"Error: {words}", err=True)
+    if FLAG in sys.argv[1:]:
+        write_document(refusal(words, REFUSED))
     sys.exit(REFUSED)
 
 

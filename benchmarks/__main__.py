@@ -26,6 +26,7 @@ NAMES = (
     "retraining",
     "start",
     "pages",
+    "first_load",
     "maps",
     "table8",
     "neighbors",
@@ -63,6 +64,7 @@ NAMES = (
     "cold_start",
 )
 LONG = (  # half an hour and more, so run only when named
+    "ten_million",
     "model_accuracy",
     "lmplane_tables",
     "active_models",

@@ -51,9 +51,10 @@ def children_of(pid: int) -> list[int]:
 
 
 class Watch:
-    """CPU seconds and own memory of this process and all below it, looked at ten times a second."""
+    """CPU seconds and own memory of this process and all below it, looked at every so many seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, every: float = 0.1) -> None:
+        self._every = every
         self._seconds: dict[int, float] = {}
         self.peak = 0
         self._over = threading.Event()
@@ -70,12 +71,14 @@ class Watch:
         self._over.set()
         self._thread.join()
         self._look()
-        self.cost = Cost(
-            sum(self._seconds.values()) - self._before, time.perf_counter() - self._begun, self.peak
-        )
+        self.cost = self.so_far()
+
+    def so_far(self) -> Cost:
+        cpu = sum(list(self._seconds.values())) - self._before
+        return Cost(cpu, time.perf_counter() - self._begun, self.peak)
 
     def _look_on(self) -> None:
-        while not self._over.wait(0.1):
+        while not self._over.wait(self._every):
             self._look()
 
     def _look(self) -> None:
@@ -91,20 +94,25 @@ class Watch:
         self.peak = max(self.peak, own)
 
 
+def drawn_block(first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows first..end - 1 of `curved`: X (b, 64) and S bool (b, 16), three candidates each."""
+    surface = np.random.default_rng(0).normal(size=(10, D))
+    rng = np.random.default_rng([1, first])
+    X = np.tanh(rng.normal(size=(end - first, 10)) @ surface) + 0.05 * rng.normal(size=(end - first, D))
+    S = np.zeros((end - first, CLASSES), dtype=bool)
+    chosen = rng.random((end - first, CLASSES)).argpartition(CANDIDATES, axis=1)[:, :CANDIDATES]
+    np.put_along_axis(S, chosen, True, axis=1)
+    return X, S
+
+
 def write_table(folder: Path, n_rows: int) -> Path:
-    """X.npy and S.npy of `curved` rows with three candidates of 16 classes each, written block by block."""
+    """X.npy and S.npy of such rows, written block by block."""
     folder.mkdir()
     X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (n_rows, D))
     S = np.lib.format.open_memmap(folder / "S.npy", "w+", np.bool_, (n_rows, CLASSES))
-    surface = np.random.default_rng(0).normal(size=(10, D))
     for first in range(0, n_rows, BLOCK):
-        rng = np.random.default_rng([1, first])
         end = min(first + BLOCK, n_rows)
-        X[first:end] = np.tanh(rng.normal(size=(end - first, 10)) @ surface) + 0.05 * rng.normal(
-            size=(end - first, D)
-        )
-        chosen = rng.random((end - first, CLASSES)).argpartition(CANDIDATES, axis=1)[:, :CANDIDATES]
-        np.put_along_axis(S[first:end], chosen, True, axis=1)
+        X[first:end], S[first:end] = drawn_block(first, end)
     X.flush()
     S.flush()
     return folder

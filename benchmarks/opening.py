@@ -1,4 +1,7 @@
-"""Opening a project with a long log, from its checkpoint and without one: CPU seconds and peak memory of a process."""
+"""Opening a project with a long log, from its checkpoint and without one: CPU seconds and peak memory of a process.
+
+`python -m benchmarks.opening vectors` shows label vectors alone, and writes nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from sqlalchemy import insert
 
 import plcore.loop.one_label.asking
 from benchmarks import press_run, report
+from db.models import EntryRow
+from plcore import LabelTable, Roles
 from plcore.common import AnyArray, IntArray
+from plcore.loop.label_vectors import BMLCS, LabelVectorSettings
 from plcore.loop.one_label import LearnerSettings
 from plcore.neighbors.graph import Graph
 from workflow import answering, projects
@@ -25,6 +34,7 @@ from workflow.seat import Seat
 from workflow.settings import Settings
 
 ROWS, ENTRIES = (100_000, 1_000_000), 100_000
+VECTOR_ROWS, VECTOR_ENTRIES, LABELS = 100_000, 20_000, 10
 TARGETS = {100_000: (3, 30), 1_000_000: (15, 120)}  # CPU s with a checkpoint, and without
 MOST_MB = 1_500
 K = LearnerSettings().n_neighbors
@@ -57,6 +67,42 @@ def make(folder: str, rows: int) -> None:
     home.close()
 
 
+def make_vectors(folder: str) -> None:
+    """A project of label vectors, of which two cells in three are not known, and a log of answers about one label each.
+
+    One person answers yes and no in turn, label by label, row by row.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(VECTOR_ROWS, press_run.FEATURES))
+    truth = X @ rng.normal(size=(press_run.FEATURES, LABELS)) > 0
+    cells = np.where(rng.random(truth.shape) < 1 / 3, truth.astype(int).astype(str), "")
+    numbers = tuple(f"f{k:02d}" for k in range(press_run.FEATURES))
+    labels = tuple(f"label{k}" for k in range(LABELS))
+    frame = pd.DataFrame(X.round(4), columns=list(numbers))
+    for k, name in enumerate(labels):
+        frame[name] = cells[:, k]
+    table = LabelTable.from_frame(frame, Roles(label_columns=labels, label_vectors=True, numbers=numbers))
+    home = open_home(Settings.from_environment({"WINNOW_HOME": folder}))
+    seat = Seat(home, team.ensure_owner(home).id)
+    project = projects.create_project(seat, "vectors", table, LabelVectorSettings(model=BMLCS))
+    first = datetime.now(UTC) - timedelta(seconds=60 + 10 * VECTOR_ENTRIES)
+    places = np.argwhere(cells == "")[:VECTOR_ENTRIES].tolist()
+    lines = [
+        {
+            "project_id": project, "seq": seq, "kind": "yes" if truth[row, column] else "no", "row": row,
+            "label": labels[column], "labels": [labels[column]], "person_id": seat.person_id,
+            "token": f"{row}.{column}", "revision": 0, "at": first + timedelta(seconds=10 * seq), "target_seq": None,
+            "strategy": "information", "score": 0.5, "model_version": seq - 1, "before": [""],
+            "after": ["1" if truth[row, column] else "0"], "seconds": 4.5, "note": None, "predicted": None,
+            "flagged": False, "asked": None,
+        }
+        for seq, (row, column) in enumerate(places, start=1)
+    ]  # fmt: skip
+    with home.database.write() as session:
+        session.execute(insert(EntryRow), lines)
+    home.close()
+
+
 def fill(folder: str, rows: int, length: int) -> None:
     """Bring the log to this length."""
     home = open_home(Settings.from_environment({"WINNOW_HOME": folder}))
@@ -67,14 +113,18 @@ def fill(folder: str, rows: int, length: int) -> None:
     home.close()
 
 
-def visit(folder: str) -> None:
-    """Print CPU seconds to the first question, of the home and the log, and peak MB of this process."""
-    begun = time.process_time()
+def visit(folder: str, whose: str) -> None:
+    """Print CPU seconds to the first question, of the home and the log, and peak MB of this process.
+
+    whose : "process", or "thread" where a model is fitted beside
+    """
+    clock = time.thread_time if whose == "thread" else time.process_time
+    begun = clock()
     home = open_home(Settings.from_environment({"WINNOW_HOME": folder}))
     seat = Seat(home, team.ensure_owner(home).id)
     (project,) = projects.list_projects(seat)
     answering.next_question(seat.at(project.id))
-    spent = time.process_time() - begun
+    spent = clock() - begun
     home.close()
     print(json.dumps([spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3]))
 
@@ -85,9 +135,27 @@ def in_process(*words: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
 
 
-def visited(folder: str) -> tuple[float, float]:
-    spent, peak = json.loads(in_process("visit", folder).splitlines()[-1])
+def visited(folder: str, whose: str = "process") -> tuple[float, float]:
+    spent, peak = json.loads(in_process("visit", folder, whose).splitlines()[-1])
     return spent, peak
+
+
+def size_of(folder: str) -> float:
+    """MB of the checkpoint."""
+    return sum(one.stat().st_size for one in (Path(folder) / "cache" / "checkpoints").iterdir()) / 1e6
+
+
+def vector_lines() -> list[str]:
+    """The rows of the table of label vectors."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = str(Path(place) / "home")
+        in_process("vectors", folder)
+        without, with_one = visited(folder, "thread"), visited(folder, "thread")
+        return [
+            f"| no checkpoint | {without[0]:.1f} | {without[1]:,.0f} |",
+            f"| with a checkpoint of its last entry | {with_one[0]:.1f} | {with_one[1]:,.0f} |",
+            f"| the checkpoint's file: {size_of(folder):.1f} MB | | |",
+        ]
 
 
 def main() -> None:
@@ -103,14 +171,14 @@ def main() -> None:
                 "no checkpoint": visited(folder),  # which makes one
                 "with a checkpoint of its last entry": visited(folder),
             }
-            size = sum(one.stat().st_size for one in (Path(folder) / "cache" / "checkpoints").iterdir())
+            size = size_of(folder)
         with_one, without = TARGETS[rows]
         targets = {"no checkpoint": without, "with a checkpoint of its last entry": with_one}
         for what, (spent, peak) in found.items():
             target = f"{targets[what]}" if what in targets else ""
             lines.append(f"| {rows:,} | {what} | {spent:.1f} | {target} | {peak:,.0f} |")
             print(lines[-1], flush=True)
-        lines.append(f"| {rows:,} | the checkpoint's file: {size / 1e6:.1f} MB | | | |")
+        lines.append(f"| {rows:,} | the checkpoint's file: {size:.1f} MB | | | |")
     report.write(
         "opening",
         "Opening a project with a long log",
@@ -124,6 +192,18 @@ with a checkpoint: {MOST_MB:,} MB.
 |--:|---|--:|--:|--:|
 """
         + "\n".join(lines)
+        + f"""
+
+## Label vectors
+
+{VECTOR_ROWS:,} rows, {LABELS} labels, two cells in three not known, {press_run.FEATURES} features; a log of
+{VECTOR_ENTRIES:,} answers about one label each. CPU seconds of the thread that opens the project; BML-CS is fitted
+beside it, as at every start, and the first question does not wait for it.
+
+| {VECTOR_ENTRIES:,} entries | CPU s | peak MB |
+|---|--:|--:|
+"""
+        + "\n".join(vector_lines())
         + "\n",
         ("numpy", "SQLAlchemy", "numba"),
     )
@@ -135,7 +215,11 @@ if __name__ == "__main__":
             make(folder, int(rows))
         case ["fill", folder, rows, length]:
             fill(folder, int(rows), int(length))
-        case ["visit", folder]:
-            visit(folder)
+        case ["visit", folder, whose]:
+            visit(folder, whose)
+        case ["vectors", folder]:
+            make_vectors(folder)
+        case ["vectors"]:
+            print("\n".join(vector_lines()))
         case _:
             main()

@@ -77,11 +77,11 @@ def find(session: Session, secret_hash: str, at: datetime) -> TokenUse | None:
     return None if found is None else TokenUse(Person(*found[:-1]), found[-1])
 
 
-def listed(session: Session, person_id: int, at: datetime) -> list[ApiToken]:
-    """The tokens of a person that neither ended nor expired, the oldest first."""
-    query = select(*(_TOKENS.c[one.name] for one in fields(ApiToken))).where(
-        _TOKENS.c.person_id == person_id, *_LASTS
-    )
+def listed(session: Session, at: datetime, person_id: int | None = None) -> list[ApiToken]:
+    """The tokens that neither ended nor expired, of one person or of all, the oldest first."""
+    query = select(*(_TOKENS.c[one.name] for one in fields(ApiToken))).where(*_LASTS)
+    if person_id is not None:
+        query = query.where(_TOKENS.c.person_id == person_id)
     return [ApiToken(*row) for row in session.execute(query.order_by(_TOKENS.c.id), {"now": at})]
 
 
@@ -101,10 +101,12 @@ def end(session: Session, token_id: int, person_id: int, at: datetime) -> bool:
     return ended.one_or_none() is not None
 
 
-def end_for(session: Session, person_id: int, at: datetime) -> None:
-    """End all tokens of a person."""
+def end_for(session: Session, person_id: int, at: datetime) -> int:
+    """End all tokens of a person; how many of them could still be used."""
+    usable = len(listed(session, at, person_id))
     session.execute(
         update(TokenRow)
         .where(TokenRow.person_id == person_id, TokenRow.ended_at.is_(None))
         .values(ended_at=at)
     )
+    return usable

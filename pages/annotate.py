@@ -10,7 +10,7 @@ from pages.parts import after_press, answer_words, batch_card, frame, kinds, pan
 from pages.parts.day_form import day_form, day_words
 from pages.parts.presses import Press, dealing, notice, read_press, say, was_pressed
 from pages.parts.qualifying_card import known_row
-from pages.parts.tour import tour
+from pages.parts.tour import QUESTIONS, tour
 from workflow import answering, room, standing, undoing
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.people import batches, examples, goals, pausing, pressing, qualifying
@@ -19,7 +19,7 @@ from workflow.saving import STORE_FAULTS
 page = frame.begin_project("Answer", Right.ANSWER)
 frame.toast_from_last_page()
 frame.project_title("Answer", page)
-tour(page, "annotate.py")
+tour(page, QUESTIONS)
 parts = kinds.parts_of(page)
 
 

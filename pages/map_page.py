@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts import charts, frame, kinds, map_colours, map_panel, map_words
 from pages.parts.map_chart import instance_map
+from pages.parts.map_pictures import pictures_on_pointing
 from workflow import instance_map as use_case
 
 LOOK_EVERY = 2.0
@@ -37,6 +38,7 @@ sampled = (
 st.caption(
     f"{sampled}Rows that look alike to the model lie near each other{map_words.placed(shown)} {look.about}"
 )
+pictures_on_pointing(page, shown.rows.tolist())
 
 
 @st.fragment(run_every=LOOK_EVERY)

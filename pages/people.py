@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import browser_list, frame, sharing_choice, state
+from pages.parts import browser_list, frame, sharing_choice, state, token_part
 from pages.parts.groups_part import groups_part
-from workflow.people import browsers, elsewhere, overview, passwords, reach, team
+from pages.parts.words import counted
+from workflow.people import browsers, elsewhere, overview, passwords, reach, team, tokens
 from workflow.people.members import MemberError
 from workflow.people.overview import PersonView
 
@@ -55,6 +56,8 @@ def facts(one: PersonView) -> str:
     found = ["access ended"] if one.person.disabled_at else []
     count = len(one.browsers)
     found.append(f"{count} {'browser' if count == 1 else 'browsers'} signed in" if count else "not signed in")
+    if one.tokens:
+        found.append(counted(len(one.tokens), "token") + token_part.last_use(one.tokens))
     if one.has_password:
         found.append("has a password")
     if one.known_as:
@@ -93,6 +96,20 @@ def buttons(one: PersonView) -> None:
                         key=f"out-{browser.id}",
                         on_click=act,
                         args=(browsers.end_browser, person.id, browser.id),
+                    )
+    if one.tokens:
+        with st.popover("Tokens", key=f"tokens-{person.id}", icon=":material/key:"):
+            st.markdown(
+                "With a token a program does what this person may do. One that is ended stops at once."
+            )
+            for token in one.tokens:
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    st.markdown(token_part.in_words(token, mine=mine))
+                    st.button(
+                        "End",
+                        key=f"end-token-{token.id}",
+                        on_click=act,
+                        args=(tokens.end_token, person.id, token.id),
                     )
     if by_name_elsewhere:
         with st.popover("Name elsewhere", key=f"known-{person.id}", icon=":material/badge:"):

@@ -18,7 +18,7 @@ KEY = f"{state.REVIEW}-{page.project.id}"
 frame.toast_from_last_page()
 options = reviewing.options(page.seat)
 if options.scored:
-    score_review(page)
+    score_review(page, options.scored_by)
 if not options.anything:
     whose = "No answers yet." if options.everybody else "You have not answered a row of this project yet."
     st.info(f"{whose} Answered rows can be found, looked at and corrected here.", icon=":material/inbox:")

@@ -91,7 +91,6 @@ def test_what_cannot_be_replayed_is_refused_in_one_line(shell: Shell, table: Pat
     for option in (
         ("--runs", 2),
         ("--strategy", "apl"),
-        ("--json",),
         ("--truth", "t"),
         ("--cluster", "processes"),
     ):

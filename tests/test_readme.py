@@ -36,7 +36,12 @@ def test_links_lead_somewhere(name: str) -> None:
 
 def test_pictures_are_kept_only_where_they_are_shown() -> None:
     """The others are made by `make screenshots`, into a folder that git ignores."""
-    shown = set(re.findall(r"!\[[^]]*\]\((docs/screens/[^)]+)\)", README))
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    shown = {
+        (page.parent / target).resolve().relative_to(ROOT).as_posix()
+        for page in pages
+        for target in re.findall(r"!\[[^]]*\]\(([^)]*\bscreens/[^)]+)\)", page.read_text())
+    }
     kept = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "screens").iterdir()}
     assert shown
     assert kept == shown

@@ -17,6 +17,7 @@ from web.guard import SIGN_IN_HEADER
 from web.workers import WorkerCrew
 from workflow import exporting
 from workflow.common import limited
+from workflow.common.at_start import terminal
 from workflow.common.running import noted
 from workflow.home import close_home, home
 from workflow.importing import arrivals
@@ -55,17 +56,13 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         from workflow.demos.digits import ensure_demo  # loads the scientific packages
         from workflow.warming import warm_up
 
-        warm_up(lambda text: print(f"  {text}", flush=True))  # noqa: T201 - for the person at the terminal
+        warm_up(terminal.say)
         team.ensure_owner(here)
         ensure_demo(here)
         limited.start()  # it loads what reads files while nobody waits for it
         address = here.settings.public_url or base_url()
         notes.enter_context(noted(here.servers_dir, address))
-        print(  # noqa: T201 - for the person at the terminal
-            "\n  Winnow is ready. Sign in (once, within an hour):\n\n"
-            f"  {address}/signin?link={team.make_start_link(here)}\n",
-            flush=True,
-        )
+        terminal.ready(address, f"{address}/signin?link={team.make_start_link(here)}")
         # What is loaded by now stays. Streamlit collects garbage after every rerun; frozen objects are not
         # looked at, which makes a key press several times faster.
         gc.collect()

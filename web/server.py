@@ -21,12 +21,14 @@ from web.headers import SecurityHeaders
 from web.health import healthz
 from web.media import kept_file, small_picture, spectrogram
 from web.openid import openid_back, openid_start
+from web.packed import Packed
 from web.proxies import TrustedProxies, keep_uvicorn_out
 from web.public_address import PublicAddress
 from web.readable import Readable
 from web.signin import signin, signout
 from web.uploads import receive_file
 from workflow import exporting, media
+from workflow.common.at_start import terminal
 from workflow.home import home
 from workflow.importing import arrivals
 from workflow.outgoing.backups import owners, staging
@@ -59,7 +61,7 @@ def settings_or_exit() -> Settings:
     try:
         settings = Settings.from_environment()
         if said := staging.carry_out(settings):
-            print(f"  {said}", flush=True)  # noqa: T201 - for the person at the terminal
+            terminal.say(said)
         home()
     except SettingsError as error:
         print(f"Winnow cannot start. {error}", file=sys.stderr)  # noqa: T201 - for the person at the terminal
@@ -69,7 +71,8 @@ def settings_or_exit() -> Settings:
 
 def middleware(settings: Settings) -> list[Middleware]:
     """Outermost first: headers on refusals too, then what proxies say, then where people reach Winnow, then the
-    host, then who is there, then whether there is such an address, then whether it can be read."""
+    host, then who is there, then whether there is such an address, then what is kept packed, then whether it can be
+    read."""
     return [
         Middleware(SecurityHeaders),
         Middleware(TrustedProxies, settings=settings.sign_in),
@@ -77,6 +80,7 @@ def middleware(settings: Settings) -> list[Middleware]:
         Middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts, www_redirect=False),
         Middleware(Guard),
         Middleware(Closed, ours=ROUTES),
+        Middleware(Packed),
         Middleware(Readable),
     ]
 

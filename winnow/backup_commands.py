@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from winnow.json_option import NotWell, json_option
 from winnow.opening import home, owner
+from winnow.terminal import say
 
 if TYPE_CHECKING:
     from workflow.outgoing.backups.manifest import Manifest
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 @click.option(
     "--project", "project_id", type=int, help="Only this project, to bring it in to another Winnow."
 )
-def backup(file: Path | None, project_id: int | None) -> None:
+@json_option
+def backup(file: Path | None, project_id: int | None) -> Any:
     """Write everything into one FILE while Winnow runs: the database, the tables, their images and recordings.
 
     FILE is new; it is read again before it has its name. Without it, or where it is a folder, the name is the time:
@@ -35,16 +38,17 @@ def backup(file: Path | None, project_id: int | None) -> None:
             if file is None:
                 raise click.UsageError("Name the file that the project is written to.")
             taken = one_project.take_along(owner(here).at(project_id), file, _teller())
-            click.echo(f"{file}: {_counted(taken)}. To bring it in elsewhere: winnow bring-in {file}")
-            return
+            say(f"{file}: {_counted(taken)}. To bring it in elsewhere: winnow bring-in {file}")
+            return {"file": file, **_document(taken)}
         folder = here.backups_dir if file is None else file
         if file is None:
             make_folder(folder)
         target = folder / making.name_at(datetime.now(UTC)) if folder.is_dir() else folder
         manifest = making.make(here, target, _teller())
     for said in _lacks(manifest):
-        click.echo(said, err=True)
-    click.echo(f"{target}: {_counted(manifest)}. Checked. To restore: winnow restore {target}")
+        say(said, err=True)
+    say(f"{target}: {_counted(manifest)}. Checked. To restore: winnow restore {target}")
+    return {"file": target, **_document(manifest)}
 
 
 @click.command("restore")
@@ -55,7 +59,8 @@ def backup(file: Path | None, project_id: int | None) -> None:
 @click.option(
     "--replace", is_flag=True, help="What is there may go; its database is kept in the folder 'backups'."
 )
-def restore(file: Path, folder: Path | None, replace: bool) -> None:
+@json_option
+def restore(file: Path, folder: Path | None, replace: bool) -> Any:
     """Put the backup FILE in the place of the data folder. No Winnow may be running on it.
 
     All of FILE is checked before anything is touched.
@@ -71,21 +76,23 @@ def restore(file: Path, folder: Path | None, replace: bool) -> None:
     settings = Settings.from_environment(said)
     done = restoring.restore(settings, file, replace=replace, tell=_teller())
     for line in _lacks(done.manifest):
-        click.echo(line, err=True)
+        say(line, err=True)
     if done.before is not None:
-        click.echo(f"The database that was there is now {done.before}.", err=True)
-    click.echo(
+        say(f"The database that was there is now {done.before}.", err=True)
+    say(
         "Everybody has to sign in again, and links that were open are over. Who was disabled since the backup is "
         "enabled again.",
         err=True,
     )
-    click.echo(f"{settings.home}: {_counted(done.manifest)}, as of {done.manifest.made_at}.")
+    say(f"{settings.home}: {_counted(done.manifest)}, as of {done.manifest.made_at}.")
+    return {"home": settings.home, "before": done.before, **_document(done.manifest)}
 
 
 @click.command("bring-in")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", help="Of the project here; default: the one it had.")
-def bring_in(file: Path, name: str | None) -> None:
+@json_option
+def bring_in(file: Path, name: str | None) -> Any:
     """Make a project of FILE, which `winnow backup --project` wrote in another Winnow: its log and all.
 
     Whoever is known here by the same name is taken for the same person; others come as people who cannot sign in yet.
@@ -96,12 +103,14 @@ def bring_in(file: Path, name: str | None) -> None:
         done = one_project.bring_in(owner(here), file, name, _teller())
     for names, how in ((done.known, "Known here by the same name"), (done.new, "New here")):
         if names:
-            click.echo(f"{how}: {', '.join(names)}.", err=True)
-    click.echo(f"Project {done.project_id}: {done.name}.")
+            say(f"{how}: {', '.join(names)}.", err=True)
+    say(f"Project {done.project_id}: {done.name}.")
+    return {"id": done.project_id, "name": done.name, "known": done.known, "new": done.new}
 
 
 @click.command("doctor")
-def doctor() -> None:
+@json_option
+def doctor() -> Any:
     """Look at the installation, the database, the files, the disk and the backups, and print what to do.
 
     Exit status 2 where anything is not well.
@@ -109,12 +118,15 @@ def doctor() -> None:
     from workflow.outgoing.doctor import examine
     from workflow.settings import Settings
 
-    ill = False
+    found = []
     for finding in examine(Settings.from_environment()):
-        click.echo(str(finding))
-        ill = ill or bool(finding.fix)
-    if ill:
-        raise click.exceptions.Exit(2)
+        say(finding)
+        found.append(
+            {"what": finding.what, "well": not finding.fix, "says": finding.says, "fix": finding.fix}
+        )
+    well = all(one["well"] for one in found)
+    document = {"well": well, "findings": found}
+    return document if well else NotWell(document)
 
 
 def _lacks(manifest: Manifest) -> list[str]:
@@ -132,6 +144,19 @@ def _counted(manifest: Manifest) -> str:
 
     files = len(manifest.members)
     return f"{counted(manifest.counts)}, {files:,} file{'' if files == 1 else 's'}, {manifest.size:,} bytes"
+
+
+def _document(manifest: Manifest) -> dict[str, Any]:
+    """What programs are told of it."""
+    return {
+        "kind": manifest.kind,
+        "made_at": manifest.made_at,
+        "counts": manifest.counts,
+        "files": len(manifest.members),
+        "bytes": manifest.size,
+        "missing": manifest.missing,
+        "damaged": manifest.damaged,
+    }
 
 
 def _teller() -> Callable[[int, int], None] | None:

@@ -13,14 +13,25 @@ its question, so that it is stored once however often it is sent.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from uuid import uuid4
 
 import httpx2
+
+from winnow.client_values import (
+    WinnowAdded,
+    WinnowAnswer,
+    WinnowChoice,
+    WinnowError,
+    WinnowQuestion,
+    WinnowWeighed,
+    made_of,
+)
 
 __all__ = [
     "Winnow",
@@ -30,6 +41,7 @@ __all__ = [
     "WinnowError",
     "WinnowProject",
     "WinnowQuestion",
+    "WinnowWeighed",
 ]
 
 TRIES = 7
@@ -38,80 +50,9 @@ _PASSES = frozenset({429, 502, 503, 504})
 """What passes by itself: the server is busy, or is started again."""
 _AT_ONCE = 1_000
 """Rows, or entries, that are asked for at a time."""
+_MOST_ROWS, _MOST_BYTES = 10_000, 7_000_000
+"""Rows that are sent at a time, and bytes of them: somewhat less than a body may have."""
 Made = TypeVar("Made")
-
-
-class WinnowError(Exception):
-    """The server refuses, in its words. status : of HTTP; 0 where it could not be reached"""
-
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
-        self.status = status
-
-
-@dataclass(frozen=True)
-class WinnowChoice:
-    """A label that a row may have.
-
-    share : what the model gives it, in [0, 1]; None where there is no model yet
-    known : in a project of label vectors, whether it is known to be right; None: not asked
-    """
-
-    label: str
-    description: str
-    share: float | None
-    known: bool | None
-
-
-@dataclass(frozen=True)
-class WinnowQuestion:
-    """A question that is before the person of the token.
-
-    row : its number, from 0      text, features, images, audio : what people would see of it
-    label : in a project of label vectors, the label asked about; None: all of them
-    is_it : where it is asked in yes and no, whether it is one of these      answers : the kinds that it takes
-    """
-
-    token: str
-    shown: str
-    row: int
-    row_id: str
-    text: str | None
-    features: Mapping[str, str]
-    images: Sequence[str]
-    audio: str | None
-    label: str | None
-    is_it: Sequence[str] | None
-    choices: Sequence[WinnowChoice]
-    answers: Sequence[str]
-    why: str
-
-
-@dataclass(frozen=True)
-class WinnowAnswer:
-    """What was stored. seq : its number in the project's log"""
-
-    seq: int
-    kind: str
-    row: int
-    row_id: str
-    labels: Sequence[str]
-
-
-@dataclass(frozen=True)
-class WinnowAdded:
-    """What became of rows that were sent. rows : how many the project has now      added : how many of them are new
-
-    known : those that it had already, by id or else by number, which stay      new_classes : labels that no row had
-    dropped, empty : columns that were sent and it does not have, and its columns that were not sent
-    """
-
-    rows: int
-    added: int
-    known: Sequence[str]
-    new_classes: Sequence[str]
-    dropped: Sequence[str]
-    empty: Sequence[str]
 
 
 class Winnow:
@@ -205,8 +146,8 @@ class WinnowProject:
         found = self._winnow.ask("POST", f"{self._path}/question")["question"]
         if found is None:
             return None
-        return _made(
-            WinnowQuestion, found | {"choices": [_made(WinnowChoice, one) for one in found["choices"]]}
+        return made_of(
+            WinnowQuestion, found | {"choices": [made_of(WinnowChoice, one) for one in found["choices"]]}
         )
 
     def answer(
@@ -227,7 +168,7 @@ class WinnowProject:
             "note": note,
             "flagged": flagged,
         }
-        return _made(WinnowAnswer, self._winnow.ask("POST", f"{self._path}/answers", json=said))
+        return made_of(WinnowAnswer, self._winnow.ask("POST", f"{self._path}/answers", json=said))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """All rows as the file had them, fetched while they are used."""
@@ -251,7 +192,30 @@ class WinnowProject:
     def append(self, rows: Sequence[Mapping[str, str]]) -> WinnowAdded:
         """Add rows, each {column: cell}, all that are new or none; what was passed over is told. It is sent once."""
         sent = {"rows": [dict(one) for one in rows]}
-        return _made(WinnowAdded, self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent))
+        return made_of(WinnowAdded, self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent))
+
+    def predict(self, scores: Mapping[int | str, Mapping[str, float]], model: str) -> WinnowWeighed:
+        """Let the candidates of these rows weigh what a model says of them, exactly once, however often it has to be
+        sent; so many rows at a time as the server takes.
+
+        scores : {number of the row, or its id as a text: {class: score of 0 or more}}      model : what people call it
+        """
+        rows = [
+            {"row" if isinstance(row, int) else "row_id": row, "scores": dict(of_row)}
+            for row, of_row in scores.items()
+        ]
+        found = []
+        for part in _parts(rows):
+            sent = {"model": model, "key": uuid4().hex, "predictions": part}
+            found.append(
+                made_of(WinnowWeighed, self._winnow.ask("POST", f"{self._path}/predictions", json=sent))
+            )
+        if not found:
+            raise ValueError("There are no scores to send.")
+        return WinnowWeighed(
+            found[-1].seq,
+            *(sum(getattr(one, name) for one in found) for name in ("rows", "weighed", "silent", "outside")),
+        )
 
     def export(self, path: str | Path, file: str = "csv", *, rows: str = "all") -> None:
         """Write a file of the project.
@@ -272,6 +236,21 @@ class WinnowProject:
                 return
 
 
+def _parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """These rows, so many at a time as a body may have, by number and by size."""
+    part: list[Mapping[str, Any]] = []
+    size = 0
+    for row in rows:
+        larger = size + len(json.dumps(row)) + 2
+        if part and (len(part) == _MOST_ROWS or larger > _MOST_BYTES):
+            yield part
+            part, larger = [], larger - size
+        part.append(row)
+        size = larger
+    if part:
+        yield part
+
+
 def _persevering(once: Callable[[], Made], tries: int) -> Made:
     """What a call gives that is made so often at most, while what hinders it passes by itself. Raises WinnowError."""
     for left in reversed(range(tries)):
@@ -285,11 +264,6 @@ def _persevering(once: Callable[[], Made], tries: int) -> Made:
                 raise
         time.sleep(0.5 * 2 ** (tries - 1 - left))
     raise AssertionError  # the last try gives or raises
-
-
-def _made(kind: type[Made], said: Mapping[str, Any]) -> Made:
-    """What was said, as this class; what a later server says besides is passed over."""
-    return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
 
 def _refusal(reply: httpx2.Response) -> WinnowError:

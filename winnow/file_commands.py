@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 
 from winnow.column_options import column_options, file_options, setting_option
 from winnow.export_command import export_options, teller
+from winnow.json_option import is_json, json_option
 from winnow.opening import home, owner
 from winnow.terminal import say
 
@@ -39,6 +41,7 @@ def _shares(
 @file_options
 @setting_option
 @column_options
+@json_option
 def import_table(
     file: Path,
     name: str | None,
@@ -47,13 +50,13 @@ def import_table(
     files: Mapping[str, Any],
     settings: Mapping[str, Any],
     columns: Mapping[str, Any],
-) -> None:
+) -> Any:
     """Make a project from FILE, a table, or a zip or folder of one with the images and recordings its cells name.
 
     What is odd about it is said on standard error. Refused whole, with row, column and fix, if any cell or file is
     wrong.
     """
-    from workflow import importing
+    from workflow import importing, projects
     from workflow.people import members
 
     with home() as here:
@@ -62,12 +65,15 @@ def import_table(
         upload, table = importing.read_as_named(file, columns, **files)
         seat, chosen = owner(here), importing.settings_for(table, settings)
         odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
-        for said in (*upload.notes, *map(str, (*odd, *importing.doubts_about(table, chosen)))):
+        notes = [*upload.notes, *map(str, (*odd, *importing.doubts_about(table, chosen)))]
+        for said in notes:
             say(said, err=True)
         project_id = importing.create(seat, name or file.stem, table, chosen, description, upload)
         for person, role in shared:
             members.share(seat, person, [project_id], role)
-    click.echo(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
+        made = projects.get_project(seat.at(project_id))
+    say(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
+    return made.to_json() | {"notes": notes}
 
 
 @click.command("encode")
@@ -86,9 +92,10 @@ def import_table(
 )
 @file_options
 @column_options
+@json_option
 def encode(
     what: str, name: str, target: Path | None, files: Mapping[str, Any], columns: Mapping[str, Any]
-) -> None:
+) -> Any:
     """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
 
     Those of a FILE are written to another; those of a project are what it learns from, besides, from then on. It needs
@@ -121,6 +128,7 @@ def encode(
     for said in notes:
         say(said, err=True)
     say(done)
+    return {"id": int(what) if target is None else None, "file": target, "notes": notes}
 
 
 @click.command("append")
@@ -128,7 +136,8 @@ def encode(
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @file_options
 @click.option("--label-column", "labels", multiple=True, help="A new column of labels. As often as needed.")
-def append_rows(project_id: int, file: Path, files: Mapping[str, Any], labels: tuple[str, ...]) -> None:
+@json_option
+def append_rows(project_id: int, file: Path, files: Mapping[str, Any], labels: tuple[str, ...]) -> Any:
     """Add the rows of FILE that PROJECT_ID does not have yet. It has the same columns as the project's first file.
 
     Refused whole, with row, column and fix, if any cell or file is wrong.
@@ -142,22 +151,32 @@ def append_rows(project_id: int, file: Path, files: Mapping[str, Any], labels: t
         addition = more_rows.read_rows(seat, upload, labels)
         n_rows = more_rows.add_rows(seat, addition)
     grown = addition.grown
+    notes = [*upload.notes, *map(str, addition.doubts)]
     for said in (
         f"{len(grown.known)} rows are there already and stay as they are." if grown.known else "",
         f"New labels: {', '.join(grown.new_classes)}." if grown.new_classes else "",
         f"Columns left out: {', '.join(grown.dropped)}." if grown.dropped else "",
         f"Columns empty in the new rows: {', '.join(grown.empty)}." if grown.empty else "",
-        *upload.notes,
-        *map(str, addition.doubts),
+        *notes,
     ):
         if said:
             say(said, err=True)
-    click.echo(f"Project {project_id}: {grown.n_new} rows added, {n_rows} in all.")
+    say(f"Project {project_id}: {grown.n_new} rows added, {n_rows} in all.")
+    return {
+        "rows": n_rows,
+        "added": grown.n_new,
+        "known": grown.known,
+        "new_classes": grown.new_classes,
+        "dropped": grown.dropped,
+        "empty": grown.empty,
+        "notes": notes,
+    }
 
 
 @click.command("export")
 @click.argument("project_id", type=int)
 @export_options
+@json_option
 def export(
     project_id: int,
     target: Path | None,
@@ -167,9 +186,12 @@ def export(
     details: Mapping[str, Any],
     log: bool,
     as_of: str | None,
-) -> None:
+) -> Any:
     """Write the disambiguated table of PROJECT_ID, as CSV or in another format; as it is now, or as it was."""
     from workflow import exporting
+
+    if target is None and is_json():
+        raise click.UsageError("With --json standard output is the document. Name a file: --to labels.csv.")
 
     with home() as here:
         seat = owner(here).at(project_id)
@@ -184,14 +206,16 @@ def export(
             raise click.ClickException(str(error)) from None
         if target is None:
             taken.write(sys.stdout.buffer, teller(taken.total))
-        else:
-            exporting.write_file(taken, target, teller(taken.total))
+            return None
+        exporting.write_file(taken, target, teller(taken.total))
+    return {"file": target, "format": name, "bytes": target.stat().st_size}
 
 
 @click.command("verify")
 @click.argument("what", metavar="FILE|PROJECT_ID")
 @click.option("--project", "project_id", type=int, help="Is FILE how the log of this project begins?")
-def verify(what: str, project_id: int | None) -> None:
+@json_option
+def verify(what: str, project_id: int | None) -> Any:
     """Check the chain of a log written as JSON Lines, or the log of a project against its table.
 
     The first line or entry that is wrong is named. A log written anew as a whole holds too: note its head elsewhere.
@@ -200,11 +224,13 @@ def verify(what: str, project_id: int | None) -> None:
 
     file = None if project_id is None and re.fullmatch("[0-9]+", what) else Path(what)
     if file is not None and project_id is None:
-        say(verifying.verify_file(file))
-        return
-    with home() as here:
-        seat = owner(here).at(int(what) if project_id is None else project_id)
-        say("\n".join(map(str, verifying.verify_project(seat, file))))
+        found: tuple[verifying.Verified, ...] = (verifying.verify_file(file),)
+    else:
+        with home() as here:
+            seat = owner(here).at(int(what) if project_id is None else project_id)
+            found = verifying.verify_project(seat, file)
+    say("\n".join(map(str, found)))
+    return {"holds": [asdict(one) for one in found]}
 
 
 FILE_COMMANDS = (import_table, append_rows, encode, export, verify)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
+from winnow.json_option import is_json, json_option
 from winnow.opening import home, owner
 from winnow.terminal import block_bar, say
 
@@ -40,6 +43,7 @@ from winnow.terminal import block_bar, say
 @click.option(
     "--reverse", is_flag=True, help="With --cluster: also leave the lists of whose neighbour each row is."
 )
+@json_option
 def rank(
     what: str,
     cluster: bool,
@@ -50,7 +54,7 @@ def rank(
     recall: float | None,
     block: int | None,
     reverse: bool,
-) -> None:
+) -> Any:
     """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV.
 
     With --cluster the first rows to ask about of a table too large for a project: a folder of Parquet files with a
@@ -72,8 +76,7 @@ def rank(
             raise click.UsageError(
                 "Options about blocks and columns need --cluster; a project has its settings."
             )
-        _rank_project(what)
-        return
+        return _rank_project(what)
     from workflow.outgoing.large_tables import rank_on
     from workflow.settings import Settings
 
@@ -84,14 +87,27 @@ def rank(
         options = options | {"search": "exact"}
     ranking = rank_on(Settings.from_environment(), path, progress=block_bar(), **options)
     say(ranking.told(), err=True)
-    sys.stdout.buffer.write(ranking.to_csv())
+    if not is_json():
+        sys.stdout.buffer.write(ranking.to_csv())
+        return None
+    lines = zip(ranking.rows, ranking.scores, ranking.candidates, strict=True)
+    return {
+        "queue": [
+            {"place": place, "row": row, "candidates": names, "score": score}
+            for place, (row, score, names) in enumerate(lines, start=1)
+        ]
+    }
 
 
-def _rank_project(what: str) -> None:
-    from workflow.queue import queue_csv
+def _rank_project(what: str) -> Any:
+    from workflow.queue import queue_csv, queue_rows
 
     if not re.fullmatch("[0-9]+", what):
         raise click.BadParameter(f"{what!r} is not a valid integer.", param_hint="'PROJECT_ID'")
     with home() as here:
-        data = queue_csv(owner(here).at(int(what)), wait=True)
+        seat = owner(here).at(int(what))
+        if is_json():
+            return {"queue": [asdict(one) for one in queue_rows(seat)]}
+        data = queue_csv(seat, wait=True)
     sys.stdout.buffer.write(data)
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 
 from winnow.cluster_option import cluster_option, settings_with
 from winnow.column_options import column_options, file_options
+from winnow.json_option import is_json, json_option
 from winnow.opening import home, owner
 from winnow.terminal import block_bar, say
 
@@ -37,7 +37,7 @@ STRATEGIES = ("apl", "random")
 @click.option("--runs", type=click.IntRange(min=1), help="Of a FILE: runs by each strategy.  [default: 5]")
 @click.option("--model", "learner", metavar="NAME", help="Of a FILE: what learns.  [default: plknn]")
 @click.option("--seed", type=click.IntRange(min=0), help="Of a FILE: of the runs.  [default: 0]")
-@click.option("--json", "as_json", is_flag=True, help="Of a FILE: as JSON, for programs.")
+@json_option
 @cluster_option
 @file_options
 @column_options
@@ -48,11 +48,10 @@ def simulate(
     runs: int | None,
     learner: str | None,
     seed: int | None,
-    as_json: bool,
     cluster: str | None,
     files: Mapping[str, Any],
     columns: Mapping[str, Any],
-) -> None:
+) -> Any:
     """Answer the next questions of PROJECT_ID with the true labels that its table hides: a dry run, seen live.
 
     In the log these answers carry the note 'simulated'. They stay: use a project made for the purpose.
@@ -65,12 +64,11 @@ def simulate(
     options = {name: value for name, value in told.items() if value is not None}
     if re.fullmatch("[0-9]+", what):
         about_file = any(files.values()) or any(value is not None for value in columns.values())
-        if options or strategies or as_json or cluster is not None or about_file:
+        if options or strategies or cluster is not None or about_file:
             raise click.UsageError(
                 "Options about strategies, runs and columns are of a FILE, not of a project."
             )
-        _answer(int(what), ANSWERS if answers is None else answers)
-        return
+        return _answer(int(what), ANSWERS if answers is None else answers)
     from workflow import importing
     from workflow.models.replaying import replay_table
 
@@ -80,10 +78,12 @@ def simulate(
     table = importing.read_as_named(Path(what), columns, **files)[1]
     found = replay_table(settings, table, strategies or STRATEGIES, progress=block_bar(), **options)
     say(found.told(), err=True)
-    click.echo(json.dumps(found.to_json(), indent=2) if as_json else found.to_csv(), nl=as_json)
+    if not is_json():
+        click.echo(found.to_csv(), nl=False)
+    return found.to_json()
 
 
-def _answer(project_id: int, answers: int) -> None:
+def _answer(project_id: int, answers: int) -> dict[str, int]:
     from workflow import oracle, projects
 
     if answers > oracle.MOST:
@@ -92,4 +92,5 @@ def _answer(project_id: int, answers: int) -> None:
         seat = owner(here).at(project_id)
         done = oracle.answer_for_me(seat, answers)
         left = projects.get_project(seat).left
-    click.echo(f"{done} answered with the hidden truth; {left} open rows are left.")
+    say(f"{done} answered with the hidden truth; {left} open rows are left.")
+    return {"answered": done, "open": left}

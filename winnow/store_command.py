@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
+
+from winnow.json_option import json_option
+from winnow.terminal import say
 
 
 @click.command("accept-store")
-def accept_store() -> None:
+@json_option
+def accept_store() -> Any:
     """Go on with the database that is there now, for good.
 
     Winnow does not start with a database that is missing, empty, damaged, older than the one it had last, or another
@@ -18,7 +24,9 @@ def accept_store() -> None:
     from workflow.settings import Settings
 
     settings = Settings.from_environment()
-    for path in store.set_aside_what_is_none(settings):
-        click.echo(f"Kept as {path}.")
+    kept = list(store.set_aside_what_is_none(settings))
+    for path in kept:
+        say(f"Kept as {path}.")
     open_home(settings, accept=True).close()
-    click.echo(f"Accepted: {store.where(settings)}.")
+    say(f"Accepted: {store.where(settings)}.")
+    return {"kept": kept, "accepted": store.where(settings)}

@@ -7,15 +7,17 @@ from collections.abc import Callable
 
 import click
 
+from winnow.json_option import is_json
+
 BAR = 24
 """Characters of a bar."""
 
 
 def say(text: object, *, err: bool = False) -> None:
-    """Print lines that may hold people's own words."""
+    """Print lines that may hold people's own words; on standard error where standard output has a document."""
     from workflow.common.terminal import escaped
 
-    click.echo(escaped(str(text)), err=err)
+    click.echo(escaped(str(text)), err=err or is_json())
 
 
 def block_bar() -> Callable[[str, int, int], None] | None:

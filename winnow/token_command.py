@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 import click
 
+from winnow.json_option import json_option
 from winnow.opening import home, owner
 from winnow.terminal import say
 
@@ -12,7 +16,8 @@ from winnow.terminal import say
 @click.argument("purpose", required=False)
 @click.option("--days", type=int, help="After so many it expires. Default: it lasts until it is ended.")
 @click.option("--end", is_flag=True, help="End the token that was made for PURPOSE.")
-def token(purpose: str | None, days: int | None, end: bool) -> None:
+@json_option
+def token(purpose: str | None, days: int | None, end: bool) -> Any:
     """Make a token for PURPOSE, by which a program acts as the owner; without one, list those there are.
 
     It is printed once. Other people make theirs on the page My account.
@@ -29,13 +34,16 @@ def token(purpose: str | None, days: int | None, end: bool) -> None:
                 until = "until it is ended" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
                 used = "never used" if one.last_used_at is None else f"last used {one.last_used_at:%Y-%m-%d}"
                 say(f"{one.purpose}\t{until}\t{used}")
-        elif end:
+            return {"tokens": [asdict(one) for one in known]}
+        if end:
             found = [one.id for one in known if one.purpose == purpose]
             if not found:
                 raise click.ClickException(
                     f"There is no token for {purpose!r}. Fix: list them with winnow token."
                 )
             tokens.end_my_token(seat, found[0])
-            click.echo("Ended.")
-        else:
-            click.echo(tokens.make_token(seat, purpose, days))
+            say("Ended.")
+            return {"ended": purpose}
+        secret = tokens.make_token(seat, purpose, days)
+    say(secret)
+    return {"token": secret, "purpose": purpose}

@@ -111,7 +111,7 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | Non
 
     with open_as_of(seat, as_of) as opened:
         kind, found = opened.kind, opened.kind.snapshot(opened)
-        sources, names = found.sources(), names_of(opened.session)
+        names = names_of(opened.session)
         table, classes = opened.learner.table, opened.learner.classes
         log = entries.each(opened.session, opened.project_id, found.seq, rows_below=n_rows)
         whole = found.whole(log, names)
@@ -127,7 +127,7 @@ def export_view(seat: Seat, n_rows: int, above: float = ABOVE, as_of: AsOf | Non
     files = files_of(kind, table.cells)
     if as_of is not None:
         del files[DATA_SET]  # its card is of the present state
-    return ExportView(files, sources, found.counts(above), frame[front], found.seq, last, moment)
+    return ExportView(files, found.sources(), found.counts(above), frame[front], found.seq, last, moment)
 
 
 def prepare(seat: Seat, choice: ExportChoice, stem: str) -> str:

@@ -49,6 +49,13 @@ def _check_may_see(opened: Opened[Any]) -> None:
         )
 
 
+def queue_rows(seat: Seat) -> list[Any]:
+    """The whole queue as the rows that the project's kind lists. It waits as `queue_csv` can. Raises as that."""
+    seat.settle()
+    with seat.learner(Right.OWN) as opened:
+        return list(opened.kind.queue_rows(opened))
+
+
 def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
     """The whole queue as CSV. Raises NotAllowed unless the person is an owner.
 

@@ -71,7 +71,8 @@ def options(seat: Seat) -> SearchOptions:
     """
     with seat.learner(Right.ANSWER) as opened:
         classes = tuple(opened.learner.classes)
-        scored = opened.learner.table.candidate_weights is not None
+        table = opened.learner.table
+        scored, scored_by = table.candidate_weights is not None, table.roles.scored_by
     with seat.reading(Right.ANSWER) as reading:
         session, project_id, whose = reading.session, reading.project.id, reading.whose
         return SearchOptions(
@@ -82,6 +83,7 @@ def options(seat: Seat) -> SearchOptions:
             everybody=whose is None,
             anything=review.any_answer(session, project_id, SAYS_SOMETHING, whose),
             scored=scored and whose is None,
+            scored_by=scored_by,
         )
 
 

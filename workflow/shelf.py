@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workflow.common.fair_lock import FairLock
 from workflow.common.kept import KeptLog
 from workflow.common.machine import give_back, own_memory
 
@@ -66,7 +67,7 @@ class PastLearner:
 class Slot:
     """One project's learner and the lock that lets one thread at a time answer, undo or catch up."""
 
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    lock: FairLock = field(default_factory=FairLock)
     learner: Learner | None = None
     kept: KeptLog = field(default_factory=KeptLog)
     read_from: int = 0

@@ -14,7 +14,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from pages.parts import frame, state
 from pages.parts.answers import first_of, said
 from pages.parts.class_box import class_box
-from pages.parts.first_columns import PICTURE, ROW_HEIGHT, first_columns
+from pages.parts.first_columns import ROW_HEIGHT, first_columns, is_to_play
 from pages.parts.frame import ProjectPage
 from pages.parts.instance import instance
 from workflow import reviewing
@@ -64,8 +64,10 @@ def open_row(project_id: int, row: int | None) -> None:
 
 def _clicked(project_id: int, key: str, rows: tuple[int, ...]) -> None:
     """Called when a line of the table is clicked, or left."""
-    places = clicked_lines(st.session_state[key].selection)
+    selection = st.session_state[key].selection
+    places = clicked_lines(selection)
     open_row(project_id, rows[places[0]] if places else None)
+    st.session_state[state.PLAY] = is_to_play(selection)
 
 
 def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
@@ -133,7 +135,7 @@ def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str
         on_select=lambda: _clicked(project_id, table, rows),
         selection_mode="single-cell",  # a tick would stay, and clicks elsewhere do nothing
         key=table,
-        height=min(420, 38 + (ROW_HEIGHT if PICTURE in seen.cells else 35) * len(rows)),
+        height=min(420, 38 + (ROW_HEIGHT if seen.options else 35) * len(rows)),
         column_config={
             **seen.config,
             "When": _when(),
@@ -185,7 +187,7 @@ def row_part(
     standing, form : draw the labels, and the form      stood : gives words for `before` and `after` of an entry
     """
     st.markdown(f"##### Row {frame.escape(row.view.row_id)}")
-    instance(row.view)
+    instance(row.view, play=st.session_state.pop(state.PLAY, False) and not row.view.images)
     st.markdown("###### As it stands")
     standing(row)
     if row.may_correct:

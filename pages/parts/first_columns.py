@@ -1,4 +1,4 @@
-"""The first columns of lists of rows: a small picture, a mark for a recording, or the beginning of the text."""
+"""The first columns of lists of rows: a small picture, a mark that plays a recording, or the beginning of the text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import streamlit as st
 from workflow import media
 from workflow.seat import Seat
 
-PICTURE, TEXT = "Picture", "Text"
+PICTURE, SOUND, TEXT = "Picture", "Sound", "Text"
 ROW_HEIGHT = 56
 """Pixels of a line with a picture."""
 
-# Streamlit's tables show what a data URL holds and ask no server. The mark is a note that is seen in light and dark.
-_NOTE = (
+# Streamlit's tables show what a data URL holds and ask no server. The mark is seen in light and dark.
+_PLAY = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' width='24' height='24'"
-    " fill='%23808a90'%3E%3Cpath d='M9 3v10.6A3.5 3.5 0 1 0 11 17V7h6V3z'/%3E%3C/svg%3E"
+    "%3E%3Ccircle cx='12' cy='12' r='11' fill='%231b7d6c'/%3E%3Cpath d='M9.5 7v10l7-5z' fill='%23fff'/%3E%3C/svg%3E"
 )
 
 
@@ -41,9 +41,15 @@ def first_columns(seat: Seat, rows: Sequence[int]) -> FirstColumns:
     cells: dict[str, list[str | None]] = {}
     config: dict[str, Any] = {}
     if pictures is not None:
-        cells[PICTURE] = [_NOTE if one == media.SOUND else one or None for one in pictures]
-        config[PICTURE] = st.column_config.ImageColumn(width=72)
+        name = SOUND if set(pictures) - {""} == {media.SOUND} else PICTURE
+        cells[name] = [_PLAY if one == media.SOUND else one or None for one in pictures]
+        config[name] = st.column_config.ImageColumn(width=72)
     if texts is not None:
         cells[TEXT] = list(texts)
         config[TEXT] = st.column_config.TextColumn(width="large")
     return FirstColumns(cells, config, {"row_height": ROW_HEIGHT} if pictures is not None else {})
+
+
+def is_to_play(selection: Any) -> bool:
+    """Whether what was clicked in such a table is where its pictures are, and its marks of recordings."""
+    return any(column in (PICTURE, SOUND) for _, column in selection.cells)

@@ -16,10 +16,10 @@ MANY = 20
 """More features than these stand in a box that is shut."""
 
 
-def instance(view: RowView) -> None:
-    """Draw the row."""
+def instance(view: RowView, *, play: bool = False) -> None:
+    """Draw the row. play : its recording begins, as somebody has just asked for it"""
     if view.images or view.audio or view.text or view.caption:
-        _ROW(key=f"winnow_row_{view.row}", data={"view": view_of(view)})
+        _ROW(key=f"winnow_row_{view.row}", data={"view": view_of(view), "play": play})
     if view.features:
         table = {
             "Feature": [name for name, _ in view.features],

@@ -61,18 +61,18 @@ def found(page: ProjectPage, placeholder: str, place: DeltaGenerator | None = No
 
 
 def at_the_side(
-    page: ProjectPage, chosen: Sequence[Line], ask: Callable[[Line], object], ask_words: str
+    page: ProjectPage, chosen: Sequence[Line], ask: Callable[[Line], object], ask_words: str, *, play: bool
 ) -> None:
     """The row of the line that was clicked, and the button that asks it next; what to do where none is.
 
-    chosen : that line, or none      ask : has this person asked about a line next
+    chosen : that line, or none      ask : has this person asked about a line next      play : its recording begins
     """
     if not chosen:
         st.caption("Click a line to see its row and to ask it next.")
         return
     view = media.row_of(page.seat, chosen[0].row)
     st.markdown(f"##### Row {frame.escape(view.row_id)}")
-    instance(view)
+    instance(view, play=play and not view.images)
     if st.button(ask_words, type="primary", icon=":material/keyboard:"):
         with frame.refusals(AnswerError):
             ask(chosen[0])

@@ -17,10 +17,12 @@ FEWEST = 10
 """Rows looked at below which the share says next to nothing."""
 
 
-def score_review(page: ProjectPage) -> None:
-    """The part of a project whose table came with scores; nothing is counted before it is wanted."""
+def score_review(page: ProjectPage, scored_by: str | None = None) -> None:
+    """The part of a project whose table has scores; nothing is counted before it is wanted. scored_by : the model that
+    has given them since; None: they came with the file"""
     key = f"{state.SCORES}-{page.project.id}"
-    if not st.toggle("How right are the scores of your file?", key=f"{key}-open"):
+    whose = "your file" if scored_by is None else frame.escape(scored_by)
+    if not st.toggle(f"How right are the scores of {whose}?", key=f"{key}-open"):
         return
     first = reviewing.scores(page.seat, 0.0)
     assert first is not None  # noqa: S101 - the table has scores

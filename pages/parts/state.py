@@ -178,3 +178,6 @@ PROJECT_ORDER = "winnow_project_order"
 
 TOUR = "winnow_tour"
 """Beginning of the keys of a demo's tour, with the project behind it: the step where this tab is, and its buttons."""
+
+PLAY = "winnow_play"
+"""Whether the row that was just opened on Review is to be heard at once."""

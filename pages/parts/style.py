@@ -69,6 +69,20 @@ _STYLE = """<style>
 .st-key-winnow_tour { padding: .6rem 1rem; border-radius: 10px; background: rgba(63, 156, 139, .12); }
 .st-key-winnow_tour [data-testid="stMarkdown"] { flex: 1 1 16rem; min-width: min(14rem, 100%); }
 .st-key-winnow_tour p { line-height: 1.4; }
+@media (min-width: 761px) { .st-key-winnow_tour [class*="fold"] { display: none; } }
+/* Over a question on a phone it is one line, whose height the row gives; opened it lies over the row. */
+@media (max-width: 760px) { .stApp:has(.st-key-winnow_tour [class*="fold"]) { --winnow-tour: 52px; }
+  .st-key-winnow_tour:has([class*="fold"]) { box-sizing: border-box; padding: 0 .2rem 0 .7rem; gap: 0 .3rem; }
+  .st-key-winnow_tour:has([class*="fold"]) button { min-height: 44px; padding-inline: .5rem; }
+  .st-key-winnow_tour:has([class*="-unfold"]) { height: 44px; flex-wrap: nowrap; overflow: hidden; }
+  .st-key-winnow_tour:has([class*="-unfold"]) :is([class*="-next"], .stPageLink, br) { display: none; }
+  .st-key-winnow_tour:has([class*="-unfold"]) [data-testid="stMarkdown"] { flex: 1 1 0; min-width: 0; }
+  .st-key-winnow_tour:has([class*="-unfold"]) p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  [data-testid="stMainBlockContainer"]:has(.st-key-winnow_tour [class*="-fold"]) { padding-top: 90px !important; }
+  .st-key-winnow_tour:has([class*="-fold"]) { position: fixed; z-index: 4; top: 46px; left: .9rem; right: .9rem;
+    width: auto; padding: .6rem .7rem; background: color-mix(in srgb, #3f9c8b 14%, Canvas);
+    box-shadow: 0 6px 18px rgba(0, 0, 0, .3); }
+}
 .st-key-winnow_projects [data-testid="stPopover"] [data-testid="stMarkdownContainer"] { position: absolute;
   width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .winnow-glyph { display: inline-grid; place-items: center; width: 48px; height: 40px; border-radius: 8px;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.parts import frame, state
@@ -47,10 +49,17 @@ def token_part(page: frame.Page) -> None:
         )
 
 
-def in_words(one: tokens.ApiToken) -> str:
-    """Markdown of one token."""
+def last_use(held: Sequence[tokens.ApiToken]) -> str:
+    """When one of these was used last, to follow their number; "" where none was."""
+    used = max((one.last_used_at for one in held if one.last_used_at is not None), default=None)
+    return "" if used is None else f", last used {used:%Y-%m-%d}"
+
+
+def in_words(one: tokens.ApiToken, *, mine: bool = True) -> str:
+    """Markdown of one token. mine : whether it is that of who reads it"""
     facts = [f"made {one.created_at:%Y-%m-%d}"]
-    facts.append("ends when you end it" if one.expires_at is None else f"ends {one.expires_at:%Y-%m-%d}")
+    until = "you end it" if mine else "it is ended"
+    facts.append(f"ends when {until}" if one.expires_at is None else f"ends {one.expires_at:%Y-%m-%d}")
     used = one.last_used_at
     facts.append("not used yet" if used is None else f"last used {used:%Y-%m-%d %H:%M} UTC")
     return f"**{frame.escape(one.purpose)}**  \n{' · '.join(facts)}"

@@ -10,6 +10,9 @@ from pages.parts import frame, state
 from workflow import demos
 from workflow.demos import tours
 
+QUESTIONS = "annotate.py"
+"""The page with a question on it, whose choices a tour must not push out of sight."""
+
 
 class TourStep(NamedTuple):
     """words : Markdown      page, label : where it sends them, '' where they stay
@@ -97,11 +100,27 @@ def tour(page: frame.ProjectPage, here: str) -> None:
     step, project = steps[place], {"project": str(page.project.id)}
     with st.container(key="winnow_tour", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":small[Tour, {place + 1} of {len(steps)}]  \n{step.words}")
+        if here == QUESTIONS:
+            _fold(at)
         if step.page not in ("", here) and (page.person.is_owner or not step.owners):
             st.page_link(step.page, label=step.label, query_params=project, width="content")
         if place < len(steps) - 1:
             st.button("Next", key=f"{at}-next", on_click=_go_to, args=(at, place + 1))
         st.button("End the tour", key=f"{at}-end", type="tertiary", on_click=_end, args=(page,))
+
+
+def _fold(at: str) -> None:
+    """On a phone the tour is one line above the question until it is opened (`style.py`); elsewhere nothing is seen of
+    this button."""
+    opened = f"{at}-opened"
+    if st.session_state.setdefault(opened, False):
+        st.button("Fold", key=f"{at}-fold", type="tertiary", on_click=_open, args=(opened, False))
+    else:
+        st.button("Read", key=f"{at}-unfold", type="tertiary", on_click=_open, args=(opened, True))
+
+
+def _open(opened: str, whether: bool) -> None:
+    st.session_state[opened] = whether
 
 
 def _go_to(at: str, place: int) -> None:

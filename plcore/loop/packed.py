@@ -1,8 +1,10 @@
-"""Texts and lists among arrays of numbers, in the files of checkpoints: as JSON in bytes, so that no pickle is read."""
+"""What checkpoints are made of: arrays under names, among them texts and lists, as JSON in bytes, so that no pickle is
+read."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,3 +20,13 @@ def packed(value: Any) -> AnyArray:
 def unpacked(array: AnyArray) -> Any:
     """What was packed; tuples come back as lists. Raises ValueError for other bytes."""
     return json.loads(array.tobytes())
+
+
+def joined(parts: Mapping[str, Mapping[str, AnyArray]]) -> dict[str, AnyArray]:
+    """The arrays of all parts, each named after its part."""
+    return {f"{name}.{key}": one for name, arrays in parts.items() for key, one in arrays.items()}
+
+
+def part(arrays: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
+    """Those of one part of `joined`, under their own names."""
+    return {key.removeprefix(f"{name}."): one for key, one in arrays.items() if key.startswith(f"{name}.")}

@@ -73,8 +73,8 @@ class Standings:
         return {
             "counts": packed(self._count),
             "numbers": np.array([list(numbers), list(numbers.values())], dtype=np.int64),
-            "in_vain": packed({who: sorted(places) for who, places in self._in_vain.items()}),
-            "unsure": packed({who: sorted(places) for who, places in self._unsure.items()}),
+            "in_vain": packed({who: sorted(places, key=_named) for who, places in self._in_vain.items()}),
+            "unsure": packed({who: sorted(places, key=_named) for who, places in self._unsure.items()}),
             "resting": packed({who: list(places.items()) for who, places in self._resting.items()}),
         }
 
@@ -112,3 +112,8 @@ class Standings:
             if now - self._number[seq] < SKIP_LASTS
         ]
         return [place for _, place in sorted(recent, key=lambda one: one[0])]
+
+
+def _named(place: Place) -> tuple[int, str]:
+    """By what places are put in order: the row as a whole comes before its labels."""
+    return place.row, place.label or ""

@@ -9,7 +9,8 @@ order, and equal after any number of updates.
 from __future__ import annotations
 
 import math
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -147,6 +148,12 @@ class VoteTable:
         self.masks = kept_form(candidates)
         self.n_classes = candidates.shape[1]
 
+    def copy(self) -> Self:
+        """The same votes, which do not follow what this one is told from now on; the graph is shared."""
+        found = copy(self)
+        found.masks = self.masks.copy()
+        return found
+
     @property
     def votes(self) -> IntArray:
         """(T, m) votes now, a new array."""
@@ -198,6 +205,11 @@ class ScaledVoteTable(VoteTable):
         super().__init__(neighbors, weights, scales > 0)
         self._votes: IntArray = np.zeros((len(self.neighbors), self.n_classes), dtype=np.int64)
         add_scaled_votes(self.neighbors, self.weights, scales, self._votes)
+
+    def copy(self) -> Self:
+        found = super().copy()
+        found._votes = self._votes.copy()
+        return found
 
     def of(self, targets: IntArray) -> IntArray:
         return self._votes[targets]

@@ -38,7 +38,7 @@ from plcore.tables.formats.streaming import store_plain_csv
 from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.formats.vector_writing import VECTOR_FORMATS
 from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
-from plcore.tables.growing import Grown, column_way, with_embeddings, with_rows
+from plcore.tables.growing import Grown, with_embeddings, with_rows
 from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.kept_files import KeptFiles, lay_out
 from plcore.tables.label_text import MISSING
@@ -48,9 +48,10 @@ from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
-from plcore.tables.roles import WAYS_IN, Roles
+from plcore.tables.roles import WAYS_IN, Roles, column_way
 from plcore.tables.row_files import RowFiles, find_row_files
 from plcore.tables.row_parts import PartedTable, read_in_parts
+from plcore.tables.scoring import LEAST_SHARE, Rescored, is_score, with_scores
 from plcore.tables.sound import (
     SCALES,
     SOUND_NAMES,
@@ -73,6 +74,7 @@ from plcore.tables.text_marks import Mark, marks_of
 __all__ = [
     "CONTENT_TYPES",
     "FILE_FORMATS",
+    "LEAST_SHARE",
     "MAX_FILES",
     "MAX_FILE_MB",
     "MAX_PIXELS",
@@ -108,6 +110,7 @@ __all__ = [
     "PartedTable",
     "Picture",
     "Problem",
+    "Rescored",
     "Roles",
     "RowFiles",
     "Sound",
@@ -125,6 +128,7 @@ __all__ = [
     "format_of",
     "is_inline",
     "is_kept_name",
+    "is_score",
     "joined",
     "lacks_rows",
     "lay_out",
@@ -154,6 +158,7 @@ __all__ = [
     "to_png",
     "with_embeddings",
     "with_rows",
+    "with_scores",
     "with_vectors",
     "write_vectors",
 ]

@@ -8,7 +8,8 @@ seconds.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +19,12 @@ import pyarrow.compute as pc
 
 from plcore.common.types import BoolArray, FloatArray
 from plcore.common.words import quoted
-from plcore.tables.mapped import let_go
+from plcore.tables.mapped import let_go, mapped_numbers
 from plcore.tables.problems import MAX_PROBLEMS, Problem
 from plcore.tables.text_columns import in_one_piece
 
 _AT_ONCE = 200_000  # cells of columns of numbers that are looked at in one step
+_ROWS_AT_ONCE = 10_000
 LARGEST = 1e100  # squares and sums of such numbers still fit a double
 
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -80,45 +82,85 @@ def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.ND
     return ids
 
 
-def parse_numbers(cells: pd.DataFrame, columns: Sequence[str], finder: Finder) -> FloatArray:
+def parse_numbers(
+    cells: pd.DataFrame, columns: Sequence[str], finder: Finder, file: Path | None = None
+) -> FloatArray:
     """(n, p) float64, NaN where a cell is empty. Problems: text, infinities, decimal commas.
 
     A column may have decimal commas, as spreadsheets write them in many countries: it is read as most of its broken
     numbers are written, and the others are problems.
+
+    file : where the numbers are laid, row by row, as doubles of this machine, and mapped; None: they are in memory
     """
-    numbers = np.full((len(cells), len(columns)), np.nan)
-    together = max(1, _AT_ONCE // max(len(cells), 1))
-    for first in range(0, len(columns), together):
-        some = columns[first : first + together]
-        plain = _plain_numbers(_as_they_are(cells, some))
+    shape = len(cells), len(columns)
+    odd: set[int] = set()
+    blocks = _plain_rows(cells, columns, odd)
+    if file is None or not columns:
+        numbers, start = np.empty(shape), 0
+        for block in blocks:
+            numbers[start : start + len(block)] = block
+            start += len(block)
+        _look_closer(cells, columns, sorted(odd), finder, numbers)
+        return numbers
+    with file.open("wb") as out:
+        for block in blocks:
+            out.write(block.data)
+    if odd:
+        _look_closer(cells, columns, sorted(odd), finder, np.memmap(file, np.float64, "r+", shape=shape))
+    return mapped_numbers(file).reshape(shape)
+
+
+def _plain_rows(cells: pd.DataFrame, columns: Sequence[str], odd: set[int]) -> Iterator[FloatArray]:
+    """The numbers (r, p) of some rows after the other, as far as programs have written them. Columns that have to be
+    looked at more closely are put among the `odd`: what is given of these means nothing."""
+    texts = [pa.array(cells[column].array, pa.large_string()) for column in columns]
+    for start in range(0, len(cells), _ROWS_AT_ONCE):
+        rows = min(_ROWS_AT_ONCE, len(cells) - start)
+        block, together = np.full((len(columns), rows), np.nan), max(1, _AT_ONCE // rows)
+        for first in range(0, len(columns), together):
+            places = [
+                place for place in range(first, min(first + together, len(columns))) if place not in odd
+            ]
+            some = [texts[place].slice(start, rows) for place in places]
+            found = _plain_numbers(_one_after_the_other(some))
+            if found is not None:  # as most are: then many narrow columns are read as one long one
+                block[places] = found.reshape(len(places), rows)
+                continue
+            for place, text in zip(places, some, strict=True):
+                alone = _plain_numbers(_one_after_the_other([text]))
+                if alone is None:
+                    odd.add(place)
+                else:
+                    block[place] = alone
         let_go()
-        if plain is not None:
-            numbers[:, first : first + together] = plain.reshape(len(some), len(cells)).T
-            continue
-        texts = [stripped(cells, column) for column in some]
+        yield np.ascontiguousarray(block.T)
+
+
+def _look_closer(
+    cells: pd.DataFrame, columns: Sequence[str], places: Sequence[int], finder: Finder, numbers: FloatArray
+) -> None:
+    """Read these columns cell by cell, in place of what stands for them among the numbers."""
+    together = max(1, _AT_ONCE // max(len(cells), 1))
+    for first in range(0, len(places), together):
+        some = places[first : first + together]
+        texts = [stripped(cells, columns[place]) for place in some]
         values, wrong, comma = numbers_in(pa.concat_arrays(texts))
-        if not comma and not wrong.any():  # as most are: then many narrow columns are read as one long one
-            numbers[:, first : first + together] = values.reshape(len(some), len(cells)).T
-            large = (np.abs(numbers[:, first : first + together]) > LARGEST).any(axis=0)
-            for column, text, at in zip(some, texts, range(first, first + len(some)), strict=True):
-                if large[at - first]:
-                    _add_large(column, text, numbers[:, at], finder)
-            continue
-        for place, (column, text) in enumerate(zip(some, texts, strict=True)):
-            values, wrong, comma = numbers_in(text)
-            for row in first_rows(wrong):
-                message, fix = number_advice(text[row].as_py(), comma)
-                finder.add(row, column, message, fix)
-            numbers[:, first + place] = values
-            _add_large(column, text, values, finder)
-    return numbers
+        if not comma and not wrong.any():
+            numbers[:, some] = values.reshape(len(some), len(cells)).T
+        for place, text in zip(some, texts, strict=True):
+            if comma or wrong.any():
+                numbers[:, place], ill, own_comma = numbers_in(text)
+                for row in first_rows(ill):
+                    message, fix = number_advice(text[row].as_py(), own_comma)
+                    finder.add(row, columns[place], message, fix)
+            _add_large(columns[place], text, numbers[:, place], finder)
+        let_go()
 
 
-def _as_they_are(cells: pd.DataFrame, columns: Sequence[str]) -> pa.ChunkedArray:
-    """The cells of these columns, one column after the other; none is copied."""
-    whole = [pa.array(cells[column].array, pa.large_string()) for column in columns]
+def _one_after_the_other(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray]) -> pa.ChunkedArray:
+    """The cells of these columns; none is copied."""
     chunks = [
-        chunk for one in whole for chunk in (one.chunks if isinstance(one, pa.ChunkedArray) else (one,))
+        chunk for one in columns for chunk in (one.chunks if isinstance(one, pa.ChunkedArray) else (one,))
     ]
     return pa.chunked_array(chunks, pa.large_string())
 

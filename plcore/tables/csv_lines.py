@@ -84,7 +84,12 @@ def cell_at(data: bytes, delimiter: bytes, record: Record, position: int) -> int
 def count_lines(data: bytes, start: int = 0, end: int | None = None) -> int:
     """How many line ends lie in data[start:end]; CR LF is one."""
     stop = len(data) if end is None else end
-    return data.count(b"\n", start, stop) + data.count(b"\r", start, stop) - data.count(b"\r\n", start, stop)
+    feeds = data.count(b"\n", start, stop)
+    if (
+        data.find(b"\r", start, stop) < 0
+    ):  # found at once; to count what is not there takes four times as long
+        return feeds
+    return feeds + data.count(b"\r", start, stop) - data.count(b"\r\n", start, stop)
 
 
 def quotes_are_regular(data: bytes, delimiter: bytes, start: int = 0) -> bool:

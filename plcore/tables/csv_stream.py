@@ -33,7 +33,8 @@ Batch = list[pa.LargeStringArray]
 
 class PlainCsv(NamedTuple):
     """A file that seems plain: what the columns are called, what parts them, where the rows begin (byte, with the line
-    end of the header, and 1-based line of the header's end), and how many line ends follow the header."""
+    end of the header, and 1-based line of the header's end), how many line ends follow the header, and whether all of
+    that is ASCII."""
 
     names: list[str]
     delimiter: bytes
@@ -41,6 +42,7 @@ class PlainCsv(NamedTuple):
     line: int
     line_ends: int
     last_is_open: bool
+    is_ascii: bool
 
     def has_lines_of_their_own(self, n_rows: int) -> bool:
         """Whether n rows of it are a line each, and no line is blank."""
@@ -84,7 +86,9 @@ def batches(path: Path, csv: PlainCsv) -> Iterator[Batch]:
             read_options=pa.csv.ReadOptions(column_names=columns, block_size=_BLOCK, use_threads=False),
             parse_options=pa.csv.ParseOptions(delimiter=csv.delimiter.decode(), newlines_in_values=True),
             convert_options=pa.csv.ConvertOptions(
-                column_types={name: pa.large_string() for name in columns}, strings_can_be_null=False
+                check_utf8=not csv.is_ascii,
+                column_types={name: pa.large_string() for name in columns},
+                strings_can_be_null=False,
             ),
         ) as reader:
             for batch in reader:
@@ -112,17 +116,18 @@ def _is_text(head: bytes) -> bool:
     return True
 
 
-def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool] | None:
-    """Line ends from byte `start` on, and whether the last line has none; None where a NUL or a quote stands that makes
-    a file not plain (`plcore.tables.csv_lines.quotes_are_regular`)."""
+def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool, bool] | None:
+    """Line ends from byte `start` on, whether the last line has none, and whether all is ASCII; None where a NUL or a
+    quote stands that makes a file not plain (`plcore.tables.csv_lines.quotes_are_regular`)."""
     edges = np.frombuffer(dialect.delimiter + b'\r\n"', dtype=np.uint8)
     file.seek(start)
-    line_ends, n_quotes = 0, 0
+    line_ends, n_quotes, is_ascii = 0, 0, True
     before, block = b"\n", file.read(_BLOCK)
     while block:
         after = file.read(_BLOCK)
         if b"\0" in block:
             return None
+        is_ascii = is_ascii and block.isascii()
         line_ends += count_lines(block) - (before == b"\r" and block.startswith(b"\n"))
         if b'"' in block:
             text = np.frombuffer(before + block + (after[:1] or b"\n"), dtype=np.uint8)
@@ -133,4 +138,4 @@ def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool] | N
                 return None
             n_quotes += len(quotes)
         before, block = block[-1:], after
-    return None if n_quotes % 2 else (line_ends, before not in (b"\n", b"\r"))
+    return None if n_quotes % 2 else (line_ends, before not in (b"\n", b"\r"), is_ascii)

@@ -24,6 +24,8 @@ from plcore.tables.table import LabelTable
 
 SHOWN = 5  # names in a sentence
 _ROWS_PER_CLASS = 20
+_TOGETHER = 8  # columns of numbers that are looked at at a time
+_FEW = 1_000
 _CODE = re.compile(r"""[\[\]{}"]|^'|'$""")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
@@ -202,9 +204,12 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
         names_labels = values.nunique() >= 2 and set(values.unique()) - {""} <= classes
         if names_labels or _tells(values[known], truth[known]):
             told.append(column)
-    for place, column in enumerate(table.roles.numbers):
-        if _tells(pd.Series(table.numbers[known, place]), truth[known]):
-            told.append(column)
+    rows = np.flatnonzero(known)
+    for start in range(0, len(table.roles.numbers), _TOGETHER):  # they lie row by row
+        some = table.numbers[rows, start : start + _TOGETHER]
+        for column, numbers in zip(table.roles.numbers[start:], some.T, strict=False):
+            if _tells(pd.Series(numbers), truth[rows]):
+                told.append(column)
     if told:
         message = f"{listed(told[:SHOWN])} tells the label: every value goes with one of them."
         fix = "If it was derived from the label, take it from the features above; figures would be too good."
@@ -214,6 +219,8 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
 def _tells(values: pd.Series[str] | pd.Series[float], truth: IntArray) -> bool:
     """Whether few values go with one label each, and the labels are told apart by them."""
     labels = len(np.unique(truth))
+    if values.iloc[:_FEW].nunique() > 2 * labels:  # as of most columns of numbers
+        return False
     distinct = values.nunique()
     if labels < 2 or distinct < labels or distinct > 2 * labels or distinct > len(values) / 3:
         return False
@@ -238,7 +245,8 @@ def _unused(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _cut_away(table: LabelTable) -> Iterator[Doubt]:
-    if table.roles.cut != "threshold" or table.candidate_weights is None:
+    roles = table.roles
+    if roles.cut != "threshold" or table.candidate_weights is None or roles.scored_by is not None:
         return
     under = int((table.candidate_weights.max(axis=1) < table.roles.cut_at).sum())
     if under:

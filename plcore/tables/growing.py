@@ -25,7 +25,7 @@ from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
 from plcore.tables.named_votes import joined_votes
 from plcore.tables.problems import Problem, TableError, table_error
-from plcore.tables.roles import Roles
+from plcore.tables.roles import Roles, column_way
 from plcore.tables.sound import SOUND_NAMES
 from plcore.tables.table import LabelTable
 from plcore.tables.vector_columns import parse_vectors
@@ -126,17 +126,15 @@ def with_embeddings(table: LabelTable, vectors: Dense, classes: Mapping[str, str
     found = parse_embeddings(table.cells, EMBEDDING, {EMBEDDING: vectors}, finder)
     if finder.problems:
         raise table_error(finder.problems)
-    labels = (
-        {} if table.roles.label_vectors else _candidates(table, table.cells[:0], classes or {}, finder)[0]
-    )
+    labels = {} if table.roles.label_vectors else labels_of_no_rows(table, classes)
     roles = dataclasses.replace(table.roles, embedding=EMBEDDING)
     return Grown(dataclasses.replace(table, roles=roles, embeddings=found, **labels), 0, (), (), (), ())
 
 
-def column_way(roles: Roles) -> str | None:
-    """The role of the columns of candidates that more may be added to; None where there are no such."""
-    ways = ("label_columns", "annotators", "score_columns")
-    return next((way for way in ways if getattr(roles, way) and not roles.label_vectors), None)
+def labels_of_no_rows(table: LabelTable, classes: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The fields of a table that say which labels its rows may have, with all classes that there are by now, where no
+    rows are new. Of candidates. classes : as of `with_rows`"""
+    return _candidates(table, table.cells[:0], classes or {}, Finder(None))[0]
 
 
 def _with_label_columns(table: LabelTable, columns: Sequence[str]) -> LabelTable:

@@ -23,12 +23,13 @@ _TRUTH_VALUES = {"true", "false"}
 
 def as_labels(text: pa.Array, ignored: Sequence[str] = ()) -> pa.Array:
     """Labels as they stand in cells (large_string), written as everywhere; '' for those in `ignored`."""
-    clean = pc.utf8_normalize(pc.replace_substring_regex(text, _NO_WIDTH, ""), form="NFC")
+    encoded = text.dictionary_encode()  # many cells name few labels
+    clean = pc.utf8_normalize(pc.replace_substring_regex(encoded.dictionary, _NO_WIDTH, ""), form="NFC")
     clean = pc.utf8_trim_whitespace(clean)
-    if not ignored:
-        return clean
-    nothing = pc.is_in(clean, value_set=pa.array(ignored, pa.large_string()))
-    return pc.if_else(nothing, pa.scalar("", pa.large_string()), clean)
+    if ignored:
+        nothing = pc.is_in(clean, value_set=pa.array(ignored, pa.large_string()))
+        clean = pc.if_else(nothing, pa.scalar("", pa.large_string()), clean)
+    return clean.take(encoded.indices)
 
 
 def one_spelling(names: Iterable[str]) -> dict[str, str]:

@@ -114,7 +114,7 @@ def read_candidates(job: CandidateRange) -> WrittenPart:
 
 
 def join(job: Joined) -> WrittenPart:
-    return job.write(np.concatenate(job.read_each(job.parts)))
+    return job.write(np.concatenate(list(job.read_each(job.parts))))
 
 
 def _of_array(job: _Range) -> AnyArray:

@@ -11,6 +11,7 @@ import pandas as pd
 from plcore.tables.candidate_cells import is_weighted, without_weight
 from plcore.tables.column_sample import DEFAULT_SEPARATOR, ColumnSample, mean_of, parts_of
 from plcore.tables.literal_cells import is_list_of_labels, labels_of_cell
+from plcore.tables.prose import MARKS, TEXT_NAMES, is_written
 
 CANDIDATE_NAMES = {
     "candidates", "candidate", "candidate_labels", "candidate_set", "labels", "label_set",
@@ -50,8 +51,11 @@ class ListGuess:
         return {without_weight(piece) for piece in pieces} if self.form == "weighted" else set(pieces)
 
 
-def guess_list(columns: Sequence[ColumnSample]) -> ListGuess | None:
-    """The column that lists the candidates: by name, else by cells like `wren|robin`, `wren:0.6|robin:0.3` or JSON."""
+def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] = ()) -> ListGuess | None:
+    """The column that lists the candidates: by name, else by cells like `wren|robin`, `wren:0.6|robin:0.3` or JSON.
+
+    truths : columns that may hold true labels: what they hold is a label wherever it stands
+    """
     for column in columns:
         if column.key in CANDIDATE_NAMES and not column.is_bits:
             return guess_form(column)
@@ -69,6 +73,10 @@ def guess_list(columns: Sequence[ColumnSample]) -> ListGuess | None:
         names = [without_weight(piece) for piece in pieces] if weighted else pieces
         # Labels are short and come again; the parts of prose and of decimal commas do not.
         labels_like = len(set(names)) <= len(names) / 2 and mean_of(map(len, pieces)) <= 30
+        if separator in MARKS and not weighted:
+            known = {cell for one in truths if one is not column for cell in one.cells}
+            among = 0 < len(known) <= 2 * len(known & set(names))
+            labels_like &= among or not (column.key in TEXT_NAMES or is_written(column.cells, separator))
         if labels_like and share >= 0.1 and share > best_share and column.share(_DECIMAL_COMMA) < 0.5:
             best, best_separator, best_share = column, separator, share
     return None if best is None else guess_form(best, best_separator)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from plcore.tables.column_sample import ColumnSample, mean_of, sample_columns
 from plcore.tables.label_text import MISSING
+from plcore.tables.prose import TEXT_NAMES
 from plcore.tables.roles import Roles
 from plcore.tables.suggested_labels import (
     are_vectors,
@@ -51,17 +52,6 @@ _MAYBE_ID_NAMES = {
     "file_name",
     "name",
     "code",
-}
-_TEXT_NAMES = {
-    "text",
-    "sentence",
-    "description",
-    "caption",
-    "comment",
-    "message",
-    "review",
-    "title",
-    "abstract",
 }
 _ANNOTATOR = re.compile(
     r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*"
@@ -159,7 +149,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
     if (pairs := guess_pairs(columns)) is not None:
         roles = Roles(choices=_names(pairs.choices), choice_scores=_names(pairs.scores))
         return _Labels(roles, (*pairs.choices, *pairs.scores), _cells(pairs.choices))
-    if (listed := guess_list(columns)) is not None:
+    if (listed := guess_list(columns, _named_as_truth(columns))) is not None:
         said = guess_voters(columns, listed)
         roles = Roles(
             listed.column.name, listed.separator, listed.form, voters=next(iter(_names(said)), None)
@@ -196,8 +186,11 @@ def _cells(columns: Iterable[ColumnSample]) -> frozenset[str]:
 
 def _true_labels(columns: list[ColumnSample]) -> frozenset[str]:
     """The cells of a column that is named like one of true labels."""
-    named = [column for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
-    return _cells(column for column in named if not column.is_numbers)
+    return _cells(column for column in _named_as_truth(columns) if not column.is_numbers)
+
+
+def _named_as_truth(columns: list[ColumnSample]) -> list[ColumnSample]:
+    return [column for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
 
 
 def _missing(given: _Labels, cells: pd.DataFrame) -> tuple[str, ...]:
@@ -295,6 +288,6 @@ def _text(columns: list[ColumnSample]) -> ColumnSample | None:
         for column in columns
         if column.cells
         and not column.is_numbers
-        and (column.key in _TEXT_NAMES or (column.words >= 3 and not column.repeats))
+        and (column.key in TEXT_NAMES or (column.words >= 3 and not column.repeats))
     ]
     return max(texts, key=lambda column: column.words, default=None)

@@ -106,6 +106,9 @@ def _named(folder: Path, name_of: Callable[[str], str], fill: Callable[[BinaryIO
 def _write_groups(table: TableParts, file: BinaryIO) -> None:
     """One group of rows after the other: no more than one of them is in memory as Parquet."""
     writer: pa.parquet.ParquetWriter | None = None
+    plain = {
+        f"cell:{name}" for name in table.roles.numbers
+    }  # digits hardly pack, and packing costs more than the rest
     try:
         for start in range(0, len(table.candidates), _ROWS_PER_GROUP):
             data = to_arrow(rows_of(table, slice(start, start + _ROWS_PER_GROUP)))
@@ -113,7 +116,8 @@ def _write_groups(table: TableParts, file: BinaryIO) -> None:
                 file,
                 data.schema,
                 compression={
-                    path: "none" if path.startswith("number:") else "lz4" for path in _paths(data.schema)
+                    path: "none" if path in plain or path.startswith("number:") else "lz4"
+                    for path in _paths(data.schema)
                 },
                 use_dictionary=["candidates.list.element", "truth"],
                 write_statistics=False,  # nobody looks for rows in it

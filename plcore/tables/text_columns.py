@@ -4,8 +4,10 @@ for each column costs more than the cells of a wide table."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -45,3 +47,42 @@ def has_sign(column: pa.LargeStringArray | pa.ChunkedArray, sign: bytes) -> bool
     """Whether this one byte occurs in any cell; no more than a chunk of the text is copied."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else (column,)
     return any(sign in bytes_of(chunk) for chunk in chunks)
+
+
+class GatheredText:
+    """Pieces of a column of text, copied behind one another into memory that is used again for the next: to take as
+    much from the system each time costs as much as reading a file does."""
+
+    def __init__(self) -> None:
+        self._text: npt.NDArray[np.uint8] = np.empty(16, dtype=np.uint8)
+        self._ends: npt.NDArray[np.int64] = np.zeros(16, dtype=np.int64)
+        self._n = 0
+
+    def add(self, piece: pa.LargeStringArray) -> None:
+        """Put these cells, none missing, behind the others."""
+        if not len(piece):
+            return
+        _, offsets, text = piece.buffers()
+        ends = np.frombuffer(offsets, dtype=np.int64)[piece.offset : piece.offset + len(piece) + 1]
+        begin, n = int(self._ends[self._n]), self._n + len(piece)
+        size = int(ends[-1] - ends[0])
+        self._text, self._ends = _with_room(self._text, begin + size), _with_room(self._ends, n + 1)
+        if size:
+            self._text[begin : begin + size] = np.frombuffer(text, dtype=np.uint8)[ends[0] : ends[-1]]
+        np.add(ends[1:], begin - ends[0], out=self._ends[self._n + 1 : n + 1])
+        self._n = n
+
+    def take(self) -> pa.LargeStringArray:
+        """All of them as one column, which is good until the next is added; that one begins anew."""
+        n, self._n = self._n, 0
+        buffers = pa.py_buffer(self._ends[: n + 1]), pa.py_buffer(self._text[: self._ends[n]])
+        return pa.LargeStringArray.from_buffers(n, *buffers)
+
+
+def _with_room(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    """The array, or a copy of twice the size or more where it is too small."""
+    if size <= len(array):
+        return array
+    larger = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -68,7 +68,7 @@ def open_line(page: Page, row: str) -> None:
     place = int((cell.get_attribute("id") or "").rpartition("-")[2])
     box = grid.locator("canvas").first.bounding_box()
     assert box is not None
-    pictured = grid.locator("[role=columnheader]", has_text="Picture").count()
+    pictured = grid.locator("[role=columnheader]", has_text=re.compile("^(Picture|Sound)$")).count()
     page.mouse.click(box["x"] + 140, box["y"] + 35 + (56 if pictured else 35) * (place + 0.5))
 
 

@@ -1,7 +1,7 @@
 """`make screenshots`: every page at desktop and phone size, light and dark, into screenshots/, which git ignores.
 
-A fresh server with the demo project, sixty questions answered as an oracle would. Only what the README shows is kept,
-in docs/screens: copy it there when that page has changed.
+A fresh server with the demo project, sixty questions answered as an oracle would. Only what README and docs show is
+kept, in docs/screens: copy it there when that page has changed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tests.browser.obtain import obtain
 from tests.browser.server import Server
 from tests.conftest import ROOT
 from tests.workflow.vector_world import answer_truly, vector_project
+from workflow import demos
 from workflow.demos.digits import demo_cells
 from workflow.home import open_home
 from workflow.people import team
@@ -100,6 +101,18 @@ def vector_projects(home: Path) -> dict[str, str]:
     }
 
 
+def made_demos(page: Page, base: str) -> dict[str, str]:
+    """The question pages of the demos that Home makes: name -> address and its parameters."""
+    found = {}
+    for name, demo in (("annotate-calls", demos.CALLS), ("annotate-votes", demos.REMARKS)):
+        page.goto(base)
+        page.get_by_role("button", name=demo.title, exact=True).first.click()
+        page.wait_for_url("**/annotate?project=*")
+        page.locator(room.CARD).wait_for()
+        found[name] = page.url.removeprefix(f"{base}/")
+    return found
+
+
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
@@ -114,12 +127,12 @@ def main() -> None:
             state = str(Path(folder) / "state.json")
             context.storage_state(path=state)
             take(browser, state, PAGES, lambda page, name: open_page(page, server.base, name))
-            vectors = vector_projects(server.home)
+            others = made_demos(page, server.base) | vector_projects(server.home)
             take(
                 browser,
                 state,
-                vectors,
-                lambda page, name: go(page, f"{server.base}/{vectors[name]}", *PAGES[name.partition("-")[0]]),
+                others,
+                lambda page, name: go(page, f"{server.base}/{others[name]}", *PAGES[name.partition("-")[0]]),
             )
             browser.close()
         finally:

@@ -51,7 +51,7 @@ def test_what_is_open_ends_and_is_noted(copy: Path) -> None:
         with there.read() as session:
             assert [sign_ins.find(session, name, at) for name in ("open", "over", "ended")] == [None] * 3
             assert links.open_counts(session, at) == {}
-            assert tokens.listed(session, 1, at) == []
+            assert tokens.listed(session, at, 1) == []
             found = [links.find(session, name) for name in ("open", "over", "ended")]
             assert [one and (one.expires_at, one.used_at) for one in found] == [
                 (at, None),

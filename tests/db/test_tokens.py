@@ -29,17 +29,19 @@ def test_a_token_is_found_until_it_expires_or_ends(database: Database) -> None:
         assert use is not None
         assert (use.person.name, use.id) == ("Ada", 2)
         assert tokens.find(session, "an hour", LATER) is None
-        assert [one.purpose for one in tokens.listed(session, ada, NOW)] == ["for ever", "an hour"]
-        assert tokens.listed(session, ada + 1, NOW) == []
+        assert [one.purpose for one in tokens.listed(session, NOW, ada)] == ["for ever", "an hour"]
+        assert tokens.listed(session, NOW, ada + 1) == []
     with database.write() as session:
         assert not tokens.end(session, 1, ada + 1, NOW), "it is Ada's"
         assert tokens.end(session, 1, ada, NOW)
         assert not tokens.end(session, 1, ada, NOW), "it has ended"
         tokens.see(session, 2, LATER)
-        (left,) = tokens.listed(session, ada, NOW)
+        (left,) = tokens.listed(session, NOW, ada)
         assert (left.last_used_at, left.expires_at) == (LATER, LATER)
-        tokens.end_for(session, ada, NOW)
-        assert tokens.listed(session, ada, NOW) == []
+        assert tokens.listed(session, NOW) == [left], "of all people"
+        assert tokens.end_for(session, ada, NOW) == 1, "those that could still be used"
+        assert tokens.end_for(session, ada, NOW) == 0
+        assert tokens.listed(session, NOW, ada) == []
         assert tokens.find(session, "an hour", NOW) is None
 
 

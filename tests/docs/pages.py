@@ -10,6 +10,7 @@ from tests.conftest import ROOT
 PAGES = sorted(
     [
         *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs" / "tutorials").glob("*.md"),
         *(ROOT / "docs" / "decisions").glob("*.md"),
         *(ROOT / "benchmarks" / "results").glob("*.md"),
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),

@@ -31,6 +31,9 @@ PYTHON_IS_RUN = {
     "docs/library.md": "tests/plcore/test_library_page.py",
     "docs/online-learners.md": "here",
     "docs/researcher.md": "here",
+    "docs/tutorials/calls.md": "tests/docs/test_tutorials.py",
+    "docs/tutorials/digits.md": "tests/docs/test_tutorials.py",
+    "docs/tutorials/votes.md": "tests/docs/test_tutorials.py",
 }
 """Pages with Python on them, and where it is run."""
 OF_OTHERS = {

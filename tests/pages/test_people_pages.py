@@ -11,7 +11,7 @@ from pages.parts import frame, state
 from pages.parts.browser_list import in_words
 from tests.pages.conftest import Open, words
 from workflow.home import Home
-from workflow.people import browsers, passwords, team
+from workflow.people import browsers, passwords, team, tokens
 from workflow.people.browsers import SignIn, Visit
 from workflow.seat import Seat
 
@@ -51,6 +51,23 @@ def test_an_owner_acts_in_a_person_s_line(home: Home, owner: int, ada: Seat, sho
     press(test, f"end-{ada.person_id}")
     assert "access ended · not signed in" in words(test)
     assert [one.label for one in test.button if "elsewhere" in one.label.lower()] == []
+
+
+def test_an_owner_sees_and_ends_tokens_of_others(home: Home, owner: int, ada: Seat, show: Open) -> None:
+    secrets = [tokens.make_token(ada, purpose) for purpose in ("survey", "note*book")]
+    test = show(owner, "people.py")
+    assert "1 browser signed in · 2 tokens\n" in words(test)
+    used = tokens.user_of(home, secrets[0])
+    assert used is not None
+    tokens.note_use(home, used.id)
+    test.run()
+    assert f"2 tokens, last used {datetime.now(UTC):%Y-%m-%d}" in words(test)
+    assert "ends when it is ended" in words(test)
+    assert not any(secret in words(test) for secret in secrets)
+    press(test, f"end-token-{used.id}")
+    assert "1 token" in words(test)
+    assert "last used" not in words(test)
+    assert [tokens.user_of(home, secret) is None for secret in secrets] == [True, False]
 
 
 def test_a_link_that_others_cannot_reach_says_so(

@@ -64,7 +64,7 @@ def small(row: int) -> str:
 
 def shown(row: int) -> str:
     """What stands in the column of pictures."""
-    return small(row) if row % 2 else first_columns._NOTE if row == 2 else ""
+    return small(row) if row % 2 else first_columns._PLAY if row == 2 else ""
 
 
 def test_the_queue_shows_a_small_picture_of_each_row_and_a_mark_for_a_recording(

@@ -46,6 +46,7 @@ API: Mapping[str, Right | None] = {
     "POST /projects/{project}/question": Right.ANSWER,
     "POST /projects/{project}/answers": Right.ANSWER,
     "POST /projects/{project}/rows": Right.OWN,
+    "POST /projects/{project}/predictions": Right.OWN,
 }
 """Below /api/v1, for whoever sends a token. None: what the person may see, of whatever project."""
 

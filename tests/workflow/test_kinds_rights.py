@@ -213,6 +213,8 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
         refused |= {"room.groups_in_file", "room.set_groups"}
     if not kinds.KINDS[world.kind].REPLAYS_RANDOM_ORDER:
         refused.add("progress.estimate_random_order")
+    if world.table().label_vectors is not None:
+        refused.add("predictions.add_predictions")
     if not oracle.can_answer(seat):
         refused.add("oracle.answer_for_me")
     if "strategy" not in projects.learner_settings(seat):

@@ -50,7 +50,16 @@ from workflow.common.found import Search
 from workflow.common.log import read_class_changes
 from workflow.demos import tours
 from workflow.home import Home
-from workflow.importing import arrivals, crowd, encoding, encoding_requests, jobs, more_rows, row_records
+from workflow.importing import (
+    arrivals,
+    crowd,
+    encoding,
+    encoding_requests,
+    jobs,
+    more_rows,
+    predictions,
+    row_records,
+)
 from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
 from workflow.media import spectrograms
@@ -212,6 +221,7 @@ SEE: dict[str, UseCase] = {
     "progress.watched": lambda seat, _world, _row: progress.watched(seat),
     "stopping.stop_view": lambda seat, _world, _row: stopping.stop_view(seat),
     "finding.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
+    "finding.small_addresses": lambda seat, _world, row: media.small_addresses(seat, [row]),
     "finding.row_of": lambda seat, _world, row: media.row_of(seat, row),
     "finding.first_words": lambda seat, _world, row: media.first_words(seat, [row]),
     "instance_map.is_waited_for": lambda seat, _world, _row: maps.is_waited_for(seat),
@@ -293,6 +303,7 @@ OWN: dict[str, UseCase] = {
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
     "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),
+    "queue.queue_rows": lambda seat, _world, _row: queue.queue_rows(seat),
     "queue.queue_csv": lambda seat, _world, _row: queue.queue_csv(seat),
     "exporting.export_view": lambda seat, _world, _row: exporting.export_view(seat, 3),
     "exporting.prepare": lambda seat, _world, _row: exporting.prepare(
@@ -354,6 +365,9 @@ OWN: dict[str, UseCase] = {
     "aside.set_aside": lambda seat, _world, _row: aside.set_aside(seat, seat.person_id),
     "aside.count_again": lambda seat, _world, _row: aside.count_again(seat, seat.person_id),
     "row_records.append_rows": lambda seat, _world, _row: row_records.append_rows(seat, [{"nobody": "x"}]),
+    "predictions.add_predictions": lambda seat, _world, row: predictions.add_predictions(
+        seat, [predictions.ScoredRow(row, None, {})], "net", secrets.token_hex(8)
+    ),
 }
 OWN_ANYWHERE: dict[str, UseCase] = {
     "projects.archive_project": lambda seat, _world, _row: projects.archive_project(seat),
@@ -399,6 +413,7 @@ OWN_WINNOW: dict[str, UseCase] = {
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
     "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
     "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),
+    "tokens.end_token": lambda seat, _world, _row: tokens.end_token(seat, 1, 99),
     "browsers.end_browser": lambda seat, _world, _row: browsers.end_browser(seat, 1, 1),
     "passwords.clear_password": lambda seat, _world, _row: passwords.clear_password(seat, 1),
     "elsewhere.set_known_as": lambda seat, _world, _row: elsewhere.set_known_as(seat, 1, "root"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
@@ -36,6 +36,8 @@ AT_LENGTH = CapacityLimiter(4)
 """The same of calls that read or write a whole file, which may take minutes: they take none from other calls."""
 MOST = 8_000_000
 """Bytes of a body: ten thousand rows of some columns."""
+MOST_TOGETHER = 4 * MOST
+"""Bytes of all bodies that are read or dealt with at once: as values they take some ten times as much."""
 PARTS = 50_000
 """Lists and objects in it, counted by their brackets."""
 SILENCE = 30.0
@@ -43,6 +45,10 @@ SILENCE = 30.0
 AGAIN = "5"
 """Seconds after which it may be tried again where the store fails, or many wait."""
 
+TOO_MUCH = (
+    f"The bodies of all calls that are being dealt with have more than {MOST_TOGETHER:,} bytes together. Nothing was "
+    f"done. Fix: send this one again in {AGAIN} seconds."
+)
 _STATUS: dict[type[Exception], int] = {
     NotAllowed: 403,
     NotFound: 404,
@@ -129,10 +135,12 @@ async def _of_http(_request: Request, error: Exception) -> Response:
 
 
 class Bounded:
-    """ASGI middleware: reads a body whole before anything is done, within bounds."""
+    """ASGI middleware: reads a body whole before anything is done, within bounds for each and for all together. A body
+    counts until its call is through."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
@@ -140,12 +148,23 @@ class Bounded:
             return
         body = bytearray()
         try:
+            await self._read(body, scope, receive, send)
+        finally:
+            self._held -= len(body)
+
+    async def _read(self, body: bytearray, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body, which is empty, and pass the call on."""
+        try:
             async with asyncio.timeout(SILENCE):
                 async for piece in Request(scope, receive).stream():
                     body += piece
+                    self._held += len(piece)
                     if len(body) > MOST:
                         words = f"A body has at most {MOST:,} bytes. Fix: send fewer rows at a time."
                         await _closing(413, words)(scope, receive, send)
+                        return
+                    if self._held > MOST_TOGETHER:
+                        await _closing(503, TOO_MUCH, {"retry-after": AGAIN})(scope, receive, send)
                         return
         except (TimeoutError, ClientDisconnect):
             await _closing(408, f"The body did not come whole in {SILENCE:.0f} s.")(scope, receive, send)
@@ -165,8 +184,8 @@ class Bounded:
         await self._app(scope, receive_read, send)
 
 
-def _closing(status: int, words: str) -> Response:
-    return problem(status, words, {"connection": "close"})
+def _closing(status: int, words: str, headers: Mapping[str, str] | None = None) -> Response:
+    return problem(status, words, {"connection": "close", **(headers or {})})
 
 
 __all__ = ["REFUSALS", "AnySeat", "Bounded", "SeatAt", "done", "done_at_length", "say_refusals", "told"]

@@ -1,4 +1,4 @@
-"""Calls that store something: a question is put before the person, an answer, more rows."""
+"""Calls that store something: a question is put before the person, an answer, more rows, another model's scores."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from starlette.responses import JSONResponse, Response
 
 from web import presses
 from web.api.calls import REFUSALS, SeatAt, done, done_at_length, told
-from web.api.shapes import Added, AnswerBody, NextQuestion, RowsBody, StoredAnswer, ToldProblem
+from web.api.sent import AnswerBody, PredictionsBody, RowsBody
+from web.api.shapes import Added, NextQuestion, StoredAnswer, ToldProblem, Weighed
 from workflow import answering
 from workflow.answering import Saved, StaleQuestion
-from workflow.importing import row_records
+from workflow.importing import predictions, row_records
 from workflow.outgoing import for_programs
 
 _REFUSALS: dict[int | str, dict[str, Any]] = REFUSALS | {
@@ -65,6 +66,19 @@ async def append(seat: SeatAt, body: RowsBody) -> Any:
     passed over, and columns that it has not: the reply names both. Where no row is new, it is refused. So nothing comes
     in twice."""
     return (await done_at_length(row_records.append_rows, seat, body.rows))._asdict()
+
+
+@router.post(
+    "/projects/{project}/predictions",
+    response_model=Weighed,
+    summary="Let another model weigh the candidates",
+)
+async def predict(seat: SeatAt, body: PredictionsBody) -> Any:
+    """Its scores take the place of the weights of these rows' candidates, as scores of a file would have; which classes
+    are candidates does not change. All come in, or none. Of one true label alone."""
+    sent = [predictions.ScoredRow(one.row, one.row_id, one.scores) for one in body.predictions]
+    found = await done_at_length(predictions.add_predictions, seat, sent, body.model, body.key)
+    return found._asdict()
 
 
 def _stored(saved: Saved) -> dict[str, Any]:

@@ -1,52 +1,13 @@
-"""What goes over the wire: the bodies that programs send and the replies they get. The OpenAPI document is made of
-these."""
+"""The replies that programs get. The OpenAPI document is made of these and of the bodies (`sent.py`)."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field
 
-from workflow.common.pressed import storable
-
-Text = Annotated[str, AfterValidator(storable)]
-"""What a database takes."""
 Share = Annotated[float, Field(ge=0, le=1)]
-
-
-def _cells_are_texts(rows: Any) -> Any:
-    """The rows, each a dict of texts that a database takes. Raises ValueError at the first that is none: pydantic would
-    list every cell of a million, and hold up everybody meanwhile."""
-    for number, row in enumerate(rows if isinstance(rows, list) else ()):
-        if not isinstance(row, dict):
-            raise ValueError(f"Row {number} is no {{column: cell}}.")
-        for column, cell in row.items():
-            if not isinstance(cell, str):
-                raise ValueError(f'The cell {column[:50]!r} of row {number} is no text. Fix: send "1" for 1.')
-        try:
-            storable("".join((*row, *row.values())))
-        except ValueError as error:
-            raise ValueError(f"Row {number}: {error}") from error
-    return rows
-
-
-class Sent(BaseModel):
-    """A body: what it does not know is refused, and nothing is taken for something else."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _knows_all(cls, sent: Any) -> Any:
-        """Refuses the first that it does not know, of a million perhaps, which pydantic would list."""
-        names = sent if isinstance(sent, dict) else ()
-        unknown = next((name for name in names if name not in cls.model_fields), None)
-        if unknown is not None:
-            raise ValueError(
-                f"There is no {unknown[:50]!r} here. Fix: send {', '.join(cls.model_fields)} alone."
-            )
-        return sent
 
 
 class ToldProblem(BaseModel):
@@ -133,17 +94,6 @@ class NextQuestion(BaseModel):
     question: ToldQuestion | None
 
 
-class AnswerBody(Sent):
-    """An answer to a question."""
-
-    token: Annotated[Text, Field(min_length=1, max_length=200)]
-    kind: Annotated[Text, Field(max_length=20, description="One of the question's `answers`.")]
-    labels: Annotated[list[Annotated[Text, Field(max_length=1_000)]], Field(max_length=5_000)] = []
-    note: Annotated[Text, Field(max_length=10_000)] | None = None
-    flagged: bool = False
-    shown: Annotated[Text, Field(max_length=200)] | None = None
-
-
 class StoredAnswer(BaseModel):
     """What was stored. The same answer sent again gets the same reply, and stores nothing."""
 
@@ -154,16 +104,16 @@ class StoredAnswer(BaseModel):
     labels: list[str]
 
 
-class RowsBody(Sent):
-    """Rows to add, all or none."""
+class Weighed(BaseModel):
+    """What became of predictions. The same sent again under the same key gets the same reply, and stores nothing."""
 
-    rows: Annotated[
-        list[dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=100_000)]]],
-        BeforeValidator(_cells_are_texts),
-        Field(
-            min_length=1, max_length=10_000, description="Each {column: cell}, as a CSV file would have them."
-        ),
-    ]
+    seq: int = Field(description="The entry of the project's log that has them.")
+    rows: int = Field(description="How many were sent.")
+    weighed: int = Field(description="Rows whose candidates weigh by them now.")
+    silent: int = Field(
+        description="Rows none of whose candidates has a score above 0: they weigh as before."
+    )
+    outside: int = Field(description="Rows whose highest score is of a class that is no candidate.")
 
 
 class Added(BaseModel):

@@ -120,6 +120,7 @@ class SearchOptions:
     people : (id, name) of everybody, where `everybody`: this person may see the answers of others
     anything : whether there is any answer to find
     scored : whether the table came with scores, of which this person may see how right they are
+    scored_by : the model that has given others since (`plcore.tables.scoring`); None where they are the file's
     """
 
     classes: tuple[str, ...]
@@ -127,6 +128,7 @@ class SearchOptions:
     everybody: bool
     anything: bool
     scored: bool
+    scored_by: str | None = None
 
 
 def checked_kinds(search: Search) -> tuple[str, ...]:

@@ -92,8 +92,10 @@ def history_of(
             and stands_as_before(entry.row, (first, entry))
         )
 
-    own = []
+    own: list[OwnAnswer] = []
     for entry in found:
+        if len(own) == REACH:
+            break
         if f"{entry.token}{SECOND}" in by_token:
             continue  # the second one of that press speaks for both
         parts = together.get(entry.seq, [entry])
@@ -115,7 +117,7 @@ def history_of(
             )
         if entry.withdrawal is None:
             newest.setdefault((entry.row, entry.label), entry.seq)
-    return tuple(own[:REACH])
+    return tuple(own)
 
 
 def _together(found: Sequence[answers.PastEntry]) -> dict[int, list[answers.PastEntry]]:

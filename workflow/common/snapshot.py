@@ -30,7 +30,7 @@ class Snapshot:
     """The state of a project's rows after the log's entry `seq`. Nothing in it changes when the learner goes on.
 
     answered : bool (n,), a person decided
-    certainty : (n,) how sure the label is: 1 where the file, a person or a proof gives it, else the model's
+    certainty : finds (n,) how sure the label is: 1 where the file, a person or a proof gives it, else the model's
         probability; NaN where the row has none, or is set aside
     labels_of : the labels that an answer names, as they are called now
     sources : counts how many labels come from each source
@@ -39,7 +39,7 @@ class Snapshot:
 
     seq: int
     answered: BoolArray
-    certainty: FloatArray
+    certainty: Callable[[], FloatArray]
     labels_of: Callable[[LogEntry], Sequence[str]]
     sources: Callable[[], Mapping[str, int]]
     finish: Callable[[Sequence[dict[str, Any]]], Any]
@@ -52,7 +52,7 @@ class Snapshot:
         """The numbers of the rows that an export holds. choice : one of CHOICES      above : of SURE, the least sure"""
         if choice == ALL:
             return np.arange(self.n_rows)
-        return np.flatnonzero(self.answered if choice == ANSWERED else self.certainty >= above)
+        return np.flatnonzero(self.answered if choice == ANSWERED else self.certainty() >= above)
 
     def counts(self, above: float) -> dict[str, int]:
         """How many rows each of CHOICES holds."""

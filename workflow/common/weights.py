@@ -7,6 +7,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from plcore.tables import LEAST_SHARE
+
 if TYPE_CHECKING:
     from plcore import LabelTable
 
@@ -35,7 +37,8 @@ def weight_words(table: LabelTable, row: int) -> dict[str, str]:
     if not named:
         return {}
     if not _are_votes(table):
-        return {label: f"{weight:.2g}" if weight < 1 else f"{weight:.4g}" for label, weight in named.items()}
+        nothing = LEAST_SHARE * max(named.values())  # a candidate to which another model gave nothing
+        return {label: _number(weight) if weight > nothing else "0" for label, weight in named.items()}
     votes = votes_in(table, row)
     total = f" of {votes:,}" if votes else ""
     return {
@@ -51,9 +54,13 @@ def voters_of(table: LabelTable, row: int) -> dict[str, tuple[str, ...]]:
     return {table.classes[place]: table.votes.who_said(row, place) for place in table.votes.labels_in(row)}
 
 
+def _number(weight: float) -> str:
+    return f"{weight:.2g}" if weight < 1 else f"{weight:.4g}"
+
+
 def _are_votes(table: LabelTable) -> bool:
-    """Whether all weights are whole numbers; asked once, for a table may have millions."""
+    """Whether all weights are whole numbers, and no model's; asked once, for a table may have millions."""
     if table not in _votes:
-        weights = table.candidate_weights
+        weights = None if table.roles.scored_by is not None else table.candidate_weights
         _votes[table] = weights is not None and bool((weights == np.floor(weights)).all())
     return _votes[table]

@@ -54,11 +54,14 @@ class Addition:
 
     grown : the table with them      version : of the project they were read for
     doubts : what is odd about the table with them that was not odd without
+    token, note : of the entry that has them; None: the token is the table's, and there is no note
     """
 
     grown: Grown
     version: Version
     doubts: tuple[Doubt, ...] = ()
+    token: str | None = None
+    note: str | None = None
 
 
 def columns(seat: Seat) -> tuple[str, ...]:
@@ -85,7 +88,7 @@ def takes_vectors(seat: Seat) -> bool:
 def version(seat: Seat) -> Version:
     """What an addition that is read now is read for; another can no longer be stored. Raises as ``columns``."""
     with seat.reading(Right.OWN) as reading:
-        return _version(reading.project, read_class_changes(reading.session, reading.project.id))
+        return version_of(reading.project, read_class_changes(reading.session, reading.project.id))
 
 
 def read_rows(
@@ -127,7 +130,7 @@ def read_rows(
         found = limited.ask_in_turn("grow", given, upload.folder, bounds, on_wait=on_wait).result
     n_new, *others = found["grown"]
     grown = Grown(table_of(out, found["files"]), n_new, *map(tuple, others))
-    return Addition(grown, _version(project, changes), tuple(Doubt(**one) for one in found["doubts"]))
+    return Addition(grown, version_of(project, changes), tuple(Doubt(**one) for one in found["doubts"]))
 
 
 def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -> Addition:
@@ -148,7 +151,7 @@ def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -
     before = table.embeddings
     if before is not None and not issparse(before) and np.array_equal(before, vectors, equal_nan=True):
         raise AlreadyThere("The project has these very embeddings already. Fix: nothing has to be done.")
-    return Addition(grown, _version(project, changes))
+    return Addition(grown, version_of(project, changes))
 
 
 def add_rows(seat: Seat, addition: Addition) -> int:
@@ -185,7 +188,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
             session, project = owning.session, owning.project
             entries.lock(session, project.id)
             _check_fresh(addition, project, read_class_changes(session, project.id))
-            _log(session, project, seat, grown, n_before, table_hash)
+            _log(session, project, seat, addition, table_hash)
             projects.change_table(
                 session,
                 project.id,
@@ -209,9 +212,10 @@ def _changes(grown: Grown, n_before: int, last: int) -> tuple[ClassChange, ...]:
 
 
 def _log(
-    session: Session, project: projects.Project, seat: Seat, grown: Grown, n_before: int, table_hash: str
+    session: Session, project: projects.Project, seat: Seat, addition: Addition, table_hash: str
 ) -> None:
-    project_id = project.id
+    project_id, grown = project.id, addition.grown
+    n_before = grown.table.n_rows - grown.n_new
     for place, change in enumerate(_changes(grown, n_before, entries.last_seq(session, project_id))):
         kind, labels = EntryKind.CLASS, change.labels
         if change.kind == EntryKind.ROWS:
@@ -222,11 +226,12 @@ def _log(
                 project_id=project_id,
                 row=NO_ROW,
                 person_id=seat.person_id,
-                token=f"rows.{table_hash}.{place}",
+                token=addition.token or f"rows.{table_hash}.{place}",
                 revision=entries.count_for(session, project_id, seat.person_id, NO_ROW),
                 at=datetime.now(UTC),
                 kind=kind,
                 labels=labels,
+                note=addition.note,
                 # the tables, where it is rows that change
                 before=(project.table_hash,) if kind == EntryKind.ROWS else (),
                 after=(table_hash,) if kind == EntryKind.ROWS else (),
@@ -234,12 +239,13 @@ def _log(
         )
 
 
-def _version(project: projects.Project, changes: Sequence[ClassChange]) -> Version:
+def version_of(project: projects.Project, changes: Sequence[ClassChange]) -> Version:
+    """For what rows are read that are read for the project after these changes."""
     return project.table_hash, changed_at(changes)
 
 
 def _check_fresh(addition: Addition, project: projects.Project, changes: Sequence[ClassChange]) -> None:
-    if _version(project, changes) != addition.version:
+    if version_of(project, changes) != addition.version:
         raise _stale()
 
 

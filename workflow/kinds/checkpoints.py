@@ -109,13 +109,12 @@ def kept(
     return Checkpoint(seq, arrays)
 
 
-def take(home: Home, session: Session, project: Project, kind: Kind, learner: Learner) -> Unwritten | None:
-    """A checkpoint of the learner, to take the place of the project's last; None where it has none.
+def take(home: Home, session: Session, project: Project, kind: Kind, learner: Learner) -> Unwritten:
+    """A checkpoint of the learner, to take the place of the project's last.
 
     session : a transaction in which the log ends with the last entry that the learner has taken in
     """
-    if (arrays := kind.checkpoint_of(learner)) is None:
-        return None
+    arrays = kind.checkpoint_of(learner)
     changes = read_class_changes(session, project.id)
     state = _state(session, project, learner.settings, changes, learner.seq)
     return Unwritten(_path(home, project.id), arrays | {_OF: np.frombuffer(state.encode(), dtype=np.uint8)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from plcore.tables import Doubt, FileFormat
     from workflow.common.answers import Given
     from workflow.common.asked import FormsNow
+    from workflow.common.fair_lock import FairLock
     from workflow.common.figures import StopView
     from workflow.common.found import ReviewList, Search
     from workflow.common.glance import Glance
@@ -105,9 +105,8 @@ class Kind(MapsRows, Protocol):
         """The learner of a stored table, before the first entry of its log; or where an earlier one stood, of which
         `checkpoint_of` gave this checkpoint."""
 
-    def checkpoint_of(self, learner: Any) -> dict[str, AnyArray] | None:
-        """What another learner of the same table, settings and changes goes on from; None where it must take in the
-        whole log."""
+    def checkpoint_of(self, learner: Any) -> dict[str, AnyArray]:
+        """What another learner of the same table, settings and changes goes on from."""
 
     def n_to_ask(self, learner: Any) -> int:
         """How much a person could be asked about in a new project: ambiguous rows, or labels that are not known."""
@@ -126,7 +125,7 @@ class Kind(MapsRows, Protocol):
         """What a worker trains the model with; asked for only where `worker_settings` gives some."""
 
     def background_training(
-        self, home: Home, project_id: int, learner: Any, lock: threading.RLock
+        self, home: Home, project_id: int, learner: Any, lock: FairLock
     ) -> BackgroundTraining:
         """How this learner gets models that are fitted while people answer. lock : the one under which it is used"""
 
@@ -207,6 +206,9 @@ class Kind(MapsRows, Protocol):
     def list_queue(self, opened: Any, search: str, held: Mapping[str, BoolArray] | None = None) -> Any:
         """The first open rows that hold these words, in asking order, with counts. held : which rows of the table do,
         where that was looked up before (`workflow.common.table_words.rows_with`)."""
+
+    def queue_rows(self, opened: Any) -> Iterator[Any]:
+        """The whole queue, as what `list_queue` gives of it."""
 
     def queue_lines(self, opened: Any) -> Iterator[Sequence[object]]:
         """The whole queue as lines of a file, the heading first."""

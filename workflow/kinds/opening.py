@@ -36,14 +36,25 @@ MANY = 200
 """Entries that are taken in at once while nobody is at the project: who comes meanwhile waits a few hundredths of a
 second."""
 
-OPENED = 12
-"""Bytes that opening a project takes in memory, for each of its table's file: 8 stay, of 100,000 rows of 16 numbers."""
+OPENED = 8
+"""Bytes that opening a project takes in memory, for each of a small table's file: 7.5 of 100,000 rows of 4 numbers, 3.3
+of 16."""
+
+LAID_OUT = 100_000_000, 0.6
+"""The same of a large one, whose text and numbers lie on the disk (`plcore.tables.table_file`): so many, and for each
+of the file. Of 100,000 rows of 64 numbers 160 MB, of 300,000 165 MB, of a million 0.8 GB."""
 
 NEWS_AGE = 3.0
 """Seconds. A person who waits for the next question does not wait for a new model too: the page takes it in once the
 question is drawn (`workflow.answering.get_ready`), and only where nobody has done so for that long it comes before the
 question.
 """
+
+
+def opening_takes(size: int) -> int:
+    """Bytes of memory that opening a project takes, about. size : bytes of its table's file"""
+    least, each = LAID_OUT
+    return min(OPENED * size, least + round(each * size))
 
 
 def find_kind(home: Home, enter: Enter) -> Kind:
@@ -81,7 +92,7 @@ def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[A
                     yield _opened(home, reading, kind, learner, slot.kept)
                     return
                 changes = read_class_changes(session, project_id)
-            home.shelf.make_room(project_id, OPENED * home.table_size(reading.project.table_hash))
+            home.shelf.make_room(project_id, opening_takes(home.table_size(reading.project.table_hash)))
             slot.renew(*_build(home, kind, reading, changes))
             home.shelf.make_room(project_id)
 
@@ -126,7 +137,7 @@ def take_checkpoint(opened: Opened[Any]) -> checkpoints.Unwritten | None:
     slot, learner = opened.home.shelf.slot(opened.project_id), opened.learner
     if not checkpoints.is_due(slot.checkpoint, learner.seq):
         return None
-    slot.checkpoint = learner.seq  # also where there is none to be had, or no room: it is tried once
+    slot.checkpoint = learner.seq  # also where there is no room: it is tried once
     return checkpoints.take(opened.home, opened.session, opened.project, opened.kind, learner)
 
 
@@ -204,8 +215,7 @@ def _build(home: Home, kind: Kind, reading: Reading, changes: tuple[ClassChange,
         if not checkpoints.is_due(at, learner.seq):
             return learner, at
         made = checkpoints.take(home, session, project, kind, learner)
-    if made is not None:
-        made.write()
+    made.write()
     return learner, learner.seq
 
 

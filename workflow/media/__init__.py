@@ -2,6 +2,24 @@
 
 from __future__ import annotations
 
-from workflow.media.finding import PATH, SOUND, find, find_small, first_words, row_of, small_pictures
+from workflow.media.finding import (
+    PATH,
+    SOUND,
+    find,
+    find_small,
+    first_words,
+    row_of,
+    small_addresses,
+    small_pictures,
+)
 
-__all__ = ["PATH", "SOUND", "find", "find_small", "first_words", "row_of", "small_pictures"]
+__all__ = [
+    "PATH",
+    "SOUND",
+    "find",
+    "find_small",
+    "first_words",
+    "row_of",
+    "small_addresses",
+    "small_pictures",
+]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workflow.access import NotFound, visible_projects
 from workflow.common.files import PATH, path_of
 from workflow.common.rows import RowView, row_images, row_view, text_of
-from workflow.common.thumbnails import CONTENT_TYPE, small_url, thumbnail_of
+from workflow.common.thumbnails import CONTENT_TYPE, small_address, small_url, thumbnail_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,12 +17,23 @@ if TYPE_CHECKING:
     from db.projects import Project
     from workflow.seat import Seat
 
-__all__ = ["PATH", "SOUND", "find", "find_small", "first_words", "row_of", "small_pictures"]
+__all__ = [
+    "PATH",
+    "SOUND",
+    "find",
+    "find_small",
+    "first_words",
+    "row_of",
+    "small_addresses",
+    "small_pictures",
+]
 
 SOUND = "sound"
 """In the place of a small picture: the row has none, but a recording."""
 BEGINNING = 160
 """Characters of a text that a list shows."""
+SHORT = 1_000
+"""Letters of an address, or of a picture that is its own, which goes along for each of 2,000 rows of a map."""
 
 
 def find(seat: Seat, name: str) -> tuple[Path, str]:
@@ -89,6 +100,22 @@ def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
         sound = SOUND if sounds is not None and sounds[row] else ""
         found.append(small_url(seat.home, images[0]) if images else sound)
     return tuple(found)
+
+
+def small_addresses(seat: Seat, rows: Sequence[int]) -> dict[int, str]:
+    """Where the small picture of the first image of each of these rows of the project is given out, for those that have
+    one: an address of this server, which is guarded, or a data URL of at most SHORT letters.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        table = opened.learner.table
+    if table.roles.image is None:
+        return {}
+    first = {row: small_address(images[0]) for row in rows if (images := row_images(table, row))}
+    return {row: one for row, one in first.items() if len(one) <= SHORT}
 
 
 def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:

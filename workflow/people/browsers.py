@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from db import sign_ins, tokens
+from db import sign_ins
 from db.sign_ins import SignedIn, SignIn
 from workflow.access import Right
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.people.secret import new_secret, secret_hash
+from workflow.people.tokens import end_tokens_of
 from workflow.saving import NotSaved, saving
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def end_my_other_browsers(seat: Seat, this: int) -> None:
     """End every sign-in of this person but the one of this number, and their tokens. Raises NotAllowed, NotSaved."""
     now = datetime.now(UTC)
     with seat.everywhere.writing(Right.SEE) as mine:
-        tokens.end_for(mine.session, seat.person_id, now)
+        end_tokens_of(mine.session, seat.person_id, seat.person_id)
         others = [one for one in sign_ins.listed(mine.session, now, seat.person_id) if one.id != this]
         if others:
             sign_ins.end_for(mine.session, seat.person_id, now, but=this)

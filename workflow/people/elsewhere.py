@@ -9,13 +9,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import accounts, people, sign_ins, tokens
+from db import accounts, people, sign_ins
 from plcore.common import unstorable_in
 from workflow.access import NotFound
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.people.browsers import NOWHERE, Visit, open_browser, signed_in
 from workflow.people.team import NAME_LENGTH, PersonNameError, add_annotator, checked_name, named
+from workflow.people.tokens import end_tokens_of
 from workflow.saving import saving
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def set_known_as(seat: Seat, person_id: int, name: str) -> None:
             raise PersonNameError(f"{wanted!r} is another person's. Fix: take it from them first.")
         accounts.change(session, person_id, known_as=wanted, subject=None)
         sign_ins.end_elsewhere(session, person_id, datetime.now(UTC))  # who had come by the name before
-        tokens.end_for(session, person_id, datetime.now(UTC))  # and what they may have made
+        end_tokens_of(session, seat.person_id, person_id)  # and what they may have made
         audit.note(
             session,
             EventKind.KNOWN_AS_SET,

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import accounts, links, people, sign_ins
+from db import accounts, links, people, sign_ins, tokens
 from workflow.access import Right
 
 if TYPE_CHECKING:
     from db.people import Person
     from db.sign_ins import SignIn
+    from db.tokens import ApiToken
     from workflow.seat import Seat
 
 
 @dataclass(frozen=True)
 class PersonView:
     """open_links : how many can still be used      known_as : by an OpenID provider or a proxy, '' for nothing
-    browsers : that are signed in, the one seen last first
+    browsers : that are signed in, the one seen last first      tokens : that can be used, the oldest first
     """
 
     person: Person
@@ -26,6 +27,7 @@ class PersonView:
     has_password: bool
     known_as: str
     browsers: tuple[SignIn, ...]
+    tokens: tuple[ApiToken, ...]
 
 
 def overview(seat: Seat) -> list[PersonView]:
@@ -34,7 +36,7 @@ def overview(seat: Seat) -> list[PersonView]:
     with seat.everywhere.reading(Right.OWN) as reading:
         session = reading.session
         open_links, known = links.open_counts(session, now), accounts.listed(session)
-        browsers = sign_ins.listed(session, now)
+        browsers, usable = sign_ins.listed(session, now), tokens.listed(session, now)
         return [
             PersonView(
                 person=one,
@@ -42,6 +44,7 @@ def overview(seat: Seat) -> list[PersonView]:
                 has_password=one.id in known and known[one.id].password_hash is not None,
                 known_as=(known[one.id].known_as or "") if one.id in known else "",
                 browsers=tuple(browser for browser in browsers if browser.person_id == one.id),
+                tokens=tuple(token for token in usable if token.person_id == one.id),
             )
             for one in people.listed(session)
         ]

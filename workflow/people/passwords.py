@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
-from db import accounts, people, sign_ins, tokens
+from db import accounts, people, sign_ins
 from workflow.access import Right
 from workflow.people import audit
 from workflow.people.attempts import MINUTES, folded
@@ -24,6 +24,7 @@ from workflow.people.browsers import NOWHERE, Visit, open_browser
 from workflow.people.refusals import note_refused
 from workflow.people.secret import new_secret
 from workflow.people.team import named
+from workflow.people.tokens import end_tokens_of
 from workflow.saving import saving
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
         accounts.change(mine.session, person.id, password_hash=fresh)
         if stored is not None:
             sign_ins.end_for(mine.session, person.id, datetime.now(UTC), but=this)
-            tokens.end_for(mine.session, person.id, datetime.now(UTC))
+            end_tokens_of(mine.session, person.id, person.id)
         audit.note(mine.session, EventKind.PASSWORD_SET, person_id=person.id, about_id=person.id)
 
 

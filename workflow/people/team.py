@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from db import accounts, links, people, sign_ins, tokens
+from db import accounts, links, people, sign_ins
 from db.people import Person
 from workflow import access
 from workflow.access import Right
@@ -17,6 +17,7 @@ from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.people.browsers import NOWHERE, Visit, open_browser
 from workflow.people.secret import new_secret, secret_hash
+from workflow.people.tokens import end_tokens_of
 from workflow.saving import saving
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def disable_person(seat: Seat, person_id: int) -> None:
         people.disable(session, person_id, now)
         links.expire_for(session, person_id, now)
         sign_ins.end_for(session, person_id, now)
-        tokens.end_for(session, person_id, now)
+        end_tokens_of(session, seat.person_id, person_id)
         if accounts.find(session, person_id).password_hash is not None:
             accounts.change(session, person_id, password_hash=None)
         if person is not None and person.disabled_at is None:

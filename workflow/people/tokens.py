@@ -21,6 +21,8 @@ from workflow.people.secret import new_secret, secret_hash
 from workflow.saving import NotSaved, saving
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from workflow.home import Home
     from workflow.seat import Seat
 
@@ -32,6 +34,8 @@ __all__ = [
     "TokenError",
     "TokenUse",
     "end_my_token",
+    "end_token",
+    "end_tokens_of",
     "make_token",
     "my_tokens",
     "note_use",
@@ -69,7 +73,7 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
         raise TokenError(f"A token lasts 1 to {LONGEST_LIFE:,} days, or until it is ended. Got {days}.")
     secret, now = PREFIX + new_secret(), datetime.now(UTC)
     with seat.everywhere.writing(Right.SEE) as mine:
-        known = tokens.listed(mine.session, seat.person_id, now)
+        known = tokens.listed(mine.session, now, seat.person_id)
         if any(one.purpose == purpose for one in known):
             raise TokenError(
                 f"You have a token for {purpose!r} already. Fix: end it, or name another purpose."
@@ -91,17 +95,28 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
 def my_tokens(seat: Seat) -> list[ApiToken]:
     """The tokens of this person that can be used, the oldest first. Raises NotAllowed."""
     with seat.everywhere.reading() as reading:
-        return tokens.listed(reading.session, seat.person_id, datetime.now(UTC))
+        return tokens.listed(reading.session, datetime.now(UTC), seat.person_id)
 
 
 def end_my_token(seat: Seat, token_id: int) -> None:
     """End a token of this person; harmless where it is another's or has ended. Raises NotAllowed, NotSaved."""
-    now = datetime.now(UTC)
     with seat.everywhere.writing(Right.SEE) as mine:
-        purposes = {one.id: one.purpose for one in tokens.listed(mine.session, seat.person_id, now)}
-        if tokens.end(mine.session, token_id, seat.person_id, now):
-            purpose = purposes.get(token_id, "")
-            audit.note(mine.session, EventKind.TOKEN_ENDED, person_id=seat.person_id, purpose=purpose)
+        _end(mine.session, seat.person_id, seat.person_id, token_id)
+
+
+def end_token(seat: Seat, person_id: int, token_id: int) -> None:
+    """End a token of anybody; harmless where they have none of this number. Raises NotSaved; NotAllowed unless the
+    person of the seat is an owner.
+    """
+    with seat.everywhere.owning() as owning:
+        _end(owning.session, seat.person_id, person_id, token_id)
+
+
+def end_tokens_of(session: Session, by: int, person_id: int) -> None:
+    """End all tokens of a person, in the caller's transaction, and note how many there were. by : who does it"""
+    count = tokens.end_for(session, person_id, datetime.now(UTC))
+    if count:
+        audit.note(session, EventKind.TOKEN_ENDED, person_id=by, about_id=person_id, count=count)
 
 
 def user_of(home: Home, secret: str) -> TokenUse | None:
@@ -114,6 +129,14 @@ def note_use(home: Home, token_id: int) -> None:
     """Note that the token is used. Where nothing can be written it is not noted: nobody waits for this."""
     with suppress(NotSaved), saving(home) as session:
         tokens.see(session, token_id, datetime.now(UTC))
+
+
+def _end(session: Session, by: int, person_id: int, token_id: int) -> None:
+    now = datetime.now(UTC)
+    purposes = {one.id: one.purpose for one in tokens.listed(session, now, person_id)}
+    if tokens.end(session, token_id, person_id, now):
+        purpose = purposes.get(token_id, "")
+        audit.note(session, EventKind.TOKEN_ENDED, person_id=by, about_id=person_id, purpose=purpose)
 
 
 def _checked(purpose: str) -> str:

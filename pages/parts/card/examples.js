@@ -3,6 +3,7 @@
 
 import { closeButton, openDialog } from "./dialog.js";
 import { make } from "./elements.js";
+import { alone } from "./playing.js";
 import { aboutOf } from "./similar.js";
 
 /** @import { PanelRows, SimilarRow, State } from "./types.js" */
@@ -101,7 +102,9 @@ export const look = (row, first = null, named = true) => [
     first,
     row.text && make("p", { class: "excerpt", dir: "auto", text: row.text }),
     row.audio &&
-      make("audio", { controls: true, preload: "none", src: row.audio, "aria-label": `Recording of row ${row.id}` }),
+      alone(
+        make("audio", { controls: true, preload: "none", src: row.audio, "aria-label": `Recording of row ${row.id}` }),
+      ),
     (named || !(row.image || row.text || row.audio)) && make("span", { class: "about", text: aboutOf(row) }),
   ),
 ];

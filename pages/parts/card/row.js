@@ -8,14 +8,23 @@ import { letGo, sound } from "./sound.js";
 
 /** @import { Component, View } from "./types.js" */
 
-/** What is drawn in each place: a page is often run anew for other reasons, and a recording plays on. */
+/**
+ * What is drawn in each place, and how it is played: a page is often run anew for other reasons, and a recording plays on.
+ *
+ * @type {WeakMap<Node, { said: string, wanted: boolean, play: () => void }>}
+ */
 const drawn = new WeakMap();
 
-/** @param {Component<{ view: View }>} component */
-export default function instance({ parentElement, data: { view } }) {
+/** @param {Component<{ view: View, play: boolean }>} component play: the row was opened to be heard */
+export default function instance({ parentElement, data: { view, play: wanted } }) {
   const said = JSON.stringify(view);
-  if (drawn.get(parentElement) === said) return;
-  drawn.set(parentElement, said);
+  const before = drawn.get(parentElement);
+  if (before?.said === said) {
+    if (wanted && !before.wanted) before.play();
+    before.wanted = wanted;
+    return;
+  }
+  let play = () => {};
   const { images, caption } = view;
   /** @type {HTMLElement[]} */
   const parts = [];
@@ -25,14 +34,17 @@ export default function instance({ parentElement, data: { view } }) {
     parts.push(make("div", { class: "pictures" }, ...images.map((_, place) => picture(images, place, name))));
   }
   if (view.audio) {
-    const { element, caption: about } = sound(view, { keyed: false });
-    parts.push(make("p", { class: "rowname" }, ...about), element);
+    const player = sound(view, { keyed: false, eager: false });
+    parts.push(make("p", { class: "rowname" }, ...player.caption), player.element);
+    play = player.play;
   }
   if (view.text) parts.push(reading(view.text));
   const place = parentElement.querySelector(".row") ?? make("div", { class: "row" });
   letGo(place);
   place.replaceChildren(...parts);
   parentElement.append(place);
+  drawn.set(parentElement, { said, wanted, play });
+  if (wanted) play();
 }
 
 /**

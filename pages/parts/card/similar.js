@@ -3,6 +3,7 @@
 
 import { closeButton, openDialog } from "./dialog.js";
 import { find, make } from "./elements.js";
+import { alone } from "./playing.js";
 
 /** @import { SimilarRow, State } from "./types.js" */
 
@@ -57,7 +58,14 @@ const line = (row) =>
       make("strong", { dir: "auto", text: row.labels.join(", ") }),
       row.text && make("p", { class: "excerpt", dir: "auto", text: row.text }),
       row.audio &&
-        make("audio", { controls: true, preload: "none", src: row.audio, "aria-label": `Recording of row ${row.id}` }),
+        alone(
+          make("audio", {
+            controls: true,
+            preload: "none",
+            src: row.audio,
+            "aria-label": `Recording of row ${row.id}`,
+          }),
+        ),
       make("span", { class: "about", text: aboutOf(row) }),
     ),
   );

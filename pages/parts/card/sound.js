@@ -2,6 +2,7 @@
 // The recording of a row: its picture and its player. It plays the asked segment, and beyond it where one clicks.
 
 import { key, make } from "./elements.js";
+import { alone } from "./playing.js";
 import { isOn, setOn } from "./remembered.js";
 import { lengthWords, spanWords } from "./sound_words.js";
 import { spectrogram } from "./spectrogram.js";
@@ -32,12 +33,14 @@ export const stopsAt = (now, end) => (end !== null && now < end - 0.02 ? end : N
  */
 export function sound(view, { keyed, eager = true }) {
   const [start, end] = [view.segment?.[0] ?? 0, view.segment?.[1] ?? null];
-  const audio = make("audio", {
-    class: "sound",
-    preload: eager ? "auto" : "none",
-    src: view.audio,
-    "aria-label": `Recording of row ${view.id}`,
-  });
+  const audio = alone(
+    make("audio", {
+      class: "sound",
+      preload: eager ? "auto" : "none",
+      src: view.audio,
+      "aria-label": `Recording of row ${view.id}`,
+    }),
+  );
   audio.currentTime = start; // also before anything of it is there
   audio.preservesPitch = false; // half speed is an octave lower, as a tape: nothing is made up between the samples
   let until = stopsAt(start, end);
@@ -191,7 +194,7 @@ export function sound(view, { keyed, eager = true }) {
   show();
   picture.draw(isLog());
   if (keyed && isOn(BY_ITSELF)) play();
-  return { element, caption: [about, settings] };
+  return { element, caption: [about, settings], play };
 }
 
 /**

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import queue_table, state
 from pages.parts.answered_rows import clicked_lines
-from pages.parts.first_columns import first_columns
+from pages.parts.first_columns import first_columns, is_to_play
 from pages.parts.frame import ProjectPage
 from workflow import answering
 from workflow.kinds.label_vectors.words import CRITERIA
@@ -51,6 +51,7 @@ def queue_page(page: ProjectPage) -> None:
             [view.rows[place] for place in clicked_lines(chosen.selection) if place < len(view.rows)],
             lambda one: answering.ask_next(page.seat, one.row, one.label),
             "Ask this next",
+            play=is_to_play(chosen.selection),
         )
     queue_table.file_of(page, lambda: queue_csv(page.seat))
     st.caption(

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts import frame, queue_table, state
 from pages.parts.answered_rows import clicked_lines
 from pages.parts.batch_card import choose_together
-from pages.parts.first_columns import first_columns
+from pages.parts.first_columns import first_columns, is_to_play
 from pages.parts.frame import ProjectPage
 from workflow import answering, projects
 from workflow.access import Right
@@ -70,6 +70,7 @@ def queue_page(page: ProjectPage) -> None:
                 [view.rows[place] for place in ticked],
                 lambda one: answering.ask_next(page.seat, one.row),
                 "Ask this row next",
+                play=is_to_play(chosen.selection),
             )
     queue_table.file_of(page, lambda: queue_csv(page.seat))
     st.caption(queue_table.counts(view, "row"))

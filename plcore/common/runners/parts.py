@@ -64,9 +64,11 @@ class BlockJob:
         """Another part, mapped: what is not looked at is not read."""
         return map_part(self.folder / name)
 
-    def read_each(self, names: str) -> list[AnyArray]:
-        """The parts whose names stand in another, as `write_names` wrote it, mapped."""
-        return [self.read(name.decode()) for name in self.read(names).tolist()]
+    def read_each(self, names: str) -> Iterator[AnyArray]:
+        """The parts whose names stand in another, as `write_names` wrote it, each mapped when its turn comes: who lets
+        one go before the next has never more than one of them in memory."""
+        for name in self.read(names).tolist():
+            yield self.read(name.decode())
 
     def write(self, array: AnyArray) -> WrittenPart:
         """Write the job's part. Raises OSError."""

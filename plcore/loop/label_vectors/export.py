@@ -106,23 +106,32 @@ class LabelVectorExport:
 
 
 def export_of(
-    pool: LabelVectorPool[Any], proba: FloatArray | None = None, threshold: float = EVEN
+    pool: LabelVectorPool[Any],
+    proba: FloatArray | None = None,
+    threshold: float = EVEN,
+    rows: IntArray | None = None,
 ) -> LabelVectorExport:
-    """The cells of a pool as they stand. proba : (n, L) of yes by the model, which says yes above the threshold; None:
-    there is no model yet"""
-    unknown = pool.cells == UNKNOWN
-    origins = np.where(pool.answered, np.int8(_ORACLE), np.int8(_GIVEN))
+    """The cells of these rows of a pool as they stand, at the cost of these alone. rows : None for all
+
+    proba : (r, L) of yes by the model, which says yes above the threshold; None: there is no model yet
+    """
+    which = slice(None) if rows is None else rows
+    cells, bad, test = pool.cells[which], pool.bad[which], pool.test_rows[which]
+    unknown = cells == UNKNOWN
+    origins = np.where(pool.answered[which], np.int8(_ORACLE), np.int8(_GIVEN))
     origins[unknown] = _MODEL
-    origins[pool.test_rows] = _TRUTH
-    origins[pool.bad] = _BAD
-    shares = np.where(unknown, np.nan, pool.cells)
-    predicted = np.full(pool.cells.shape, UNKNOWN, dtype=np.int8)
+    origins[test] = _TRUTH
+    origins[bad] = _BAD
+    shares = np.where(unknown, np.nan, cells)
+    predicted = np.full(cells.shape, UNKNOWN, dtype=np.int8)
     if proba is not None:
-        np.copyto(shares, proba, where=pool.unknown)
-        np.copyto(predicted, proba > threshold, where=pool.unknown)
-    cells = pool.cells.copy()
-    cells[pool.bad], shares[pool.bad] = UNKNOWN, np.nan
-    return LabelVectorExport(tuple(map(str, pool.table.ids)), pool.classes, cells, shares, predicted, origins)
+        asked = unknown & ~(bad | test)[:, None]
+        np.copyto(shares, proba, where=asked)
+        np.copyto(predicted, proba > threshold, where=asked)
+    cells = cells.copy()
+    cells[bad], shares[bad] = UNKNOWN, np.nan
+    ids = pool.table.ids if rows is None else [pool.table.ids[row] for row in rows]
+    return LabelVectorExport(tuple(map(str, ids)), pool.classes, cells, shares, predicted, origins)
 
 
 def _words(cells: AnyArray) -> AnyArray:

@@ -6,7 +6,7 @@ the model fitted at the latest due entry the same state, whenever that fit came 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Generic
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import Entry
+from plcore.loop.label_vectors import checkpoint as checkpoints
 from plcore.loop.label_vectors.asking import PlaceChooser
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
 from plcore.loop.label_vectors.export import LabelVectorExport, export_of
@@ -41,10 +42,16 @@ class LabelVectorLearner(Generic[TableT]):
     may run in another thread, and `adopt(job.run())` puts it in place, with the answers given meanwhile. Before the
     first is adopted questions are drawn at random. A learner rebuilt from the log that adopts the latest fit due
     equals the one that lived through it, once that one has adopted the same.
+
+    checkpoint : what `checkpoint()` of an earlier one gave, of the same table, settings and changes; it goes on there
     """
 
     def __init__(
-        self, table: TableT, settings: LabelVectorSettings | None = None, changes: Iterable[ClassChange] = ()
+        self,
+        table: TableT,
+        settings: LabelVectorSettings | None = None,
+        changes: Iterable[ClassChange] = (),
+        checkpoint: Mapping[str, AnyArray] | None = None,
     ) -> None:
         self.settings = settings = settings or LabelVectorSettings()
         self.pool: LabelVectorPool[TableT] = LabelVectorPool(table, settings, changes)
@@ -55,9 +62,13 @@ class LabelVectorLearner(Generic[TableT]):
         self._X = self._features.transform(table, np.arange(len(self.original)))
         self._model: LabelVectorModel | None = None
         self._since: list[VectorChange] = []  # changes after the entry that the model was fitted to
-        self._changes = 0
+        if checkpoint is None:
+            self._due = RefreshJob.of(self.pool, self._X)  # the latest, also once it is in place
+        else:
+            self._due, self._since = checkpoints.put_back(self.pool, self._X, checkpoint)
+        self._began_at = self._due.seq  # what has changed before it, no model can be told any more
+        self._changes = len(self._since)  # after the latest fit that was due
         self._fitted: int | None = None
-        self._job: RefreshJob | None = RefreshJob.of(self.pool, self._X)
         self._curve: list[LabelVectorPoint] = []
         self._point: LabelVectorPoint | None = None  # of the model in place
         self._chooser = PlaceChooser(self.pool)
@@ -92,8 +103,8 @@ class LabelVectorLearner(Generic[TableT]):
             return
         self._changes += 1
         self._since.append(change)
-        if self._changes % self.settings.refresh_every == 0:
-            self._job = RefreshJob.of(self.pool, self._X)
+        if self._changes == self.settings.refresh_every:
+            self._due, self._changes = RefreshJob.of(self.pool, self._X), 0
         if self._model is not None:
             self._model.learn(change)
             self.model_version = change.seq
@@ -102,20 +113,22 @@ class LabelVectorLearner(Generic[TableT]):
 
     def refresh_due(self) -> int | None:
         """The entry up to which the model is due to be fitted anew (0: the start); None while no fit is due."""
-        return None if self._job is None else self._job.seq
+        job = self.job()
+        return None if job is None else job.seq
 
     def job(self) -> RefreshJob | None:
         """The fit that is due, None where none is. It holds copies: `run` it anywhere, with or without a lock."""
-        return self._job
+        return self._due if self._fitted is None or self._fitted < self._due.seq else None
 
     def adopt(self, refreshed: Refreshed) -> bool:
         """Put a fitted model in place, and let it take in the answers since. False, and nothing happens, where the
         model in place was fitted to the same entry or a later one. The model belongs to the learner from then on."""
         if self._fitted is not None and refreshed.seq <= self._fitted:
             return False
-        if refreshed.seq > self.pool.seq:
+        known = self._began_at, self.pool.seq
+        if not known[0] <= refreshed.seq <= known[1]:
             raise ValueError(
-                f"The model knows entry {refreshed.seq}, the learner only those up to {self.pool.seq}."
+                f"The model knows entry {refreshed.seq}, the learner only those from {known[0]} up to {known[1]}."
             )
         self._since = [change for change in self._since if change.seq > refreshed.seq]
         for change in self._since:
@@ -124,8 +137,6 @@ class LabelVectorLearner(Generic[TableT]):
         self.model_version = self._since[-1].seq if self._since else refreshed.seq
         self._point = refreshed.point
         self.restore_curve([refreshed.point])
-        if self._job is not None and self._job.seq <= refreshed.seq:
-            self._job = None
         return True
 
     def restore_curve(self, points: Iterable[LabelVectorPoint]) -> None:
@@ -236,6 +247,11 @@ class LabelVectorLearner(Generic[TableT]):
         named = sorted(zip(self.classes, counts, strict=True), key=lambda one: -one[1])
         return {label: count for label, count in named if count}
 
+    def checkpoint(self) -> dict[str, AnyArray]:
+        """What the entries so far have made of it; models, and their points of the curve, are not in it."""
+        since = [change for change in self._since if change.seq > self._due.seq]
+        return checkpoints.take(self.pool, self._due, since)
+
     def state(self, row: int) -> LabelVectorState:
         """One row as it stands."""
         return self.pool.state(row)
@@ -273,7 +289,10 @@ class LabelVectorLearner(Generic[TableT]):
         nothing. None before the first model."""
         return None if self._model is None else (self._model.proba(rows), self._model.threshold)
 
-    def export_cells(self) -> LabelVectorExport:
-        """Every cell with its probability and where it comes from."""
+    def export_cells(self, rows: IntArray | None = None) -> LabelVectorExport:
+        """Every cell of these rows with its probability and where it comes from. rows : None for all"""
         model = self._model
-        return export_of(self.pool) if model is None else export_of(self.pool, model.proba(), model.threshold)
+        if model is None:
+            return export_of(self.pool, rows=rows)
+        proba = model.proba() if rows is None else model.proba(rows)
+        return export_of(self.pool, proba, model.threshold, rows)

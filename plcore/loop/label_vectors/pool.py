@@ -55,6 +55,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     several : whom each label is still to be put before, where people answer for themselves; else None. `open` are
         then the labels that wait for more people, whatever is known of them already; those for everybody only until
         enough have answered
+    counted : labels, or rows, that are answered, open and unknown
     n_holes : cells that were not known at import, those of test rows not counted
     learnt_yes, learnt_known : (L,) how many cells that models learn from are yes; are known
     """
@@ -104,7 +105,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
         self.answers = 0  # unwithdrawn entries that are answers
         self.n_holes = int(np.count_nonzero(eligible))
         n_open = int(self.open.any(axis=1).sum() if settings.by_row else np.count_nonzero(self.open))
-        self._counted = CellCounts(0, n_open, self.n_holes)
+        self.counted = CellCounts(0, n_open, self.n_holes)
         learnt = self.learnt_cells()
         self.learnt_yes, self.learnt_known = (learnt == 1).sum(axis=0), (learnt != UNKNOWN).sum(axis=0)
 
@@ -132,7 +133,7 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
             self.open[row] = (folded.cells == UNKNOWN) & (not folded.out)
         else:
             self.several.take(row, self.fold, out=folded.out)
-        self._counted = self._counted.moved(counted, self._counts_of(row))
+        self.counted = self.counted.moved(counted, self._counts_of(row))
         after = self.learnt(row)
         self.learnt_yes += (after == 1).astype(np.int64) - (before == 1)
         self.learnt_known += (after != UNKNOWN).astype(np.int64) - (before != UNKNOWN)
@@ -254,17 +255,17 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     @property
     def n_answered(self) -> int:
         """How many labels have an answer; where whole rows are asked about, how many rows, bad items too."""
-        return self._counted.answered
+        return self.counted.answered
 
     @property
     def n_open(self) -> int:
         """How many labels can still be asked about; where whole rows are asked about, how many rows."""
-        return self._counted.open
+        return self.counted.open
 
     @property
     def share_known(self) -> float:
         """Share of `n_holes` that are known now, or belong to a bad item; 1 where there were none."""
-        return 1 - self._counted.unknown / self.n_holes if self.n_holes else 1.0
+        return 1 - self.counted.unknown / self.n_holes if self.n_holes else 1.0
 
     def state(self, row: int) -> LabelVectorState:
         """One row as it stands."""

@@ -6,7 +6,7 @@ All here follows from the entries that count, by `seq`, and from the settings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from plcore.loop.entries import VERDICTS, Entry
 from plcore.loop.label_vectors.fold import UNKNOWN, FoldedVector, LabelVectorFold
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.loop.overlap import EVERYBODY, by_person
+from plcore.loop.packed import packed, unpacked
 
 Chain = Callable[[Sequence[Entry]], FoldedVector]
 
@@ -123,6 +124,7 @@ class CellsForSeveral:
     def __init__(self, rule: VectorRule, waiting: BoolArray) -> None:
         self.rule = rule
         self.waiting, self.open = waiting, waiting.copy()
+        self._past: LabelVectorFold | None = None  # has entries of rows that nobody has looked at yet
         self._views: dict[int, list[VectorView]] = {}
         self._finished: dict[
             str, dict[int, BoolArray]
@@ -146,6 +148,35 @@ class CellsForSeveral:
             for annotator, labels in self._said(row, fold).items():
                 self._finished.setdefault(annotator, {})[row] = labels
 
+    def to_arrays(self, rows: IntArray) -> dict[str, AnyArray]:
+        """How all stands, for a checkpoint. rows : those that entries are about"""
+        n_labels = self.waiting.shape[1]
+        finished = [labels for of_person in self._finished.values() for labels in of_person.values()]
+        return {
+            "waiting": self.waiting[rows],
+            "open": self.open[rows],
+            "finished_rows": packed({who: list(of_person) for who, of_person in self._finished.items()}),
+            "finished": np.array(finished, dtype=bool).reshape(-1, n_labels),
+            "begun_rows": np.array(list(self._begun), dtype=np.int64),
+            "begun": np.array(list(self._begun.values()), dtype=bool).reshape(-1, n_labels),
+        }
+
+    def put_back(self, rows: IntArray, arrays: Mapping[str, AnyArray], fold: LabelVectorFold) -> None:
+        """Take in what `to_arrays` gave for these rows, in place of every entry so far. fold : has these entries"""
+        self._past, self._views = fold, {}
+        self.waiting[rows], self.open[rows] = arrays["waiting"], arrays["open"]
+        labels = iter(arrays["finished"])
+        self._finished = {
+            who: {row: next(labels) for row in of_person}
+            for who, of_person in unpacked(arrays["finished_rows"]).items()
+        }
+        self._begun = dict(zip(arrays["begun_rows"].tolist(), arrays["begun"], strict=True))
+
+    def _views_of(self, row: int) -> list[VectorView]:
+        if row not in self._views and self._past is not None:
+            self._views[row] = self._read(row, self._past, aside=False)
+        return self._views.get(row, [])
+
     def _read(self, row: int, fold: LabelVectorFold, *, aside: bool) -> list[VectorView]:
         entries = [one for one in fold.counted(row, aside=aside) if one.kind not in VERDICTS]
         return self.rule.views(entries, lambda some: fold.chain(row, some))
@@ -163,11 +194,11 @@ class CellsForSeveral:
 
     def views(self, row: int) -> Sequence[VectorView]:
         """What each person who answers for themselves makes of a row, by their latest answers that count."""
-        return tuple(self._views.get(row, ()))
+        return tuple(self._views_of(row))
 
     def places_left(self, row: int, column: int | None) -> int:
         """How many people may have this label of a row, or the row, before them now."""
-        left = self.rule.places_left(row, self._views.get(row, []), ~self.waiting[row])
+        left = self.rule.places_left(row, self._views_of(row), ~self.waiting[row])
         return int(left.max() if column is None else left[column])
 
     def unsaid(self, annotator: str) -> BoolArray:
@@ -184,7 +215,7 @@ class CellsForSeveral:
 
     def has_begun(self, row: int, annotator: str | None) -> bool:
         """Whether somebody else has answered something of the row, and this annotator is not to know how."""
-        return any(view.annotator != annotator for view in self._views.get(row, ()))
+        return any(view.annotator != annotator for view in self._views_of(row))
 
     def begun(self) -> Iterable[tuple[int, BoolArray]]:
         """(row, labels (L,)) that have an answer and wait for another, in the order in which the rows were begun."""

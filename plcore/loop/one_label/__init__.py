@@ -13,6 +13,7 @@ from plcore.loop.one_label.checks import (
 )
 from plcore.loop.one_label.class_fold import fold_under
 from plcore.loop.one_label.comparing import Comparer
+from plcore.loop.one_label.disambiguation import TakenLabels
 from plcore.loop.one_label.first_update import FirstUpdate, Footing
 from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold, FoldedCandidates
 from plcore.loop.one_label.learner import ActiveLearner
@@ -58,6 +59,7 @@ __all__ = [
     "RowState",
     "StrategyReplays",
     "StrategyRuns",
+    "TakenLabels",
     "Trainer",
     "Version",
     "View",

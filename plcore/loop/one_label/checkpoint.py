@@ -20,12 +20,16 @@ from plcore.common.types import AnyArray
 from plcore.loop.one_label.narrowing import Narrowing
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.row_counts import RowCounts
+from plcore.loop.packed import joined, part
 
 _OF_ROWS = ("answered", "bad", "by_verdict", "changed_at")
 
 
-def take(pool: OneLabelPool[Any]) -> dict[str, AnyArray]:
-    """What the entries so far have made of the pool. New arrays: nothing in them changes when the pool goes on."""
+def take(pool: OneLabelPool[Any], curve: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """What the entries so far have made of the pool. New arrays: nothing in them changes when the pool goes on.
+
+    curve : as `LearnerCurve.to_arrays` gives it
+    """
     touched = pool.answered | (pool.changed_at > 0)
     touched[rows_that_differ(pool.candidates, pool.first)] = True
     rows = np.flatnonzero(touched)
@@ -38,11 +42,12 @@ def take(pool: OneLabelPool[Any]) -> dict[str, AnyArray]:
         **{f"pool.{name}": getattr(pool, name)[rows] for name in _OF_ROWS},
     }
     parts = {"asked": pool.asked.to_arrays(rows), "fold": pool.fold.to_arrays()}
-    return arrays | joined(parts | {"standings": pool.standings.to_arrays()})
+    return arrays | joined(parts | {"standings": pool.standings.to_arrays(), "curve": curve})
 
 
-def put_back(pool: OneLabelPool[Any], arrays: Mapping[str, AnyArray]) -> None:
-    """Let a new pool of the same table, settings and changes stand where that one stood of which `take` gave these."""
+def put_back(pool: OneLabelPool[Any], arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """Let a new pool of the same table, settings and changes stand where that one stood of which `take` gave these; the
+    curve that came with it."""
     pool.seq, pool.answers = arrays["pool.seq"].tolist()
     rows = arrays["pool.rows"]
     places = arrays["pool.places"]
@@ -59,13 +64,4 @@ def put_back(pool: OneLabelPool[Any], arrays: Mapping[str, AnyArray]) -> None:
     pool.counts = RowCounts(
         asked.waiting(), pool.train, pool.test_rows, pool.answered, asked.open(), asked.fresh()
     )
-
-
-def joined(parts: Mapping[str, Mapping[str, AnyArray]]) -> dict[str, AnyArray]:
-    """The arrays of all parts, each named after its part."""
-    return {f"{name}.{key}": one for name, arrays in parts.items() for key, one in arrays.items()}
-
-
-def part(arrays: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
-    """Those of one part of `joined`, under their own names."""
-    return {key.removeprefix(f"{name}."): one for key, one in arrays.items() if key.startswith(f"{name}.")}
+    return part(arrays, "curve")

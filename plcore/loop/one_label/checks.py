@@ -89,13 +89,10 @@ def rate_outside(pool: OneLabelPool[Any]) -> OutsideRate:
     return outside_rate(int((truth < 0).sum()), len(truth))
 
 
-def rows_at_risk(pool: OneLabelPool[Any], model: Model) -> FloatArray | None:
-    """(n,) how likely the truth of each row is none of its candidates; NaN of those that people have settled or given
-    others, and of those with one candidate at import, of which no check tells.
-
-    None where it is not known, or too seldom to matter: fewer than FEWEST_CHECKS checks, a rate of LEAST_RATE at most,
-    or a model that says of a row what it has learnt from the row's own candidates, or takes their weights in.
-    """
+def rate_at_risk(pool: OneLabelPool[Any], model: Model) -> float | None:
+    """The rate by which `rows_at_risk` goes. None where it is not known, or too seldom to matter: fewer than
+    FEWEST_CHECKS checks, a rate of LEAST_RATE at most, or a model that says of a row what it has learnt from the row's
+    own candidates, or takes their weights in."""
     rate = rate_outside(pool)
     if (
         rate.checks < FEWEST_CHECKS
@@ -105,13 +102,20 @@ def rows_at_risk(pool: OneLabelPool[Any], model: Model) -> FloatArray | None:
         or weighs_own(pool)
     ):
         return None
-    risk = np.full(len(pool.first), np.nan)
-    asked = np.flatnonzero(~pool.test_rows & (pool.sizes >= 2))
-    for part in _parts(pool, asked):
-        rows = asked[part]
-        candidates = pool.candidates[rows]
-        as_imported = ~(candidates & ~pool.first[rows]).any(axis=1)
-        rows, candidates = rows[as_imported], candidates[as_imported]
-        shares = model.unseen_shares(rows, np.ones_like(candidates))
-        risk[rows] = outside_probabilities(shares, candidates, rate.share)
+    return rate.share
+
+
+def rows_at_risk(pool: OneLabelPool[Any], model: Model, rate: float, rows: IntArray) -> FloatArray:
+    """(r,) how likely the truth of each of these rows is none of its candidates; NaN of those that people have settled
+    or given others, and of those with one candidate at import, of which no check tells. rate : as `rate_at_risk` has it
+    """
+    risk = np.full(len(rows), np.nan)
+    places = np.flatnonzero(~pool.test_rows[rows] & (pool.sizes[rows] >= 2))
+    for part in _parts(pool, places):
+        own = places[part]
+        candidates = pool.candidates[rows[own]]
+        as_imported = ~(candidates & ~pool.first[rows[own]]).any(axis=1)
+        own, candidates = own[as_imported], candidates[as_imported]
+        shares = model.unseen_shares(rows[own], np.ones_like(candidates))
+        risk[own] = outside_probabilities(shares, candidates, rate)
     return risk

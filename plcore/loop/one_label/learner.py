@@ -17,9 +17,8 @@ from plcore.loop.changes import ClassChange
 from plcore.loop.entries import AnswerError, Entry
 from plcore.loop.one_label import checkpoint as checkpoints
 from plcore.loop.one_label.asking import RowChooser
-from plcore.loop.one_label.checks import rows_at_risk
 from plcore.loop.one_label.curve import LearnerCurve
-from plcore.loop.one_label.disambiguation import disambiguate
+from plcore.loop.one_label.disambiguation import TakenLabels
 from plcore.loop.one_label.first_update import FirstUpdate
 from plcore.loop.one_label.making import make_model
 from plcore.loop.one_label.models import ScoredModel, even_shares
@@ -59,14 +58,11 @@ class ActiveLearner(Generic[TableT]):
     ) -> None:
         self.settings = settings = settings or LearnerSettings()
         self.pool = pool = OneLabelPool(table, settings, changes, controls)
-        if checkpoint is not None:
-            checkpoints.put_back(pool, checkpoint)
+        curve = None if checkpoint is None else checkpoints.put_back(pool, checkpoint)
         self.table, self.classes, self.original = pool.table, pool.classes, pool.original
         self.test_rows = pool.test_rows
         self._chooser = RowChooser(pool, graph, lambda: self._model)
-        self._model = make_model(pool, self._chooser)
-        self.model_version = 0
-        curve = None if checkpoint is None else checkpoints.part(checkpoint, "curve")
+        self._model, self.model_version = make_model(pool, self._chooser), 0
         self._curve = LearnerCurve(self._curve_point()) if curve is None else LearnerCurve.from_arrays(curve)
         self.model_version = self._curve.version
 
@@ -275,7 +271,7 @@ class ActiveLearner(Generic[TableT]):
     def checkpoint(self) -> dict[str, AnyArray]:
         """What the entries so far have made of it; versions that were published are not in it."""
         curve = self._curve.start_alone() if self.settings.is_trained else self._curve.to_arrays()
-        return checkpoints.take(self.pool) | checkpoints.joined({"curve": curve})
+        return checkpoints.take(self.pool, curve)
 
     def answer_of(self, row: int) -> Entry | None:
         """The latest answer that counts for this row, or None."""
@@ -291,9 +287,11 @@ class ActiveLearner(Generic[TableT]):
 
     def disambiguate(self) -> Disambiguation:
         """A label for every row, where it comes from, and how sure it is."""
-        votes = None if self._proof is None else self._proof.votes_
-        risk = rows_at_risk(self.pool, self._model)
-        return disambiguate(self.pool, self._model.shares, votes, self._model.said is not None, risk)
+        return self.take_labels().whole
+
+    def take_labels(self) -> TakenLabels:
+        """`disambiguate` as it is now, to be found when it is looked at: what comes later does not change it."""
+        return TakenLabels(self.pool, self._model, None if self._proof is None else self._proof.votes_)
 
     def _curve_point(self) -> CurvePoint:
         settled = None if self._proof is None else self._proof.settled_

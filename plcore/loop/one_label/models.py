@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -36,6 +37,12 @@ class Model(ABC):
     def said(self) -> IntArray | None:
         """(n_held,) the class it gives each held-out row, -1 for none; None while there is no model yet."""
         return self.score.said
+
+    def standing(self, pool: OneLabelPool[Any]) -> Self:
+        """This model as it is now, of a pool that stays as its own is now: it learns no more."""
+        found = copy(self)
+        found._pool = pool
+        return found
 
     @abstractmethod
     def learn(self, change: CandidateChange) -> None:
@@ -78,11 +85,16 @@ class NeighborModel(Model):
 
     def __init__(self, pool: OneLabelPool[Any], ranker: EffectRanker, graph: Graph) -> None:
         super().__init__(pool)
-        self._ranker = ranker
+        self._own_votes = ranker.votes_
         self.held_votes = VoteTable(
             graph.test_neighbors, graph.test_weights, pool.candidates.take(pool.train, axis=0)
         )
         self.score.say_all(self.held_votes.most(np.arange(len(pool.held))))
+
+    def standing(self, pool: OneLabelPool[Any]) -> Self:
+        found = super().standing(pool)
+        found._own_votes, found.held_votes = self._own_votes.copy(), self.held_votes.copy()
+        return found
 
     def learn(self, change: CandidateChange) -> None:
         places = self.held_votes.update(int(self._pool.place[change.row]), change.old, change.new)
@@ -95,7 +107,7 @@ class NeighborModel(Model):
     def unseen_shares(self, rows: IntArray, inside: BoolArray) -> FloatArray:
         pool, votes = self._pool, self._votes(rows)
         train = ~(pool.test_rows[rows] | pool.control_rows[rows])  # each its own first neighbour
-        own = self._ranker.votes_.weights[pool.place[rows[train]], :1]
+        own = self._own_votes.weights[pool.place[rows[train]], :1]
         votes[train] -= own * pool.candidates[rows[train]]
         return votes_to_distributions(votes, inside)
 
@@ -106,7 +118,7 @@ class NeighborModel(Model):
         pool = self._pool
         held = pool.test_rows[rows] | pool.control_rows[rows]
         votes = np.zeros((len(rows), len(pool.classes)), dtype=np.int64)
-        votes[~held] = self._ranker.votes_.of(pool.place[rows[~held]])
+        votes[~held] = self._own_votes.of(pool.place[rows[~held]])
         votes[held] = self.held_votes.of(pool.place[rows[held]])
         return votes
 

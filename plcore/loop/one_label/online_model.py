@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from copy import deepcopy
+from typing import Any, Self
 
 import numpy as np
 
@@ -54,6 +55,11 @@ class OnlineModel(Model):
         X, sets = (self._X[rows], pool.first[rows]) if len(rows) else (nothing, pool.first[:1])
         self._model.fit(X, sets)
         self._start = self._model.get_state()
+
+    def standing(self, pool: OneLabelPool[Any]) -> Self:
+        found = super().standing(pool)
+        found._model = deepcopy(self._model)
+        return found
 
     def learn(self, change: CandidateChange) -> None:
         row = change.row

@@ -21,7 +21,7 @@ QUERIES = 256  # queries in a block: 2 MB of products
 BATCH = 8192  # queries for which a block of rows is converted once
 
 
-class RowRoom:
+class Workspace:
     """Memory for arrays of one width that are made again and again, each in place of the one before it.
 
     Where the system takes freed memory back at once, as in Dask's workers, it would hand out new pages for each, which
@@ -65,7 +65,7 @@ class SinglePrecision:
         self.unit = self._scale * self._scale
         self._kept = 1.0 - (terms + 16) * 2.0**-23
 
-    def rows(self, X: Any, room: RowRoom | None = None) -> tuple[Any, FloatArray]:
+    def rows(self, X: Any, room: Workspace | None = None) -> tuple[Any, FloatArray]:
         """(float32 rows, heights float64 (n,)) of float64 rows. room : for dense ones, until the next are made in it"""
         with np.errstate(over="ignore"):  # far outside, products are infinite and prove nothing
             if self._centre is None:
@@ -97,7 +97,7 @@ class Marks:
     def __init__(self, value: float) -> None:
         self.unit = 1.0 / value**2
 
-    def rows(self, X: Any, room: RowRoom | None = None) -> tuple[Any, FloatArray]:  # noqa: ARG002
+    def rows(self, X: Any, room: Workspace | None = None) -> tuple[Any, FloatArray]:  # noqa: ARG002
         if sparse.issparse(X):
             marks = sparse.csr_matrix(((X.data != 0).astype(np.float32), X.indices, X.indptr), shape=X.shape)
         else:
@@ -182,7 +182,7 @@ def make_block(
     rows: IntArray,
     places: IntArray,
     values: Any,
-    room: RowRoom | None = None,
+    room: Workspace | None = None,
 ) -> Block:
     """A block of the rows `places` of X, which have these `values`. room : it lasts until the next is made in it"""
     single, heights = frame.rows(values, room)

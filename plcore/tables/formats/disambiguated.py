@@ -41,7 +41,8 @@ def silent(_rows: int) -> None:
 
 @dataclass(frozen=True)
 class Disambiguated:
-    """Rows with their candidates before and after, their labels and every answer about them.
+    """Rows with their candidates before and after, their labels and every answer about them. In place of the arrays of
+    labels there may be what gives them slice by slice (`plcore.loop.one_label.TakenLabels.column`).
 
     Attributes
     ----------
@@ -109,7 +110,7 @@ class Disambiguated:
             candidates_after=_rows(self.candidates_after, rows),
             weights=None if self.weights is None else self.weights[rows],
             label=self.label[rows],
-            source=self.source[rows],
+            source=self.source[rows].astype(object, copy=False),
             probability=self.probability[rows],
             outside=None if self.outside is None else self.outside[rows],
             answers=answers,

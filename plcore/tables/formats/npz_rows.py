@@ -30,12 +30,12 @@ def write_npz(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
         "classes": array_rows(np.array(table.classes, dtype=np.str_)),
         "candidates_before": array_rows(table.candidates_before, bool),
         "candidates": array_rows(table.candidates_after, bool),
-        "label": array_rows(table.label, "<i8"),
-        "source": array_rows(table.source),
-        "probability": array_rows(table.probability, "<f8"),
+        "label": array_rows(np.asarray(table.label), "<i8"),
+        "source": array_rows(np.asarray(table.source)),
+        "probability": array_rows(np.asarray(table.probability), "<f8"),
     }
     if table.outside is not None:
-        arrays["outside"] = array_rows(table.outside, "<f8")
+        arrays["outside"] = array_rows(np.asarray(table.outside), "<f8")
     if table.weights is not None:
         arrays["weights"] = ArrayRows(
             np.dtype("<f8"), table.weights.shape, lambda rows: _weights(table, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from plcore.tables.formats.recognise import OTHER_STARTS
 from plcore.tables.formats.records import looks_like_json
 from plcore.tables.formats.stored_reading import CELLS, SAID, read_stored
 from plcore.tables.formats.unquoted_commas import may_lack_quotes
+from plcore.tables.text_columns import GatheredText
 
 _TOGETHER = 32
-"""Blocks of the file that are stored as one."""
+"""Blocks of the file that are stored as one: of fewer, a look at a column has the system read its neighbours, too."""
 
 
 def store_plain_csv(path: Path, folder: Path) -> bool:
@@ -69,19 +70,23 @@ def _store(csv: PlainCsv, path: Path, target: Path) -> bool:
     columns = [pa.field(str(place), pa.large_string()) for place in range(len(csv.names))]
     schema = pa.schema([*columns, pa.field(LINE_INDEX, pa.int64())])
     n_rows = 0
+    gathered = [GatheredText() for _ in columns]
     with pa.OSFile(str(target), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        blocks = batches(path, csv)
         try:
-            for columns_of in _together(batches(path, csv)):
-                rows = len(columns_of[0])
+            while some := list(_gather(islice(blocks, _TOGETHER), gathered)):
+                rows = sum(some)
                 lines = pa.array(np.arange(n_rows, n_rows + rows) + csv.line + 1)
-                writer.write_batch(pa.record_batch([*columns_of, lines], schema=schema))
+                writer.write_batch(pa.record_batch([*(one.take() for one in gathered), lines], schema=schema))
                 n_rows += rows
-                pa.default_memory_pool().release_unused()  # or pieces of what was read stay between others
         except pa.ArrowInvalid:
             return False
     return n_rows > 0 and csv.has_lines_of_their_own(n_rows)
 
 
-def _together(some: Iterator[Batch]) -> Iterator[Batch]:
-    while group := list(islice(some, _TOGETHER)):
-        yield [pa.concat_arrays(column) for column in zip(*group, strict=True)]
+def _gather(blocks: Iterator[Batch], gathered: Sequence[GatheredText]) -> Iterator[int]:
+    """Put each block behind those before it, column by column; how many rows it has."""
+    for block in blocks:
+        for column, text in zip(block, gathered, strict=True):
+            text.add(column)
+        yield len(block[0])

@@ -312,6 +312,39 @@ def test_review_shows_it_too(page: Page, server: Server, project: int) -> None:
     wait_until(page, f"audio => !audio.paused && audio.currentTime > {first + 0.2}")
 
 
+def test_a_list_plays_at_its_mark_one_at_a_time(page: Page, server: Server, project: int) -> None:
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.resource_type))
+    page.goto(f"{server.base}/queue?project={project}")
+    grid = page.get_by_test_id("stDataFrame").first
+    expect(grid.locator("[role=columnheader]", has_text="Sound")).to_be_attached()
+    grid.locator("canvas").first.focus()
+    page.keyboard.press("ArrowDown")  # the mark of the first line: by keyboard as by a click
+    wait_until(page, "audio => !audio.paused && audio.currentTime > 0")
+    page.evaluate("""() => {
+        const player = document.querySelector('[class*="st-key-winnow_row_"]');
+        window.first = [...player.querySelectorAll("*"), player].map(one => one.shadowRoot?.querySelector("audio"))
+            .find(Boolean);
+    }""")
+    first = audio(page).get_attribute("aria-label")
+    page.keyboard.press("ArrowDown")
+    expect(audio(page)).not_to_have_attribute("aria-label", first or "")
+    wait_until(page, "audio => !audio.paused && audio.currentTime > 0")
+    assert page.evaluate("window.first.paused"), "one at a time"
+    page.keyboard.press("ArrowRight")  # its text, or place: the row stays, and what plays goes on
+    page.get_by_role("button", name="Pause", exact=True).click()
+    wait_until(page, "audio => audio.paused")
+
+    asked.clear()
+    box = grid.locator("canvas").first.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 140, box["y"] + 35 + 56 * 2.5)  # another line, beside its mark
+    expect(audio(page)).to_have_attribute("preload", "none")
+    drawn(page)
+    assert audio(page).evaluate("audio => audio.paused")
+    assert "media" not in asked, "nothing of it comes before it is played"
+
+
 def test_a_slow_picture_of_another_scale_does_not_come_late(hearing: Page) -> None:
     page = hearing
     held: list[Route] = []

@@ -159,6 +159,7 @@ def test_scaled_tables_know_their_candidates():
     plain = VoteTable(neighbors, weights, scales > 0)
     np.testing.assert_array_equal(table.masks, plain.masks)
     new = np.array([0, 7, 0, 0, 1])
+    copies = [(one.copy(), one.votes, one.masks.copy()) for one in (table, plain)]
     expected = plain.update(2, scales[2] > 0, new > 0)
     np.testing.assert_array_equal(table.update(2, scales[2], new), plain.index.places(2)[0])
     assert set(expected) <= set(plain.index.places(2)[0])
@@ -166,6 +167,9 @@ def test_scaled_tables_know_their_candidates():
     scales[2] = new
     np.testing.assert_array_equal(table.votes, ScaledVoteTable(neighbors, weights, scales).votes)
     assert table.update(2, new, new).tolist() == []
+    for copy, votes, masks in copies:  # which follow nothing
+        np.testing.assert_array_equal(copy.votes, votes)
+        np.testing.assert_array_equal(copy.masks, masks)
 
 
 # update == refit

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import scipy.sparse as sp
 
@@ -121,3 +124,17 @@ def test_what_was_changed_since_is_written_anew(tmp_path: Path) -> None:
     other = replace(table, candidates=np.ones_like(table.candidates))
     assert other.write(tmp_path / "other") != digest
     assert LabelTable.read(tmp_path / "other").candidates.all()
+
+
+def test_ids_are_trimmed_alike_of_one_row_and_of_all() -> None:
+    spaces = "".join(one for one in map(chr, range(0x110000)) if unicodedata.category(one) == "Zs")
+    others = ["", "\u200b", "\ufeff", "\u180e"]  # they look like spaces, and are none
+    frame = pd.DataFrame({"id": [f"{spaces}{k}{other}" for k, other in enumerate(others)]})
+    frame = frame.assign(c="a|b", x="1")
+    table = LabelTable.from_frame(frame, Roles(id="id", candidates="c", numbers=("x",)))
+    assert [table.id_of(row) for row in range(len(others))] == table.ids.tolist()
+
+
+def test_python_and_arrow_trim_the_same_characters() -> None:
+    everything = [f"{chr(one)}a{chr(one)}" for one in range(0x110000) if not 0xD800 <= one < 0xE000]
+    assert pc.utf8_trim_whitespace(pa.array(everything)).to_pylist() == [one.strip() for one in everything]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from plcore.tables.text_columns import columns_of_text, frame_of, has_sign, in_one_piece
+from plcore.tables.text_columns import GatheredText, columns_of_text, frame_of, has_sign, in_one_piece
 
 TEXT = pa.large_string()
 
@@ -46,3 +48,21 @@ def test_a_sign_is_found_in_whichever_chunk_it_is(chunks: list[str]) -> None:
     assert has_sign(column, b"\0") == any("\0" in one for one in chunks)
     assert has_sign(column.combine_chunks(), b"\0") == any("\0" in one for one in chunks)
     assert not has_sign(column.slice(0, 1), b"\0")  # what is cut off does not count
+
+
+@given(st.lists(st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=4), max_size=3))
+def test_gathered_pieces_are_one_column_and_the_next_begins_anew(columns: list[list[list[str]]]) -> None:
+    gathered = GatheredText()
+    for pieces in columns:
+        for piece in pieces:
+            gathered.add(pa.array(["before", *piece, "after"], TEXT).slice(1, len(piece)))
+        column = gathered.take()
+        column.validate(full=True)
+        assert column.to_pylist() == [cell for piece in pieces for cell in piece]
+
+
+def test_gathered_text_takes_more_room_as_it_is_needed() -> None:
+    gathered, cells = GatheredText(), [f"cell {number}" for number in range(3000)]
+    for start in range(0, 3000, 700):
+        gathered.add(pa.array(cells[start : start + 700], TEXT))
+    assert gathered.take().to_pylist() == cells

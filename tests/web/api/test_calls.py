@@ -72,6 +72,53 @@ def test_a_body_that_does_not_come_whole(
     assert refused.headers["content-type"] == TYPE
 
 
+async def at_bounded(bounded: calls.Bounded, *pieces: bytes) -> list[Any]:
+    """What it sends back to a call with a body in these pieces."""
+    left, sent = list(pieces), []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": left.pop(0), "more_body": bool(left)}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await bounded({"type": "http", "method": "POST", "headers": []}, receive, send)
+    return sent
+
+
+def test_all_bodies_together_have_bounds_which_end_with_the_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "MOST_TOGETHER", 10)
+
+    async def play() -> None:
+        begun, go_on = asyncio.Event(), asyncio.Event()
+        bodies: list[bytes] = []
+
+        async def app(_scope: Any, receive: Any, _send: Any) -> None:
+            bodies.append((await receive())["body"])
+            begun.set()
+            await go_on.wait()
+            if len(bodies) == 3:
+                raise ZeroDivisionError
+
+        bounded = calls.Bounded(app)
+        first = asyncio.create_task(at_bounded(bounded, b"12", b"34", b"56"))
+        await begun.wait()
+        for _ in range(2):
+            start, rest = await at_bounded(bounded, b"1", b"2345", b"6")
+            assert start["status"] == 503
+            assert {(b"retry-after", b"5"), (b"connection", b"close")} <= set(start["headers"])
+            assert "Fix: send this one again in 5 seconds" in json.loads(rest["body"])["detail"]
+        second = asyncio.create_task(at_bounded(bounded, b"1234"))  # there is room for as much
+        go_on.set()
+        await asyncio.gather(first, second)
+        with pytest.raises(ZeroDivisionError):
+            await at_bounded(bounded, b"1234567890")
+        await at_bounded(bounded, b"1234567890")
+        assert bodies == [b"123456", b"1234", b"1234567890", b"1234567890"]
+
+    asyncio.run(play())
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [

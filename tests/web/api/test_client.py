@@ -197,6 +197,31 @@ def test_it_gives_up_in_the_end(url: str, seat: Seat, no_pauses: list[float]) ->
     assert flaky.calls == 1, "rows are sent once"
 
 
+@pytest.mark.parametrize("losses", [[], [None, 503]])
+def test_scores_are_stored_once_and_come_in_parts(
+    url: str, home: Home, no_pauses: list[float], monkeypatch: pytest.MonkeyPatch, losses: list[int | None]
+) -> None:
+    owner = team.ensure_owner(home).id
+    seat, flaky = Seat(home, owner, KINDS["one_label"](home, owner)), Flaky()
+    scores: dict[int | str, dict[str, float]] = {0: {"dog": 0.7}, "r1": {"ant": 1, "bee": 2}, 2: {"emu": 0.0}}
+    with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
+        project = winnow.project(seat.project_id or 0)
+        with pytest.raises(WinnowError, match="'emu' is not a class"):
+            project.predict(scores, "net")
+        scores[2] = {}
+        flaky.losses = list(losses)
+        assert project.predict(scores, "net") == client.WinnowWeighed(1, 3, 2, 1, 0)
+        monkeypatch.setattr(client, "_MOST_ROWS", 2)
+        assert project.predict(scores, "net").seq == 3
+        monkeypatch.setattr(client, "_MOST_BYTES", 10)
+        assert project.predict(scores, "net") == client.WinnowWeighed(6, 3, 2, 1, 0)
+        with pytest.raises(ValueError, match="no scores"):
+            project.predict({}, "net")
+    assert [one.kind for one in log(home, seat.project_id or 0)] == ["rows"] * 6
+    with seat.learner() as opened:
+        assert sorted(opened.learner.table.candidate_weights[1])[-2:] == [1, 2]
+
+
 def test_what_it_knows_is_what_the_document_says() -> None:
     from dataclasses import fields
 
@@ -207,6 +232,7 @@ def test_what_it_knows_is_what_the_document_says() -> None:
         (client.WinnowChoice, shapes.ToldChoice),
         (client.WinnowAdded, shapes.Added),
         (client.WinnowAnswer, shapes.StoredAnswer),
+        (client.WinnowWeighed, shapes.Weighed),
     ):
         assert {one.name for one in fields(own)} <= set(theirs.model_fields)  # type: ignore[arg-type]
 

@@ -8,10 +8,8 @@ from typing import Any
 from urllib.parse import urljoin
 
 import pytest
-from pydantic import ValidationError
 from starlette.testclient import TestClient
 
-from web.api import shapes
 from web.api.document_page import page_of
 from web.api.made import make_api
 
@@ -51,28 +49,6 @@ def test_every_call_is_told_whole(document: dict[str, Any]) -> None:
             schema = content["application/problem+json"]["schema"]
             assert schema == {"$ref": "#/components/schemas/ToldProblem"}, path
     assert "HTTPValidationError" not in document["components"]["schemas"]
-
-
-def test_a_body_takes_nothing_for_something_else() -> None:
-    for body in (shapes.AnswerBody, shapes.RowsBody):
-        assert body.model_json_schema()["additionalProperties"] is False
-    with pytest.raises(ValueError, match="flagged"):
-        shapes.AnswerBody.model_validate({"token": "t", "kind": "is", "flagged": 1})
-
-
-@pytest.mark.parametrize(
-    ("body", "sent", "words"),
-    [
-        (shapes.RowsBody, {"rows": [{"a": "1"}, {"a": 1, "b": 2}, {"a": 3}]}, "cell 'a' of row 1 is no text"),
-        (shapes.RowsBody, {"rows": [{"a": "x\0"}, {"b": "\0"}]}, "Row 0: It cannot be stored"),
-        (shapes.RowsBody, {"rows": [[], []]}, "Row 0 is no"),
-        (shapes.AnswerBody, {"token": "t", "kind": "is", "a": 1, "b": 2}, "There is no 'a' here"),
-    ],
-)
-def test_one_fault_of_a_million_is_enough(body: type[shapes.Sent], sent: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValidationError, match=words) as refused:
-        body.model_validate(sent)
-    assert refused.value.error_count() == 1
 
 
 def test_the_page_says_the_same_by_itself(document: dict[str, Any]) -> None:

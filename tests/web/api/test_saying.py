@@ -209,6 +209,44 @@ def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
     assert [entry.kind for entry in log(seat.home, seat.project_id or 0)].count("rows") == 1
 
 
+def test_predictions_come_in_once_all_or_none(server: TestClient, home: Home) -> None:
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, KINDS["one_label"](home, owner))
+    api, at = program(server, seat), f"/projects/{seat.project_id}/predictions"
+    said: dict[str, Any] = {
+        "model": "net",
+        "key": "k1",
+        "predictions": [{"row": 1, "scores": {"ant": 0.7, "bee": 3}}, {"row_id": "r0", "scores": {"bee": 1}}],
+    }
+    first = api.post(at, json=said)
+    assert (first.status_code, first.json()) == (
+        200,
+        {"seq": 1, "rows": 2, "weighed": 1, "silent": 1, "outside": 1},
+    ), first.text
+    assert api.post(at, json=said).content == first.content
+    for wrong, status in (
+        ({"predictions": [*said["predictions"], {"row": 999, "scores": {}}]}, 422),
+        ({"predictions": [{"row": 1, "scores": {"nobody": 1}}]}, 422),
+        ({"predictions": [{"row": 1, "scores": {"ant": -1}}]}, 422),
+        ({"predictions": said["predictions"] * 5_001}, 422),
+        ({"model": " "}, 422),
+    ):
+        refused = api.post(at, json=said | {"key": "k2"} | wrong)
+        assert (refused.status_code, refused.headers["content-type"]) == (status, "application/problem+json")
+    assert [entry.kind for entry in log(home, seat.project_id or 0)] == ["rows"]
+    eve = program(server, somebody_with(seat, "reviewer"))
+    assert eve.post(at, json=said | {"key": "k3"}).status_code == 403
+
+
+def test_label_vectors_take_no_predictions(server: TestClient, home: Home) -> None:
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, KINDS["label_vectors"](home, owner))
+    said = {"model": "net", "key": "k1", "predictions": [{"row": 1, "scores": {}}]}
+    refused = program(server, seat).post(f"/projects/{seat.project_id}/predictions", json=said)
+    assert refused.status_code == 422
+    assert "label vectors" in refused.json()["detail"]
+
+
 def test_rights_that_end_end_at_the_next_call(server: TestClient, seat: Seat) -> None:
     eve = somebody_with(seat, "annotator")
     api = program(server, eve)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from plcore import LabelTable, Roles
+from plcore.tables import with_scores
 from workflow.common.weights import voters_of, votes_in, weight_words, weights_in
 
 
 def table(*cells: str, **more: object) -> LabelTable:
     data = "c,w\n" + "".join(f"{cell},{place}\n" for place, cell in enumerate(cells))
-    roles = Roles(candidates="c", form="weighted", numbers=("w",), **more)  # type: ignore[arg-type]
+    roles = Roles(candidates="c", numbers=("w",), **{"form": "weighted", **more})  # type: ignore[arg-type]
     return LabelTable.read_csv(data.encode(), roles)
 
 
@@ -32,6 +33,14 @@ def test_weights_are_votes_where_all_of_the_table_are_whole(
     made = table(*cells)
     assert weight_words(made, 0) == wanted
     assert weight_words(made, 0) == wanted, "what is remembered of the table is the same"
+
+
+def test_what_a_model_gave_later_is_no_vote_and_nothing_is_0() -> None:
+    scored = with_scores(
+        table("a|b|c", "b|a", form="list"), {0: {"a": 3, "b": 2}}, {"a": [0], "b": [1]}, "net"
+    )
+    assert weight_words(scored.grown.table, 0) == {"a": "3", "b": "2", "c": "0"}
+    assert votes_in(scored.grown.table, 0) == 0
 
 
 def test_votes_that_were_cut_away_are_not_counted_as_if_they_had_never_been() -> None:

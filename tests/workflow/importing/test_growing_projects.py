@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,13 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plcore import LearnerSettings
+from tests.workflow.four import log
 from tests.workflow.importing.test_more_rows import add, anew
 from tests.workflow.vector_world import vector_frame, vector_project
 from tests.workflow.world import ROLES, annotator, counts_agreed, opened
 from workflow import answering, classes, projects, undoing
 from workflow.home import Home
-from workflow.importing import LabelTable, TableError, more_rows
+from workflow.importing import LabelTable, TableError, more_rows, predictions
 from workflow.importing.more_rows import RowsError
+from workflow.importing.predictions import ScoredRow
 from workflow.outgoing.verifying import verify_project
 from workflow.seat import Seat
 
@@ -32,6 +35,7 @@ STEPS = st.lists(
         st.tuples(st.just("merge"), st.integers(0, 4), st.integers(0, 4)),
         st.tuples(st.just("back")),
         st.tuples(st.just("embed"), st.integers(1, 3)),
+        st.tuples(st.just("score"), st.dictionaries(st.integers(0, 4), st.floats(0, 1), max_size=3)),
         st.tuples(st.just("rows"), ROWS),
         st.tuples(st.just("rows"), ROWS),
     ),
@@ -55,6 +59,7 @@ def stand(home: Home, person: int, project: int) -> dict[str, object]:
         return {
             "classes": learner.classes,
             "candidates": pool.candidates.tolist(),
+            "weights": weighed(pool).tolist(),
             "answered": pool.answered.tolist(),
             "test": pool.test_rows.tolist(),
             "control": pool.control_rows.tolist(),
@@ -62,6 +67,12 @@ def stand(home: Home, person: int, project: int) -> dict[str, object]:
             "progress": learner.progress(),
             "seq": learner.seq,
         }
+
+
+def weighed(pool: Any) -> np.ndarray:
+    """What the candidates of every row weigh as they stand; where all weigh alike, the candidates."""
+    found = pool.weights_of(np.arange(len(pool.candidates)), pool.candidates)
+    return np.asarray(pool.candidates if found is None else found, dtype=float)
 
 
 def vectors(n: int, seed: int) -> np.ndarray:
@@ -94,6 +105,13 @@ def do(seat: Seat, people: list[int], step: tuple) -> None:
             found = vectors(reading.project.n_rows, how[0])
             addition = more_rows.read_embeddings(seat, reading.project.table_hash, found)
         more_rows.add_rows(seat, addition)
+    elif what == "score":
+        names = [one.name for one in classes.classes_view(seat).classes]
+        scores = {names[place % len(names)]: score for place, score in how[0].items()}
+        n, key = projects.get_project(seat).n_rows, f"key {len(log(seat.home, seat.project_id or 0))}"
+        predictions.add_predictions(
+            seat, [ScoredRow(row, None, scores) for row in range(0, n, 2)], "net", key
+        )
     else:
         view = classes.classes_view(seat)
         names = [one.name for one in view.classes]

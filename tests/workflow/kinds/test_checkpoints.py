@@ -6,7 +6,7 @@ import hashlib
 import io
 import logging
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from sqlalchemy import text
 
 import plcore
 from plcore import ActiveLearner, Entry
+from plcore.loop.label_vectors import LabelVectorLearner
 from tests.databases import on_sqlite
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, full_disk, small_project
@@ -51,14 +52,17 @@ def restarted(home: Home, project: int, *, without: bool = False) -> Iterator[Ho
 def taken_in() -> Iterator[list[int]]:
     """Notes the seq of every entry that a learner takes in meanwhile."""
     seen: list[int] = []
-    apply = ActiveLearner.apply
 
-    def noted(learner: ActiveLearner[Any], entry: Entry) -> None:
-        seen.append(entry.seq)
-        apply(learner, entry)
+    def noting(apply: Callable[[Any, Entry], None]) -> Callable[[Any, Entry], None]:
+        def noted(learner: Any, entry: Entry) -> None:
+            seen.append(entry.seq)
+            apply(learner, entry)
+
+        return noted
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ActiveLearner, "apply", noted)
+        for learner in (ActiveLearner, LabelVectorLearner):
+            patch.setattr(learner, "apply", noting(learner.apply))
         yield seen
 
 
@@ -280,14 +284,17 @@ def test_every_kind_of_project_is_opened_again_as_it_stood(world: KindWorld, sea
         given = world.true(question)
         answering.submit_answer(seat, question.token, given.kind, given.labels)
         answering.get_ready(seat)
-    with seat.learner() as opened:
-        known = opened.learner.seq, [str(opened.learner.state(row)) for row in range(20)]
-        has_one = opened.kind.checkpoint_of(opened.learner) is not None
-    assert file_of(seat.home, opened.project_id).exists() == has_one
-    again = open_home(seat.home.settings)
-    try:
-        with Seat(again, seat.person_id, seat.project_id).learner() as opened:
-            assert opened.learner.seq == known[0]
-            assert [str(opened.learner.state(row)) for row in range(20)] == known[1]
-    finally:
-        again.close()
+
+    def stands(home: Home) -> tuple[int, list[str], str]:
+        with Seat(home, seat.person_id, seat.project_id).learner() as opened:
+            learner = opened.learner
+            rows = [str(learner.state(row)) for row in range(20)]
+            return learner.seq, rows, str(learner.pool.standings.put_aside(str(seat.person_id)))
+
+    project, known = seat.project_id or 0, stands(seat.home)
+    with restarted(seat.home, project) as again, taken_in() as seen:
+        assert stands(again) == known
+    assert len(seen) < known[0], "only the entries since"
+    with restarted(seat.home, project, without=True) as again, taken_in() as seen:
+        assert stands(again) == known
+    assert len(seen) == known[0]

@@ -13,7 +13,7 @@ from workflow import answering
 from workflow.access import NotFound
 from workflow.common.answers import Given
 from workflow.home import Home, open_home
-from workflow.kinds.opening import FEW
+from workflow.kinds.opening import FEW, opening_takes
 from workflow.people import pressing
 from workflow.seat import Seat
 
@@ -103,3 +103,11 @@ def test_a_log_that_became_shorter_is_learnt_anew(home: Home, owner: int, projec
         assert [one.seq for one in entries.after(session, project, 0)] == [1, 2, 3]
     with opened(home, owner, project) as learner:
         assert (learner.seq, len(learner.pool.answered.nonzero()[0])) == (3, 3)
+
+
+def test_a_large_table_lies_on_the_disk_and_takes_less_for_each_of_its_bytes() -> None:
+    assert opening_takes(0) == 0
+    assert opening_takes(8_000_000) == 64_000_000, "text and numbers are in memory"
+    assert opening_takes(1_000_000_000) == 700_000_000
+    sizes = [opening_takes(10**power) for power in range(11)]
+    assert sizes == sorted(sizes)

@@ -285,9 +285,13 @@ def test_lists_have_a_small_picture_of_each_row_and_a_mark_for_recordings(home: 
     small = "data:image/webp;base64," + base64.b64encode(thumbnail(picture(1))).decode()
     assert finding.small_pictures(seat, [3, 1, 2, 0]) == (small, finding.SOUND, "", small)
     assert finding.small_pictures(seat, []) == ()
+    place = f"files/{kept(picture(1))}/small"
+    assert finding.small_addresses(seat, [3, 1, 2, 0]) == {3: place, 0: place}
     assert files_in(home.thumbnails_dir) == {f"{kept(picture(1))[:64]}.webp"}
     with pytest.raises(NotAllowed):
         finding.small_pictures(Seat(home, 999, seat.project_id), [0])
+    with pytest.raises(NotAllowed):
+        finding.small_addresses(Seat(home, 999, seat.project_id), [0])
 
 
 def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
@@ -296,11 +300,22 @@ def test_a_project_without_pictures_has_no_small_ones_and_a_row_of_it_is_shown(
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin,2\nc,wren,3\nd,wren,4\n")
     seat = Seat(home, owner, importing.create(Seat(home, owner), "numbers", table, SETTINGS))
     assert finding.small_pictures(seat, [0, 1]) is None
+    assert finding.small_addresses(seat, [0, 1]) == {}
     assert finding.first_words(seat, [0, 1]) is None
     assert finding.row_of(seat, 1) == row_view(table, 1)
     for wrong in (-1, 4):
         with pytest.raises(NotFound):
             finding.row_of(seat, wrong)
+
+
+def test_a_picture_in_its_cell_is_its_own_small_address_where_it_is_short(home: Home, owner: int) -> None:
+    short, long = (f"data:image/png;base64,{'A' * size}" for size in (40, finding.SHORT))
+    rows = (f'r{n},{"wren|robin" if n % 2 else "wren"},"{long if n == 1 else short}",{n}\n' for n in range(4))
+    csv = f"id,candidates,image,n\n{''.join(rows)}"
+    roles = Roles(candidates="candidates", id="id", image="image", numbers=("n",))
+    table = LabelTable.read_csv(csv.encode(), roles)
+    seat = Seat(home, owner, importing.create(Seat(home, owner), "inline", table, SETTINGS))
+    assert finding.small_addresses(seat, [0, 1, 2]) == {0: short, 2: short}
 
 
 def test_lists_have_the_beginning_of_each_text_on_one_line(home: Home, owner: int) -> None:

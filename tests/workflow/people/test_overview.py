@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.workflow.people.conftest import add_person
 from workflow.home import Home
-from workflow.people import elsewhere, passwords, team
+from workflow.people import elsewhere, passwords, team, tokens
 from workflow.people.browsers import Visit
 from workflow.people.overview import overview
 from workflow.seat import Seat
@@ -21,5 +21,7 @@ def test_an_owner_sees_how_everybody_can_sign_in_and_where_they_are(home: Home, 
         ("192.0.2.1", "Firefox on Linux", "link")
     ]
     assert (at_bob.open_links, at_bob.has_password, at_bob.known_as, at_bob.browsers) == (2, False, "", ())
+    tokens.make_token(bob, "survey")
+    assert [[token.purpose for token in one.tokens] for one in overview(chief)] == [[], [], ["survey"]]
     team.disable_person(chief, ada.person_id)
     assert overview(chief)[1].browsers == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +15,7 @@ from tests.workflow.world import unwritable
 from workflow.access import NotAllowed
 from workflow.home import Home
 from workflow.people import browsers, elsewhere, passwords, team, tokens
+from workflow.people.audited import EventFilter, audit_lines
 from workflow.people.tokens import MOST, PREFIX, PURPOSE_LENGTH, TokenError
 from workflow.saving import NotSaved
 from workflow.seat import Seat
@@ -144,7 +147,45 @@ def test_signing_out_all_others_ends_them_and_signing_out_one_does_not(home: Hom
     assert works(home, secret)
     browsers.end_my_other_browsers(ada, this)
     assert not works(home, secret), "also where there is no other browser"
-    assert whats(chief)[0] == "browsers signed out"
+    assert whats(chief)[:2] == ["token ended", "browsers signed out"]
+
+
+@pytest.mark.parametrize("how", ["access", "password", "others", "name"])
+def test_tokens_that_end_together_leave_one_event(home: Home, chief: Seat, how: str) -> None:
+    ada = add_person(chief, "Ada")
+    passwords.set_password(ada, GOOD)
+    this, _ = open_one(ada)
+    ends: dict[str, Callable[[], None]] = {
+        "access": lambda: team.disable_person(chief, ada.person_id),
+        "password": lambda: passwords.set_password(ada, BETTER, GOOD),
+        "others": lambda: browsers.end_my_other_browsers(ada, this),
+        "name": lambda: elsewhere.set_known_as(chief, ada.person_id, "ada@example.org"),
+    }
+    for purpose in ("survey", "notebook"):
+        tokens.make_token(ada, purpose)
+    tokens.make_token(chief, "another person's")
+    for _ in range(2):  # the second time there is nothing to tell
+        with suppress(passwords.PasswordError):
+            ends[how]()
+    (one,) = (line for line in audit_lines(chief, EventFilter()) if line.what == "token ended")
+    who = "Ada" if how in ("password", "others") else "owner"
+    assert (one.who, one.whom, one.details) == (who, "Ada", "count: 2")
+    assert len(tokens.my_tokens(chief)) == 1
+
+
+def test_an_owner_ends_anybody_s_token_and_nobody_else_does(home: Home, chief: Seat) -> None:
+    ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
+    secret = tokens.make_token(ada, "survey")
+    (one,) = tokens.my_tokens(ada)
+    with pytest.raises(NotAllowed):
+        tokens.end_token(bob, ada.person_id, one.id)
+    tokens.end_token(chief, bob.person_id, one.id)
+    assert works(home, secret), "it is Ada's"
+    tokens.end_token(chief, ada.person_id, one.id)
+    tokens.end_token(chief, ada.person_id, one.id)
+    assert not works(home, secret)
+    (line,) = (line for line in audit_lines(chief, EventFilter()) if line.what == "token ended")
+    assert (line.who, line.whom, line.details) == ("owner", "Ada", "purpose: survey")
 
 
 def test_another_name_elsewhere_ends_them(home: Home, chief: Seat) -> None:

@@ -87,9 +87,8 @@ def check(given: Mapping[str, Any], folder: Path, tell: Callable[[float], None])
     reading, roles = read_stored(folder), Roles.from_json(given["roles"])
     if reading.files is not None:
         look_through(reading.files, reading.cells, roles, tell)
-    table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays)
     out = Path(given["out"])
-    table.numbers.tofile(out / NUMBERS)
+    table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays, out / NUMBERS)
     return {**_left(table, out, frozenset()), "doubts": _as_json(find_doubts(table))}
 
 

@@ -29,7 +29,7 @@ from workflow.kinds.label_vectors.forms import forms_now
 from workflow.kinds.label_vectors.glance import glance
 from workflow.kinds.label_vectors.mapping import answered_and_open, label_to_ask, labels_on_map, named_on_map
 from workflow.kinds.label_vectors.progress import read_progress, watched
-from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines
+from workflow.kinds.label_vectors.queue import has_blind_checks, list_queue, queue_lines, queue_rows
 from workflow.kinds.label_vectors.replaying import labels_at, make_pool
 from workflow.kinds.label_vectors.reviewing import find_answers, open_row
 from workflow.kinds.label_vectors.scores import scores_given
@@ -126,6 +126,7 @@ __all__ = [
     "named_on_map",
     "open_row",
     "queue_lines",
+    "queue_rows",
     "read_progress",
     "read_settings",
     "scores_given",

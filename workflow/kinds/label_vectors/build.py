@@ -30,14 +30,19 @@ def build_learner(
     table_hash: str,
     settings: LabelVectorSettings,
     changes: Sequence[ClassChange] = (),
-    checkpoint: Mapping[str, AnyArray] | None = None,  # noqa: ARG001 - there are none
+    checkpoint: Mapping[str, AnyArray] | None = None,
 ) -> Learner:
-    """The learner of a stored table. changes : of its rows; the labels of vectors do not change"""
-    return LabelVectorLearner(home.read_table(table_hash), settings, changes)
+    """The learner of a stored table.
+
+    changes : of its rows; the labels of vectors do not change
+    checkpoint : where it goes on; None: before the first entry
+    """
+    return LabelVectorLearner(home.read_table(table_hash), settings, changes, checkpoint)
 
 
-def checkpoint_of(learner: Learner) -> None:
-    """None: BML-CS learns answers in their order, so the whole log is taken in at every start."""
+def checkpoint_of(learner: Learner) -> dict[str, AnyArray]:
+    """What another learner goes on from; its model is fitted anew."""
+    return learner.checkpoint()
 
 
 def n_to_ask(learner: Learner) -> int:

@@ -34,7 +34,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
     return Snapshot(
         seq=learner.seq,
         answered=found.answered,
-        certainty=surely.min(axis=1),
+        certainty=lambda: surely.min(axis=1),
         labels_of=lambda entry: entry.labels,
         sources=found.counts,
         finish=lambda _answers: LabelVectorTable(found, table.cells, table.roles.label_columns),

@@ -81,11 +81,16 @@ def list_queue(
     )
 
 
+def queue_rows(opened: Opened[Learner]) -> Iterator[VectorQueueRow]:
+    """The whole queue."""
+    for line in _ranked(opened.learner):
+        yield _queue_row(opened.learner, *line)
+
+
 def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
     """The whole queue as lines of a file, their heading first."""
     yield "place", "row", "row_id", "label", "probability", "unknown", "score"
-    for line in _ranked(opened.learner):
-        one = _queue_row(opened.learner, *line)
+    for one in queue_rows(opened):
         share = "" if one.probability is None else f"{one.probability:.4f}"
         yield one.place, one.row + 1, one.row_id, one.label or "", share, one.unknown, f"{one.score:.6f}"
 

@@ -65,7 +65,7 @@ def tell_predictions(
     opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]
 ) -> list[dict[str, Any]]:
     """See `workflow.kinds.Kind`. Of each label whether it is known, or else predicted, to be right."""
-    found = opened.learner.export_cells().part(np.asarray(rows, dtype=np.intp))
+    found = opened.learner.export_cells(np.asarray(rows, dtype=np.intp))
     said = np.where(found.cells >= 0, found.cells, found.predicted)
     return [
         {

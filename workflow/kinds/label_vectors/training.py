@@ -21,6 +21,7 @@ from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPoint
 
 if TYPE_CHECKING:
     from plcore.loop.label_vectors import LabelVectorSettings, Refreshed, RefreshJob
+    from workflow.common.fair_lock import FairLock
     from workflow.common.snapshot import Past
     from workflow.home import Home
 
@@ -35,7 +36,7 @@ STOPS_WITHIN = 5.0
 class ThreadTraining:
     """Runs the fits of one learner, one at a time. `lock` is the one under which the learner is used."""
 
-    def __init__(self, home: Home, project_id: int, learner: Learner, lock: threading.RLock) -> None:
+    def __init__(self, home: Home, project_id: int, learner: Learner, lock: FairLock) -> None:
         self._home, self._project_id = home, project_id
         self._learner, self._lock = learner, lock
         self._thread: threading.Thread | None = None
@@ -145,8 +146,6 @@ def give_model(home: Home, learner: Learner, past: Past) -> None:
     learner.restore_curve(LabelVectorPoint.from_json(one.figures) for one in until_then)
 
 
-def background_training(
-    home: Home, project_id: int, learner: Learner, lock: threading.RLock
-) -> ThreadTraining:
+def background_training(home: Home, project_id: int, learner: Learner, lock: FairLock) -> ThreadTraining:
     """How this learner gets its models: from fits in a thread of this process."""
     return ThreadTraining(home, project_id, learner, lock)

@@ -23,7 +23,7 @@ from workflow.kinds.one_label.forms import forms_now
 from workflow.kinds.one_label.glance import glance
 from workflow.kinds.one_label.mapping import answered_and_open, label_to_ask, labels_on_map, named_on_map
 from workflow.kinds.one_label.progress import read_progress, watched
-from workflow.kinds.one_label.queue import has_blind_checks, list_queue, queue_lines
+from workflow.kinds.one_label.queue import has_blind_checks, list_queue, queue_lines, queue_rows
 from workflow.kinds.one_label.replaying import labels_at, make_pool
 from workflow.kinds.one_label.reviewing import find_answers, open_row
 from workflow.kinds.one_label.scores import scores_given
@@ -120,6 +120,7 @@ __all__ = [
     "named_on_map",
     "open_row",
     "queue_lines",
+    "queue_rows",
     "read_progress",
     "read_settings",
     "scores_given",

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from plcore import ActiveLearner, Disambiguation, LabelTable
-from plcore.common import AnyArray
+from plcore.common import AnyArray, FloatArray, IntArray
 from plcore.loop import ClassMap, EntryKind
+from plcore.loop.one_label import TakenLabels
 from plcore.tables import FILE_FORMATS as FORMATS
 from plcore.tables import NATURE_FORMATS as GIVEN_BACK
 from plcore.tables import Disambiguated
@@ -28,14 +30,18 @@ __all__ = ["FORMATS", "GIVEN_BACK", "disambiguated", "snapshot"]
 
 Learner = ActiveLearner[LabelTable]
 
-# Read and written only while the learner is open, that is by one thread at a time; the arrays are never changed.
-_results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None], Disambiguation]] = WeakKeyDictionary()
+Objects = npt.NDArray[np.object_]
+_KNOWN = ("oracle", "verdict", "given", "necessary", "truth")
+"""Sources of labels that need no model."""
+
+# Read and written only while the learner is open, that is by one thread at a time; what was taken is never changed.
+_results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None], TakenLabels]] = WeakKeyDictionary()
 
 
 def snapshot(opened: Opened[Learner]) -> Snapshot:
     """The rows as they stand."""
     learner = opened.learner
-    pool, found, table = learner.pool, disambiguated(learner), learner.table
+    pool, taken, table = learner.pool, _taken(learner), learner.table
     classes, class_map, version = pool.classes, pool.class_map, str(learner.model_version)
     several = learner.settings.several
     before, after, weights = pool.original, learner.candidates, pool.table.candidate_weights
@@ -48,23 +54,26 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
             candidates_before=before,
             candidates_after=after,
             weights=weights,
-            label=found.labels,
-            source=found.sources.astype(object),
-            probability=found.confidence,
+            label=cast("IntArray", taken.column("labels")),
+            source=cast("Objects", taken.column("sources")),
+            probability=cast("FloatArray", taken.column("confidence")),
             answers=answers,
             model_version=version,
             several=several,
-            outside=found.outside,
+            outside=cast("FloatArray", taken.column("outside")) if taken.has_outside else None,
             renamed={name: now for name in class_map.known_names if (now := class_map.now(name)) != name},
         )
 
-    known = np.isin(found.sources, ("oracle", "verdict", "given", "necessary", "truth"))
+    def certainty() -> FloatArray:
+        found = taken.whole
+        return np.where(np.isin(found.sources, _KNOWN), 1.0, found.confidence)
+
     return Snapshot(
         seq=learner.seq,
-        answered=np.isin(found.sources, ("oracle", "verdict")),
-        certainty=np.where(known, 1.0, found.confidence),
+        answered=taken.answered,
+        certainty=certainty,
         labels_of=partial(_labels_of, class_map),
-        sources=lambda: _counts(found.sources),
+        sources=lambda: _counts(taken.whole.sources),
         finish=finish,
     )
 
@@ -82,7 +91,12 @@ def _counts(found: AnyArray) -> dict[str, int]:
 
 
 def disambiguated(learner: Learner) -> Disambiguation:
-    """A label for every row, computed once for each state of the log and the model: a page asks for it twice."""
+    """A label for every row."""
+    return _taken(learner).whole
+
+
+def _taken(learner: Learner) -> TakenLabels:
+    """The labels of all rows, taken once for each state of the log and the model: a page asks for them twice."""
     state = (
         learner.seq,
         learner.model_version,
@@ -90,5 +104,5 @@ def disambiguated(learner: Learner) -> Disambiguation:
     )  # None before the first, which may be 0
     known = _results.get(learner)
     if known is None or known[0] != state:
-        known = _results[learner] = state, learner.disambiguate()
+        known = _results[learner] = state, learner.take_labels()
     return known[1]

@@ -15,6 +15,7 @@ from plcore import ActiveLearner, LabelTable
 from plcore.common import AnyArray, BoolArray, FloatArray
 from plcore.loop.one_label import FirstUpdate, Footing
 from plcore.query import Need
+from workflow.common.fair_lock import FairLock
 from workflow.common.version_files import read_footing
 
 Learner = ActiveLearner[LabelTable]
@@ -36,7 +37,7 @@ class _From(NamedTuple):
 class FirstUpdates:
     """Runs the first updates of one learner, one at a time. `lock` is the one under which the learner is used."""
 
-    def __init__(self, learner: Learner, lock: threading.RLock) -> None:
+    def __init__(self, learner: Learner, lock: FairLock) -> None:
         self._learner, self._lock = learner, lock
         self._from: _From | None = None
         self._seen = -1  # the seq up to which the learner's shares are what the version makes of it

@@ -49,8 +49,10 @@ FEWEST_CHECKS, MOST_CHECKS = 30, 500
 LATEST = 2_000
 """Answers that seconds are learnt from."""
 
-ANEW_AFTER = 25
-"""Entries after which seconds and temperature are learnt anew."""
+ANEW_AFTER, ANEW_SHARE = 25, 0.1
+"""Entries after which seconds and temperature are learnt anew: so many, or this share of the answers that they were
+learnt from where that is more. Who answers next waits for it, and to two thousand answers twenty-five more say nothing
+new."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ def prices_of(learner: ActiveLearner[LabelTable]) -> Prices:
 
 def learn_prices(opened: Opened[ActiveLearner[LabelTable]]) -> None:
     """Learn prices anew where they are old, while nobody waits."""
-    learner = opened.learner
-    if learner in _prices and learner.seq - _prices[learner].seq < ANEW_AFTER:
+    learner, last = opened.learner, prices_of(opened.learner)
+    if learner in _prices and learner.seq - last.seq < max(ANEW_AFTER, ANEW_SHARE * last.seconds.n_used_):
         return
     spent = answers.timed(
         opened.session, opened.project_id, opened.kind.ANSWERS, LATEST, without_note=SIMULATED

@@ -82,13 +82,17 @@ def list_queue(
     )
 
 
+def queue_rows(opened: Opened[Learner]) -> Iterator[QueueRow]:
+    """The whole queue."""
+    order, scores = opened.learner.ranking()
+    for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1):
+        yield _queue_row(opened.learner, place, row, score)
+
+
 def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
     """The whole queue as lines of a file, their heading first."""
-    learner = opened.learner
-    order, scores = learner.ranking()
     yield "place", "row", "row_id", "candidates", "score", "reason"
-    for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1):
-        one = _queue_row(learner, place, row, score)
+    for one in queue_rows(opened):
         yield one.place, one.row + 1, one.row_id, "|".join(one.candidates), f"{one.score:.6f}", one.reason
 
 

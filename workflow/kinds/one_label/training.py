@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from db.projects import Project
     from plcore.loop import ClassChange
+    from workflow.common.fair_lock import FairLock
     from workflow.common.snapshot import Past
     from workflow.home import Home
 
@@ -95,7 +95,7 @@ def give_model(home: Home, learner: Learner, past: Past) -> None:
         )
 
 
-def background_training(home: Home, project_id: int, learner: Learner, lock: threading.RLock) -> FromWorker:
+def background_training(home: Home, project_id: int, learner: Learner, lock: FairLock) -> FromWorker:
     """How this learner gets its models: from the files of a worker."""
     return FromWorker(home, project_id, learner, lock)
 
@@ -107,7 +107,7 @@ class FromWorker:
 
     fault: str | None = None
 
-    def __init__(self, home: Home, project_id: int, learner: Learner, lock: threading.RLock) -> None:
+    def __init__(self, home: Home, project_id: int, learner: Learner, lock: FairLock) -> None:
         self._home, self._project_id, self._learner = home, project_id, learner
         self._first = FirstUpdates(learner, lock)
 

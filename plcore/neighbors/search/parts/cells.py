@@ -14,7 +14,7 @@ import numpy as np
 from plcore.common.runners.parts import BlockJob, BlockProgress, WrittenPart, run_parts, write_names
 from plcore.common.runners.runner import Runner
 from plcore.common.types import IntArray
-from plcore.neighbors.search.blocks import Block, BlockSearch, Found, RowRoom, make_block
+from plcore.neighbors.search.blocks import Block, BlockSearch, Found, Workspace, make_block
 from plcore.neighbors.search.cells import CELL_ROWS, TRAINING_ROWS, look, place_centres
 from plcore.neighbors.search.parts.exact import as_found, frame_of
 from plcore.neighbors.search.parts.rows import RowParts, Sample, draw, numbered, take_rows
@@ -125,13 +125,12 @@ def list_cells(job: CellList) -> WrittenPart:
     ends = np.array(
         [job.first, job.end], dtype=np.int32
     )  # of the type searched, of which a copy would be made else
-    parts = job.read_each(job.parts)
-    for number, homes in enumerate(job.read_each(job.homes)):
+    parts = zip(job.read_each(job.homes), job.read_each(job.parts), strict=True)
+    for number, (homes, part) in enumerate(parts):
         first, end = np.searchsorted(homes[0], ends)
         mine = homes[1, first:end].astype(np.int64)
         order = np.argsort(mine)
-        pieces.append(take_rows([parts[number]], job.block, mine[order]))
-        pieces[-1]["row"] += number * job.block
+        pieces.append(take_rows(part, number * job.block, mine[order] + number * job.block))
         cells.append(homes[0, first:end][order])
     cell = np.concatenate(cells)
     order = np.argsort(cell, kind="stable")
@@ -174,8 +173,8 @@ class _Cells:
         self.centres = BlockSearch(centres, np.arange(self.n_cells))
         self._starts = job.read(lists.starts)
         self._firsts = np.array(lists.firsts)
-        self._lists = job.read_each(lists.lists)
-        self._room = RowRoom(centres.shape[1])
+        self._lists = list(job.read_each(lists.lists))
+        self._room = Workspace(centres.shape[1])
 
     def block(self, found: Found, cell: int) -> Block | None:
         """The rows of a cell; they last until the next cell is asked for."""

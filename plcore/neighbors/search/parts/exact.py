@@ -77,7 +77,7 @@ def find_best(job: Best) -> WrittenPart:
 
 
 def merge_best(job: BestOfAll) -> WrittenPart:
-    parts = job.read_each(job.bests)
+    parts = list(job.read_each(job.bests))
     neighbors = np.concatenate([one["neighbors"] for one in parts], axis=1)
     squared = np.concatenate([one["squared"] for one in parts], axis=1)
     width = parts[0]["neighbors"].shape[1]

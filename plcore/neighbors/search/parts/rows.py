@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -98,17 +99,20 @@ def scale(job: ScaledRows) -> WrittenPart:
 
 def draw(job: Sample) -> WrittenPart:
     chosen = np.sort(np.random.default_rng(job.seed).choice(job.n_rows, size=job.size, replace=False))
-    return job.write(take_rows(job.read_each(job.parts), job.block, chosen))
+    firsts = range(0, job.n_rows, job.block)
+    bounds = np.searchsorted(chosen, [*firsts, job.n_rows])
+    parts = job.read_each(job.parts)
+    taken = [
+        take_rows(part, first, chosen[begin:end])
+        for part, first, (begin, end) in zip(parts, firsts, pairwise(bounds), strict=True)
+    ]
+    return job.write(np.concatenate(taken))
 
 
-def take_rows(parts: Sequence[AnyArray], block: int, rows: IntArray) -> AnyArray:
-    """These rows, ascending, of parts of `block` rows each, listed."""
-    taken = np.empty(len(rows), dtype=listed_type(parts[0].shape[1]))
-    taken["row"], taken["searched"] = rows, True
-    bounds = np.searchsorted(rows, np.arange(len(parts) + 1) * block)
-    for number, part in enumerate(parts):
-        mine = slice(bounds[number], bounds[number + 1])
-        taken["x"][mine] = part[rows[mine] - number * block]
+def take_rows(part: AnyArray, first: int, rows: IntArray) -> AnyArray:
+    """These rows of a part whose first row is number `first`, listed."""
+    taken = np.empty(len(rows), dtype=listed_type(part.shape[1]))
+    taken["row"], taken["searched"], taken["x"] = rows, True, part[rows - first]
     return taken
 
 

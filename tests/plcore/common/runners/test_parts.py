@@ -97,7 +97,12 @@ def test_names_lead_to_parts(tmp_path: Path) -> None:
     for number, one in enumerate(ones):
         one.write(np.array([number]))
     names = write_names(tmp_path, [one.part for one in ones])
-    assert [part.tolist() for part in ones[0].read_each(names)] == [[0], [1], [2]]
+    each = ones[0].read_each(names)
+    assert next(each).tolist() == [0]
+    assert [part.tolist() for part in each] == [[1], [2]]
+    (tmp_path / ones[2].part).unlink()
+    each = ones[0].read_each(names)
+    assert [next(each).tolist(), next(each).tolist()] == [[0], [1]], "a part is read when its turn comes"
     assert write_names(tmp_path, [one.part for one in ones]) == names
     assert write_names(tmp_path, [one.part for one in ones[:2]]) != names
 

@@ -184,7 +184,7 @@ def test_a_newer_fit_stays_due_when_an_older_comes_in():
     assert_same_state(learner, LabelVectorLearner.rebuilt(table, options, log))
     assert learner.job() is None
     younger = LabelVectorLearner(table, options)
-    with pytest.raises(ValueError, match="only those up to 0"):
+    with pytest.raises(ValueError, match="only those from 0 up to 0"):
         younger.adopt(jobs[3].run())
 
 

@@ -193,8 +193,10 @@ def test_a_checkpoint_does_not_follow_the_learner():
         np.testing.assert_array_equal(one, before[name])
 
 
-def test_parts_are_named_after_what_they_are_of():
-    parts = {"a": {"x": np.zeros(1)}, "a.b": {"x": np.ones(1)}}
-    arrays = checkpoint.joined(parts)
-    assert sorted(arrays) == ["a.b.x", "a.x"]
-    assert list(checkpoint.part(arrays, "a.b")) == ["x"]
+def test_only_rows_that_entries_are_about_are_in_it():
+    table, y = blobs(24, m=3, truth="none")
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=3, control_share=0.0))
+    assert checkpoint.take(learner.pool, {})["pool.rows"].tolist() == []
+    for seq, row in enumerate((7, 3, 7), start=1):
+        learner.apply(Entry(seq, "is", row, "ann", (table.classes[y[row]],)))
+    assert checkpoint.take(learner.pool, {})["pool.rows"].tolist() == [3, 7]

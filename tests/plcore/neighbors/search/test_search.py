@@ -16,8 +16,8 @@ from plcore.neighbors.search.blocks import (
     BlockSearch,
     Found,
     Marks,
-    RowRoom,
     SinglePrecision,
+    Workspace,
     make_block,
     only_value,
 )
@@ -359,7 +359,7 @@ def test_room_for_products_is_taken_once_and_grows_where_a_block_is_larger():
 
 
 def test_room_is_used_again_and_grows_where_it_is_too_small():
-    room = RowRoom(3)
+    room = Workspace(3)
     first = room.rows("values", 5, np.float64)
     assert (first.shape, first.dtype) == ((5, 3), np.float64)
     assert np.shares_memory(first, room.rows("values", 4, np.float64))
@@ -370,7 +370,7 @@ def test_room_is_used_again_and_grows_where_it_is_too_small():
 
 def test_rows_made_in_room_are_the_same_bits():
     X = np.random.default_rng(0).normal(size=(40, 7)) * 1e3
-    frame, room, places = SinglePrecision(X), RowRoom(7), np.arange(40)
+    frame, room, places = SinglePrecision(X), Workspace(7), np.arange(40)
     for rows in (X[:30], X[5:40], X[:1]):
         numbers = places[: len(rows)]
         plain = make_block(frame, rows, numbers, numbers, rows)

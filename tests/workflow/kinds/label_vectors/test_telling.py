@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from plcore.loop.label_vectors import export
 from tests.workflow.vector_world import answer_truly, vector_project
 from workflow import answering, progress
 from workflow.home import Home
@@ -68,3 +69,17 @@ def test_predictions_say_of_each_label_what_is_known_or_believed(there: Seat) ->
                 assert share["label"] == found.labels[column]
                 assert share["value"] == SAID[int(cell if cell >= 0 else found.predicted[row, column])]
         assert tell_predictions(opened, [5, 2])[1] == told[2]
+
+
+def test_a_page_of_predictions_costs_no_more_than_its_rows(
+    there: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there.settle()
+    made: list[int] = []
+    real = export.LabelVectorExport
+    monkeypatch.setattr(
+        export, "LabelVectorExport", lambda *parts: made.append(len(parts[0])) or real(*parts)
+    )
+    with there.learner() as opened:
+        tell_predictions(opened, range(3))
+    assert made == [3]

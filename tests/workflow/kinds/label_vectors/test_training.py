@@ -10,6 +10,7 @@ from db import trained
 from plcore.loop.label_vectors import RefreshJob
 from tests.workflow.vector_world import answer_truly, vector_project
 from workflow import progress
+from workflow.common.fair_lock import FairLock
 from workflow.home import Home
 from workflow.kinds.label_vectors import training
 from workflow.seat import Seat
@@ -82,7 +83,7 @@ def test_what_is_given_up_is_neither_put_in_place_nor_stored(
     monkeypatch.setattr(RefreshJob, "run", slow)
     with seat.learner() as opened:
         learner = type(opened.learner)(opened.learner.table, opened.learner.settings)
-    lock = threading.RLock()
+    lock = FairLock()
     made = training.background_training(seat.home, seat.project_id, learner, lock)
     with lock:
         made.look()

@@ -11,6 +11,7 @@ from plcore.loop.one_label import OneLabelPool, Trainer
 from tests.workflow.world import answer_next, opened, small_project
 from workflow import answering, classes, projects, training, undoing
 from workflow.common import version_files
+from workflow.common.fair_lock import FairLock
 from workflow.home import Home, open_home
 from workflow.kinds.one_label.first_updates import FirstUpdates
 from workflow.seat import Seat
@@ -187,7 +188,7 @@ def test_no_press_waits_for_it(home: Home, owner: int, project: int, monkeypatch
 def test_one_that_was_replaced_changes_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     with opened(home, owner, project) as learner:
-        lock = threading.RLock()
+        lock = FairLock()
         updates = FirstUpdates(learner, lock)
         (path,) = home.settings.home.glob("models/*/0.npy")
         updates.begin(0, np.load(path), path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -375,6 +376,27 @@ def test_prices_are_learnt_anew_after_twenty_five_entries(home: Home, owner: int
         with opened(home, owner, seat.project_id) as learner:
             assert forms.prices_of(learner).seq == wanted
     assert room.forms_of(Seat(home, owner, seat.project_id)).timed == 26  # type: ignore[union-attr]
+
+
+def test_what_was_learnt_from_many_answers_stands_until_there_are_a_tenth_more(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = yes_no_project(home, owner)
+    asked: list[int] = []
+
+    def timed(*_args: Any, **_more: Any) -> list[Any]:
+        asked.append(1)
+        return [forms.answers.TimedAnswer(1, 2.0, 4, None)] * 40
+
+    monkeypatch.setattr(forms.answers, "timed", timed)
+    monkeypatch.setattr(forms, "ANEW_AFTER", 1)
+    truth = small_frame().truth.tolist()
+    for said, learnt in ((0, 1), (1, 1), (2, 1), (1, 2), (3, 2), (1, 3)):  # after 0, 1, 3, 4, 7 and 8 entries
+        for _ in range(said):
+            question = show(seat)
+            answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+        answering.get_ready(seat)
+        assert len(asked) == learnt
 
 
 def test_checks_tell_how_far_shares_can_be_believed(

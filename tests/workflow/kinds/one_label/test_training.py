@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
 from plcore import LearnerSettings
 from tests.workflow.world import answer_next, newest_version, opened, small_project
 from workflow import classes, training
+from workflow.common.fair_lock import FairLock
 from workflow.home import Home
 from workflow.kinds.one_label.training import FromWorker, version_key, worker_settings
 from workflow.seat import Seat
@@ -67,7 +66,7 @@ def test_a_file_that_cannot_be_read_is_left_until_it_is_made_anew(
         path.unlink()
     else:
         path.write_bytes(b"no numbers")
-    look = FromWorker(home, trained, fresh, threading.RLock())
+    look = FromWorker(home, trained, fresh, FairLock())
     look.look()
     assert fresh.version_published is None
     assert not path.exists(), "so that a worker makes it anew"

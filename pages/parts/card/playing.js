@@ -1,0 +1,18 @@
+// @ts-check
+// Of all recordings on a page one plays at a time.
+
+/** @type {HTMLAudioElement | null} */
+let playing = null;
+
+/**
+ * As soon as this one plays, the one that did is paused.
+ *
+ * @param {HTMLAudioElement} audio
+ */
+export function alone(audio) {
+  audio.addEventListener("play", () => {
+    if (playing !== audio) playing?.pause();
+    playing = audio;
+  });
+  return audio;
+}

@@ -1,0 +1,60 @@
+"""The tutorials from their first command to their last line of Python, on the demos that they are about."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import pytest
+
+import cli
+from tests.conftest import ROOT
+from tests.docs.pages import blocks, commands
+from tests.docs.test_gallery import NEAR, SAID, values
+from tests.docs.test_pages import ours
+from workflow import demos
+from workflow.demos import making
+from workflow.home import close_home, home
+from workflow.people import team
+from workflow.seat import Seat
+
+FOLDER = ROOT / "docs" / "tutorials"
+ABOUT = {"digits": demos.DIGITS, "calls": demos.CALLS, "votes": demos.REMARKS}
+
+
+def test_each_demo_has_its_tutorial() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.md")) == sorted(ABOUT)
+    assert list(ABOUT.values()) == list(demos.ALL), "in the order in which the pages number their projects"
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which is typed, over a home of the test's own."""
+    close_home()
+    monkeypatch.delenv("WINNOW_DATABASE_URL", raising=False)
+    monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ABOUT)
+def test_what_is_typed_works_and_what_is_printed_is_what_the_page_says(work: Path, name: str) -> None:
+    page, demo = FOLDER / f"{name}.md", ABOUT[name]
+    number = making.make(Seat(home(), team.ensure_owner(home()).id), demo)
+    close_home()
+    told = str(list(ABOUT).index(name) + 1)  # this home has no other demo
+    lines = [words for line in commands(page) if (words := ours(line)) is not None]
+    assert [words[0] for words in lines] == ["projects", "simulate", "export"]
+    for words in lines:
+        assert words[1:2] in ([], [told])
+        assert not cli.main(
+            [words[0], *([str(number)] if words[1:] else []), *words[2:]], standalone_mode=False
+        )
+
+    code, written = "\n".join(blocks(page, "python")), io.StringIO()
+    with contextlib.redirect_stdout(written):
+        exec(compile(code, page.name, "exec"), {"__name__": "__main__"})  # noqa: S102
+    said, printed = values(" ".join(SAID.findall(code))), values(written.getvalue())
+    assert said
+    assert printed == pytest.approx(said, abs=NEAR)

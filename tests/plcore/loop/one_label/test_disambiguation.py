@@ -1,0 +1,90 @@
+"""Labels that were taken are those of that moment, found whole or piece by piece, whatever is answered meanwhile."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from plcore import ActiveLearner, Entry, LearnerSettings
+from plcore.loop.one_label import FEWEST_CHECKS, Trainer
+from plcore.loop.one_label import disambiguation as module
+from plcore.loop.one_label.pool import OneLabelPool
+from tests.plcore.loop.fake_table import blobs
+
+MODELS = ["plknn", "plsvc", "perceptron-average"]
+
+
+@pytest.fixture(autouse=True, params=[1, 35, 10**6])
+def cells(request, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK_CELLS", request.param)
+
+
+def same(left, right):
+    for field in dataclasses.fields(left):
+        np.testing.assert_array_equal(getattr(left, field.name), getattr(right, field.name), field.name)
+
+
+def answered(learner, y, n):
+    for _ in range(n):
+        question = learner.next_question("ann")
+        learner.apply(Entry(learner.seq + 1, "is", question.row, "ann", (learner.classes[y[question.row]],)))
+
+
+def learner_of(model):
+    table, y = blobs(n=90, truth=0.3)
+    settings = LearnerSettings(
+        model=model, strategy="margin" if model != "plknn" else LearnerSettings().strategy
+    )
+    learner = ActiveLearner(table, settings)
+    if settings.is_trained:
+        version = Trainer(OneLabelPool(table, settings)).train()
+        learner.publish(version.scores, [version.point])
+    answered(learner, y, 8)
+    return learner, y
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_pieces_are_those_of_the_whole_and_stay_as_they_were(model):
+    learner, y = learner_of(model)
+    whole = learner.disambiguate()
+    taken, begun = learner.take_labels(), learner.take_labels()
+    parts = [slice(0, 7), slice(7, 50), slice(50, 50 + 40), slice(3, 4), slice(0, 90)]
+    same(begun.of(parts[0]), module._cut(whole, parts[0]))
+    decided = np.isin(whole.sources, ("oracle", "verdict"))
+    answered(learner, y, 10)
+    learner.apply(Entry(learner.seq + 1, "bad", int(np.flatnonzero(learner.candidates.any(axis=1))[-1]), "b"))
+    for one in (taken, begun):
+        for part in parts:
+            same(one.of(part), module._cut(whole, part))
+        np.testing.assert_array_equal(one.answered, decided)
+        same(one.whole, whole)
+        same(one.of(parts[1]), module._cut(whole, parts[1]))
+    with pytest.raises(AssertionError):
+        same(learner.disambiguate(), whole)
+
+
+def test_columns_give_what_is_asked_for():
+    learner, _ = learner_of("plknn")
+    whole, taken = learner.disambiguate(), learner.take_labels()
+    column = taken.column("labels")
+    assert len(column) == len(whole.labels)
+    np.testing.assert_array_equal(column[5:70], whole.labels[5:70])
+    assert "whole" not in vars(taken), "a piece finds no other rows"
+    np.testing.assert_array_equal(column[np.array([80, 3])], whole.labels[[80, 3]])
+    np.testing.assert_array_equal(np.asarray(taken.column("sources")), whole.sources)
+
+
+def test_what_is_at_risk_is_taken_too():
+    table, y = blobs(n=300, truth="none")
+    learner = ActiveLearner(table, LearnerSettings(control_share=0.3, seed=1))
+    checks = np.flatnonzero(learner.pool.control_rows & (learner.pool.sizes_at_first >= 2))
+    for place, row in enumerate(checks[: FEWEST_CHECKS + 5]):
+        kind, labels = ("none", ()) if place % 3 == 0 else ("is", (learner.classes[y[row]],))
+        learner.apply(Entry(learner.seq + 1, kind, int(row), "ann", labels))
+    taken, whole = learner.take_labels(), learner.disambiguate()
+    assert taken.has_outside
+    assert np.isfinite(whole.outside).any()
+    answered(learner, y, 5)
+    same(taken.of(slice(11, 200)), module._cut(whole, slice(11, 200)))

@@ -1,0 +1,100 @@
+"""Another model's scores as weights of the candidates of a table that is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from plcore.tables import LabelTable, Roles, TableError, is_score, with_rows, with_scores
+from plcore.tables.scoring import LEAST_SHARE
+
+ROLES = Roles(candidates="labels", id="id", numbers=("x",))
+COLUMNS = {"emu": [0], "robin": [1], "wren": [2]}
+
+
+def table(labels: str = "labels") -> LabelTable:
+    frame = pd.DataFrame(
+        {"id": list("abc"), "labels": ["wren|emu", "emu|robin|wren", "robin"], "x": [1, 2, 3]}
+    )
+    return LabelTable.from_frame(frame, ROLES)
+
+
+def test_candidates_weigh_what_the_model_says_and_stay_what_they_were() -> None:
+    before = table()
+    found = with_scores(before, {1: {"emu": 0.2, "wren": 3}}, COLUMNS, "net")
+    after = found.grown.table
+    assert found[1:] == (1, 0, 0)
+    np.testing.assert_array_equal(after.candidates, before.candidates)
+    np.testing.assert_array_equal(after.candidate_weights, [[1, 0, 1], [0.2, 3 * LEAST_SHARE, 3], [0, 1, 0]])
+    assert after.roles.scored_by == "net"
+    assert before.candidate_weights is None
+    again = with_scores(after, {0: {"emu": 5, "wren": 1}}, COLUMNS, "other").grown.table
+    np.testing.assert_array_equal(again.candidate_weights[1], after.candidate_weights[1])
+    np.testing.assert_array_equal(again.candidate_weights[0], [5, 0, 1])
+
+
+def test_a_row_of_which_nothing_is_said_keeps_its_weights_and_what_lies_outside_is_counted() -> None:
+    first = with_scores(table(), {0: {"emu": 2, "wren": 1}}, COLUMNS, "net").grown.table
+    found = with_scores(
+        first, {0: {"emu": 0, "robin": 9}, 1: {}, 2: {"emu": 0.5, "robin": 0.1}}, COLUMNS, "net"
+    )
+    assert found[1:] == (1, 2, 2)
+    np.testing.assert_array_equal(found.grown.table.candidate_weights[0], [2, 0, 1])
+    np.testing.assert_array_equal(found.grown.table.candidate_weights[2], [0, 0.1, 0])
+
+
+def test_where_nothing_is_said_of_any_row_the_table_stays_as_it_is() -> None:
+    found = with_scores(table(), {0: {}, 1: {"emu": 0.0}}, COLUMNS, "net")
+    assert found[1:] == (0, 2, 0)
+    assert found.grown.table.candidate_weights is None
+    assert found.grown.table.roles == ROLES
+
+
+def test_classes_that_became_one_share_its_score_where_they_are_candidates() -> None:
+    columns = {"bird": [0, 1, 2], "later": []}
+    found = with_scores(table(), {0: {"bird": 0.6, "later": 0.1}}, columns, "net")
+    np.testing.assert_array_equal(found.grown.table.candidate_weights[0], [0.3, 0, 0.3])
+
+
+def test_the_table_is_read_as_it_was_written_and_takes_more_rows(tmp_path: Path) -> None:
+    scored = with_scores(table(), {1: {"wren": 0.5}}, COLUMNS, "net").grown.table
+    scored.write(tmp_path / "t.parquet")
+    read = LabelTable.read(tmp_path / "t.parquet")
+    np.testing.assert_array_equal(read.candidate_weights, scored.candidate_weights)
+    assert read.roles == scored.roles
+    more = pd.DataFrame({"id": ["d"], "labels": ["emu|tit"], "x": ["4"]}).astype("str")
+    grown = with_rows(read, more).table
+    np.testing.assert_array_equal(grown.candidate_weights[:3, [0, 1, 2]], scored.candidate_weights)
+    assert grown.candidate_weights[3].tolist() == [float(name in ("emu", "tit")) for name in grown.classes]
+
+
+def test_label_vectors_and_what_does_not_fit_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"emu": [1, 0], "wren": ["", 1], "x": [1, 2]})
+    roles = Roles(label_columns=("emu", "wren"), label_vectors=True, numbers=("x",))
+    with pytest.raises(TableError, match=r"label vectors.*Fix:"):
+        with_scores(LabelTable.from_frame(frame, roles), {}, {}, "net")
+    monkeypatch.setattr("plcore.tables.scoring.MAX_WEIGHTS", 8)
+    with pytest.raises(TableError, match="9 weights; at most 8"):
+        with_scores(table(), {}, {}, "net")
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        (0, True),
+        (0.5, True),
+        (7, True),
+        (-1e-9, False),
+        (float("nan"), False),
+        (float("inf"), False),
+        (True, False),
+        ("1", False),
+        (None, False),
+        (10**400, False),
+    ],
+)
+def test_what_can_weigh_is_a_number_of_0_or_more(value: object, fits: bool) -> None:
+    assert is_score(value) is fits

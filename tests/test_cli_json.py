@@ -1,0 +1,201 @@
+"""`--json`: every command has it, and with it standard output is one document, whatever is said beside it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import cli
+from tests.plcore.tables.large import NAMES, rows_and_sets, write_parquet
+from tests.test_cli import Shell, shell, table, write_log
+from tests.workflow.compared import Findings, findings
+from winnow import json_option
+from winnow.client_values import WinnowAdded
+from workflow.common.running import noted
+
+__all__ = ["findings", "shell", "table"]
+
+
+def every_command() -> dict[str, click.Command]:
+    """By the words that call it, those of groups in groups too."""
+    found: dict[str, click.Command] = {}
+    left: list[tuple[str, click.Command]] = list(cli.main.commands.items())
+    while left:
+        words, one = left.pop()
+        if isinstance(one, click.Group):
+            left += [(f"{words} {name}", inner) for name, inner in one.commands.items()]
+        else:
+            found[words] = one
+    return found
+
+
+def test_every_command_has_the_one_option() -> None:
+    assert len(every_command()) >= 17
+    for words, command in every_command().items():
+        options = [one for one in command.params if json_option.FLAG in one.opts]
+        assert [(one.name, one.is_flag) for one in options if isinstance(one, click.Option)] == [
+            ("as_json", True)
+        ], words
+        assert "One JSON document on standard output" in (options[0].help or ""), words  # type: ignore[attr-defined]
+
+
+class Told(dict[str, Any]):
+    """The documents of commands, by their words."""
+
+
+@pytest.fixture
+def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
+    """Every command that is done in a moment, done once in an order in which each has something to say."""
+    found = Told()
+
+    def run(name: str, *words: object, status: int = 0) -> None:
+        code, out, err = shell(*words, "--json")
+        assert code == status, err
+        found[name] = json.loads(out)
+
+    more = tmp_path / "more.csv"
+    more.write_text("id,candidates,truth,x,y,z\nr0,ant|bee,ant,1,2,3\nnew,ant|emu,,1,2,3\n")
+    rows, sets = rows_and_sets(300)
+    large = write_parquet(tmp_path / "large", rows, sets, NAMES, [])
+    file, alone = tmp_path / "all.zip", tmp_path / "one.zip"
+    run("import", "import", table, "--setting", "truth_role=hidden")
+    run("append", "append", 1, more)
+    run("simulate", "simulate", 1, "--answers", 2)
+    run("projects", "projects")
+    run("rank", "rank", 1)
+    run("rank --cluster", "rank", large, "--cluster", "--top", 3, "--neighbors", 5, "--block", 100)
+    run("compare", "compare", 1)
+    run("export", "export", 1, "--to", tmp_path / "out.csv")
+    run("snapshot", "snapshot", 1, "March")
+    run("snapshot --check", "snapshot", 1, "--check")
+    run("verify", "verify", 1)
+    run("token", "token", "survey", "--days", 3)
+    run("token: all", "token")
+    run("token --end", "token", "survey", "--end")
+    run("backup", "backup", file)
+    run("backup --project", "backup", alone, "--project", 1)
+    run("bring-in", "bring-in", alone, "--name", "again")
+    run("restore", "restore", file, "--to", tmp_path / "other")
+    run("accept-store", "accept-store")
+    with noted(tmp_path / "home" / "servers", "https://example.org"):
+        run("link", "link")
+    (tmp_path / "home" / "tables" / "stray").mkdir()
+    for stored in (tmp_path / "home" / "tables").glob("*.parquet"):
+        stored.write_bytes(b"overwritten")
+    run("doctor", "doctor", status=2)
+    return found
+
+
+def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_path: Path) -> None:
+    done = {words.partition(" ")[0].rstrip(":") for words in told}
+    assert done == set(every_command()) - {"encode", "serve"}, "which are tried where they run"
+    assert [told["import"][name] for name in ("id", "rows", "name")] == [1, 60, "birds"]
+    assert {**told["append"], "notes": None} == {
+        "rows": 61,
+        "added": 1,
+        "known": ["r0"],
+        "new_classes": ["emu"],
+        "dropped": ["z"],
+        "empty": [],
+        "notes": None,
+    }
+    assert set(WinnowAdded.__dataclass_fields__) <= set(told["append"]), "the words of the interface"
+    assert told["simulate"]["answered"] == 2
+    assert told["projects"][0].keys() == told["import"].keys() - {"notes"}
+    assert [one["place"] for one in told["rank"]["queue"]] == list(range(1, len(told["rank"]["queue"]) + 1))
+    assert told["rank"]["queue"][0].keys() >= {"row", "row_id", "candidates", "score"}
+    assert len(told["rank --cluster"]["queue"]) == 3
+    assert told["compare"]["rows"]
+    assert told["export"]["bytes"] == Path(told["export"]["file"]).stat().st_size
+    assert [one["name"] for one in told["snapshot"]["snapshots"]] == ["March"]
+    assert told["snapshot --check"]["checked"][0]["holds"] is True
+    assert told["verify"]["holds"][0]["entries"] == 4
+    assert told["token"]["token"].startswith("winnow_")
+    assert [one["purpose"] for one in told["token: all"]["tokens"]] == ["survey"]
+    assert told["token --end"] == {"ended": "survey"}
+    assert told["backup"]["bytes"] > told["backup --project"]["bytes"] > 0
+    assert (told["bring-in"]["id"], told["bring-in"]["name"]) == (2, "again")
+    assert told["restore"]["counts"] == told["backup"]["counts"]
+    assert told["accept-store"]["kept"] == []
+    assert told["link"]["link"].startswith("https://example.org/signin?link=")
+    assert told["doctor"]["well"] is False
+    assert any(one["fix"] and not one["well"] for one in told["doctor"]["findings"])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("projects", "--jsom"), "--jsom"),
+        (("exprot",), "exprot"),
+        (("export", 1), "There is no project 1 here"),
+        (("export", 1), "Name a file"),
+        (("encode", 1), "--encoder"),
+        (("encode", 1, "--encoder", "none"), "No encoder is called"),
+        (("token", " "), "purpose"),
+        (("rank", "one"), "not a valid integer"),
+        (("link",), "No server is running"),
+    ],
+)
+def test_what_is_refused_is_a_problem_with_the_status_that_it_has(
+    shell: Shell, words: tuple[object, ...], says: str
+) -> None:
+    more = ("--to", "out.csv") if says.startswith("There is no project") else ()
+    status, out, err = shell(*words, *more, "--json")
+    problem = json.loads(out)
+    assert says in problem["detail"]
+    assert problem == {
+        "type": "about:blank",
+        "title": "Not done",
+        "detail": problem["detail"],
+        "exit_status": status,
+    }
+    assert status == cli.REFUSED
+    assert err == f"Error: {problem['detail']}\n"
+    assert shell(*words, *more)[1] == "" or says == "Name a file"
+
+
+def test_a_server_that_does_not_start_says_so_in_a_document(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WINNOW_PORT", "many")
+    status, out, _err = shell("serve", "--json")
+    assert status == cli.REFUSED
+    assert "WINNOW_PORT" in json.loads(out)["detail"]
+
+
+def test_words_go_beside_the_document(
+    shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, out, err = shell("import", table, "--json")
+    assert "Project 1: 60 rows" in err
+    assert "Project 1: 60 rows" not in out
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    status, out, err = shell("export", 1, "--to", tmp_path / "out.csv", "--json")
+    assert (status, err) == (0, "\r60 of 60 rows\n")
+    assert json.loads(out)["format"] == "csv"
+
+
+def test_a_check_that_does_not_hold_keeps_its_status(shell: Shell, table: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    file = tmp_path / "log.jsonl"
+    write_log(tmp_path / "home", 1, file)
+    assert json.loads(shell.done("verify", file, "--json"))["holds"][0]["entries"] == 0
+    file.write_bytes(file.read_bytes().replace(b"2026-04-01", b"2026-04-02"))
+    status, out, _ = shell("verify", file, "--json")
+    assert (status, json.loads(out)["exit_status"]) == (2, 2)
+
+
+def test_a_document_of_what_json_has_not_is_a_fault_of_ours() -> None:
+    @click.command()
+    @json_option.json_option
+    def wrong() -> Any:
+        return {"what": object()}
+
+    assert CliRunner().invoke(wrong, []).exit_code == 0
+    assert isinstance(CliRunner().invoke(wrong, ["--json"]).exception, TypeError)
