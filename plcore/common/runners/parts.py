@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -105,6 +105,24 @@ def map_part(path: Path) -> AnyArray:
     """The array in a part, mapped to be read; a plain array, which compiled loops take."""
     array: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
     return array.view(np.ndarray)
+
+
+class ReadRows:
+    """The rows (n,) of a part, of which ranges are read where they are wanted.
+
+    For who looks into many parts, here and there: mapped, all that was looked at counts as memory of the process until
+    it lets go, which a cluster's workers are stopped for; and each part that is mapped keeps a file open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+        self._path, self._dtype, self._offset = path, mapped.dtype, mapped.offset
+
+    def read(self, first: int, end: int) -> AnyArray:
+        """The rows first..end - 1, a new array. Raises OSError."""
+        with self._path.open("rb", buffering=0) as file:
+            file.seek(self._offset + first * self._dtype.itemsize)
+            return np.fromfile(file, self._dtype, end - first)
 
 
 @contextmanager

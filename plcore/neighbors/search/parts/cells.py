@@ -11,7 +11,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from plcore.common.runners.parts import BlockJob, BlockProgress, WrittenPart, run_parts, write_names
+from plcore.common.runners.parts import (
+    BlockJob,
+    BlockProgress,
+    ReadRows,
+    WrittenPart,
+    run_parts,
+    write_names,
+)
 from plcore.common.runners.runner import Runner
 from plcore.common.types import IntArray
 from plcore.neighbors.search.blocks import Block, BlockSearch, Found, RowRoom, make_block
@@ -173,14 +180,14 @@ class _Cells:
         self.centres = BlockSearch(centres, np.arange(self.n_cells))
         self._starts = job.read(lists.starts)
         self._firsts = np.array(lists.firsts)
-        self._lists = list(job.read_each(lists.lists))
+        self._lists = [ReadRows(job.folder / name.decode()) for name in job.read(lists.lists).tolist()]
         self._room = RowRoom(centres.shape[1])
 
     def block(self, found: Found, cell: int) -> Block | None:
         """The rows of a cell; they last until the next cell is asked for."""
         number = int(np.searchsorted(self._firsts, cell, side="right")) - 1
         begin = self._starts[self._firsts[number]]
-        rows = self._lists[number][self._starts[cell] - begin : self._starts[cell + 1] - begin]
+        rows = self._lists[number].read(int(self._starts[cell] - begin), int(self._starts[cell + 1] - begin))
         if not rows["searched"].all():
             rows = rows[rows["searched"]]
         if not len(rows):

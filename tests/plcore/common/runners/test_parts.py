@@ -15,6 +15,7 @@ import pytest
 from plcore.common.runners.inline import Inline
 from plcore.common.runners.parts import (
     BlockJob,
+    ReadRows,
     map_part,
     remove_halves,
     run_parts,
@@ -90,6 +91,22 @@ def test_a_part_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert type(found) is np.ndarray
     np.testing.assert_array_equal(found, array)
     assert not found.flags.writeable
+
+
+def test_ranges_of_a_part_are_read_as_they_were_written(tmp_path: Path) -> None:
+    job = Of(tmp_path, 1)
+    array = np.array(
+        [(row, [row / 2, row / 4]) for row in range(40)], dtype=[("row", "<i4"), ("x", "<f4", (2,))]
+    )
+    job.write(array)
+    rows = ReadRows(job.path)
+    for first, end in ((0, 40), (0, 1), (17, 23), (39, 40), (5, 5)):
+        found = rows.read(first, end)
+        np.testing.assert_array_equal(found, array[first:end])
+        assert found.flags.owndata
+    job.path.unlink()
+    with pytest.raises(FileNotFoundError):
+        rows.read(0, 1)
 
 
 def test_names_lead_to_parts(tmp_path: Path) -> None:

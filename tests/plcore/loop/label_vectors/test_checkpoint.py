@@ -221,3 +221,28 @@ def test_it_holds_the_rows_that_entries_are_about_and_the_fit_that_was_due():
     np.testing.assert_array_equal(due.cells, learner.job().cells)
     np.testing.assert_array_equal(due.open, learner.job().open)
     assert (due.cells != pool.learnt_cells()).sum() == 1, "of entry 3"
+
+
+def test_a_blind_check_answered_after_the_fit_was_due_is_not_in_its_figures():
+    table, truth = vectors(n=20, L=4, full=0.0)
+    learner = LabelVectorLearner(
+        table, LabelVectorSettings(refresh_every=2, test_share=0.0, control_share=0.3)
+    )
+    seq = 0
+
+    def answer(row, column):
+        nonlocal seq
+        seq += 1
+        kind = "yes" if truth[row, column] else "no"
+        learner.apply(Entry(seq, kind, row, "ann", (learner.classes[column],)))
+
+    for row, column in np.argwhere(learner.pool.open & ~learner.pool.control_cells)[:2]:
+        answer(row, column)
+    for _ in range(4):
+        (check,) = learner.pool.controls_left(learner.pool.allowed((), control=True))
+        answer(check.row, learner.classes.index(check.label))
+    assert (learner.refresh_due(), len(learner.pool.control_sample().rows)) == (2, 4)
+    again = LabelVectorLearner(table, learner.settings, checkpoint=stored(learner.checkpoint()))
+    point = again.job().run().point
+    assert point == learner.job().run().point
+    assert point.control.cells == 0
