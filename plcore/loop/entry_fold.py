@@ -57,6 +57,10 @@ class EntryFold(ABC, Generic[FoldedT]):
         withdrawn = self._log.withdrawn
         return [entry for entry in self._log.of_row(row) if entry.seq not in withdrawn]
 
+    def is_untouched(self, row: int) -> bool:
+        """Whether no entry is about the row, not even one that was taken back."""
+        return not self._log.of_row(row)
+
     def entry(self, seq: int) -> Entry:
         """The entry with this seq (withdrawals are not kept)."""
         entry = self._log.get(seq)

@@ -262,6 +262,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def revision(self, place: Place) -> int:
         """How many entries this person has written about the place."""
+        if not self.opened.written and self.learner.pool.fold.is_untouched(place.row):
+            return 0  # as of most rows that are asked about: the database is not asked, whose lock others wait for
         return entries.count_for(self.session, self.project_id, self.person_id, *place)
 
     def _asked(self, place: Place) -> AskedT:

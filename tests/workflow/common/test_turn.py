@@ -12,7 +12,7 @@ from db import entries
 from plcore.loop import Place
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator
-from workflow import answering
+from workflow import answering, undoing
 from workflow.common.answers import Given, Saved
 from workflow.common.places import overlaps, place_of, question_token, second_token
 from workflow.common.turn import StaleQuestion
@@ -73,6 +73,55 @@ def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> Non
     with ada.turn() as turn:
         assert turn.revision(hers) == 1
         assert turn.taken == set()
+
+
+def test_what_a_person_wrote_about_a_place_is_counted_as_the_database_counts_it(
+    world: KindWorld, seat: Seat
+) -> None:
+    ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
+    touched = set()
+
+    def check() -> None:
+        for one in (seat, ada):
+            with one.turn() as turn:
+                here = turn.session, turn.project_id, turn.person_id
+                for row in range(turn.learner.table.n_rows):
+                    places = [Place(row), *(Place(row, label) for label in turn.learner.classes)]
+                    assert [turn.revision(place) for place in places] == [
+                        entries.count_for(*here, *place) for place in places
+                    ]
+
+    check()
+    for who, kind in zip((seat, ada, seat), world.ANSWERS, strict=False):
+        question = answering.next_question(who)
+        assert question is not None
+        touched.add(world.say(who, kind, question).row)
+        check()
+    undoing.undo(seat)
+    check()
+    assert all(slot.put_away() for slot in seat.home.shelf.opened().values())
+    check()
+    with seat.turn() as turn:
+        untouched = turn.learner.pool.fold.is_untouched
+        assert {row for row in range(turn.learner.table.n_rows) if not untouched(row)} == touched
+
+
+def test_rows_that_nobody_has_touched_are_not_counted_in_the_database(
+    world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_place: object) -> int:
+        raise AssertionError("The database was asked.")
+
+    with monkeypatch.context() as other:
+        other.setattr(entries, "count_for", refuse)
+        question = answering.next_question(seat)
+    assert question is not None
+    world.say(seat, "skip", question)
+    with seat.turn() as turn:
+        place = place_of(question) if hasattr(question, "row") else Place(question.view.row, None)
+        monkeypatch.setattr(entries, "count_for", refuse)
+        with pytest.raises(AssertionError, match="was asked"):
+            turn.revision(place)
 
 
 def test_a_token_of_nobody_was_never_given_before(world: KindWorld, seat: Seat) -> None:
