@@ -74,7 +74,11 @@ def standing(seat: Seat) -> Standing:
 
 
 def standing_in(opened: Opened[Any], reserved: Collection[tuple[int, str | None]]) -> Standing:
-    """The same in a transaction of this person's. reserved : places that others have before them"""
+    """The same of a project that is open for this person, or was a moment ago in a thread that still has its learner: the
+    database is asked only where `Opened.own_log` was not read before.
+
+    reserved : places that others have before them
+    """
     learner, kind = opened.learner, opened.kind
     history = own_answers(opened)
     reached = kind.stop_view(learner, kinds.stop_rules(opened.project)).reached

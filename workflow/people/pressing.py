@@ -84,14 +84,16 @@ def now(seat: Seat, zone: str | None) -> Next:
     ------
     NotSaved, NotAllowed, NotFound
     """
-    with seat.turn(lasting=False) as turn:
-        opened = turn.opened
-        require_qualified(opened)
-        before = turn.open_now()
-        paused = before is not None and before.paused_at is not None
-        question = None if paused else turn.show_next()  # the same row, where it stays before the person
-        standing = standing_in(opened, turn.reserved)
-        return Next(opened.kind.NAME, question, standing, day_in(opened, zone, paused=paused))
+    with seat.alone():
+        with seat.turn(lasting=False) as turn:
+            opened = turn.opened
+            require_qualified(opened)
+            before = turn.open_now()
+            paused = before is not None and before.paused_at is not None
+            question = None if paused else turn.show_next()  # the same row, where it stays before the person
+            day, reserved = day_in(opened, zone, paused=paused), turn.reserved
+        # By the learner and what is kept beside it: no reason to keep the project locked in the database.
+        return Next(opened.kind.NAME, question, standing_in(opened, reserved), day)
 
 
 def _next(seat: Seat, zone: str | None) -> Next | None:

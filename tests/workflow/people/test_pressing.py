@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
 
 from tests.workflow.four import four_class_project
 from tests.workflow.kind_worlds import KindWorld
@@ -64,6 +65,27 @@ def test_a_press_brings_what_the_use_cases_bring_one_by_one(world: KindWorld, se
             break
         question = check(seat, press(world, seat, question)).question
     assert question is None, "nothing is left to ask them"
+
+
+def test_the_standing_comes_after_the_commit_and_asks_the_database_nothing(
+    world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, asked, sessions = pressing.standing_in, list[str](), list[Session]()
+
+    def watched(opened: Any, reserved: Any) -> Any:
+        assert not opened.session.in_transaction()
+        sessions.append(opened.session)
+        with monkeypatch.context() as during:
+            during.setattr(Session, "execute", lambda *_given, **_named: asked.append("something"))
+            return real(opened, reserved)
+
+    question = answering.next_question(seat)
+    with monkeypatch.context() as other:
+        other.setattr(pressing, "standing_in", watched)
+        first = press(world, seat, question)
+        assert first.after is not None
+        press(world, seat, first.after.question)
+    assert (len(sessions), asked) == (2, [])
 
 
 def test_a_row_that_stays_is_asked_about_again_under_its_next_token(home: Home, owner: int) -> None:
