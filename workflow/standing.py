@@ -74,8 +74,8 @@ def standing(seat: Seat) -> Standing:
 
 
 def standing_in(opened: Opened[Any], reserved: Collection[tuple[int, str | None]]) -> Standing:
-    """The same of a project that is open for this person, or was a moment ago in a thread that still has its learner: the
-    database is asked only where `Opened.own_log` was not read before.
+    """The same of a project that is open for this person, or was a moment ago in a thread that still has its learner:
+    the database is asked only where `Opened.own_log` was not read before.
 
     reserved : places that others have before them
     """
