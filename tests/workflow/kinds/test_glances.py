@@ -38,8 +38,10 @@ def put_away(home: Home, project: int) -> None:
 
 def test_it_follows_the_answers(world: KindWorld, seat: Seat) -> None:
     number = seat.project_id or 0
+    seat.settle()  # who is at the learner, such as a fit that ends, is not waited for by a glance
     assert progress.at_a_glance(seat)[number].seq == 0, "the learner of a new project is in memory"
     world.answer(seat)
+    seat.settle()
     seen = progress.at_a_glance(seat)[number]
     with seat.learner() as opened:
         now = opened.kind.glance(opened.learner, StopRules())
