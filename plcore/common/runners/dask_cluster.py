@@ -134,9 +134,11 @@ class DaskCluster:
         waiting = iter(jobs)
         running: dict[Any, J] = {}
         done: SimpleQueue[Any] = SimpleQueue()
-        width = AHEAD * max(1, sum(self._client.nthreads().values()))
 
         def hand_over() -> None:
+            width = AHEAD * max(
+                1, self._threads()
+            )  # asked anew: of a cluster that starts, one worker is first
             while len(running) < width:
                 job = next(waiting, None)
                 if job is None:
@@ -177,18 +179,19 @@ class DaskCluster:
                 return done.get(timeout=LOOK)
             if meanwhile is not None:
                 meanwhile()
-            if self._has_workers():
+            if self._threads():
                 empty_since = None
             elif empty_since is None:
                 empty_since = monotonic()
             elif monotonic() - empty_since >= self._patience:
                 raise self._without_workers()
 
-    def _has_workers(self) -> bool:
+    def _threads(self) -> int:
+        """How many jobs the workers do at a time; 1 where the scheduler has gone: Dask says so of every job."""
         try:
-            return bool(self._client.nthreads())
+            return sum(self._client.nthreads().values())
         except OSError:
-            return True  # the scheduler has gone: Dask says so of every job
+            return 1
 
     def _allowed(self) -> int:
         from dask import config

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import Future
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from plcore.common.runners import dask_cluster
-from plcore.common.runners.dask_cluster import DaskCluster, code_and_versions, sees
+from plcore.common.runners.dask_cluster import AHEAD, DaskCluster, code_and_versions, sees
 from plcore.common.runners.parts import map_part
 from plcore.common.runners.runner import BlockError, RunnerError
 from tests.plcore.common.runners.local_cluster import two_workers
@@ -41,6 +42,38 @@ def test_code_and_versions_name_what_results_depend_on() -> None:
 def test_a_folder_is_seen_or_not(tmp_path: Path) -> None:
     assert sees(str(tmp_path))
     assert not sees(str(tmp_path / "nowhere"))
+
+
+class Started:
+    """A client of a cluster whose workers come one after the other, and do jobs at once."""
+
+    def __init__(self) -> None:
+        self.handed_over = 0
+        self.workers = {"first": 1}
+
+    def nthreads(self) -> dict[str, int]:
+        return self.workers
+
+    def submit(self, _alone: Any, function: Any, job: Any, **_: Any) -> Any:
+        self.handed_over += 1
+        future: Future[Any] = Future()
+        future.set_result(function(job))
+        return future
+
+    def cancel(self, _left: Any) -> None:
+        pass
+
+
+def test_workers_that_come_later_are_given_jobs_too() -> None:
+    runner = DaskCluster.__new__(DaskCluster)
+    runner._client = client = Started()
+    found = runner.map(abs, range(-30, 0))
+    next(found)
+    assert client.handed_over == AHEAD + 1
+    client.workers = {"first": 1, "second": 4}
+    next(found)
+    assert client.handed_over == 2 + 5 * AHEAD
+    assert len(list(found)) == 28
 
 
 @pytest.mark.dask
