@@ -10,10 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.runners import BlockJob, Blocks, code_and_versions, remove_halves
+from plcore.common.runners import BlockJob, Blocks, remove_halves
 from plcore.common.types import IntArray, StepProgress
 from plcore.evaluation.learners import LEARNER_ENTRIES, LearnerEntry
-from plcore.evaluation.parts.rows import KeptFeatures, keep_array, keep_features, kept_features
+from plcore.evaluation.parts.rows import (
+    KeptFeatures,
+    check_code,
+    code_here,
+    keep_array,
+    keep_features,
+    kept_features,
+)
 from plcore.evaluation.trials import Budget, Fit, Trial, TrialRows, setting_words
 
 USED_UP = Fit()
@@ -59,6 +66,7 @@ class AskedFit(NamedTuple):
 def make_fit(asked: AskedFit) -> Fit:
     """Make one fit; a part is left by one that ended well. What it predicted is in the part, and not told."""
     job = asked.job
+    check_code(job.code)
     fold = (np.array(job.read(job.train)), np.array(job.read(job.test)))
     rows = TrialRows(
         kept_features(job, job.features),
@@ -143,7 +151,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
     candidates = keep_array(folder, rows.candidates)
     weights = "" if rows.candidate_weights is None else keep_array(folder, rows.candidate_weights)
     folds = [(keep_array(folder, train), keep_array(folder, test)) for train, test in rows.folds]
-    code = " ".join(code_and_versions().values())
+    code = code_here()
     return [
         FitJob(
             folder,

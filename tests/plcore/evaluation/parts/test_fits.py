@@ -15,9 +15,9 @@ from scipy import sparse
 
 from plcore import PLKNeighborsClassifier
 from plcore.common.runners import BlockError, Blocks, Inline, make_runner
-from plcore.evaluation import compare_learners
+from plcore.evaluation import compare_learners, replay_in_blocks
 from plcore.evaluation.learners import LEARNER_ENTRIES
-from plcore.evaluation.parts import fits
+from plcore.evaluation.parts import fits, rows
 from plcore.evaluation.trials import Fit
 from tests.plcore.evaluation.told import Told
 
@@ -139,9 +139,31 @@ def test_other_code_makes_all_fits_anew(
     blocks = Blocks(Inline(), tmp_path)
     compared(some_rows, blocks, ["plknn"])
     before = len(list(tmp_path.glob("*")))
-    monkeypatch.setattr(fits, "code_and_versions", lambda: {"plcore": "later"})
+    monkeypatch.setattr(rows, "code_and_versions", lambda: {"plcore": "later"})
     compared(some_rows, blocks, ["plknn"])
     assert len(list(tmp_path.glob("*"))) == before + 3
+
+
+class Later(Inline):
+    """A worker of other code, which nobody has looked at."""
+
+    def map(self, *told: Any) -> Iterator[tuple[Any, Any]]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rows, "code_and_versions", lambda: {"plcore": "later"})
+            yield from super().map(*told)
+
+
+def test_a_worker_of_other_code_that_came_later_leaves_nothing(some_rows: Any, tmp_path: Path) -> None:
+    with pytest.raises(
+        BlockError, match=r"a worker has other versions than whoever asked: later, there \w{12} 3\."
+    ):
+        compared(some_rows, Blocks(Later(), tmp_path), ["plknn"])
+    kept = len(list(tmp_path.glob("*")))
+    compared(some_rows, Blocks(Inline(), tmp_path), ["plknn"])
+    assert len(list(tmp_path.glob("*"))) == kept + 3
+    X, candidates, truth = some_rows
+    with pytest.raises(BlockError, match=r"Run 1 by random cannot be done: .* a worker has other versions"):
+        replay_in_blocks(Blocks(Later(), tmp_path), X, candidates, truth, ["random"])
 
 
 def test_beyond_the_budget_no_fit_begins(
