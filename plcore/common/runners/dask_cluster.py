@@ -55,7 +55,8 @@ class DaskCluster:
     folder : that all jobs read and write; every worker has to see it under the same path
     Only paths and counts travel. Dask gives the jobs of a worker that dies to another; one that has taken four workers
     with it is named. Raises RunnerError where Dask is not installed or no scheduler answers, where a worker does not
-    see the folder or has other versions, and where no worker is there, from the start or since the last one has gone.
+    see the folder, has other versions, or does several jobs at a time in one process, and where no worker is there,
+    from the start or since the last one has gone.
 
     patience : seconds for which a worker is waited for      setting : what people call `patience`, for the message
     """
@@ -93,6 +94,13 @@ class DaskCluster:
             if monotonic() - begun >= self._patience:
                 raise self._without_workers()
             sleep(LOOK)
+        for worker, threads in self._client.nthreads().items():
+            if threads > 1:
+                raise RunnerError(
+                    f"The worker {worker} does {threads} jobs at a time in one process, where warnings of one come to "
+                    "stand beside another, and sums depend on who is beside whom. Fix: start it with --nthreads 1, and "
+                    "as many of them (--nworkers) as there are cores."
+                )
         try:
             self._client.get_versions(check=True)
         except ValueError as error:
@@ -124,7 +132,7 @@ class DaskCluster:
     def _without_workers(self) -> RunnerError:
         return RunnerError(
             f"No worker is at the cluster {self._address}; one was waited for, {self._patience:g} seconds. "
-            f"Fix: start some (dask worker {self._address}), or wait longer ({self._setting}, in seconds)."
+            f"Fix: start some (dask worker {self._address} --nthreads 1), or wait longer ({self._setting}, in seconds)."
         )
 
     def map(

@@ -76,6 +76,16 @@ def test_workers_that_come_later_are_given_jobs_too() -> None:
     assert len(list(found)) == 28
 
 
+def test_workers_that_do_several_jobs_in_one_process_are_refused(tmp_path: Path) -> None:
+    runner = DaskCluster.__new__(DaskCluster)
+    runner._client = client = Started()
+    client.workers = {"first": 1, "second": 4}
+    with pytest.raises(
+        RunnerError, match=r"The worker second does 4 jobs at a time .*Fix: start it with --nthreads 1"
+    ):
+        runner._check(tmp_path)
+
+
 @pytest.mark.dask
 class TestCluster:
     def test_no_scheduler_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +119,8 @@ class TestCluster:
             DaskCluster(empty.scheduler_address, tmp_path, 0, "WINNOW_CLUSTER_WAIT")
         at = empty.scheduler_address
         assert str(refused.value) == (
-            f"No worker is at the cluster {at}; one was waited for, 0 seconds. Fix: start some (dask worker {at}), or "
-            "wait longer (WINNOW_CLUSTER_WAIT, in seconds)."
+            f"No worker is at the cluster {at}; one was waited for, 0 seconds. Fix: start some (dask worker {at} "
+            "--nthreads 1), or wait longer (WINNOW_CLUSTER_WAIT, in seconds)."
         )
 
     def test_a_cluster_whose_last_worker_goes_is_not_waited_for_without_end(
