@@ -58,7 +58,8 @@ class DaskCluster:
     see the folder, has other versions, or does several jobs at a time in one process, and where no worker is there,
     from the start or since the last one has gone.
 
-    patience : seconds for which a worker is waited for      setting : what people call `patience`, for the message
+    patience : seconds for which a worker is waited for      setting : what people call `patience`, for the message;
+        '' where they have no say in it
     """
 
     def __init__(
@@ -130,9 +131,10 @@ class DaskCluster:
             )
 
     def _without_workers(self) -> RunnerError:
+        longer = f", or wait longer ({self._setting}, in seconds)" if self._setting else ""
         return RunnerError(
             f"No worker is at the cluster {self._address}; one was waited for, {self._patience:g} seconds. "
-            f"Fix: start some (dask worker {self._address} --nthreads 1), or wait longer ({self._setting}, in seconds)."
+            f"Fix: start some (dask worker {self._address} --nthreads 1){longer}."
         )
 
     def map(

@@ -76,6 +76,17 @@ def test_workers_that_come_later_are_given_jobs_too() -> None:
     assert len(list(found)) == 28
 
 
+def test_who_has_no_say_in_the_wait_is_not_told_to_wait_longer(tmp_path: Path) -> None:
+    runner = DaskCluster.__new__(DaskCluster)
+    runner._client = client = Started()
+    client.workers = {}
+    runner._address, runner._patience, runner._setting = "tcp://10.0.0.1:8786", 0, ""
+    with pytest.raises(
+        RunnerError, match=r"Fix: start some \(dask worker tcp://10\.0\.0\.1:8786 --nthreads 1\)\.$"
+    ):
+        runner._check(tmp_path)
+
+
 def test_workers_that_do_several_jobs_in_one_process_are_refused(tmp_path: Path) -> None:
     runner = DaskCluster.__new__(DaskCluster)
     runner._client = client = Started()
