@@ -29,8 +29,8 @@ def open_blocks(
     """
     folder = blocks_folder(settings) if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
-    waited = settings.cluster_wait if patience is None else patience
-    runner = make_runner(settings.cluster, folder, waited, "WINNOW_CLUSTER_WAIT")
+    waited = (settings.cluster_wait, "WINNOW_CLUSTER_WAIT") if patience is None else (patience, "")
+    runner = make_runner(settings.cluster, folder, *waited)
     try:
         yield Blocks(runner, folder)
     finally:

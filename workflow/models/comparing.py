@@ -50,6 +50,8 @@ KILLED = (
 )
 CLUSTER_AGAIN = 300.0
 """Seconds after which a cluster that was not there is looked for again."""
+FITS = "comparison-"
+"""What the folder of a comparison's fits is called, before its id."""
 TOLD_EVERY = 1.0
 """Seconds between two notes of how far a comparison is."""
 
@@ -144,6 +146,7 @@ class ComparingWorker(training.Worker):
 
     def compare_due(self) -> None:
         """Make every comparison that is due or asked for."""
+        self._clear_ended()
         for one in ask_for_due(self.home, _find(self.home), ask, comparisons.get):
             self.go_on()
             if time.monotonic() >= self._nobody_until:
@@ -177,7 +180,16 @@ class ComparingWorker(training.Worker):
 
     def _folder(self, asked: Comparison) -> Path:
         """Where the fits lie that others make; who begins anew goes on there."""
-        return blocks_folder(self.home.settings) / f"comparison-{asked.id}"
+        return blocks_folder(self.home.settings) / f"{FITS}{asked.id}"
+
+    def _clear_ended(self) -> None:
+        """Remove the fits of comparisons that have ended while no worker was at them: cancelled by a person while they
+        waited for a cluster."""
+        for folder in blocks_folder(self.home.settings).glob(f"{FITS}*"):
+            with self.home.database.read() as session:
+                one = comparisons.get(session, int(folder.name.removeprefix(FITS)))
+            if one is None or not one.unfinished:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _measure(self, asked: Comparison) -> ModelComparison:
         comparer, now = make_comparer(self.home, asked.project_id)

@@ -55,9 +55,11 @@ class DaskCluster:
     folder : that all jobs read and write; every worker has to see it under the same path
     Only paths and counts travel. Dask gives the jobs of a worker that dies to another; one that has taken four workers
     with it is named. Raises RunnerError where Dask is not installed or no scheduler answers, where a worker does not
-    see the folder or has other versions, and where no worker is there, from the start or since the last one has gone.
+    see the folder, has other versions, or does several jobs at a time in one process, and where no worker is there,
+    from the start or since the last one has gone.
 
-    patience : seconds for which a worker is waited for      setting : what people call `patience`, for the message
+    patience : seconds for which a worker is waited for      setting : what people call `patience`, for the message;
+        '' where they have no say in it
     """
 
     def __init__(
@@ -93,6 +95,13 @@ class DaskCluster:
             if monotonic() - begun >= self._patience:
                 raise self._without_workers()
             sleep(LOOK)
+        for worker, threads in self._client.nthreads().items():
+            if threads > 1:
+                raise RunnerError(
+                    f"The worker {worker} does {threads} jobs at a time in one process, where warnings of one come to "
+                    "stand beside another, and sums depend on who is beside whom. Fix: start it with --nthreads 1, and "
+                    "as many of them (--nworkers) as there are cores."
+                )
         try:
             self._client.get_versions(check=True)
         except ValueError as error:
@@ -122,9 +131,10 @@ class DaskCluster:
             )
 
     def _without_workers(self) -> RunnerError:
+        longer = f", or wait longer ({self._setting}, in seconds)" if self._setting else ""
         return RunnerError(
             f"No worker is at the cluster {self._address}; one was waited for, {self._patience:g} seconds. "
-            f"Fix: start some (dask worker {self._address}), or wait longer ({self._setting}, in seconds)."
+            f"Fix: start some (dask worker {self._address} --nthreads 1){longer}."
         )
 
     def map(
@@ -134,9 +144,11 @@ class DaskCluster:
         waiting = iter(jobs)
         running: dict[Any, J] = {}
         done: SimpleQueue[Any] = SimpleQueue()
-        width = AHEAD * max(1, sum(self._client.nthreads().values()))
 
         def hand_over() -> None:
+            width = AHEAD * max(
+                1, self._threads()
+            )  # asked anew: of a cluster that starts, one worker is first
             while len(running) < width:
                 job = next(waiting, None)
                 if job is None:
@@ -177,18 +189,19 @@ class DaskCluster:
                 return done.get(timeout=LOOK)
             if meanwhile is not None:
                 meanwhile()
-            if self._has_workers():
+            if self._threads():
                 empty_since = None
             elif empty_since is None:
                 empty_since = monotonic()
             elif monotonic() - empty_since >= self._patience:
                 raise self._without_workers()
 
-    def _has_workers(self) -> bool:
+    def _threads(self) -> int:
+        """How many jobs the workers do at a time; 1 where the scheduler has gone: Dask says so of every job."""
         try:
-            return bool(self._client.nthreads())
+            return sum(self._client.nthreads().values())
         except OSError:
-            return True  # the scheduler has gone: Dask says so of every job
+            return 1
 
     def _allowed(self) -> int:
         from dask import config

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
+from time import time
 from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,6 +26,8 @@ VERSION = 1
 """Of what parts mean; raised when the same job would leave another."""
 HALF = ".half"
 """Ends the name of a part that is being written."""
+ABANDONED = 3600.0
+"""Seconds after which nobody writes to such a part any more: one is written in seconds."""
 
 
 class WrittenPart(NamedTuple):
@@ -176,6 +179,9 @@ def run_parts(
 
 
 def remove_halves(folder: Path) -> None:
-    """Remove what killed processes have left half written. Nobody else writes there any more."""
+    """Remove what killed processes have left half written. Another command may be at work in the same folder: what
+    somebody has written to since ABANDONED stays."""
     for path in folder.glob(f".part-*{HALF}"):
-        path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # it is whole by now
+            if time() - path.stat().st_mtime > ABANDONED:
+                path.unlink()

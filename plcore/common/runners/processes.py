@@ -19,10 +19,11 @@ from plcore.common.runners.runner import DEATHS, LOOK, BlockError, J, Meanwhile,
 
 @dataclass
 class _Attempt(Generic[J]):
-    """A job, and how many processes have died while they, or others beside them, had it."""
+    """A job, how many processes have died while they, or others beside them, had it, and whose process had it last."""
 
     job: J
     deaths: int = 0
+    pool: ProcessPoolExecutor | None = None
 
 
 def _end_with(parent: Connection) -> None:
@@ -98,6 +99,7 @@ class ProcessPool:
             context = multiprocessing.get_context("spawn")
             theirs, self._hold = context.Pipe(duplex=False)
             self._pool = ProcessPoolExecutor(self.n_processes, context, _end_with, (theirs,))
+        attempt.pool = self._pool
         try:
             running[self._pool.submit(alone, function, attempt.job)] = attempt
         except BrokenProcessPool:  # before any of its jobs has noticed
@@ -105,7 +107,8 @@ class ProcessPool:
             self._drop()
 
     def _died(self, attempt: _Attempt[J], waiting: deque[Any], suspects: deque[Any]) -> None:
-        self._drop()
+        if attempt.pool is self._pool:  # others that it had are told after it has gone
+            self._drop()
         attempt.deaths += 1
         if attempt.deaths > DEATHS:  # the last time it was the only one
             raise BlockError(attempt.job, f"its process was killed {attempt.deaths} times.")

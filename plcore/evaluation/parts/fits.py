@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from time import sleep
 from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.runners import BlockJob, Blocks, code_and_versions, remove_halves
+from plcore.common.runners import BlockJob, Blocks, RunnerError, remove_halves
+from plcore.common.runners.runner import LOOK
 from plcore.common.types import IntArray, StepProgress
 from plcore.evaluation.learners import LEARNER_ENTRIES, LearnerEntry
-from plcore.evaluation.parts.rows import KeptFeatures, keep_array, keep_features, kept_features
+from plcore.evaluation.parts.rows import (
+    KeptFeatures,
+    check_code,
+    code_here,
+    keep_array,
+    keep_features,
+    kept_features,
+)
 from plcore.evaluation.trials import Budget, Fit, Trial, TrialRows, setting_words
 
 USED_UP = Fit()
 """A fit that the budget has left nothing for."""
+KEPT = "kept"
+"""In place of an error: it ended well, and its part tells of it."""
+SEEN_WITHIN = 90
+"""Looks for a part that a worker has left, about a second apart: over NFS what was looked for before it was there, is
+found only after a minute."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +74,7 @@ class AskedFit(NamedTuple):
 def make_fit(asked: AskedFit) -> Fit:
     """Make one fit; a part is left by one that ended well. What it predicted is in the part, and not told."""
     job = asked.job
+    check_code(job.code)
     fold = (np.array(job.read(job.train)), np.array(job.read(job.test)))
     rows = TrialRows(
         kept_features(job, job.features),
@@ -72,7 +88,7 @@ def make_fit(asked: AskedFit) -> Fit:
     words = json.dumps(made.warned)
     form = [("seconds", "<f8"), ("warned", f"<U{len(words)}"), ("predicted", "<i8", made.predicted.shape)]
     job.write(np.array([(made.seconds, words, made.predicted)], dtype=form))
-    return Fit(None, made.seconds)
+    return Fit(None, made.seconds, failed=KEPT)
 
 
 def read_fit(job: FitJob) -> Fit:
@@ -80,6 +96,18 @@ def read_fit(job: FitJob) -> Fit:
     (told,) = job.read(job.part)
     predicted: IntArray = np.array(told["predicted"], dtype=np.int64)
     return Fit(predicted, float(told["seconds"]), tuple(json.loads(str(told["warned"]))))
+
+
+def _left(job: FitJob) -> Fit:
+    """As `read_fit`, of a part that a worker has left just now. Raises RunnerError where it is not seen here."""
+    for _ in range(SEEN_WITHIN):
+        with suppress(FileNotFoundError):
+            return read_fit(job)
+        sleep(LOOK)
+    raise RunnerError(
+        f"{job} was made, but its part {job.path} is not seen here. Fix: share the folder under the same path; over "
+        "NFS mount it with lookupcache=positive."
+    )
 
 
 def try_in_blocks(
@@ -121,7 +149,7 @@ def try_in_blocks(
 
     tell()
     for (job, _), fit in blocks.runner.map(make_fit, missing(), tell):
-        found[job] = read_fit(job) if job.path.exists() else fit
+        found[job] = fit = _left(job) if fit.failed == KEPT else fit
         spent += fit.seconds
         if fit.failed:
             failed[job.learner] = min(failed.get(job.learner, len(jobs)), jobs.index(job))
@@ -143,7 +171,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
     candidates = keep_array(folder, rows.candidates)
     weights = "" if rows.candidate_weights is None else keep_array(folder, rows.candidate_weights)
     folds = [(keep_array(folder, train), keep_array(folder, test)) for train, test in rows.folds]
-    code = " ".join(code_and_versions().values())
+    code = code_here()
     return [
         FitJob(
             folder,

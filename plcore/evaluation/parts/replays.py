@@ -14,13 +14,19 @@ from plcore.common.runners import (
     BlockProgress,
     Blocks,
     WrittenPart,
-    code_and_versions,
     remove_halves,
     run_parts,
 )
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.evaluation.learners import LEARNER_ENTRIES
-from plcore.evaluation.parts.rows import KeptFeatures, keep_array, keep_features, kept_features
+from plcore.evaluation.parts.rows import (
+    KeptFeatures,
+    check_code,
+    code_here,
+    keep_array,
+    keep_features,
+    kept_features,
+)
 from plcore.evaluation.replay import REPLAYED, Replay, replay
 
 TEST_SHARE = 0.3
@@ -62,6 +68,7 @@ class ReplayJob(BlockJob):
 
 def replay_once(job: ReplayJob) -> WrittenPart:
     """One run: rows to measure on are drawn, the others asked about."""
+    check_code(job.code)
     X, candidates, truth = kept_features(job, job.features), job.read(job.candidates), job.read(job.truth)
     drawn = np.random.default_rng([job.seed, job.repetition]).permutation(len(truth))
     n_test = round(TEST_SHARE * len(truth))
@@ -135,7 +142,7 @@ def replay_in_blocks(
             features=features,
             candidates=sets,
             truth=labels,
-            code=" ".join(code_and_versions().values()),
+            code=code_here(),
         )
         for repetition in range(runs)
         for strategy in names

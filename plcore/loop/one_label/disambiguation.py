@@ -23,7 +23,8 @@ BLOCK_CELLS = 1_000_000
 
 class TakenLabels:
     """The labels of all rows, each inside its candidates, as they were when this was made. They are found when they are
-    looked at, some rows after the other: what the learner takes in meanwhile does not change them.
+    looked at, some rows after the other: what the learner takes in meanwhile does not change them. Several threads may
+    look.
 
     votes : votes of the training rows' neighbours, which prove some labels; None: nothing is proven
     has_outside : whether it is known how likely the truth is none of a row's candidates
@@ -73,9 +74,10 @@ class TakenLabels:
         while start < stop:
             number = start // self._size
             begin, end = number * self._size, min((number + 1) * self._size, stop)
-            if self._last is None or self._last[0] != number:
-                self._last = number, self._found(np.arange(begin, min(begin + self._size, len(self))))
-            yield _cut(self._last[1], slice(start - begin, end - begin))
+            last = self._last  # looked at once: another thread may put its own there at any moment
+            if last is None or last[0] != number:
+                last = self._last = number, self._found(np.arange(begin, min(begin + self._size, len(self))))
+            yield _cut(last[1], slice(start - begin, end - begin))
             start = end
 
     def _found(self, rows: IntArray) -> Disambiguation:

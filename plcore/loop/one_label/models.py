@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from copy import copy
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -41,7 +41,7 @@ class Model(ABC):
     def standing(self, pool: OneLabelPool[Any]) -> Self:
         """This model as it is now, of a pool that stays as its own is now: it learns no more."""
         found = copy(self)
-        found._pool = pool
+        found._pool, found.score = pool, deepcopy(self.score)  # which says whether there is a model at all
         return found
 
     @abstractmethod

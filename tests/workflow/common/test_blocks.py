@@ -50,7 +50,7 @@ def test_a_cluster_is_waited_for_as_long_as_the_setting_says(
             pass
     assert asked == [
         ("tcp://10.0.0.1:8786", tmp_path / "blocks", 7, "WINNOW_CLUSTER_WAIT"),
-        ("tcp://10.0.0.1:8786", tmp_path / "blocks", 0, "WINNOW_CLUSTER_WAIT"),
+        ("tcp://10.0.0.1:8786", tmp_path / "blocks", 0, ""),
     ]
 
 

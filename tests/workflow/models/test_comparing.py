@@ -582,6 +582,25 @@ def test_fits_that_others_have_made_stay_until_the_comparison_is_over(
     assert not folder.exists()
 
 
+def test_the_fits_of_a_comparison_that_is_cancelled_while_it_waits_for_the_cluster_do_not_stay(
+    home: Home, owner: int, project: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
+    worker, folder = on_cluster(home), home.settings.home / "blocks" / "comparison-1"
+
+    def gone(*_: object) -> None:
+        (folder / "part-1.npy").touch()
+        raise RunnerError("The scheduler of the cluster has gone.")
+
+    findings.before = gone
+    worker.compare_due()
+    worker.compare_due()
+    assert (folder / "part-1.npy").exists(), "it is tried again"
+    choosing.cancel(Seat(home, owner, project))
+    worker.compare_due()
+    assert not folder.exists()
+
+
 def test_the_models_of_a_project_are_compared_in_blocks_as_by_the_worker_itself(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

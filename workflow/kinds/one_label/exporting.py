@@ -34,7 +34,8 @@ Objects = npt.NDArray[np.object_]
 _KNOWN = ("oracle", "verdict", "given", "necessary", "truth")
 """Sources of labels that need no model."""
 
-# Read and written only while the learner is open, that is by one thread at a time; what was taken is never changed.
+# Read and written only while the learner is open, that is by one thread at a time; what was taken may be looked at by
+# several.
 _results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None], TakenLabels]] = WeakKeyDictionary()
 
 

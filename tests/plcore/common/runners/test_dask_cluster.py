@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import Future
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from plcore.common.runners import dask_cluster
-from plcore.common.runners.dask_cluster import DaskCluster, code_and_versions, sees
+from plcore.common.runners.dask_cluster import AHEAD, DaskCluster, code_and_versions, sees
 from plcore.common.runners.parts import map_part
 from plcore.common.runners.runner import BlockError, RunnerError
 from tests.plcore.common.runners.local_cluster import two_workers
@@ -41,6 +42,59 @@ def test_code_and_versions_name_what_results_depend_on() -> None:
 def test_a_folder_is_seen_or_not(tmp_path: Path) -> None:
     assert sees(str(tmp_path))
     assert not sees(str(tmp_path / "nowhere"))
+
+
+class Started:
+    """A client of a cluster whose workers come one after the other, and do jobs at once."""
+
+    def __init__(self) -> None:
+        self.handed_over = 0
+        self.workers = {"first": 1}
+
+    def nthreads(self) -> dict[str, int]:
+        return self.workers
+
+    def submit(self, _alone: Any, function: Any, job: Any, **_: Any) -> Any:
+        self.handed_over += 1
+        future: Future[Any] = Future()
+        future.set_result(function(job))
+        return future
+
+    def cancel(self, _left: Any) -> None:
+        pass
+
+
+def test_workers_that_come_later_are_given_jobs_too() -> None:
+    runner = DaskCluster.__new__(DaskCluster)
+    runner._client = client = Started()
+    found = runner.map(abs, range(-30, 0))
+    next(found)
+    assert client.handed_over == AHEAD + 1
+    client.workers = {"first": 1, "second": 4}
+    next(found)
+    assert client.handed_over == 2 + 5 * AHEAD
+    assert len(list(found)) == 28
+
+
+def test_who_has_no_say_in_the_wait_is_not_told_to_wait_longer(tmp_path: Path) -> None:
+    runner = DaskCluster.__new__(DaskCluster)
+    runner._client = client = Started()
+    client.workers = {}
+    runner._address, runner._patience, runner._setting = "tcp://10.0.0.1:8786", 0, ""
+    with pytest.raises(
+        RunnerError, match=r"Fix: start some \(dask worker tcp://10\.0\.0\.1:8786 --nthreads 1\)\.$"
+    ):
+        runner._check(tmp_path)
+
+
+def test_workers_that_do_several_jobs_in_one_process_are_refused(tmp_path: Path) -> None:
+    runner = DaskCluster.__new__(DaskCluster)
+    runner._client = client = Started()
+    client.workers = {"first": 1, "second": 4}
+    with pytest.raises(
+        RunnerError, match=r"The worker second does 4 jobs at a time .*Fix: start it with --nthreads 1"
+    ):
+        runner._check(tmp_path)
 
 
 @pytest.mark.dask
@@ -76,8 +130,8 @@ class TestCluster:
             DaskCluster(empty.scheduler_address, tmp_path, 0, "WINNOW_CLUSTER_WAIT")
         at = empty.scheduler_address
         assert str(refused.value) == (
-            f"No worker is at the cluster {at}; one was waited for, 0 seconds. Fix: start some (dask worker {at}), or "
-            "wait longer (WINNOW_CLUSTER_WAIT, in seconds)."
+            f"No worker is at the cluster {at}; one was waited for, 0 seconds. Fix: start some (dask worker {at} "
+            "--nthreads 1), or wait longer (WINNOW_CLUSTER_WAIT, in seconds)."
         )
 
     def test_a_cluster_whose_last_worker_goes_is_not_waited_for_without_end(

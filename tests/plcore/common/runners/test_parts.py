@@ -14,6 +14,7 @@ import pytest
 
 from plcore.common.runners.inline import Inline
 from plcore.common.runners.parts import (
+    ABANDONED,
     BlockJob,
     ReadRows,
     map_part,
@@ -76,11 +77,19 @@ def test_what_a_killed_process_leaves_is_removed(tmp_path: Path) -> None:
     writing.__enter__()  # and killed here
     (half,) = tmp_path.iterdir()
     (tmp_path / "part-2.npy").touch()
+    os.utime(half, (half.stat().st_atime, half.stat().st_mtime - ABANDONED - 1))
     remove_halves(tmp_path)
     assert not half.exists()
     assert (tmp_path / "part-2.npy").exists()
     with pytest.raises(FileNotFoundError):
         writing.__exit__(None, None, None)
+
+
+def test_what_another_command_is_writing_in_the_same_folder_stays(tmp_path: Path) -> None:
+    with whole_part(tmp_path / "part-1.npy") as file:
+        remove_halves(tmp_path)
+        file.write(b"all")
+    assert (tmp_path / "part-1.npy").read_bytes() == b"all"
 
 
 def test_a_part_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +34,42 @@ def test_blocks_of_killed_processes_are_done_by_others(tmp_path: Path) -> None:
     pool.close()
     assert sorted(found) == list(range(7)), "each comes back once, though three took their process with them"
     assert [map_part(job.path).tolist() for job in asked] == [[one, one**2] for one in range(7)]
+
+
+def test_one_death_takes_one_pool_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where what the processes had under way is seen to be lost one after the other."""
+    made: list[Executor] = []
+
+    class Executor:
+        """The first dies of its second job, with the first under way; others do jobs at once."""
+
+        def __init__(self, *_: Any) -> None:
+            made.append(self)
+            self.under_way: list[Future[Any]] = []
+
+        def submit(self, _alone: Any, function: Any, job: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            self.under_way.append(future)
+            if self is not made[0]:
+                future.set_result(function(job))
+            elif len(self.under_way) == 2:
+                for one in self.under_way:
+                    one.set_exception(BrokenProcessPool())
+            return future
+
+        def shutdown(self, **_: Any) -> None:
+            pass
+
+    def one_by_one(running: Any, **told: Any) -> Any:
+        found = wait(running, **told)
+        return found._replace(done=set(list(found.done)[:1]))
+
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Executor)
+    monkeypatch.setattr(processes, "wait", one_by_one)
+    pool = ProcessPool(2)
+    assert sorted(pool.map(abs, [-1, -2, -3])) == [(-3, 3), (-2, 2), (-1, 1)]
+    pool.close()
+    assert len(made) == 2
 
 
 def test_a_pool_that_is_closed_waits_for_nothing_that_is_under_way(

@@ -14,10 +14,10 @@ import pytest
 from scipy import sparse
 
 from plcore import PLKNeighborsClassifier
-from plcore.common.runners import BlockError, Blocks, Inline, make_runner
-from plcore.evaluation import compare_learners
+from plcore.common.runners import BlockError, Blocks, Inline, RunnerError, make_runner
+from plcore.evaluation import compare_learners, replay_in_blocks
 from plcore.evaluation.learners import LEARNER_ENTRIES
-from plcore.evaluation.parts import fits
+from plcore.evaluation.parts import fits, rows
 from plcore.evaluation.trials import Fit
 from tests.plcore.evaluation.told import Told
 
@@ -139,9 +139,63 @@ def test_other_code_makes_all_fits_anew(
     blocks = Blocks(Inline(), tmp_path)
     compared(some_rows, blocks, ["plknn"])
     before = len(list(tmp_path.glob("*")))
-    monkeypatch.setattr(fits, "code_and_versions", lambda: {"plcore": "later"})
+    monkeypatch.setattr(rows, "code_and_versions", lambda: {"plcore": "later"})
     compared(some_rows, blocks, ["plknn"])
     assert len(list(tmp_path.glob("*"))) == before + 3
+
+
+class Later(Inline):
+    """A worker of other code, which nobody has looked at."""
+
+    def map(self, *told: Any) -> Iterator[tuple[Any, Any]]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(rows, "code_and_versions", lambda: {"plcore": "later"})
+            yield from super().map(*told)
+
+
+def test_a_worker_of_other_code_that_came_later_leaves_nothing(some_rows: Any, tmp_path: Path) -> None:
+    with pytest.raises(
+        BlockError, match=r"a worker has other versions than whoever asked: later, there \w{12} 3\."
+    ):
+        compared(some_rows, Blocks(Later(), tmp_path), ["plknn"])
+    kept = len(list(tmp_path.glob("*")))
+    compared(some_rows, Blocks(Inline(), tmp_path), ["plknn"])
+    assert len(list(tmp_path.glob("*"))) == kept + 3
+    X, candidates, truth = some_rows
+    with pytest.raises(BlockError, match=r"Run 1 by random cannot be done: .* a worker has other versions"):
+        replay_in_blocks(Blocks(Later(), tmp_path), X, candidates, truth, ["random"])
+
+
+class Unseen(Inline):
+    """Elsewhere: parts are seen here only after a while, as over NFS."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._aside = folder / "aside"
+        self._aside.mkdir()
+
+    def map(self, *told: Any) -> Iterator[tuple[Any, Any]]:
+        for asked, fit in super().map(*told):
+            asked.job.path.rename(self._aside / asked.job.part)
+            yield asked, fit
+
+    def see(self, _seconds: float) -> None:
+        for path in self._aside.iterdir():
+            path.rename(self._aside.parent / path.name)
+
+
+def test_a_part_that_is_seen_late_is_waited_for_and_one_that_is_not_seen_is_no_budget_used_up(
+    some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unseen = Unseen(tmp_path)
+    monkeypatch.setattr(fits, "sleep", lambda _seconds: None)
+    with pytest.raises(
+        RunnerError, match=r"The fit of plknn on fold 1 of 3 was made, but its part .* not seen here"
+    ):
+        compared(some_rows, Blocks(unseen, tmp_path), ["plknn"], budget=1000.0)
+    monkeypatch.setattr(fits, "sleep", unseen.see)
+    there = compared(some_rows, Blocks(unseen, tmp_path), ["plknn"], budget=1000.0)
+    assert_same(compared(some_rows, None, ["plknn"], budget=1000.0), there)
 
 
 def test_beyond_the_budget_no_fit_begins(

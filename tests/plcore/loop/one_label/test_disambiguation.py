@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -88,3 +89,34 @@ def test_what_is_at_risk_is_taken_too():
     assert np.isfinite(whole.outside).any()
     answered(learner, y, 5)
     same(taken.of(slice(11, 200)), module._cut(whole, slice(11, 200)))
+
+
+def test_a_first_model_that_comes_meanwhile_is_not_in_them():
+    table, _ = blobs(n=90, truth=0.3)
+    settings = LearnerSettings(model="plsvc", strategy="margin")
+    learner = ActiveLearner(table, settings)
+    whole, taken, begun = learner.disambiguate(), learner.take_labels(), learner.take_labels()
+    same(begun.of(slice(0, 7)), module._cut(whole, slice(0, 7)))
+    version = Trainer(OneLabelPool(table, settings)).train()
+    learner.publish(version.scores, [version.point])
+    for one in (taken, begun):
+        same(one.of(slice(0, 60)), module._cut(whole, slice(0, 60)))
+        same(one.whole, whole)
+    assert "open" in whole.sources
+    assert "open" not in learner.disambiguate().sources
+
+
+def test_two_who_look_at_the_same_labels_get_each_their_rows(monkeypatch):
+    monkeypatch.setattr(module, "BLOCK_CELLS", 35)
+    learner, _ = learner_of("plknn")
+
+    class Crowded(module.TakenLabels):
+        """Whenever it looks at what was found last, another thread has just found other rows."""
+
+        _last = property(lambda self: self.others and next(self.others), lambda self, value: None)
+        others = None
+
+    taken = Crowded(learner.pool, learner._model, None)
+    found = [(0, taken.of(slice(0, taken._size))), (1, taken.of(slice(taken._size, 2 * taken._size)))]
+    taken.others = itertools.cycle(found)
+    same(taken.whole, module.TakenLabels(learner.pool, learner._model, None).whole)
