@@ -98,7 +98,7 @@ def replay_in_blocks(
     *,
     runs: int = 5,
     budget: float = 0.1,
-    learner: str = "plknn",
+    learner: str = next(iter(LEARNER_ENTRIES)),
     seed: int = 0,
     progress: BlockProgress | None = None,
 ) -> tuple[ReplayedRuns, ...]:
@@ -107,7 +107,7 @@ def replay_in_blocks(
 
     X (n, d), dense or CSR; candidates (n, m); truth (n,) the column of each row's true label
     strategies : names that can be replayed      runs : of each
-    budget : answers, or a share below 1 of the rows that are not held out      learner : its name
+    budget : answers, or a share below 1 of the rows that are not held out      learner : its name; PL-KNN by itself
     Raises ValueError for what is not allowed, and BlockError, RunnerError.
     """
     check_names("strategy", strategies, REPLAYED)
