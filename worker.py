@@ -12,6 +12,8 @@ import secrets
 import signal
 import sys
 import threading
+from contextlib import suppress
+from pathlib import Path
 
 from workflow.home import open_home
 from workflow.outgoing.backups.backup_worker import BackupWorker
@@ -19,6 +21,9 @@ from workflow.settings import Settings, SettingsError
 
 BELOW_PAGES = 10
 """Niceness, where there is nothing stronger."""
+LEAST_SHARE = 19
+"""Niceness of the worker's session."""
+_SHARE = Path("/proc/self/autogroup")
 CANNOT_START = 2
 """Exit status of a worker that says why it does not start."""
 
@@ -51,6 +56,11 @@ def _step_back() -> None:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     elif hasattr(os, "nice"):
         os.nice(BELOW_PAGES)
+    if hasattr(os, "getsid") and os.getsid(0) == os.getpid():
+        # Linux may share out the processor by sessions first, and look at each process only within its own: this one's,
+        # in which there is nothing else, would count as much as a database or a browser.
+        with suppress(OSError):  # a system without such shares
+            _SHARE.write_text(str(LEAST_SHARE))
 
 
 def _until_parent_ends(stop: threading.Event) -> None:

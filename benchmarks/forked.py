@@ -70,13 +70,28 @@ class Forked:
 
     def kill(self) -> None:
         """kill -9 to it and all that it has started. Returns once it is gone."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
+        sessions = [self.pid, *started_by(self.pid)]  # each worker has one of its own
+        for pid in sessions:
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
         until = time.monotonic() + 10
         while self.is_there():
             if time.monotonic() > until:
                 raise RuntimeError(f"process {self.pid} does not end")
             time.sleep(0.005)
+
+
+def started_by(parent: int) -> list[int]:
+    """Process ids of the training processes that this one has started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            its = int((path.parent / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if its == parent and b"worker.py" in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue  # it has ended
+    return found
 
 
 class ForkedServer:

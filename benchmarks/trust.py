@@ -26,7 +26,7 @@ from sqlalchemy import select, text
 from websockets.exceptions import WebSocketException
 
 from benchmarks import report
-from benchmarks.forked import Forked, ForkedServer, Loaded
+from benchmarks.forked import Forked, ForkedServer, Loaded, started_by
 from db import entries
 from db.models import TrainingRow
 from plcore import LearnerSettings
@@ -111,20 +111,6 @@ def load(servers: Sequence[ForkedServer], secrets: list[str], project: int, told
     stop.set()
     for one in threads:
         one.join()
-
-
-def workers_of(server: ForkedServer) -> list[int]:
-    """Process ids of its training processes."""
-    assert server.process is not None
-    group = server.process.pid
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if b"worker.py" in path.read_bytes() and os.getpgid(int(path.parent.name)) == group:
-                found.append(int(path.parent.name))
-        except OSError:
-            continue  # it has ended
-    return found
 
 
 def check(home: Home, owner: int, project: int, told: Found) -> None:
@@ -222,7 +208,8 @@ class World:
             self.worker = self.loaded.fork("worker.py", self.environment)
         with load(self.servers, self.secrets, self.project, told):
             time.sleep(dice.uniform(0, LONGEST))
-            killed = dice.choice([self.worker.pid, *(pid for one in self.servers for pid in workers_of(one))])
+            servers = [one.process.pid for one in self.servers if one.process is not None]
+            killed = dice.choice([self.worker.pid, *(pid for one in servers for pid in started_by(one))])
             os.kill(killed, signal.SIGKILL)
             time.sleep(dice.uniform(0, OTHERS))
         told.kills += 1

@@ -87,6 +87,7 @@ class WorkerCrew:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    # The worker reads the same environment; the pipe tells it when this process ends, however it ends.
-    command = [sys.executable, str(_PROGRAM), "--with-parent"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603 - our own program, no input of users
+    # The worker reads the same environment; the pipe tells it when this process ends, however it ends. In a session of
+    # its own it can step back behind all others (`worker.py`).
+    command = [sys.executable, str(_PROGRAM), "--with-parent"]  # our own program, no input of users
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603

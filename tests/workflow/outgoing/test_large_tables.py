@@ -151,6 +151,8 @@ def kill_at_random(
 @pytest.mark.dask
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_workers_that_are_killed_at_random_moments_leave_the_same_files(tmp_path: Path, kills: int) -> None:
+    from distributed.core import Status
+
     X, sets = rows_and_sets(600)
     path = write_arrays(tmp_path / "t", X, sets)
     told: Any = {"block": 20 if kills > 2 else 100, "n_neighbors": 5, "search": "approximate", "recall": 0.5}
@@ -162,8 +164,9 @@ def test_workers_that_are_killed_at_random_moments_leave_the_same_files(tmp_path
 
         def pids() -> list[int]:
             found: list[int] = []
-            while not found:  # the others are just starting
-                found = [one.pid for one in cluster.workers.values() if one.pid is not None]
+            while not found:  # the others are just starting: Dask starts none again that dies meanwhile
+                nannies = [one.process for one in cluster.workers.values()]
+                found = [one.pid for one in nannies if one is not None and one.status == Status.running]
             return found
 
         runner = make_runner(cluster.scheduler_address, folder)
