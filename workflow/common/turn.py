@@ -118,10 +118,8 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         return self.may_ask(place)
 
     def asked_as(self, asked: AskedT, token: str, put: dict[str, Any] | None) -> AskedAs | None:
-        """How the question with this token is put, as the log will have it; None where there is one way only.
-
-        put : as it is stored, where this very question is before the person already
-        """
+        """How the question with this token is put, as the log will have it; None where there is one way only. put : as
+        it is stored, where this very question is before the person already"""
         del asked, token, put
         return None
 
@@ -262,9 +260,9 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def revision(self, place: Place) -> int:
         """How many entries this person has written about the place."""
-        if not self.opened.written and self.learner.pool.fold.is_untouched(place.row):
-            return 0  # as of most rows that are asked about: the database is not asked, whose lock others wait for
-        return entries.count_for(self.session, self.project_id, self.person_id, *place)
+        # Of most rows nobody has written: the database, whose lock others wait for, need not be asked.
+        untouched = not self.opened.written and self.learner.pool.fold.is_untouched(place.row)
+        return 0 if untouched else entries.count_for(self.session, self.project_id, self.person_id, *place)
 
     def _asked(self, place: Place) -> AskedT:
         asked: AskedT = self.learner.question_for(*place, annotator=self.annotator)
