@@ -5,16 +5,15 @@ Both go on after it with the same entries, fits that come in late among them, an
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore import AnswerError, Entry
+from plcore import Entry
 from plcore.loop import Place, class_changes
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPool, LabelVectorSettings, checkpoint
+from tests.plcore.loop.checkpointing import stored, take_in
 from tests.plcore.loop.fake_vectors import vectors
 
 PEOPLE = ("ann", "bob", "eve")
@@ -53,25 +52,7 @@ def live(learners, rng, taken, first, last):
         if seq <= learners[0].pool.changed_until and seq in {change.seq for change in CHANGES}:
             assert all(learner.pool.takes_change(seq) for learner in learners)
             continue
-        entry = walk(rng, learners[0], taken, seq)
-        refused = []
-        for learner in learners:
-            try:
-                learner.apply(entry)
-            except AnswerError as error:
-                refused.append(str(error))
-        assert refused in ([], refused[:1] * len(learners))  # by all of them, in the same words
-        if not refused:
-            taken.append(entry)
-
-
-def stored(arrays):
-    """What a file gives back of these arrays, without pickle."""
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as found:
-        return dict(found)
+        take_in(learners, walk(rng, learners[0], taken, seq), taken)
 
 
 def fit(learner):

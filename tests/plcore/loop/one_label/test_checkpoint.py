@@ -5,7 +5,6 @@ Both go on after it with the same entries: withdrawals of earlier ones among the
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
+from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.loop import class_changes
 from plcore.loop.one_label import Trainer, checkpoint
 from plcore.query import STRATEGIES
+from tests.plcore.loop.checkpointing import stored, take_in
 from tests.plcore.loop.fake_table import FakeFeatures, blobs
 
 PEOPLE = ["ann", "bob", "eve"]
@@ -78,25 +78,7 @@ def live(learners, rng, taken, first, last):
         if seq in {change.seq for change in learners[0].pool.class_map.changes}:
             assert all(learner.pool.takes_change(seq) for learner in learners)
             continue
-        entry = walk(rng, len(learners[0].original), learners[0].classes, taken, seq)
-        refused = []
-        for learner in learners:
-            try:
-                learner.apply(entry)
-            except AnswerError as error:
-                refused.append(str(error))
-        assert refused in ([], refused[:1] * len(learners))  # by all of them, in the same words
-        if not refused:
-            taken.append(entry)
-
-
-def stored(arrays):
-    """What a file gives back of these arrays, without pickle."""
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as found:
-        return dict(found)
+        take_in(learners, walk(rng, len(learners[0].original), learners[0].classes, taken, seq), taken)
 
 
 def assert_same(one, other):

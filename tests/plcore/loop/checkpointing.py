@@ -1,0 +1,31 @@
+"""What tests of checkpoints of each kind of project share: entries for several learners, and what a file gives back."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from plcore.loop import AnswerError
+
+
+def take_in(learners, entry, taken):
+    """Put one entry to all these learners, which take it in or refuse it alike; taken in, it is added to taken."""
+    refused = []
+    for learner in learners:
+        try:
+            learner.apply(entry)
+        except AnswerError as error:
+            refused.append(str(error))
+    assert refused in ([], refused[:1] * len(learners))  # by all of them, in the same words
+    if not refused:
+        taken.append(entry)
+
+
+def stored(arrays):
+    """What a file gives back of these arrays, without pickle."""
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as found:
+        return dict(found)
