@@ -12,7 +12,7 @@ import secrets
 import signal
 import sys
 import threading
-from contextlib import suppress
+import time
 from pathlib import Path
 
 from workflow.home import open_home
@@ -23,6 +23,7 @@ BELOW_PAGES = 10
 """Niceness, where there is nothing stronger."""
 LEAST_SHARE = 19
 """Niceness of the worker's session."""
+SHARE_TRIES = 10
 _SHARE = Path("/proc/self/autogroup")
 CANNOT_START = 2
 """Exit status of a worker that says why it does not start."""
@@ -59,8 +60,19 @@ def _step_back() -> None:
     if hasattr(os, "getsid") and os.getsid(0) == os.getpid():
         # Linux may share out the processor by sessions first, and look at each process only within its own: this one's,
         # in which there is nothing else, would count as much as a database or a browser.
-        with suppress(OSError):  # a system without such shares
+        _step_back_as_session()
+
+
+def _step_back_as_session() -> None:
+    for _ in range(SHARE_TRIES):
+        try:
             _SHARE.write_text(str(LEAST_SHARE))
+        except BlockingIOError:
+            time.sleep(0.2)  # ten a second at most, of all sessions: workers start together
+        except OSError:
+            return  # a system without such shares
+        else:
+            return
 
 
 def _until_parent_ends(stop: threading.Event) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import worker
 from tests.workflow.text_world import text_project
 from tests.workflow.world import small_project
 from web import workers
@@ -39,10 +41,10 @@ def crew(home: Home, monkeypatch: pytest.MonkeyPatch) -> Any:
     made = WorkerCrew(replace(home, settings=replace(home.settings, workers=2)))
     yield made
     made.stop()
-    for worker in started:
-        assert worker.poll() is not None
-        assert worker.stdin is not None
-        worker.stdin.close()
+    for one in started:
+        assert one.poll() is not None
+        assert one.stdin is not None
+        one.stdin.close()
 
 
 def alive(crew: WorkerCrew) -> int:
@@ -97,6 +99,53 @@ def test_one_that_dies_is_started_again_and_all_end_with_the_server(
     assert alive(crew) == 0
     crew._look()
     assert alive(crew) == 0, "none is started at the end"
+
+
+STANDS_BACK = """
+import os, sys
+from pathlib import Path
+
+sys.path.insert(0, {root!r})
+import worker
+
+worker._SHARE = Path({share!r})
+worker._step_back()
+alone = os.getsid(0) == os.getpid()
+Path({said!r}).write_text(f"{{alone}} {{os.sched_getscheduler(0) == os.SCHED_IDLE}}")
+"""
+
+
+def test_a_worker_stands_back_in_a_session_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share, said, program = tmp_path / "share", tmp_path / "said", tmp_path / "stands_back.py"
+    root = str(Path(worker.__file__).parent)
+    program.write_text(STANDS_BACK.format(root=root, share=str(share), said=str(said)))
+    monkeypatch.setattr(workers, "_PROGRAM", program)
+    with workers._start() as started:
+        assert started.wait(60) == 0
+    assert said.read_text() == "True True"
+    assert share.read_text() == "19"
+
+
+@pytest.mark.parametrize(
+    ("errors", "tries"), [([], 1), ([BlockingIOError(), BlockingIOError()], 3), ([PermissionError()], 1)]
+)
+def test_the_share_of_a_session_is_asked_for_again_where_others_ask_at_once(
+    monkeypatch: pytest.MonkeyPatch, errors: list[OSError], tries: int
+) -> None:
+    asked: list[str] = []
+
+    class Share:
+        def write_text(self, share: str) -> None:
+            asked.append(share)
+            if len(asked) <= len(errors):
+                raise errors[len(asked) - 1]
+
+    monkeypatch.setattr(worker, "_SHARE", Share())
+    monkeypatch.setattr(worker.time, "sleep", lambda _seconds: None)
+    worker._step_back_as_session()
+    assert asked == ["19"] * tries
 
 
 @pytest.mark.parametrize(
