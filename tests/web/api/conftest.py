@@ -28,9 +28,11 @@ def server(home: Home) -> Iterator[TestClient]:
 
 @pytest.fixture(params=list(KINDS))
 def seat(request: pytest.FixtureRequest, home: Home) -> Seat:
-    """The owner at a project of each kind."""
+    """The owner at a project of each kind, its first model fitted: a question asked twice is then the same."""
     owner = team.ensure_owner(home).id
-    return Seat(home, owner, KINDS[request.param](home, owner))
+    made = Seat(home, owner, KINDS[request.param](home, owner))
+    made.settle()
+    return made
 
 
 @pytest.fixture
