@@ -226,7 +226,8 @@ def _log(
                 project_id=project_id,
                 row=NO_ROW,
                 person_id=seat.person_id,
-                token=addition.token or f"rows.{table_hash}.{place}",
+                # By what it is for, too: a project may come back to a table that it had before.
+                token=addition.token or f"rows.{table_hash}.{addition.version[1]}.{place}",
                 revision=entries.count_for(session, project_id, seat.person_id, NO_ROW),
                 at=datetime.now(UTC),
                 kind=kind,

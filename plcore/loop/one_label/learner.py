@@ -65,6 +65,7 @@ class ActiveLearner(Generic[TableT]):
         self._model, self.model_version = make_model(pool, self._chooser), 0
         self._curve = LearnerCurve(self._curve_point()) if curve is None else LearnerCurve.from_arrays(curve)
         self.model_version = self._curve.version
+        self.n_followed = 0  # first updates so far: labels change by them, the version does not
 
     # The two verbs, and a third where the model is trained elsewhere
 
@@ -122,6 +123,7 @@ class ActiveLearner(Generic[TableT]):
         if not isinstance(self._model, ScoredModel) or self.version_published is None:
             raise ValueError("There is no version yet that a first update could start from.")
         self._model.follow(update.scores, update.effects)
+        self.n_followed += 1
         self._chooser.model_changed()
 
     @property

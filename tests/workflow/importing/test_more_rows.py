@@ -276,3 +276,17 @@ def test_excel_and_csv_give_the_same_rows(seat: Seat) -> None:
     assert looked.grown.n_new == 4
     same = more_rows.read_rows(seat, upload(later(n=4)))
     np.testing.assert_array_equal(looked.grown.table.candidates, same.grown.table.candidates)
+
+
+def test_embeddings_that_the_project_had_before_come_back(seat: Seat) -> None:
+    first, second = (np.full((60, 2), share, dtype=np.float32) for share in (0.25, 0.5))
+    tables = []
+    for vectors in (first, second, first):
+        with seat.reading() as reading:
+            table_hash = reading.project.table_hash
+        assert more_rows.add_rows(seat, more_rows.read_embeddings(seat, table_hash, vectors)) == 60
+        with seat.reading() as reading:
+            tables.append(reading.project.table_hash)
+    assert tables[0] == tables[2] != tables[1]
+    with seat.learner() as opened_:
+        assert np.array_equal(opened_.learner.table.embeddings, first)

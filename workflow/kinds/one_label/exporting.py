@@ -36,7 +36,9 @@ _KNOWN = ("oracle", "verdict", "given", "necessary", "truth")
 
 # Read and written only while the learner is open, that is by one thread at a time; what was taken may be looked at by
 # several.
-_results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None], TakenLabels]] = WeakKeyDictionary()
+_results: WeakKeyDictionary[Learner, tuple[tuple[int, int, int | None, int], TakenLabels]] = (
+    WeakKeyDictionary()
+)
 
 
 def snapshot(opened: Opened[Learner]) -> Snapshot:
@@ -98,11 +100,8 @@ def disambiguated(learner: Learner) -> Disambiguation:
 
 def _taken(learner: Learner) -> TakenLabels:
     """The labels of all rows, taken once for each state of the log and the model: a page asks for them twice."""
-    state = (
-        learner.seq,
-        learner.model_version,
-        learner.version_published,
-    )  # None before the first, which may be 0
+    # What is published is None before the first version, which may be 0.
+    state = learner.seq, learner.model_version, learner.version_published, learner.n_followed
     known = _results.get(learner)
     if known is None or known[0] != state:
         known = _results[learner] = state, learner.take_labels()

@@ -13,6 +13,7 @@ from workflow import answering, classes, projects, training, undoing
 from workflow.common import version_files
 from workflow.common.fair_lock import FairLock
 from workflow.home import Home, open_home
+from workflow.kinds.one_label import exporting
 from workflow.kinds.one_label.first_updates import FirstUpdates
 from workflow.seat import Seat
 
@@ -82,6 +83,22 @@ def test_an_answer_changes_the_shares_before_the_next_version(home: Home, owner:
     question = answering.next_question(Seat(home, owner, project))
     assert question is not None
     assert (question.strategy, question.model_version) == ("moves", 0)
+
+
+def test_an_export_has_what_the_first_update_made_of_the_answers(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares(home, owner, project)
+    with monkeypatch.context() as patch:  # the update comes later than the first look at the labels
+        patch.setattr(FirstUpdates, "look", lambda _: None)
+        answer_next(home, owner, project)
+        with opened(home, owner, project) as learner:
+            before = exporting.disambiguated(learner)
+    shares(home, owner, project)
+    with opened(home, owner, project) as learner:
+        after, anew = exporting.disambiguated(learner), learner.take_labels().whole
+    assert np.array_equal(after.confidence, anew.confidence)
+    assert not np.array_equal(after.confidence, before.confidence)
 
 
 def test_a_withdrawn_answer_leaves_nothing_behind(home: Home, owner: int, project: int) -> None:
