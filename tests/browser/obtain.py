@@ -1,4 +1,4 @@
-"""Obtains Chromium for the browser tests, or fails: they are never skipped. And nginx, for those behind a proxy.
+"""Obtains Chromium for the browser tests, or fails: they are never skipped. And nginx and Caddy, for those of proxies.
 
 On PATH already: nothing to do. Root with apt: the Debian package. Otherwise Playwright's own build of Chromium.
 """
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests import nginx
+from tests import caddy, nginx
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -56,6 +56,13 @@ def obtain_nginx() -> None:
         _install("nginx-light")
 
 
+def obtain_caddy() -> None:
+    """Fetch Caddy where it is missing and can be had. Without it the tests of its recipe say that they are not run."""
+    if caddy.find() is None and shutil.which("apt-get") and shutil.which("dpkg-deb"):
+        print("Fetching Caddy for the tests of its recipe (Debian package, once) ...", flush=True)
+        caddy.fetch()
+
+
 def _install(package: str) -> None:
     quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
     subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
@@ -65,3 +72,4 @@ def _install(package: str) -> None:
 if __name__ == "__main__":
     obtain()
     obtain_nginx()
+    obtain_caddy()

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import caddy
 from tests.browser.server import free_port
 from tests.conftest import ROOT
 from tests.packaging.wheel import Installed
@@ -30,7 +31,6 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 UNIT = (ROOT / "docs" / "winnow.service").read_text()
 CADDYFILE = ROOT / "docs" / "Caddyfile"
 PAGE = (ROOT / "docs" / "deploy.md").read_text()
-WITH_CADDY = pytest.mark.skipif(shutil.which("caddy") is None, reason="caddy is not installed")
 SETTINGS = set(re.findall(r"WINNOW_[A-Z_]+", (ROOT / "workflow" / "settings.py").read_text()))
 
 
@@ -215,13 +215,13 @@ class TestCaddy:
         (url,) = re.findall(r"WINNOW_PUBLIC_URL=https://(\S+)", UNIT)
         assert f"\n{url} {{\n" in said
 
-    @WITH_CADDY
+    @pytest.mark.slow  # once `make browser` has fetched what is not there
     def test_caddy_takes_the_file(self, tmp_path: Path) -> None:
-        command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(CADDYFILE)]
+        command = [caddy.found_or_not_run(), "validate", "--adapter", "caddyfile", "--config", str(CADDYFILE)]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
-    @WITH_CADDY
+    @pytest.mark.slow
     def test_what_browsers_claim_of_themselves_is_dropped(self, behind_caddy: int) -> None:
         """By Caddy itself, without TLS, before a server that writes down what it is told."""
         with closing(HTTPConnection("127.0.0.1", behind_caddy, timeout=60)) as browser:
@@ -259,18 +259,18 @@ def behind_caddy(tmp_path: Path) -> Iterator[int]:
     file.write_text(
         "{\n\tadmin off\n}\n" + said.replace("\nwinnow.example.org {", f"\nhttp://127.0.0.1:{port} {{")
     )
-    command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(file)]
+    command = [caddy.found_or_not_run(), "run", "--adapter", "caddyfile", "--config", str(file)]
     with (
         closing(server.socket),
         subprocess.Popen(
             command, env={**os.environ, "HOME": str(tmp_path)}, stderr=subprocess.PIPE, text=True
-        ) as caddy,
+        ) as process,
     ):
         try:
-            assert caddy.stderr is not None
-            lines = list(takewhile(lambda line: "serving initial configuration" not in line, caddy.stderr))
-            assert caddy.poll() is None, lines
+            assert process.stderr is not None
+            lines = list(takewhile(lambda line: "serving initial configuration" not in line, process.stderr))
+            assert process.poll() is None, lines
             yield port
         finally:
-            caddy.terminate()
+            process.terminate()
             server.shutdown()
