@@ -15,8 +15,9 @@ from plcore.common.runners.runner import LOOK, BlockError, J, Meanwhile, R, Runn
 from plcore.common.runners.versions import code_and_versions
 
 INSTALL = "pip install 'winnow[cluster]'"
-PATIENCE = 30
-"""Seconds until a scheduler that does not answer is said not to be there."""
+PATIENCE, LEAST_PATIENCE = 30, 5
+"""Seconds until a scheduler that does not answer is said not to be there: where somebody waits for it, and where nobody
+waits for workers either, and comes again."""
 WORKER_PATIENCE = 60.0
 """Seconds for which a cluster may be without any worker."""
 AHEAD = 2
@@ -56,7 +57,8 @@ class DaskCluster:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)  # refused below
-                self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+                wait = PATIENCE if patience else LEAST_PATIENCE
+                self._client = distributed.Client(address, timeout=wait, set_as_default=False)
         except (OSError, ValueError) as error:
             raise RunnerError(
                 f"No Dask scheduler answers at {address} ({said(error)}). Fix: start one (dask scheduler), or correct "
