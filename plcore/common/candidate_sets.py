@@ -30,7 +30,7 @@ class CandidateSets:
         labels, ascending; else ceil(m / 32) words of bits, bit l % 32 of word l // 32 for label l.
     start, sizes : int64 (n,)      n_classes : m
 
-    Copies share the words until one of the two is written to. Do not write to these arrays.
+    Copies share the arrays until one of the two is written to. Do not write to these arrays.
     """
 
     ndim = 2
@@ -100,7 +100,8 @@ class CandidateSets:
         labels: IntArray = np.empty(len(place), dtype=np.int64)
         long = size > self.n_words
         listed = ~long[place]
-        at = start[place] + np.arange(len(place)) - first[place]
+        at = (start - first)[place]
+        at += np.arange(len(place))
         labels[listed] = self.words[at[listed]]
         block = max(1, FEW_CELLS // self.n_classes)
         of_bits = np.flatnonzero(long)
@@ -157,6 +158,8 @@ class CandidateSets:
 
     def put_exact(self, rows: AnyArray, labels: AnyArray) -> None:
         """Leave each of these distinct rows, which have a candidate or more, this label alone."""
+        if not len(rows):
+            return
         self._own()
         self.words[self.start[rows]] = labels
         self.sizes[rows] = 1
@@ -166,6 +169,7 @@ class CandidateSets:
             raise ValueError("assignment destination is read-only")
         if self._shared:
             self.words, self._shared = self.words[: self._used].copy(), False
+            self.start, self.sizes = self.start.copy(), self.sizes.copy()
 
     def _room(self, length: int) -> int:
         """Where so many more words can lie; sets that have moved or become shorter are closed up first."""
@@ -189,7 +193,7 @@ class CandidateSets:
     def copy(self) -> CandidateSets:
         """The same sets, which may be written to."""
         self._shared = True
-        copy = CandidateSets(self.words, self.start.copy(), self.sizes.copy(), self.n_classes)
+        copy = CandidateSets(self.words, self.start, self.sizes, self.n_classes)
         copy._used, copy._shared = self._used, True
         return copy
 
@@ -230,7 +234,9 @@ class CandidateSets:
 def _gathered(words: AnyArray, start: IntArray, length: IntArray) -> tuple[AnyArray, IntArray]:
     """The words of sets that lie here and there, one after the other, and where each begins now."""
     begin = np.cumsum(length) - length
-    return words[np.repeat(start - begin, length) + np.arange(int(length.sum()))], begin
+    at = np.repeat(start - begin, length)
+    at += np.arange(len(at))
+    return words[at], begin
 
 
 def is_wide(n: int, m: int) -> bool:
