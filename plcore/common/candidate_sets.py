@@ -16,6 +16,8 @@ FEW_CLASSES = 64
 """Up to so many classes candidates are a bool matrix however many rows there are: a set is one word of bits then."""
 FEW_CELLS = 2**24
 """Rows times classes up to which candidates of more classes are a bool matrix too: 16 MB."""
+FEW_PAIRS = 2**16
+"""Candidates that are looked at at a time: a megabyte or two."""
 MOST_CELLS = 10**8
 """Rows times classes above which nothing dense is made."""
 SPARE = 1.25
@@ -225,10 +227,10 @@ class CandidateSets:
         return CandidateSets.of_pairs(len(self), m, rows[new >= 0], new[new >= 0])
 
     def _blocks(self) -> list[AnyArray]:
-        """All rows, in parts that have about FEW_CELLS candidates at most."""
+        """All rows, in parts that have about FEW_PAIRS candidates at most."""
         total = np.cumsum(self.sizes)
-        n = int(total[-1] // FEW_CELLS) + 1 if len(self) else 1
-        return np.split(np.arange(len(self)), np.searchsorted(total, np.arange(1, n) * FEW_CELLS))
+        n = int(total[-1] // FEW_PAIRS) + 1 if len(self) else 1
+        return np.split(np.arange(len(self)), np.searchsorted(total, np.arange(1, n) * FEW_PAIRS))
 
 
 def _gathered(words: AnyArray, start: IntArray, length: IntArray) -> tuple[AnyArray, IntArray]:
