@@ -60,8 +60,7 @@ class CandidateSets:
         n_words = -(-m // 32)
         length = np.minimum(size, n_words)
         start = np.cumsum(length) - length
-        long = size > n_words
-        if not long.any():
+        if not (long := size > n_words).any():
             return cls(label, start, size, m)
         words: AnyArray = np.zeros(int(length.sum()), dtype=np.int32)
         first = np.cumsum(size) - size
@@ -102,8 +101,7 @@ class CandidateSets:
         labels: IntArray = np.empty(len(place), dtype=np.int64)
         long = size > self.n_words
         listed = ~long[place]
-        at = (start - first)[place]
-        at += np.arange(len(place))
+        at = (start - first)[place] + np.arange(len(place))
         labels[listed] = self.words[at[listed]]
         block = max(1, FEW_CELLS // self.n_classes)
         of_bits = np.flatnonzero(long)
@@ -160,9 +158,8 @@ class CandidateSets:
 
     def put_exact(self, rows: AnyArray, labels: AnyArray) -> None:
         """Leave each of these distinct rows, which have a candidate or more, this label alone."""
-        if not len(rows):
-            return
-        self._own()
+        if len(rows):
+            self._own()
         self.words[self.start[rows]] = labels
         self.sizes[rows] = 1
 
@@ -228,17 +225,14 @@ class CandidateSets:
 
     def _blocks(self) -> list[AnyArray]:
         """All rows, in parts that have about FEW_PAIRS candidates at most."""
-        total = np.cumsum(self.sizes)
-        n = int(total[-1] // FEW_PAIRS) + 1 if len(self) else 1
-        return np.split(np.arange(len(self)), np.searchsorted(total, np.arange(1, n) * FEW_PAIRS))
+        ends = np.arange(1, int(self.sizes.sum()) // FEW_PAIRS + 1) * FEW_PAIRS
+        return np.split(np.arange(len(self)), np.searchsorted(np.cumsum(self.sizes), ends))
 
 
 def _gathered(words: AnyArray, start: IntArray, length: IntArray) -> tuple[AnyArray, IntArray]:
     """The words of sets that lie here and there, one after the other, and where each begins now."""
     begin = np.cumsum(length) - length
-    at = np.repeat(start - begin, length)
-    at += np.arange(len(at))
-    return words[at], begin
+    return words[np.repeat(start - begin, length) + np.arange(int(length.sum()))], begin
 
 
 def is_wide(n: int, m: int) -> bool:

@@ -136,7 +136,7 @@ class ComparingWorker(training.Worker):
 
     def __init__(self, home: Home, name: str) -> None:
         super().__init__(home, name)
-        self._cluster = Away()
+        self._away = Away()
 
     def look(self) -> bool:
         """As `workflow.training.Worker.look`; then the comparisons."""
@@ -149,7 +149,7 @@ class ComparingWorker(training.Worker):
         self._clear_ended()
         for one in ask_for_due(self.home, _find(self.home), ask, comparisons.get):
             self.go_on()
-            if self._cluster.is_due:
+            if self._away.is_due:
                 self.compare(one)
 
     def compare(self, asked: Comparison) -> ModelComparison | None:
@@ -170,8 +170,9 @@ class ComparingWorker(training.Worker):
                 try:
                     found = self._measure(asked)
                 except RunnerError as error:  # nobody is there to make the fits; those that were made stay
-                    again = self._cluster.missed()
-                    lease.fault = f"{error} The comparison waits for it, and is tried again in {again}."
+                    lease.fault = (
+                        f"{error} The comparison waits for it, and is tried again in {self._away.missed()}."
+                    )
                     return None
                 self._close(asked, found, time.monotonic() - begun)
                 done = found
@@ -209,7 +210,7 @@ class ComparingWorker(training.Worker):
                     raise WorkCancelled
 
         with cluster_blocks(self.home.settings, self._folder(asked), patience=0) as blocks:
-            self._cluster.there()
+            self._away.there()
             comparer, now = make_comparer(self.home, asked.project_id)
             with self.home.database.write() as session:
                 if not comparisons.begin(session, asked.id, **dataclasses.asdict(now)):

@@ -542,7 +542,7 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
 
     monkeypatch.setattr(blocks, "make_runner", nobody)
     worker, now = on_cluster(home), 1000.0
-    worker._cluster = Away(lambda: now)
+    worker._away = Away(lambda: now)
     worker.compare_due()
     worker.compare_due()
     ((where, folder, patience, _),) = tried
