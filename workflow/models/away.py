@@ -21,10 +21,10 @@ class Away:
         self._wait, self._until = FIRST, 0.0
 
     def missed(self) -> str:
-        """They were not there; in how long it is looked again, in words."""
+        """They were not there; when it is tried again, as a sentence."""
         wait = self._wait
         self._until, self._wait = self._clock() + wait, min(2 * wait, LAST)
-        return f"{wait:g} seconds" if wait < 120 else f"{wait / 60:.0f} minutes"
+        return f"It is tried again in {f'{wait:g} seconds' if wait < 120 else f'{wait / 60:.0f} minutes'}."
 
     @property
     def is_due(self) -> bool:

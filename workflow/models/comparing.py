@@ -170,9 +170,7 @@ class ComparingWorker(training.Worker):
                 try:
                     found = self._measure(asked)
                 except RunnerError as error:  # nobody is there to make the fits; those that were made stay
-                    lease.fault = (
-                        f"{error} The comparison waits for it, and is tried again in {self._away.missed()}."
-                    )
+                    lease.fault = f"{error} The comparison waits for it. {self._away.missed()}"
                     return None
                 self._close(asked, found, time.monotonic() - begun)
                 done = found

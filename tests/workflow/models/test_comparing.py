@@ -550,8 +550,8 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
         "training does not wait for it, and not again at once"
     )
     assert told_of(home, owner, project) == (
-        "No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one. The comparison waits for it, and is tried "
-        "again in 10 seconds."
+        "No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one. The comparison waits for it. It is "
+        "tried again in 10 seconds."
     )
     now += 10
     worker.compare_due()
