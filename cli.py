@@ -114,9 +114,8 @@ def list_projects() -> Any:
 
 
 @main.command("compare")
-@click.argument("what", metavar="FILE|PROJECT_ID")
 @json_option
-@cluster_option
+@cluster_option("FILE|PROJECT_ID")
 @file_options
 @column_options
 def compare(what: str, cluster: str | None, files: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:

@@ -25,7 +25,12 @@ from workflow.outgoing.large_tables import LargeRanking, rank_files
 D, K, CLASSES, CANDIDATES = 64, 10, 16, 3
 TOP = 1000
 BLOCK = 100_000
-QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "1s",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+}
 """Settings of Dask as docs/scale.md gives them to workers."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICK = os.sysconf("SC_CLK_TCK")
@@ -51,12 +56,14 @@ def children_of(pid: int) -> list[int]:
 
 
 class Watch:
-    """CPU seconds and own memory of this process and all below it, looked at every so many seconds."""
+    """CPU seconds and own memory of this process and all below it, looked at every so many seconds; what looking takes,
+    more for more processes, is not counted."""
 
     def __init__(self, every: float = 0.1) -> None:
         self._every = every
         self._seconds: dict[int, float] = {}
         self.peak = 0
+        self._looking = 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look_on)
 
@@ -74,12 +81,13 @@ class Watch:
         self.cost = self.so_far()
 
     def so_far(self) -> Cost:
-        cpu = sum(list(self._seconds.values())) - self._before
+        cpu = sum(list(self._seconds.values())) - self._before - self._looking
         return Cost(cpu, time.perf_counter() - self._begun, self.peak)
 
     def _look_on(self) -> None:
         while not self._over.wait(self._every):
             self._look()
+            self._looking = time.thread_time()
 
     def _look(self) -> None:
         own = 0

@@ -53,7 +53,11 @@ def make(path: str, n: int, m: int) -> None:
         Roles(numbers=tuple(f"x{place}" for place in range(FEATURES)), candidates="labels", separator="|"),
     )
     table.write(path)
-    print(json.dumps([time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3]))
+    print(
+        json.dumps(
+            [time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6]
+        )
+    )
 
 
 def ask(path: str) -> None:
@@ -95,7 +99,7 @@ def ask(path: str) -> None:
         question = learner.next_question("ann")
     answered = time.process_time()
     peak = next(
-        int(line.split()[1]) / 1e3
+        int(line.split()[1]) * 1024 / 1e6
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines()
         if line.startswith("VmHWM")
     )

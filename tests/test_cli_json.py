@@ -69,7 +69,7 @@ def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
     run("simulate", "simulate", 1, "--answers", 2)
     run("projects", "projects")
     run("rank", "rank", 1)
-    run("rank --cluster", "rank", large, "--cluster", "--top", 3, "--neighbors", 5, "--block", 100)
+    run("rank FILES", "rank", large, "--top", 3, "--neighbors", 5, "--block", 100)
     run("compare", "compare", 1)
     run("export", "export", 1, "--to", tmp_path / "out.csv")
     run("snapshot", "snapshot", 1, "March")
@@ -110,7 +110,7 @@ def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_pa
     assert told["projects"][0].keys() == told["import"].keys() - {"notes"}
     assert [one["place"] for one in told["rank"]["queue"]] == list(range(1, len(told["rank"]["queue"]) + 1))
     assert told["rank"]["queue"][0].keys() >= {"row", "row_id", "candidates", "score"}
-    assert len(told["rank --cluster"]["queue"]) == 3
+    assert len(told["rank FILES"]["queue"]) == 3
     assert told["compare"]["rows"]
     assert told["export"]["bytes"] == Path(told["export"]["file"]).stat().st_size
     assert [one["name"] for one in told["snapshot"]["snapshots"]] == ["March"]
@@ -138,7 +138,7 @@ def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_pa
         (("encode", 1), "--encoder"),
         (("encode", 1, "--encoder", "none"), "No encoder is called"),
         (("token", " "), "purpose"),
-        (("rank", "one"), "not a valid integer"),
+        (("rank", "one"), "There is no one"),
         (("link",), "No server is running"),
     ],
 )

@@ -1,20 +1,18 @@
-"""`winnow simulate FILE`: runs replayed on a table of known truth; and `--cluster`, there and in `compare`."""
+"""`winnow simulate FILE`: runs replayed on a table of known truth."""
 
 from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.test_cli import Shell, shell
-from tests.workflow.compared import Findings, findings
 from tests.workflow.vector_world import vector_frame
 from tests.workflow.world import small_frame
 
-__all__ = ["findings", "shell"]
+__all__ = ["shell"]
 
 SOME = ("--strategy", "apl", "--strategy", "random", "--answers", 4, "--runs", 2)
 
@@ -58,27 +56,6 @@ def test_who_looks_on_sees_a_bar(shell: Shell, table: Path, monkeypatch: pytest.
     assert "[------------------------] runs: 0 of 2" in err
     assert "[############------------] runs: 1 of 2" in err
     assert "[########################] runs: 2 of 2" in err
-
-
-@pytest.mark.parametrize("command", ["compare", "simulate"])
-def test_without_dask_one_line_says_what_to_install(
-    shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    line = shell.refused(command, table, "--cluster", "tcp://10.0.0.1:8786")
-    assert "tcp://10.0.0.1:8786 is the scheduler of a Dask cluster, and Dask is not installed here" in line
-    monkeypatch.setenv("WINNOW_CLUSTER", "tcp://10.0.0.2:8786")
-    assert "tcp://10.0.0.2:8786 is the scheduler" in shell.refused(command, table)
-    assert "a Dask scheduler's address" in shell.refused(command, table, "--cluster", "10.0.0.1")
-
-
-def test_a_project_is_compared_by_whom_the_option_names(
-    shell: Shell, table: Path, findings: Findings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shell.done("import", table)
-    assert json.loads(shell.done("compare", 1, "--json", "--cluster", "processes:1"))["best"] == "clpl"
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "tcp://a:1 is the scheduler" in shell.refused("compare", 1, "--cluster", "tcp://a:1")
 
 
 def test_what_cannot_be_replayed_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:

@@ -10,43 +10,39 @@ from typing import Any
 
 import click
 
+from winnow.cluster_option import cluster_option, settings_with
 from winnow.json_option import is_json, json_option
 from winnow.opening import home, owner
 from winnow.terminal import block_bar, say
 
 
 @click.command("rank")
-@click.argument("what", metavar="PROJECT_ID|FILES")
-@click.option("--cluster", is_flag=True, help="FILES is a table on disk, ranked in blocks by WINNOW_CLUSTER.")
-@click.option("--candidates", metavar="COLUMN", help="With --cluster: the column of lists of candidates.")
+@click.option("--candidates", metavar="COLUMN", help="Of FILES: the column of lists of candidates.")
 @click.option(
     "--number",
     "numbers",
     multiple=True,
     metavar="COLUMN",
-    help="With --cluster: a column of numbers, or of lists of them, to compare rows by. As often as needed.",
+    help="Of FILES: a column of numbers, or of lists of them, to compare rows by. As often as needed.",
 )
+@click.option("--top", "most", type=click.IntRange(min=1), help="Of FILES: how many rows.  [default: 1000]")
 @click.option(
-    "--top", "most", type=click.IntRange(min=1), help="With --cluster: how many rows.  [default: 1000]"
-)
-@click.option(
-    "--neighbors", "n_neighbors", type=click.IntRange(min=2), help="With --cluster: of a row.  [default: 10]"
+    "--neighbors", "n_neighbors", type=click.IntRange(min=2), help="Of FILES: of a row.  [default: 10]"
 )
 @click.option(
     "--recall",
     type=click.FloatRange(0.0, 1.0, min_open=True),
-    help="With --cluster: least share of the true neighbours to find; 1 finds all of them.  [default: 0.98]",
+    help="Of FILES: least share of the true neighbours to find; 1 finds all of them.  [default: 0.98]",
 )
+@click.option("--block", type=click.IntRange(min=100), help="Of FILES: rows in a block.  [default: 100000]")
 @click.option(
-    "--block", type=click.IntRange(min=100), help="With --cluster: rows in a block.  [default: 100000]"
-)
-@click.option(
-    "--reverse", is_flag=True, help="With --cluster: also leave the lists of whose neighbour each row is."
+    "--reverse", is_flag=True, help="Of FILES: also leave the lists of whose neighbour each row is."
 )
 @json_option
+@cluster_option("PROJECT_ID|FILES")
 def rank(
     what: str,
-    cluster: bool,
+    cluster: str | None,
     candidates: str | None,
     numbers: tuple[str, ...],
     most: int | None,
@@ -57,9 +53,9 @@ def rank(
 ) -> Any:
     """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV.
 
-    With --cluster the first rows to ask about of a table too large for a project: a folder of Parquet files with a
-    column of lists of candidates and columns of numbers, an .npz file of X (n, d) and S (n, m), or a folder with X.npy
-    and S.npy. What is found lies in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
+    Of FILES the first rows to ask about of a table too large for a project, in blocks: a folder of Parquet files with
+    a column of lists of candidates and columns of numbers, an .npz file of X (n, d) and S (n, m), or a folder with
+    X.npy and S.npy. What is found lies in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
     """
     told = {
         "candidates": candidates,
@@ -71,21 +67,20 @@ def rank(
         "reverse": reverse,
     }
     options = {name: value for name, value in told.items() if value}
-    if not cluster:
-        if options:
+    if re.fullmatch("[0-9]+", what):
+        if options or cluster is not None:
             raise click.UsageError(
-                "Options about blocks and columns need --cluster; a project has its settings."
+                "Options about blocks and columns are of FILES, not of a project, which has its settings."
             )
-        return _rank_project(what)
+        return _rank_project(int(what))
     from workflow.outgoing.large_tables import rank_on
-    from workflow.settings import Settings
 
-    path = Path(what)
+    settings, path = settings_with(cluster), Path(what)
     if not path.exists():
-        raise click.UsageError(f"There is no {path}. --cluster ranks a table on disk.")
+        raise click.UsageError(f"There is no {path}. Fix: name the id of a project, or a table on disk.")
     if recall == 1:
         options = options | {"search": "exact"}
-    ranking = rank_on(Settings.from_environment(), path, progress=block_bar(), **options)
+    ranking = rank_on(settings, path, progress=block_bar(), **options)
     say(ranking.told(), err=True)
     if not is_json():
         sys.stdout.buffer.write(ranking.to_csv())
@@ -99,13 +94,11 @@ def rank(
     }
 
 
-def _rank_project(what: str) -> Any:
+def _rank_project(project_id: int) -> Any:
     from workflow.queue import queue_csv, queue_rows
 
-    if not re.fullmatch("[0-9]+", what):
-        raise click.BadParameter(f"{what!r} is not a valid integer.", param_hint="'PROJECT_ID'")
     with home() as here:
-        seat = owner(here).at(int(what))
+        seat = owner(here).at(project_id)
         if is_json():
             return {"queue": [asdict(one) for one in queue_rows(seat)]}
         data = queue_csv(seat, wait=True)

@@ -21,7 +21,6 @@ STRATEGIES = ("apl", "random")
 
 
 @click.command("simulate")
-@click.argument("what", metavar="PROJECT_ID|FILE")
 @click.option(
     "--answers",
     type=click.IntRange(min=1),
@@ -38,7 +37,7 @@ STRATEGIES = ("apl", "random")
 @click.option("--model", "learner", metavar="NAME", help="Of a FILE: what learns.  [default: plknn]")
 @click.option("--seed", type=click.IntRange(min=0), help="Of a FILE: of the runs.  [default: 0]")
 @json_option
-@cluster_option
+@cluster_option("PROJECT_ID|FILE")
 @file_options
 @column_options
 def simulate(

@@ -16,6 +16,8 @@ FEW_CLASSES = 64
 """Up to so many classes candidates are a bool matrix however many rows there are: a set is one word of bits then."""
 FEW_CELLS = 2**24
 """Rows times classes up to which candidates of more classes are a bool matrix too: 16 MB."""
+FEW_PAIRS = 2**16
+"""Candidates that are looked at at a time: a megabyte or two."""
 MOST_CELLS = 10**8
 """Rows times classes above which nothing dense is made."""
 SPARE = 1.25
@@ -30,7 +32,7 @@ class CandidateSets:
         labels, ascending; else ceil(m / 32) words of bits, bit l % 32 of word l // 32 for label l.
     start, sizes : int64 (n,)      n_classes : m
 
-    Copies share the words until one of the two is written to. Do not write to these arrays.
+    Copies share the arrays until one of the two is written to. Do not write to these arrays.
     """
 
     ndim = 2
@@ -58,8 +60,7 @@ class CandidateSets:
         n_words = -(-m // 32)
         length = np.minimum(size, n_words)
         start = np.cumsum(length) - length
-        long = size > n_words
-        if not long.any():
+        if not (long := size > n_words).any():
             return cls(label, start, size, m)
         words: AnyArray = np.zeros(int(length.sum()), dtype=np.int32)
         first = np.cumsum(size) - size
@@ -100,7 +101,7 @@ class CandidateSets:
         labels: IntArray = np.empty(len(place), dtype=np.int64)
         long = size > self.n_words
         listed = ~long[place]
-        at = start[place] + np.arange(len(place)) - first[place]
+        at = (start - first)[place] + np.arange(len(place))
         labels[listed] = self.words[at[listed]]
         block = max(1, FEW_CELLS // self.n_classes)
         of_bits = np.flatnonzero(long)
@@ -157,7 +158,8 @@ class CandidateSets:
 
     def put_exact(self, rows: AnyArray, labels: AnyArray) -> None:
         """Leave each of these distinct rows, which have a candidate or more, this label alone."""
-        self._own()
+        if len(rows):
+            self._own()
         self.words[self.start[rows]] = labels
         self.sizes[rows] = 1
 
@@ -166,6 +168,7 @@ class CandidateSets:
             raise ValueError("assignment destination is read-only")
         if self._shared:
             self.words, self._shared = self.words[: self._used].copy(), False
+            self.start, self.sizes = self.start.copy(), self.sizes.copy()
 
     def _room(self, length: int) -> int:
         """Where so many more words can lie; sets that have moved or become shorter are closed up first."""
@@ -189,7 +192,7 @@ class CandidateSets:
     def copy(self) -> CandidateSets:
         """The same sets, which may be written to."""
         self._shared = True
-        copy = CandidateSets(self.words, self.start.copy(), self.sizes.copy(), self.n_classes)
+        copy = CandidateSets(self.words, self.start, self.sizes, self.n_classes)
         copy._used, copy._shared = self._used, True
         return copy
 
@@ -221,10 +224,9 @@ class CandidateSets:
         return CandidateSets.of_pairs(len(self), m, rows[new >= 0], new[new >= 0])
 
     def _blocks(self) -> list[AnyArray]:
-        """All rows, in parts that have about FEW_CELLS candidates at most."""
-        total = np.cumsum(self.sizes)
-        n = int(total[-1] // FEW_CELLS) + 1 if len(self) else 1
-        return np.split(np.arange(len(self)), np.searchsorted(total, np.arange(1, n) * FEW_CELLS))
+        """All rows, in parts that have about FEW_PAIRS candidates at most."""
+        ends = np.arange(1, int(self.sizes.sum()) // FEW_PAIRS + 1) * FEW_PAIRS
+        return np.split(np.arange(len(self)), np.searchsorted(np.cumsum(self.sizes), ends))
 
 
 def _gathered(words: AnyArray, start: IntArray, length: IntArray) -> tuple[AnyArray, IntArray]:

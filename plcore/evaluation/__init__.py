@@ -3,11 +3,12 @@ choice of a learner without it, ensembles, and shortlists that hold the truth as
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from plcore.evaluation.automatic import AutoPLClassifier
 from plcore.evaluation.calibration import PLCalibratedClassifier
 from plcore.evaluation.comparison import compare_learners
 from plcore.evaluation.contamination import contaminate
-from plcore.evaluation.ensembles import PLBaggingClassifier, PLVotingClassifier
 from plcore.evaluation.estimates import (
     ControlCounts,
     Estimate,
@@ -40,6 +41,9 @@ from plcore.evaluation.shortlists import (
 )
 from plcore.labels.accuracy import candidate_accuracy
 from plcore.labels.folds import PartialKFold
+
+if TYPE_CHECKING:
+    from plcore.evaluation.ensembles import PLBaggingClassifier, PLVotingClassifier
 
 __all__ = [
     "PARAMETER_GRIDS",
@@ -86,3 +90,12 @@ __all__ = [
     "stratified_accuracy",
     "wilson_interval",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The ensembles, loaded when somebody asks for one: scikit-learn's take 10 MB in every process that loads them."""
+    if name in ("PLBaggingClassifier", "PLVotingClassifier"):
+        from plcore.evaluation import ensembles
+
+        return getattr(ensembles, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -60,11 +60,9 @@ def _package() -> Path:
 def kernel_files() -> dict[Path, bytes]:
     """{path: source} of all files of the package that machine code can come from, in one order everywhere: those with
     functions that are compiled, and those whose constants are compiled into them."""
-    sources = {path: path.read_bytes() for path in sorted(_package().rglob("*.py"))}
+    read = ((path, path.read_bytes()) for path in sorted(_package().rglob("*.py")))  # never all at once
     return {
-        path: source
-        for path, source in sources.items()
-        if _COMPILES.search(source) or path.parent.name == CONSTANTS
+        path: source for path, source in read if _COMPILES.search(source) or path.parent.name == CONSTANTS
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import StrOptions
 
 from plcore.common.types import FloatArray, IntArray
@@ -60,6 +59,8 @@ class OneVsAllSVC(MultiLabelClassifier):
 
     def _machines(self, X: Any, vectors: LabelVectors, inside: IntArray) -> tuple[FloatArray, FloatArray]:
         """coef (L, d) and intercept (L,) of SVMs fitted to these rows."""
+        from sklearn.svm import LinearSVC  # 4 MB in every process that loads it
+
         L = vectors.values.shape[1]
         coef, intercept = np.zeros((L, X.shape[1])), np.full(L, -1.0)
         for label in range(L):

@@ -173,7 +173,7 @@ def _unpack(path: Path, folder: Path) -> dict[str, Path]:
                 stem = name.removesuffix(".npy")
                 if stem not in (*FEATURES, *SETS, *CLASSES):
                     continue
-                job = _Unpacked(folder, digest, name)
+                job = _Unpacked(folder, digest, name, code="")
                 if not job.path.exists():
                     with packed.open(name) as member, whole_part(job.path) as file:
                         shutil.copyfileobj(member, file)

@@ -39,7 +39,7 @@ from plcore.tables.problems import Problem, TableError
 from plcore.tables.table_columns import TableParts, from_arrow, rows_of, to_arrow
 
 _ROWS_PER_GROUP = 1 << 16
-IN_MEMORY = 1 << 26
+IN_MEMORY = 1 << 23
 """Bytes of a table whose text and numbers are in memory; those of a larger one lie in files that are mapped."""
 
 
@@ -152,15 +152,20 @@ def read_parts(path: Path) -> TableParts:
     What the system refuses (no such file, no permission, a disk that fails) says nothing about the table: the
     OSError comes through.
     """
+    try:
+        return _read_parts(path)
+    finally:
+        pa.default_memory_pool().release_unused()  # else Arrow keeps twice of what is left of it
+
+
+def _read_parts(path: Path) -> TableParts:
     with pa.OSFile(str(path)) as file:
         try:
             stored = pa.parquet.ParquetFile(file, page_checksum_verification=True)
             # read_table takes four times the memory of a wide one, and threads, each with a heap, as much again
             if _size(stored) > IN_MEMORY:
                 return _laid_out(stored, path.parent)
-            parts = from_arrow(stored.read(use_threads=False))
-            pa.default_memory_pool().release_unused()  # else Arrow keeps twice of what is left of it
-            return parts
+            return from_arrow(stored.read(use_threads=False))
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
             if (
                 getattr(error, "errno", None) is not None

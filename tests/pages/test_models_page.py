@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from db import comparisons
+from plcore.common.runners import RunnerError
 from plcore.loop import MODEL_ENTRIES
 from tests.pages.conftest import Open, words
 from tests.workflow.compared import Findings, findings
@@ -13,6 +16,7 @@ from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_project
 from workflow import projects
+from workflow.common import blocks
 from workflow.home import Home
 from workflow.models import choosing, showing
 from workflow.models.comparing import ComparingWorker
@@ -170,6 +174,21 @@ def test_why_a_comparison_failed_or_its_best_was_not_taken_is_said(
         test = show(owner, PAGE, project=str(project))
         assert fault.replace("*", "\\*") in "\n".join(one.value for one in test.warning)
     assert "in 75 seconds" in words(test)
+
+
+def test_a_comparison_that_waits_for_its_cluster_says_so(
+    home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(*_: object) -> None:
+        raise RunnerError("No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one.")
+
+    monkeypatch.setattr(blocks, "make_runner", nobody)
+    settings = replace(home.settings, cluster="tcp://10.0.0.1:8786")
+    ComparingWorker(replace(home, settings=settings), "one").look()
+    (said,) = (one.value for one in show(owner, PAGE, project=str(project)).warning)
+    assert said.startswith("No Dask scheduler answers at tcp")
+    assert "The comparison waits for it" in said
+    assert "It is tried again in 10 seconds" in said
 
 
 def test_the_page_is_the_owners(home: Home, owner: int, project: int, show: Open) -> None:

@@ -25,6 +25,7 @@ from workflow.common.log import follow, read_class_changes
 from workflow.kinds.adopting import CHECKS, COMPARISON, change_settings, left_to_comparisons
 from workflow.models import leases
 from workflow.models.attempts import WorkCancelled, attempt
+from workflow.models.away import Away
 from workflow.models.waiting import ask_for_due, find_waiting
 from workflow.training import Due
 
@@ -48,8 +49,6 @@ KILLED = (
     "The comparison was ended from outside twice, perhaps because memory ran out. Fix: give the machine more memory, "
     "or cancel it and choose a model yourself. It is next tried in an hour."
 )
-CLUSTER_AGAIN = 300.0
-"""Seconds after which a cluster that was not there is looked for again."""
 FITS = "comparison-"
 """What the folder of a comparison's fits is called, before its id."""
 TOLD_EVERY = 1.0
@@ -135,21 +134,22 @@ class ComparingWorker(training.Worker):
     """Trains what is due and, when that is done, compares what is to be compared; the fits are made by whom the setting
     `cluster` names."""
 
-    _nobody_until = 0.0  # the cluster was not there, and is not looked for before
+    def __init__(self, home: Home, name: str) -> None:
+        super().__init__(home, name)
+        self._away = Away()
 
     def look(self) -> bool:
         """As `workflow.training.Worker.look`; then the comparisons."""
-        if not super().look():
-            return False
-        self.compare_due()
-        return True
+        if seen := super().look():
+            self.compare_due()
+        return seen
 
     def compare_due(self) -> None:
         """Make every comparison that is due or asked for."""
         self._clear_ended()
         for one in ask_for_due(self.home, _find(self.home), ask, comparisons.get):
             self.go_on()
-            if time.monotonic() >= self._nobody_until:
+            if self._away.is_due:
                 self.compare(one)
 
     def compare(self, asked: Comparison) -> ModelComparison | None:
@@ -170,8 +170,7 @@ class ComparingWorker(training.Worker):
                 try:
                     found = self._measure(asked)
                 except RunnerError as error:  # nobody is there to make the fits; those that were made stay
-                    lease.fault = f"{error} The comparison waits for it, and is tried again in five minutes."
-                    self._nobody_until = time.monotonic() + CLUSTER_AGAIN
+                    lease.fault = f"{error} The comparison waits for it. {self._away.missed()}"
                     return None
                 self._close(asked, found, time.monotonic() - begun)
                 done = found
@@ -192,10 +191,6 @@ class ComparingWorker(training.Worker):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _measure(self, asked: Comparison) -> ModelComparison:
-        comparer, now = make_comparer(self.home, asked.project_id)
-        with self.home.database.write() as session:
-            if not comparisons.begin(session, asked.id, **dataclasses.asdict(now)):
-                raise WorkCancelled
         told, before = -TOLD_EVERY, -1
 
         def tell(done: int, total: int, model: str) -> None:
@@ -213,6 +208,11 @@ class ComparingWorker(training.Worker):
                     raise WorkCancelled
 
         with cluster_blocks(self.home.settings, self._folder(asked), patience=0) as blocks:
+            self._away.there()
+            comparer, now = make_comparer(self.home, asked.project_id)
+            with self.home.database.write() as session:
+                if not comparisons.begin(session, asked.id, **dataclasses.asdict(now)):
+                    raise WorkCancelled
             found: ModelComparison = comparer.compare(tell, BUDGET, blocks)
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plcore.common.runners.dask_cluster import WORKER_PATIENCE, DaskCluster, code_and_versions
+from plcore.common.runners.dask_cluster import WORKER_PATIENCE, DaskCluster
 from plcore.common.runners.inline import Inline
 from plcore.common.runners.parts import (
     BlockJob,
@@ -30,7 +30,6 @@ __all__ = [
     "Runner",
     "RunnerError",
     "WrittenPart",
-    "code_and_versions",
     "make_runner",
     "map_part",
     "remove_halves",

@@ -3,45 +3,25 @@
 from __future__ import annotations
 
 import secrets
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cache
-from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import Any
 
 from plcore.common.runners.runner import LOOK, BlockError, J, Meanwhile, R, RunnerError, alone, said
+from plcore.common.runners.versions import code_and_versions
 
 INSTALL = "pip install 'winnow[cluster]'"
-PACKAGES = ("numba", "numpy", "scikit-learn", "scipy")
-"""Whose versions have to be the same everywhere, beside those that Dask itself asks for: results depend on them."""
-PATIENCE = 30
-"""Seconds until a scheduler that does not answer is said not to be there."""
+PATIENCE, LEAST_PATIENCE = 30, 5
+"""Seconds until a scheduler that does not answer is said not to be there: where somebody waits for it, and where nobody
+waits for workers either, and comes again."""
 WORKER_PATIENCE = 60.0
 """Seconds for which a cluster may be without any worker."""
 AHEAD = 2
 """Jobs handed over for each thread of the cluster, one under way and one to come: few are lost with a worker."""
-
-
-def code_and_versions() -> dict[str, str]:
-    """What a process computes with: the source of plcore, Python and the packages it rests on."""
-    python = ".".join(map(str, sys.version_info[:3]))
-    return {"plcore": _sources(), "Python": python} | {name: version(name) for name in PACKAGES}
-
-
-@cache
-def _sources() -> str:
-    """Read once, when plcore has just been loaded: what a worker has loaded does not change with the files."""
-    folder = Path(__file__).parents[2]
-    sources = sha256()
-    for path in sorted(folder.rglob("*.py")):
-        sources.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    return sources.hexdigest()[:12]
 
 
 def sees(path: str) -> bool:
@@ -77,7 +57,8 @@ class DaskCluster:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)  # refused below
-                self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+                wait = PATIENCE if patience else LEAST_PATIENCE
+                self._client = distributed.Client(address, timeout=wait, set_as_default=False)
         except (OSError, ValueError) as error:
             raise RunnerError(
                 f"No Dask scheduler answers at {address} ({said(error)}). Fix: start one (dask scheduler), or correct "

@@ -1,8 +1,8 @@
 """Part files: what a block's work leaves behind. There whole or not at all, and named by what it was made from.
 
-A name is a hash of the job: what is done, and all values it is done with, among them the names of the parts it reads.
-So a name stands for one content, whoever wrote it, however often; a run that begins again finds what is there already,
-and one with another setting, or other rows, finds nothing of it.
+A name is a hash of the job: what is done, by which code, and all values it is done with, among them the names of the
+parts it reads. So a name stands for one content, whoever wrote it, however often; a run that begins again finds what is
+there already, and one with another setting, other rows, or another version of Winnow, finds nothing of it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
 from time import time
@@ -20,10 +20,9 @@ from typing import IO, Any, NamedTuple, TypeVar
 import numpy as np
 
 from plcore.common.runners.runner import Runner
+from plcore.common.runners.versions import check_code, code_here
 from plcore.common.types import AnyArray
 
-VERSION = 1
-"""Of what parts mean; raised when the same job would leave another."""
 HALF = ".half"
 """Ends the name of a part that is being written."""
 ABANDONED = 3600.0
@@ -43,9 +42,12 @@ class BlockJob:
     part's name: numbers, words, tuples of them, names of other parts in the same folder.
 
     folder : of the parts
+    code : what it is computed with, so that nothing of another version is taken for it; '' where the other values say
+        all of the content
     """
 
     folder: Path
+    code: str = field(default_factory=code_here, kw_only=True)
 
     @property
     def part(self) -> str:
@@ -56,7 +58,7 @@ class BlockJob:
             for name, value in told
             if not _is_place(value)
         ]
-        said = f"{VERSION} {type(self).__module__}.{type(self).__qualname__} {kept!r}"
+        said = f"{type(self).__module__}.{type(self).__qualname__} {kept!r}"
         return f"part-{sha256(said.encode()).hexdigest()[:32]}.npy"
 
     @property
@@ -74,7 +76,9 @@ class BlockJob:
             yield self.read(name.decode())
 
     def write(self, array: AnyArray) -> WrittenPart:
-        """Write the job's part. Raises OSError."""
+        """Write the job's part. Raises OSError, and RuntimeError in a process of other code than whoever asked."""
+        if self.code:
+            check_code(self.code)
         with whole_part(self.path) as file:
             np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
         return WrittenPart(str(self.path), len(array))
@@ -87,7 +91,7 @@ class _Names(BlockJob):
 
 def write_names(folder: Path, names: Sequence[str]) -> str:
     """Write the names of parts into one, so that a job needs to be told of that alone; returns its name."""
-    job = _Names(folder, tuple(names))
+    job = _Names(folder, tuple(names), code="")
     if not job.path.exists():
         job.write(np.array([name.encode() for name in names]))
     return job.part

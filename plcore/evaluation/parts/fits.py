@@ -14,12 +14,11 @@ import numpy as np
 
 from plcore.common.runners import BlockJob, Blocks, RunnerError, remove_halves
 from plcore.common.runners.runner import LOOK
+from plcore.common.runners.versions import check_code
 from plcore.common.types import IntArray, StepProgress
 from plcore.evaluation.learners import LEARNER_ENTRIES, LearnerEntry
 from plcore.evaluation.parts.rows import (
     KeptFeatures,
-    check_code,
-    code_here,
     keep_array,
     keep_features,
     kept_features,
@@ -41,7 +40,6 @@ class FitJob(BlockJob):
 
     setting : its number among those of the learner, whose values are `parameters`, in words
     candidates, weights, train, test : names of parts; '' without weights      n_folds : of all
-    code : what it is computed with, so that nothing of another version is taken for it
     """
 
     learner: str
@@ -54,7 +52,6 @@ class FitJob(BlockJob):
     weights: str
     train: str
     test: str
-    code: str
 
     def __str__(self) -> str:
         setting = f" with {self.parameters}" if self.parameters else ""
@@ -74,7 +71,7 @@ class AskedFit(NamedTuple):
 def make_fit(asked: AskedFit) -> Fit:
     """Make one fit; a part is left by one that ended well. What it predicted is in the part, and not told."""
     job = asked.job
-    check_code(job.code)
+    check_code(job.code)  # one that fails leaves no part, whose writing would check it
     fold = (np.array(job.read(job.train)), np.array(job.read(job.test)))
     rows = TrialRows(
         kept_features(job, job.features),
@@ -171,7 +168,6 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
     candidates = keep_array(folder, rows.candidates)
     weights = "" if rows.candidate_weights is None else keep_array(folder, rows.candidate_weights)
     folds = [(keep_array(folder, train), keep_array(folder, test)) for train, test in rows.folds]
-    code = code_here()
     return [
         FitJob(
             folder,
@@ -185,7 +181,6 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
             weights=weights,
             train=train,
             test=test,
-            code=code,
         )
         for setting, parameters in enumerate(entry.settings)
         for fold, (train, test) in enumerate(folds)

@@ -21,8 +21,6 @@ from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.evaluation.learners import LEARNER_ENTRIES
 from plcore.evaluation.parts.rows import (
     KeptFeatures,
-    check_code,
-    code_here,
     keep_array,
     keep_features,
     kept_features,
@@ -47,10 +45,7 @@ class ReplayedRuns:
 
 @dataclass(frozen=True)
 class ReplayJob(BlockJob):
-    """Writes (p, 2) answers and errors of one run. budget : answers      candidates, truth : names of parts
-
-    code : what it is computed with, so that nothing of another version is taken for it
-    """
+    """Writes (p, 2) answers and errors of one run. budget : answers      candidates, truth : names of parts"""
 
     strategy: str
     learner: str
@@ -60,7 +55,6 @@ class ReplayJob(BlockJob):
     features: KeptFeatures
     candidates: str
     truth: str
-    code: str
 
     def __str__(self) -> str:
         return f"Run {self.repetition + 1} by {self.strategy}"
@@ -68,7 +62,6 @@ class ReplayJob(BlockJob):
 
 def replay_once(job: ReplayJob) -> WrittenPart:
     """One run: rows to measure on are drawn, the others asked about."""
-    check_code(job.code)
     X, candidates, truth = kept_features(job, job.features), job.read(job.candidates), job.read(job.truth)
     drawn = np.random.default_rng([job.seed, job.repetition]).permutation(len(truth))
     n_test = round(TEST_SHARE * len(truth))
@@ -142,7 +135,6 @@ def replay_in_blocks(
             features=features,
             candidates=sets,
             truth=labels,
-            code=code_here(),
         )
         for repetition in range(runs)
         for strategy in names

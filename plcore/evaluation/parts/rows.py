@@ -11,27 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.common.runners import BlockJob, code_and_versions
+from plcore.common.runners import BlockJob
 from plcore.common.types import AnyArray
 
 DENSE = "dense"
 _SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
-
-
-def code_here() -> str:
-    """What this process computes with, as it stands in the names of parts."""
-    return " ".join(code_and_versions().values())
-
-
-def check_code(code: str) -> None:
-    """Raises RuntimeError in a process that computes with something else than whoever asked: a worker that came when
-    the others had been looked at, whose results would lie under a name that is not theirs."""
-    here = code_here()
-    if here != code:
-        raise RuntimeError(
-            f"a worker has other versions than whoever asked: {here}, there {code} (plcore, Python, numba, numpy, "
-            "scikit-learn, scipy). Fix: install the same; start it anew."
-        )
 
 
 @dataclass(frozen=True)
@@ -57,7 +41,7 @@ def keep_array(folder: Path, array: AnyArray) -> str:
     flat = array.ravel(order="F" if by_columns else "C")
     digest = sha256(f"{array.dtype.str} {array.shape} {by_columns} ".encode())
     digest.update(flat.view(np.uint8).data)
-    job = _Kept(folder, digest.hexdigest())
+    job = _Kept(folder, digest.hexdigest(), code="")
     if not job.path.exists():
         job.write(array)
     return job.part

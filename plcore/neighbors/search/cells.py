@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import MiniBatchKMeans
 
 from plcore.common.types import FloatArray, IntArray
 from plcore.neighbors.search.blocks import QUERIES, Block, BlockSearch, Found, Marks, SinglePrecision
@@ -129,6 +128,8 @@ def _centres(X: Any, searched: IntArray, rng: np.random.Generator) -> Any:
 
 def place_centres(sample: FloatArray, n_cells: int, seed: int) -> FloatArray:
     """Centres (n_cells, d) by k-means of a sample (s, d)."""
+    from sklearn.cluster import MiniBatchKMeans  # 7 MB in every process that loads it
+
     scale = np.abs(sample).max() or 1.0  # float32 holds [-1, 1] well
     kmeans = MiniBatchKMeans(
         n_cells,

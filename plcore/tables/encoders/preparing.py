@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
-from scipy.signal import resample_poly
 
 from plcore.common.types import AnyArray, FloatArray
 from plcore.common.words import listed
@@ -43,6 +42,8 @@ def sound_samples(samples: AnyArray, rate: int, about: Description) -> FloatArra
     most = ceil((wanted + 1) / ratio)
     taken = np.asarray(samples[:most], dtype=np.float64)
     if ratio != 1:
+        from scipy.signal import resample_poly  # 4 MB in every process that loads it
+
         taken = resample_poly(taken, ratio.numerator, ratio.denominator)
     found = np.zeros(wanted)
     found[: len(taken)] = taken[:wanted]

@@ -7,7 +7,6 @@ import json
 import re
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
 
 from plcore.common.words import quoted
 from plcore.tables.formats.reading import TableReading, check_size, json_candidates, refusal, text_table
@@ -48,6 +47,8 @@ def read_libsvm(data: bytes) -> TableReading:
             )
             raise refusal(message, "Correct the line.", row=rows + 1, line=number)
         rows += bool(line.partition(b"#")[0].strip())
+    from sklearn.datasets import load_svmlight_file  # 3 MB in every process that loads it
+
     largest = max((int(found) for found in re.findall(rb"\s(\d{1,9}):", data)), default=0)
     check_size(rows, largest + 2)
     try:

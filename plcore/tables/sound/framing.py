@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import fft
 
 from plcore.tables.sound.decoding import Samples, Sound
 
@@ -16,6 +15,8 @@ def power_spectra(sound: Sound, first: int, last: int, length: int, hop: int) ->
     `length` is even, `hop` at most that. Each window is weighted by a Hann window of sum 1, so that a tone of
     amplitude 1 has 1/4 at its frequency. Beyond the ends there is silence. One piece of the sound is held at a time.
     """
+    from scipy import fft
+
     weights = np.hanning(length + 1)[:-1]
     weights = (weights / weights.sum()).astype(np.float32)
     held = np.zeros(length // 2, dtype=np.float32)

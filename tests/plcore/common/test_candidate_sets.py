@@ -136,6 +136,17 @@ def test_which_form_candidates_have():
     assert wide.sum(axis=1)[:3].tolist() == [1, 0, 1]
 
 
+def test_sets_are_looked_at_in_parts(monkeypatch):
+    rng = np.random.default_rng(0)
+    before, after = matrix(rng, 300, 70), matrix(rng, 300, 70)
+    after[::2] = before[::2]
+    one, other = CandidateSets.of_mask(before), CandidateSets.of_mask(after)
+    monkeypatch.setattr(candidate_sets, "FEW_PAIRS", 100)
+    assert len(one._blocks()) > 20
+    np.testing.assert_array_equal(rows_that_differ(one, other), np.flatnonzero((before != after).any(axis=1)))
+    np.testing.assert_array_equal(one.sum(axis=0), before.sum(axis=0))
+
+
 @given(st.integers(0, 2**32), st.integers(0, 12), st.sampled_from([1, 5, 33, 70, 200]))
 @settings(max_examples=60, deadline=None)
 def test_sets_are_put_back_as_pairs_and_differences_are_found(seed, n, m):

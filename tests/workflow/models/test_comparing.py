@@ -33,6 +33,7 @@ from workflow.common import blocks
 from workflow.home import Home
 from workflow.kinds.adopting import Adoption, read_adoptions
 from workflow.models import choosing, comparing, leases, showing
+from workflow.models.away import Away
 from workflow.models.comparing import LEAST_NEW, ComparingWorker, Counts, is_due
 from workflow.seat import Seat
 
@@ -521,6 +522,15 @@ def on_cluster(home: Home) -> ComparingWorker:
     return ComparingWorker(replace(home, settings=settings), "one")
 
 
+def told_of(home: Home, owner: int, project: int) -> str:
+    """What the page says of a comparison that nobody makes now."""
+    now = showing.running_now(Seat(home, owner, project))
+    assert now is not None
+    assert not now.begun
+    assert now.fault is not None
+    return now.fault
+
+
 def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
     home: Home, owner: int, project: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -531,24 +541,27 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
         raise RunnerError("No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one.")
 
     monkeypatch.setattr(blocks, "make_runner", nobody)
-    worker = on_cluster(home)
+    worker, now = on_cluster(home), 1000.0
+    worker._away = Away(lambda: now)
     worker.compare_due()
     worker.compare_due()
     ((where, folder, patience, _),) = tried
     assert (where, patience) == ("tcp://10.0.0.1:8786", 0), (
         "training does not wait for it, and not again at once"
     )
-    now = showing.running_now(Seat(home, owner, project))
-    assert now is not None
-    assert not now.begun
-    assert now.fault is not None
-    assert now.fault.startswith(
-        "No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one. The comparison"
+    assert told_of(home, owner, project) == (
+        "No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one. The comparison waits for it. It is "
+        "tried again in 10 seconds."
     )
+    now += 10
+    worker.compare_due()
+    worker.compare_due()
+    assert len(tried) == 2
+    assert told_of(home, owner, project).endswith("tried again in 20 seconds.")
     assert findings.calls == []
     assert latest(home, project).unfinished
     monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
-    worker._nobody_until = 0.0  # five minutes later
+    now += 20
     worker.compare_due()
     assert latest(home, project).state == comparisons.DONE
     assert latest(home, project).report is not None
@@ -594,6 +607,8 @@ def test_the_fits_of_a_comparison_that_is_cancelled_while_it_waits_for_the_clust
 
     findings.before = gone
     worker.compare_due()
+    assert "The scheduler of the cluster has gone. The comparison waits" in told_of(home, owner, project)
+    assert told_of(home, owner, project).endswith("in 10 seconds."), "it was there"
     worker.compare_due()
     assert (folder / "part-1.npy").exists(), "it is tried again"
     choosing.cancel(Seat(home, owner, project))

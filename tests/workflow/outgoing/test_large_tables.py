@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plcore.common.runners import Inline, make_runner
+from plcore.common.runners import Inline, make_runner, versions
 from plcore.query import EffectRanker
 from tests.plcore.common.runners.local_cluster import two_workers
 from tests.plcore.tables.large import NAMES, rows_and_sets, write_arrays, write_parquet
@@ -57,6 +57,21 @@ def test_the_first_rows_are_those_of_the_ranker(tmp_path: Path) -> None:
         "|".join(ranking.candidates[0]),
     ]
     assert len(lines) == 51
+
+
+def test_another_version_takes_no_parts_of_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, folder = write_arrays(tmp_path / "t", *rows_and_sets(300)), folder_of(tmp_path, "parts")
+
+    def rank() -> set[str]:
+        before = set(parts_of(folder))
+        rank_files(Inline(), path, folder, n_neighbors=5, block=100, search="approximate", recall=0.5)
+        return set(parts_of(folder)) - before
+
+    made = rank()
+    assert not rank()
+    monkeypatch.setattr(versions, "_sources", lambda: "later")
+    assert len(rank()) == len(made)
+    assert not rank()
 
 
 def test_it_is_done_by_whom_the_settings_name_in_the_data_folder(

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from plcore.common.runners import dask_cluster
-from plcore.common.runners.dask_cluster import AHEAD, DaskCluster, code_and_versions, sees
+from plcore.common.runners import dask_cluster, versions
+from plcore.common.runners.dask_cluster import AHEAD, DaskCluster, sees
 from plcore.common.runners.parts import map_part
 from plcore.common.runners.runner import BlockError, RunnerError
 from tests.plcore.common.runners.local_cluster import two_workers
@@ -31,12 +31,6 @@ def test_without_dask_it_says_what_to_install(tmp_path: Path, monkeypatch: pytes
         RunnerError, match=r"Dask is not installed here. Fix: pip install 'winnow\[cluster\]'"
     ):
         DaskCluster("tcp://10.0.0.1:8786", tmp_path)
-
-
-def test_code_and_versions_name_what_results_depend_on() -> None:
-    mine = code_and_versions()
-    assert {"plcore", "Python", "numpy", "numba", "scikit-learn"} <= set(mine)
-    assert mine == code_and_versions()
 
 
 def test_a_folder_is_seen_or_not(tmp_path: Path) -> None:
@@ -107,8 +101,8 @@ class TestCluster:
     def test_workers_of_other_code_are_refused(
         self, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        real = dask_cluster.version
-        monkeypatch.setattr(dask_cluster, "version", lambda name: "1.0" if name == "numba" else real(name))
+        real = versions._version
+        monkeypatch.setattr(versions, "_version", lambda name: "1.0" if name == "numba" else real(name))
         with pytest.raises(RunnerError, match=rf"has other versions: numba {real('numba')}, here 1\.0\. Fix"):
             DaskCluster(cluster.scheduler_address, tmp_path)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from plcore.common.runners import versions
 from plcore.common.runners.inline import Inline
 from plcore.common.runners.parts import (
     ABANDONED,
@@ -46,6 +47,17 @@ def test_a_name_is_what_is_done_with_what_and_not_where(tmp_path: Path) -> None:
     assert one.path == tmp_path / one.part
     others = [OfOther(tmp_path, 3), Of(tmp_path, 4), Of(tmp_path, 3.0), Of(tmp_path, "3"), Of(tmp_path, (3,))]
     assert len({one.part, *(other.part for other in others)}) == 6
+
+
+def test_a_name_is_of_the_code_that_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, content = Of(tmp_path, 3), Of(tmp_path, 3, code="")
+    monkeypatch.setattr(versions, "code_and_versions", lambda: {"plcore": "later"})
+    assert Of(tmp_path, 3).part != one.part
+    assert Of(tmp_path, 3, code="").part == content.part, "that stands for its content"
+    content.write(np.arange(3))
+    with pytest.raises(RuntimeError, match="a worker has other versions than whoever asked"):
+        one.write(np.arange(3))
+    assert not one.path.exists()
 
 
 def test_a_job_that_holds_another_has_a_name_of_what_that_one_is(tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import pytest
 from scipy import sparse
 
 from plcore import PLKNeighborsClassifier
-from plcore.common.runners import BlockError, Blocks, Inline, RunnerError, make_runner
+from plcore.common.runners import BlockError, Blocks, Inline, RunnerError, make_runner, versions
 from plcore.evaluation import compare_learners, replay_in_blocks
 from plcore.evaluation.learners import LEARNER_ENTRIES
-from plcore.evaluation.parts import fits, rows
+from plcore.evaluation.parts import fits
 from plcore.evaluation.trials import Fit
 from tests.plcore.evaluation.told import Told
 
@@ -139,7 +139,7 @@ def test_other_code_makes_all_fits_anew(
     blocks = Blocks(Inline(), tmp_path)
     compared(some_rows, blocks, ["plknn"])
     before = len(list(tmp_path.glob("*")))
-    monkeypatch.setattr(rows, "code_and_versions", lambda: {"plcore": "later"})
+    monkeypatch.setattr(versions, "code_and_versions", lambda: {"plcore": "later"})
     compared(some_rows, blocks, ["plknn"])
     assert len(list(tmp_path.glob("*"))) == before + 3
 
@@ -149,7 +149,7 @@ class Later(Inline):
 
     def map(self, *told: Any) -> Iterator[tuple[Any, Any]]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(rows, "code_and_versions", lambda: {"plcore": "later"})
+            patch.setattr(versions, "code_and_versions", lambda: {"plcore": "later"})
             yield from super().map(*told)
 
 
