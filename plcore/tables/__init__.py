@@ -33,6 +33,7 @@ from plcore.tables.formats import (
 from plcore.tables.formats.csv_rows import cell_form
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
 from plcore.tables.formats.nature import NATURE_FORMATS
+from plcore.tables.formats.parquet_parts import ParquetParts, find_parts, store_parts
 from plcore.tables.formats.stored_reading import read_stored, store_reading
 from plcore.tables.formats.streaming import store_plain_csv
 from plcore.tables.formats.vector_table import LabelVectorTable
@@ -107,6 +108,7 @@ __all__ = [
     "MediaError",
     "MediaFiles",
     "NamedVotes",
+    "ParquetParts",
     "PartedTable",
     "Picture",
     "Problem",
@@ -124,6 +126,7 @@ __all__ = [
     "column_way",
     "describe_sound",
     "find_doubts",
+    "find_parts",
     "find_row_files",
     "format_of",
     "is_inline",
@@ -149,6 +152,7 @@ __all__ = [
     "shaped",
     "sound_facts",
     "spectrogram",
+    "store_parts",
     "store_plain_csv",
     "store_reading",
     "suggest_reading",
