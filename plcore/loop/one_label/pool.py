@@ -12,7 +12,7 @@ import numpy as np
 
 from plcore.common.candidate_sets import lowest_of, read_only, set_exact
 from plcore.common.types import BoolArray, FloatArray, IntArray, Table
-from plcore.labels.candidates import kept_candidates
+from plcore.labels.candidates import shared_candidates
 from plcore.labels.weights import weights_after_answers
 from plcore.loop.base import Pool, row_batches
 from plcore.loop.changes import ClassChange, batches_of
@@ -77,16 +77,18 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.table = table = with_classes(table, self.class_map)
         self.settings = settings
         self.classes = tuple(table.classes)
-        self.original = kept_candidates(table.candidates)
+        self.original = shared_candidates(table.candidates)
         n = len(self.original)
         truth = table.truth
-        self.truth: IntArray = np.full(n, -1) if truth is None else np.array(truth, dtype=np.int64)
+        self.truth: IntArray = np.broadcast_to(-1, n) if truth is None else np.array(truth, dtype=np.int64)
         self.batches = row_batches(n, batches_of(self.class_map.changes))
         self.changed_until = self.class_map.seq
         self.test_rows = self._draw_test_rows(self.truth >= 0)
         self.exact = (self.truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
-        self.first = first = self.original.copy()
-        set_exact(first, np.flatnonzero(self.exact), self.truth[self.exact])
+        self.first = first = self.original
+        if self.exact.any():
+            self.first = first = self.original.copy()
+            set_exact(first, np.flatnonzero(self.exact), self.truth[self.exact])
         self.sizes_at_first: IntArray = first.sum(axis=1)
         drawn = self._draw_control_rows() if controls is None else controls
         self.control_rows = np.isin(np.arange(n), drawn)

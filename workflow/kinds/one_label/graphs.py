@@ -1,6 +1,7 @@
 """Neighbour graphs kept on disk: found once per table and settings, read at the next start.
 
-A cache and nothing more: a file that is missing, old or damaged is found anew and written again.
+A cache and nothing more: a file that is missing, old or damaged is found anew and written again. A learner that was
+opened with such a file has its neighbours on the disk, not in memory.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from plcore import ActiveLearner, LabelTable, LearnerSettings
+from plcore.common.array_files import map_arrays, write_arrays
 from plcore.neighbors import Graph, graph_key
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph 
     if not path.exists():
         return None
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return Graph.from_arrays(dict(arrays))
+        return Graph.from_arrays(map_arrays(path))
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         logger.warning("The stored neighbours %s cannot be read; they are found anew.", path.name)
         return None
@@ -44,7 +43,7 @@ def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) 
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as aside:
-            np.savez(aside, **graph.to_arrays())  # type: ignore[arg-type]
+            write_arrays(aside.file, graph.to_arrays())
         Path(aside.name).replace(path)
     except OSError:
         if aside is not None:
