@@ -153,8 +153,9 @@ def told(measured: dict[int, dict[str, Any]]) -> str:
 Rows of `curved` of [neighbors](neighbors.md): {D} features as a column of lists of single precision, {CLASSES} classes
 with {CANDIDATES} candidates a row, as Parquet files of {BLOCK:,} rows in a folder. The commands run in processes of
 their own; the project is opened and used in another. CPU seconds of all processes of a step, milliseconds of what
-people wait for; wall times are left out, for others used the machine. The command that imports finds the neighbours, exactly
-up to where cells are cheaper. Targets: what grows grows as the rows or less, press and queue stay as they are.
+people wait for; wall times are left out, for others used the machine. The command that imports finds the neighbours, by
+cells where that is cheaper than the exact search. Targets: what grows grows as the rows or less, a press and the queue
+do not.
 
 | CPU | {head} |
 |---|{bar}

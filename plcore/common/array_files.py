@@ -11,7 +11,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import IO
 
 import numpy as np
@@ -39,14 +38,15 @@ def write_arrays(file: IO[bytes], arrays: Mapping[str, AnyArray]) -> None:
                 np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
 
 
-def map_arrays(path: Path) -> dict[str, AnyArray]:
-    """The arrays of an .npz file, which lie where they are as long as these live; what is written to them is nobody
-    else's. Those of files that others wrote may be in memory.
+def map_arrays(file: IO[bytes]) -> dict[str, AnyArray]:
+    """The arrays of an .npz file, which lie where they are as long as these live, also when the file is closed and its
+    name is gone; what is written to them is nobody else's. Those of files that others wrote may be in memory.
 
+    file : open; nobody may make it shorter meanwhile, or whoever looks at an array ends
     Raises zipfile.BadZipFile where a bit is another than was written, ValueError for objects, OSError.
     """
     found = {}
-    with path.open("rb") as file, zipfile.ZipFile(file) as packed:
+    with zipfile.ZipFile(file) as packed:
         whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         for info in packed.infolist():
             name = info.filename.removesuffix(".npy")
@@ -61,7 +61,7 @@ def map_arrays(path: Path) -> dict[str, AnyArray]:
                 continue
             with memoryview(whole) as view, view[start : start + info.file_size] as bytes_of:
                 if zlib.crc32(bytes_of) != info.CRC:
-                    raise zipfile.BadZipFile(f"{name} of {path.name} is damaged.")
+                    raise zipfile.BadZipFile(f"{info.filename} is damaged.")
             found[name] = _array_at(whole, start, info.file_size)
     return found
 

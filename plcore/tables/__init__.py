@@ -44,7 +44,7 @@ from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.kept_files import KeptFiles, lay_out
 from plcore.tables.label_text import MISSING
 from plcore.tables.looking import look_through
-from plcore.tables.mapped import let_go, mapped_numbers
+from plcore.tables.mapped import let_go, mapped_numbers, nameless_file
 from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
@@ -68,13 +68,14 @@ from plcore.tables.sound import (
 )
 from plcore.tables.suggestion import suggest_reading, suggest_roles
 from plcore.tables.table import LabelTable
-from plcore.tables.table_file import read_kept_names
+from plcore.tables.table_file import IN_MEMORY, read_kept_names
 from plcore.tables.text_features import TextFeatures
 from plcore.tables.text_marks import Mark, marks_of
 
 __all__ = [
     "CONTENT_TYPES",
     "FILE_FORMATS",
+    "IN_MEMORY",
     "LEAST_SHARE",
     "MAX_FILES",
     "MAX_FILE_MB",
@@ -140,6 +141,7 @@ __all__ = [
     "look_through",
     "mapped_numbers",
     "marks_of",
+    "nameless_file",
     "names_beside",
     "read_cells",
     "read_in_parts",

@@ -1,20 +1,24 @@
 """Neighbour graphs kept on disk: found once per table and settings, read at the next start.
 
-A cache and nothing more: a file that is missing, old or damaged is found anew and written again. A learner that was
-opened with such a file has its neighbours on the disk, not in memory.
+A cache and nothing more: a file that is missing, old or damaged is found anew and written again. Neighbours of many
+rows lie in a file that is mapped while their learner is open, as the text of their table does.
 """
 
 from __future__ import annotations
 
 import logging
+import shutil
 import zipfile
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from plcore import ActiveLearner, LabelTable, LearnerSettings
 from plcore.common.array_files import map_arrays, write_arrays
 from plcore.neighbors import Graph, graph_key
+from plcore.tables import IN_MEMORY, nameless_file
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -28,7 +32,14 @@ def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph 
     if not path.exists():
         return None
     try:
-        return Graph.from_arrays(map_arrays(path))
+        with path.open("rb") as file:
+            if path.stat().st_size <= IN_MEMORY:
+                with np.load(file, allow_pickle=False) as arrays:
+                    return Graph.from_arrays(dict(arrays))
+            with nameless_file(path.parent) as own:  # the kept one may be written anew, by another server too
+                shutil.copyfileobj(file, own, 1 << 20)
+                own.flush()
+                return Graph.from_arrays(map_arrays(own))
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         logger.warning("The stored neighbours %s cannot be read; they are found anew.", path.name)
         return None
