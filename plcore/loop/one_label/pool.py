@@ -85,10 +85,8 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.changed_until = self.class_map.seq
         self.test_rows = self._draw_test_rows(self.truth >= 0)
         self.exact = (self.truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
-        self.first = first = self.original
-        if self.exact.any():
-            self.first = first = self.original.copy()
-            set_exact(first, np.flatnonzero(self.exact), self.truth[self.exact])
+        self.first = first = self.original.copy() if self.exact.any() else self.original
+        set_exact(first, np.flatnonzero(self.exact), self.truth[self.exact])
         self.sizes_at_first: IntArray = first.sum(axis=1)
         drawn = self._draw_control_rows() if controls is None else controls
         self.control_rows = np.isin(np.arange(n), drawn)
