@@ -1,7 +1,8 @@
 """A project of many rows, from Parquet parts to labels in a file: what every step costs, and what the opened one holds.
 
-`python -m benchmarks large_project` takes 100,000, 300,000 and 1,000,000 rows; `python -m benchmarks.large_project
---rows 20000` as many as one likes, and writes no result. `--folder PLACE` keeps what is made there.
+`python -m benchmarks large_project` takes 100,000 rows, and with neighbours that are drawn up to 3,000,000.
+`python -m benchmarks.large_project --rows 20000` takes as many as one likes, `--drawn` with drawn neighbours, and writes
+no result. `--folder PLACE` keeps what is made there: the same command goes on where another was stopped.
 """
 
 from __future__ import annotations
@@ -9,28 +10,35 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks import report
 from benchmarks.cluster import BLOCK, CANDIDATES, CLASSES, PAGE, TICK, D, children_of
 from benchmarks.import_rows import resident
 from benchmarks.ten_million import write_table
+from plcore.loop.one_label import asking
+from plcore.neighbors.graph import Graph
+from plcore.neighbors.votes import WEIGHT_UNIT
 
-ROWS = 100_000, 300_000, 1_000_000
+ROWS = (100_000,)
+DRAWN = 100_000, 300_000, 1_000_000, 3_000_000
+"""Sizes with neighbours that are drawn at random: finding them is measured by `neighbors` and `cluster`."""
 MORE = 10_000_000
 ANSWERS = 10
 EVERY = 0.05
 STEPS = {
-    "import": "`winnow import`: parts read, checked, neighbours found, stored",
+    "import": "import: parts read and checked, the project made and stored",
     "open": "opened, to the first question",
     "press": "a press: the median of ten answers, each with the next question",
     "queue": "the first page of the queue",
@@ -72,6 +80,41 @@ def watched(command: list[str], environment: dict[str, str]) -> tuple[str, Cost]
     return said, Cost(sum(seconds.values()), own, mapped)
 
 
+def drawn_graph(X: Any, unseen: Any | None, settings: Any) -> Graph:
+    """Neighbours at random, each once, in place of those nearest."""
+    rng = np.random.default_rng(0)
+    n, k = X.shape[0], settings.n_neighbors
+    n_held = 0 if unseen is None else unseen.shape[0]
+
+    def further(begin: np.ndarray, width: int) -> np.ndarray:
+        """(q, width) rows beyond these, less than once around."""
+        steps = rng.integers(1, n // k, size=(len(begin), width)).cumsum(axis=1)
+        return ((begin[:, None] + steps) % n).astype(np.int32)
+
+    rows = np.arange(n)
+    own = np.hstack([rows[:, None].astype(np.int32), further(rows, k - 1)])
+    held = further(rng.integers(n, size=n_held), k)
+    weights = [np.full(one.shape, WEIGHT_UNIT, dtype=np.int64) for one in (own, held)]
+    return Graph(own, weights[0], held, weights[1], "approximate", 1.0)
+
+
+def import_drawn(table: Path) -> None:
+    """What `winnow import` does, with `drawn_graph`."""
+    from workflow import importing
+    from workflow.home import open_home
+    from workflow.people import team
+    from workflow.seat import Seat
+    from workflow.settings import Settings
+
+    asking.find_graph = drawn_graph  # type: ignore[attr-defined]
+    home = open_home(Settings.from_environment())
+    seat = Seat(home, team.ensure_owner(home).id)
+    upload, read = importing.read_as_named(table, {})
+    number = importing.create(seat, "rows", read, importing.settings_for(read, {}), "", upload)
+    home.close()
+    print(f"Project {number}: {read.n_rows} rows")
+
+
 def visit() -> dict[str, Any]:
     """Open project 1 of WINNOW_HOME and use it as people do: CPU seconds of each step, MB before and after opening."""
     from workflow import answering, progress, queue
@@ -110,24 +153,30 @@ def visit() -> dict[str, Any]:
     return found
 
 
-def measure(folder: Path, n_rows: int) -> dict[str, Any]:
+def measure(folder: Path, n_rows: int, drawn: bool) -> dict[str, Any]:
     """All steps at so many rows; CPU seconds and memory."""
+    called = f"{n_rows}-drawn" if drawn else f"{n_rows}"
+    noted, home = folder / f"measured-{called}.json", folder / f"home-{called}"
+    if noted.exists():
+        found: dict[str, Any] = json.loads(noted.read_text())
+        return found
+    shutil.rmtree(home, ignore_errors=True)  # of one that was stopped
     table = write_table(folder / f"table-{n_rows}", n_rows)
-    environment = {"WINNOW_HOME": str(folder / f"home-{n_rows}")}
-    winnow = [sys.executable, "-m", "winnow"]
-    said, imported = watched([*winnow, "import", str(table), "--name", "rows"], environment)
+    environment = {"WINNOW_HOME": str(home)}
+    winnow, ours = ([sys.executable, "-m", name] for name in ("winnow", "benchmarks.large_project"))
+    command = [*ours, "--drawn", "--import", str(table)] if drawn else [*winnow, "import", str(table)]
+    said, imported = watched(command, environment)
     assert f"Project 1: {n_rows} rows" in said
-    said, whole = watched([sys.executable, "-m", "benchmarks.large_project", "--visit"], environment)
-    found: dict[str, Any] = json.loads(said.splitlines()[-1])
-    target = folder / f"labels-{n_rows}.parquet"
+    said, _ = watched([*ours, "--visit"], environment)
+    found = json.loads(said.splitlines()[-1])
+    target = folder / f"labels-{called}.parquet"
     _, exported = watched([*winnow, "export", "1", "--to", str(target)], environment)
     assert pq.read_metadata(target).num_rows == n_rows
-    found["costs"] = {"import": imported, "visit": whole, "export": exported}
-    found["disk"] = {
-        "parts": size_of(table),
-        "home": size_of(folder / f"home-{n_rows}"),
-        "labels": target.stat().st_size,
-    }
+    found["costs"] = {"import": imported._asdict(), "export": exported._asdict()}
+    found["disk"] = {"parts": size_of(table), "home": size_of(home), "labels": target.stat().st_size}
+    shutil.rmtree(home)
+    target.unlink()
+    noted.write_text(json.dumps(found))
     return found
 
 
@@ -136,11 +185,11 @@ def size_of(folder: Path) -> int:
 
 
 def cpu_of(found: dict[str, Any], step: str) -> float:
-    return float(found[step] if step in found else found["costs"][step].cpu)
+    return float(found[step] if step in found else found["costs"][step]["cpu"])
 
 
-def told(measured: dict[int, dict[str, Any]]) -> str:
-    """The tables of all sizes."""
+def tables(measured: dict[int, dict[str, Any]]) -> str:
+    """What was measured, by size."""
     sizes = list(measured)
     head = " | ".join(f"{n:,}" for n in sizes)
     bar = "--:|" * len(sizes)
@@ -150,25 +199,30 @@ def told(measured: dict[int, dict[str, Any]]) -> str:
         for what, figure in MEMORY.items()
     )
     return f"""
-Rows of `curved` of [neighbors](neighbors.md): {D} features as a column of lists of single precision, {CLASSES} classes
-with {CANDIDATES} candidates a row, as Parquet files of {BLOCK:,} rows in a folder. The commands run in processes of
-their own; the project is opened and used in another. CPU seconds of all processes of a step, milliseconds of what
-people wait for; wall times are left out, for others used the machine. The command that imports finds the neighbours, by
-cells where that is cheaper than the exact search. Targets: what grows grows as the rows or less, a press and the queue
-do not.
-
 | CPU | {head} |
 |---|{bar}
 {times}
-
-Memory is that of the largest process of a step, its own apart from pages of mapped files, which the system takes back
-at will.
 
 | MB | {head} |
 |---|{bar}
 {memory}
 
 {ahead(measured)}
+"""
+
+
+HEAD = f"""
+Rows of `curved` of [neighbors](neighbors.md): {D} features as a column of lists of single precision, {CLASSES} classes
+with {CANDIDATES} candidates a row, as Parquet files of {BLOCK:,} rows in a folder. Import and export are commands in
+processes of their own; the project is opened and used in another. CPU seconds of all processes of a step, milliseconds
+of what people wait for; wall times are left out, for others used the machine. Memory is that of the largest process of
+a step, its own apart from pages of mapped files, which the system takes back at will. Targets: what grows grows as the
+rows or less, a press does not.
+
+The command `winnow import` finds the neighbours, exactly or by cells, whichever is cheaper:
+"""
+WITH_DRAWN = """
+With neighbours drawn at random in place of the search, whose cost is that of [neighbors](neighbors.md):
 """
 
 
@@ -179,7 +233,7 @@ def step_line(step: str, seconds: list[float]) -> str:
 
 
 def peak(step: str, part: str) -> Callable[[dict[str, Any]], float]:
-    return lambda found: getattr(found["costs"][step], part) / 1e6
+    return lambda found: found["costs"][step][part] / 1e6
 
 
 def on_disk(what: str) -> Callable[[dict[str, Any]], float]:
@@ -229,6 +283,8 @@ def main() -> None:
     parser.add_argument(
         "--rows", type=int, action="append", help="as often as wanted; nothing is written then"
     )
+    parser.add_argument("--drawn", action="store_true", help="with neighbours that are drawn at random")
+    parser.add_argument("--import", type=Path, dest="table", help="what the process does that imports so")
     parser.add_argument("--folder", type=Path, help="kept")
     parser.add_argument("--visit", action="store_true", help="what the process does that opens the project")
     parser.add_argument("names", nargs="*")  # `python -m benchmarks large_project` leaves its own name here
@@ -236,12 +292,19 @@ def main() -> None:
     if asked.visit:
         print(json.dumps(visit()), flush=True)
         os._exit(0)  # nothing is left to be ended in order
+    if asked.table:
+        import_drawn(asked.table)
+        return
     with tempfile.TemporaryDirectory(dir=report.RESULTS.parent) as place:
         folder = asked.folder or Path(place)
-        text = told({n_rows: measure(folder, n_rows) for n_rows in asked.rows or ROWS})
-    if asked.rows:
-        print(text)
-        return
+
+        def at(sizes: Sequence[int], *, drawn: bool) -> str:
+            return tables({n_rows: measure(folder, n_rows, drawn) for n_rows in sizes})
+
+        if asked.rows:
+            print(at(asked.rows, drawn=asked.drawn))
+            return
+        text = f"{HEAD}{at(ROWS, drawn=False)}{WITH_DRAWN}{at(DRAWN, drawn=True)}"
     report.write(
         "large_project", "A project of many rows", text, ("numpy", "pyarrow", "scikit-learn", "numba")
     )

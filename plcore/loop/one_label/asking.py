@@ -211,7 +211,7 @@ class RowChooser:
         return self.ranker.explain(place, answers=False)
 
     def ranking(self, most: int | None = None) -> tuple[IntArray, FloatArray]:
-        """(rows, scores): the first rows that can be chosen, by score descending, then row number; None: all of them."""
+        """(rows, scores): the first rows that can be chosen, by score descending, then row number; None: all."""
         open_rows = np.flatnonzero(self._pool.counts.fresh)
         scores = self._strategy.scores_[open_rows]
         if most is not None and most < len(scores):  # to sort all takes ten times as long
