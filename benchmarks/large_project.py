@@ -1,8 +1,8 @@
 """A project of many rows, from Parquet parts to labels in a file: what every step costs, and what the opened one holds.
 
-`python -m benchmarks large_project` takes 100,000 rows, and with neighbours that are drawn up to 3,000,000.
-`python -m benchmarks.large_project --rows 20000` takes as many as one likes, `--drawn` with drawn neighbours, and writes
-no result. `--folder PLACE` keeps what is made there: the same command goes on where another was stopped.
+`python -m benchmarks large_project` takes up to 300,000 rows, and with neighbours that are drawn up to 3,000,000.
+`python -m benchmarks.large_project --rows 20000` takes as many as one likes, `--drawn` with drawn neighbours, and
+writes no result. `--folder PLACE` keeps what is measured there: the same command goes on where another was stopped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from plcore.loop.one_label import asking
 from plcore.neighbors.graph import Graph
 from plcore.neighbors.votes import WEIGHT_UNIT
 
-ROWS = (100_000,)
+ROWS = 100_000, 300_000
 DRAWN = 100_000, 300_000, 1_000_000, 3_000_000
 """Sizes with neighbours that are drawn at random: finding them is measured by `neighbors` and `cluster`."""
 MORE = 10_000_000

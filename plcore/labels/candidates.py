@@ -127,15 +127,6 @@ def kept_candidates(y: Any) -> BoolArray:
     return cast("BoolArray", y.copy()) if isinstance(y, CandidateSets) else check_candidates(y)[0]
 
 
-def shared_candidates(y: Any) -> BoolArray:
-    """`kept_candidates` for those who write to none of them: a bool matrix that nobody can write to is not copied."""
-    shared = isinstance(y, np.ndarray) and y.dtype == np.bool_ and y.ndim == 2 and y.shape[1] > 0
-    if not shared or y.flags.writeable or not y.flags.owndata:
-        return kept_candidates(y)
-    refuse_empty_rows(y)
-    return cast("BoolArray", y)
-
-
 def column_names(frame: pd.DataFrame) -> AnyArray:
     """(m,) the names of the columns: numbers as numbers, also where the index calls them objects.
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from plcore import CandidateError
-from plcore.labels.candidates import check_candidates, is_candidate_matrix, shared_candidates
+from plcore.labels.candidates import check_candidates, is_candidate_matrix
 
 SETS = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool)
 
@@ -233,20 +233,3 @@ def test_what_holds_no_cells_or_no_names_is_refused():
             check_candidates(pd.DataFrame(SETS, columns=["a", missing, "c"]))
     with pytest.raises(CandidateError, match="in row 0, column 0"):
         check_candidates(np.full((2, 2), "NaT", dtype="M8[D]"))
-
-
-def test_only_a_matrix_that_nobody_can_write_to_is_shared() -> None:
-    given = SETS.copy()
-    assert not np.shares_memory(shared_candidates(given), given)
-    given.flags.writeable = False
-    assert shared_candidates(given) is given
-    view = SETS.copy()[:]
-    view.flags.writeable = False  # what it is a view of can be written to
-    assert not np.shares_memory(shared_candidates(view), view)
-
-
-def test_what_is_shared_is_checked_too() -> None:
-    given = np.array([[True, False], [False, False]])
-    given.flags.writeable = False
-    with pytest.raises(CandidateError, match="row 1"):
-        shared_candidates(given)

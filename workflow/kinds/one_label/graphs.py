@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
-from plcore.common.array_files import map_arrays, write_arrays
+from plcore.common import map_arrays, write_arrays
 from plcore.neighbors import Graph, graph_key
 from plcore.tables import IN_MEMORY, nameless_file
 
