@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -54,14 +55,11 @@ def find_parts(path: Path) -> ParquetParts | None:
         return None
     schema, n_rows = None, 0
     for file in files:
-        with _opened(file) as part:
-            found = part.schema_arrow
+        with _told_of(file), pa.parquet.ParquetFile(file) as part:
+            found, names = part.schema_arrow, part.schema_arrow.names
             n_rows += part.metadata.num_rows
-        if schema is None:
-            schema = found
-            if INDEX in schema.names or any(map(holds_files, schema.types)):
-                return None
-        elif not schema.equals(found):
+        schema = found if schema is None else schema
+        if INDEX in names or any(map(holds_files, found.types)) or not schema.equals(found):
             return None
     assert schema is not None  # noqa: S101 - there are files
     return ParquetParts(files, schema, n_rows)
@@ -90,6 +88,9 @@ def store_parts(parts: ParquetParts, folder: Path) -> None:
                 table.add(columns, file.name)
     finally:
         table.close()
+    if table.n_done != parts.n_rows:  # or what is missing would be zeros
+        said_rows = ValueError(f"{table.n_done:,} rows, not {parts.n_rows:,} as they say")
+        raise damaged("Parquet files", said_rows)
     known, n_files = "Parquet of Hugging Face" if features.known else "Parquet", len(parts.files)
     together = f"The {n_files} files were read one after the other, in the order of their names."
     said: dict[str, Any] = {
@@ -109,16 +110,13 @@ def store_parts(parts: ParquetParts, folder: Path) -> None:
 
 def _groups(file: Path, features: DatasetFeatures, before: int) -> Iterator[ColumnReader]:
     """The columns of some rows after the other. before : rows of the files before, for messages"""
-    with _opened(file) as part:
+    with pa.parquet.ParquetFile(file) as part:
         batches = part.iter_batches(_ROWS_AT_ONCE, use_threads=False)
         while True:
-            try:
-                batch = next(batches, None)
-                if batch is None:
+            with _told_of(file):
+                if (batch := next(batches, None)) is None:
                     return
                 batch.validate(full=True)  # texts that are no UTF-8
-            except (pa.ArrowException, OSError) as error:
-                raise damaged(f"Parquet file {quoted(file.name)}", error) from error
             reader = ColumnReader(features, batch.num_rows)
             try:
                 for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -151,7 +149,7 @@ class _Stored:
         """Put these rows behind the others."""
         if self._writer is None:
             self._begin(some)
-        n = some.n_rows
+        n = min(some.n_rows, self._n_rows - self.n_done)
         widths = {name: array.shape[1] for name, array in some.arrays.items()}
         if some.names != self.names or widths != {name: one.shape[1] for name, one in self._vectors.items()}:
             others = sorted({*some.names, *widths} ^ {*self.names, *self._vectors}) or sorted(widths)
@@ -163,8 +161,8 @@ class _Stored:
         schema = pa.schema([pa.field(str(place), pa.large_string()) for place in range(len(self.names))])
         self._writer.write_batch(pa.record_batch(some.columns, schema=schema))
         for name, array in some.arrays.items():
-            self._vectors[name][self.n_done : self.n_done + n] = array
-        self.n_done += n
+            self._vectors[name][self.n_done : self.n_done + n] = array[:n]
+        self.n_done += some.n_rows
 
     def _begin(self, first: ColumnReader) -> None:
         self.names, self.notes, self.scores = first.names, first.notes, first.scores
@@ -187,10 +185,12 @@ class _Stored:
         self._vectors.clear()
 
 
-def _opened(file: Path) -> pa.parquet.ParquetFile:
+@contextmanager
+def _told_of(file: Path) -> Iterator[None]:
+    """What Arrow finds wrong with a file is said in words; what the system refuses comes through."""
     try:
-        return pa.parquet.ParquetFile(file)
-    except (pa.ArrowException, OSError) as error:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if getattr(error, "errno", None) is not None:
             raise
         raise damaged(f"Parquet file {quoted(file.name)}", error) from error

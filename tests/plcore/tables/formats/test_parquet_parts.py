@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,15 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
     (folder / "part-1.parquet").write_bytes(whole[:40])
     with pytest.raises(TableError, match=r"The Parquet file 'part-1.parquet' cannot be read"):
         find_parts(folder)
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_files_that_hold_other_rows_than_they_say_are_refused(tmp_path: Path, more: int) -> None:
+    parts = find_parts(written(tmp_path / "parts", table(2), table(3)))
+    assert parts is not None
+    (tmp_path / "out").mkdir()
+    with pytest.raises(TableError, match=rf"5 rows, not {5 + more} as they say"):
+        store_parts(replace(parts, n_rows=5 + more), tmp_path / "out")
 
 
 def test_lists_of_another_length_in_another_part_are_refused(tmp_path: Path) -> None:
