@@ -34,7 +34,8 @@ from plcore.neighbors.votes import WEIGHT_UNIT
 ROWS = 100_000, 300_000
 DRAWN = 100_000, 300_000, 1_000_000, 3_000_000
 """Sizes with neighbours that are drawn at random: finding them is measured by `neighbors` and `cluster`."""
-MORE = 10_000_000
+ENOUGH, MORE = 1_000_000, 10_000_000
+"""Rows that tell of more, and so many."""
 ANSWERS = 10
 EVERY = 0.05
 STEPS = {
@@ -257,8 +258,8 @@ MEMORY: dict[str, Callable[[dict[str, Any]], float]] = {
 
 
 def ahead(measured: dict[int, dict[str, Any]]) -> str:
-    """What more rows would take by the two largest sizes; nothing where only one was measured."""
-    if len(measured) < 2:
+    """What more rows would take by the two largest sizes; nothing where these are too few to tell."""
+    if len(measured) < 2 or max(measured) < ENOUGH:
         return ""
     (fewer, small), (most, large) = list(measured.items())[-2:]
 
@@ -273,8 +274,7 @@ Between the last two sizes a row more takes {held:,.0f} bytes of the opened proj
 the peak of the import, {1e6 * cpu["open"]:.1f} CPU microseconds to open and {1e6 * cpu["export"]:.1f} to export.
 By that, which is reckoned and not measured, {MORE:,} rows would hold {held * MORE / 1e9:.1f} GB open, take
 {making * MORE / 1e9:.0f} GB to import, and {cpu["open"] * MORE:,.0f} CPU seconds to open and
-{cpu["export"] * MORE:,.0f} to export. The search for neighbours grows as the rows times their root
-([scale](../../docs/scale.md)).
+{cpu["export"] * MORE:,.0f} to export; the search for neighbours beside ([scale](../../docs/scale.md)).
 """.strip()
 
 
