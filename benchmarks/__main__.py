@@ -19,6 +19,7 @@ NAMES = (
     "opening",
     "growing",
     "put_away",
+    "large_project",
     "wide_sets",
     "press_rows",
     "import_rows",

@@ -218,10 +218,9 @@ Where the first of these spent its time, wall seconds on a machine that others u
 
 ## After the ranking
 
-There is no project of such a table, so nobody can answer on a page, and there is no log: a project holds its features
-in memory as doubles, {n_rows * D * 8 / 1e9:.1f} GB here, and keeps the text of every cell. What is measured is the
-engine of the query alone (`plcore.query.EffectRanker`) on the neighbours and candidates that the parts hold, in one
-process without features.
+No project is made of the table, for which its features would be in memory as doubles, {n_rows * D * 8 / 1e9:.1f} GB
+([large_project](large_project.md) measures projects). What is measured is the engine of the query alone
+(`plcore.query.EffectRanker`) on the neighbours and candidates that the parts hold, in one process without features.
 
 | what | CPU s |
 |---|---|

@@ -51,7 +51,8 @@ def import_table(
     settings: Mapping[str, Any],
     columns: Mapping[str, Any],
 ) -> Any:
-    """Make a project from FILE, a table, or a zip or folder of one with the images and recordings its cells name.
+    """Make a project from FILE, a table, or a zip or folder of one with the images and recordings its cells name; or
+    from a folder of Parquet files with the same columns.
 
     What is odd about it is said on standard error. Refused whole, with row, column and fix, if any cell or file is
     wrong.

@@ -1,8 +1,9 @@
 """What several families of learners borrow: types, checks of parameters, words for messages, limits, threads,
-characters that names and texts may not hold."""
+characters that names and texts may not hold, arrays in files."""
 
 from __future__ import annotations
 
+from plcore.common.array_files import map_arrays, write_arrays
 from plcore.common.characters import escaped, forbidden_in_name, forbidden_in_text, unstorable_in
 from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real, is_whole
 from plcore.common.limits import LARGEST_FEATURE, check_feature_size
@@ -30,9 +31,11 @@ __all__ = [
     "is_real",
     "is_whole",
     "listed",
+    "map_arrays",
     "one_thread",
     "one_thread_for_good",
     "quoted",
     "shortened",
     "unstorable_in",
+    "write_arrays",
 ]

@@ -258,6 +258,8 @@ def pairs_of(candidates: BoolArray) -> tuple[IntArray, IntArray]:
 
 def set_exact(candidates: BoolArray, rows: AnyArray, labels: AnyArray) -> None:
     """Leave each of these distinct rows this label alone."""
+    if not len(rows):  # then they may be read-only, too
+        return
     if isinstance(candidates, CandidateSets):
         candidates.put_exact(rows, labels)
         return

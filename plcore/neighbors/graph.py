@@ -157,9 +157,9 @@ class Graph:
         return {
             "version": np.array(VERSION),
             "neighbors": self.neighbors,
-            "weights": self.weights.astype(np.int32),  # at most 2**24
+            "weights": self.weights,
             "test_neighbors": self.test_neighbors,
-            "test_weights": self.test_weights.astype(np.int32),
+            "test_weights": self.test_weights,
             "kind": np.array(self.kind),
             "recall": np.array(self.recall),
         }
@@ -195,7 +195,7 @@ def _pair(neighbors: AnyArray, weights: AnyArray, n_rows: int) -> tuple[AnyArray
         raise ValueError(
             f"The stored graph is damaged: neighbors must be in 0..{n_rows - 1}, weights at least 0."
         )
-    return neighbors.astype(np.int32), weights.astype(np.int64)
+    return neighbors.astype(np.int32, copy=False), weights.astype(np.int64, copy=False)
 
 
 def find_graph(X: Any, unseen: Any | None, settings: GraphSettings) -> Graph:

@@ -33,6 +33,7 @@ from plcore.tables.formats import (
 from plcore.tables.formats.csv_rows import cell_form
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
 from plcore.tables.formats.nature import NATURE_FORMATS
+from plcore.tables.formats.parquet_parts import ParquetParts, find_parts, store_parts
 from plcore.tables.formats.stored_reading import read_stored, store_reading
 from plcore.tables.formats.streaming import store_plain_csv
 from plcore.tables.formats.vector_table import LabelVectorTable
@@ -43,7 +44,7 @@ from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.kept_files import KeptFiles, lay_out
 from plcore.tables.label_text import MISSING
 from plcore.tables.looking import look_through
-from plcore.tables.mapped import let_go, mapped_numbers
+from plcore.tables.mapped import let_go, mapped_numbers, nameless_file
 from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
@@ -67,13 +68,14 @@ from plcore.tables.sound import (
 )
 from plcore.tables.suggestion import suggest_reading, suggest_roles
 from plcore.tables.table import LabelTable
-from plcore.tables.table_file import read_kept_names
+from plcore.tables.table_file import IN_MEMORY, read_kept_names
 from plcore.tables.text_features import TextFeatures
 from plcore.tables.text_marks import Mark, marks_of
 
 __all__ = [
     "CONTENT_TYPES",
     "FILE_FORMATS",
+    "IN_MEMORY",
     "LEAST_SHARE",
     "MAX_FILES",
     "MAX_FILE_MB",
@@ -107,6 +109,7 @@ __all__ = [
     "MediaError",
     "MediaFiles",
     "NamedVotes",
+    "ParquetParts",
     "PartedTable",
     "Picture",
     "Problem",
@@ -124,6 +127,7 @@ __all__ = [
     "column_way",
     "describe_sound",
     "find_doubts",
+    "find_parts",
     "find_row_files",
     "format_of",
     "is_inline",
@@ -137,6 +141,7 @@ __all__ = [
     "look_through",
     "mapped_numbers",
     "marks_of",
+    "nameless_file",
     "names_beside",
     "read_cells",
     "read_in_parts",
@@ -149,6 +154,7 @@ __all__ = [
     "shaped",
     "sound_facts",
     "spectrogram",
+    "store_parts",
     "store_plain_csv",
     "store_reading",
     "suggest_reading",

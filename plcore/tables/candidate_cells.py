@@ -122,14 +122,12 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
         message = f"expected a list or an object of labels, got {quoted(text[row].as_py())}."
         fix = 'Write it as JSON, as in ["wren", "robin"] or {"wren": 0.6}, or choose a list with a separator.'
         finder.add(row, column, message, fix)
-    rows, names, weights = [], [], []
-    for row, code in enumerate(codes):
-        for name, weight in read[code] or ():
-            rows.append(row)
-            names.append(name)
-            weights.append(np.nan if weight is None else weight)
-    found, given = np.array(rows, dtype=np.int64), np.array(weights, dtype=np.float64)
-    labels = as_labels(pa.array(names, pa.large_string()), roles.ignored)
+    pairs = [pair for one in read for pair in one or ()]
+    sizes = np.array([len(one or ()) for one in read], dtype=np.int64)
+    found, at = _spread(codes, sizes)
+    weighed = np.array([np.nan if weight is None else weight for _, weight in pairs], dtype=np.float64)
+    given, names = weighed[at], pa.array([name for name, _ in pairs], pa.large_string()).take(pa.array(at))
+    labels = as_labels(names, roles.ignored)
     unweighted = np.isnan(given)
     if unweighted.all():
         return Named(found, labels)
@@ -137,9 +135,18 @@ def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Nam
     known = np.zeros(len(codes), dtype=bool)
     known[found[~unweighted]] = True
     for place in first_rows(unweighted & known[found]):
-        message = f"the label {quoted(names[place])} has no number, others of the row have."
+        message = f"the label {quoted(names[place].as_py())} has no number, others of the row have."
         finder.add(int(found[place]), column, message, "Give every label of the row a number, or none.")
     return Named(found, labels, checked_weights(found, np.where(unweighted, 1.0, given), column, finder))
+
+
+def _spread(codes: AnyArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
+    """(rows, places) of the labels of all rows. codes : (n,) the distinct cell of each row      sizes : how many labels
+    each distinct cell has; they stand one after the other"""
+    each = sizes[codes]
+    rows = np.repeat(np.arange(len(codes)), each)
+    first = (np.cumsum(sizes) - sizes)[codes] - (np.cumsum(each) - each)
+    return rows, np.arange(len(rows)) + first[rows]
 
 
 def checked_weights(rows: IntArray, weights: FloatArray, column: str, finder: Finder) -> FloatArray:

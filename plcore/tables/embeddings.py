@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from plcore.common.words import quoted
 from plcore.tables.columns import Finder, first_rows, stripped
+from plcore.tables.mapped import let_go
 from plcore.tables.problems import MAX_PROBLEMS
 
 MAX_WIDTH = 20_000
@@ -24,6 +25,7 @@ MAX_SPARSE_WIDTH = 1_000_000
 EMBEDDING = "embedding"
 """What the column of vectors is called that no column of the table holds: they came in a file of their own."""
 
+_ROWS_AT_ONCE = 1 << 16
 _LARGEST = 1e18  # squares and sums of such numbers still fit single precision
 Dense = npt.NDArray[np.float32]
 Vectors: TypeAlias = "Dense | sp.csr_matrix"
@@ -48,10 +50,15 @@ def parse_embeddings(
     found = _parsed(cells, column, finder) if came is None else as_stored(came)
     if sp.issparse(found):
         return _checked_sparse(found, column, finder)
-    given = ~np.isnan(found).all(axis=1)
-    for row in first_rows(~np.isfinite(found).all(axis=1) & given):
-        finder.add(row, column, "not all numbers of the embedding are finite.", _FIX)
-    if not given.any():
+    is_given = False
+    for start in range(0, len(found), _ROWS_AT_ONCE):
+        some = found[start : start + _ROWS_AT_ONCE]
+        given = ~np.isnan(some).all(axis=1)
+        is_given |= bool(given.any())
+        for row in first_rows(~np.isfinite(some).all(axis=1) & given):
+            finder.add(start + row, column, "not all numbers of the embedding are finite.", _FIX)
+    let_go()
+    if not is_given:
         finder.add(None, column, "there is no embedding in it.", "Fill the column, or take its role away.")
     elif found.shape[1] > MAX_WIDTH:
         message = f"an embedding has {found.shape[1]:,} numbers; at most {MAX_WIDTH:,} are taken."
@@ -60,9 +67,12 @@ def parse_embeddings(
 
 
 def as_stored(came: Vectors) -> Vectors:
-    """A copy of vectors as a table keeps them: float32, of sparse ones each row's places in order, none twice, no 0."""
+    """Vectors as a table keeps them: float32, of sparse ones each row's places in order, none twice, no 0. A copy, but
+    of such as nobody can write to."""
     with np.errstate(over="ignore"):  # what is too large becomes infinite, and is found so
         if not sp.issparse(came):
+            if came.dtype == np.float32 and not came.flags.writeable:
+                return came
             return np.array(came, dtype=np.float32)
         found = sp.csr_matrix(came, dtype=np.float32, copy=True)
     found.sum_duplicates()

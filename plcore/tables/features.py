@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -118,9 +119,8 @@ class FeatureTransformer:
                 handle_unknown="ignore",
             ).fit(values[:, self._used])
             names += [f"{roles.categories[place]}={value}" for place in self._used for value in kinds[place]]
-        for name, vectors in _described(table, rows).items():
-            known = vectors[~np.isnan(vectors[:, 0])]
-            self._means[name] = known.mean(axis=0) if len(known) else np.zeros(vectors.shape[1])
+        for name, vectors in _described(table).items():
+            self._means[name] = _mean(_unit_rows(name, vectors, rows), vectors.shape[1])
             names += _names_of(name, roles, vectors.shape[1])
         if table.embeddings is not None and sp.issparse(table.embeddings):
             names += _names_of(_EMBEDDING, roles, table.embeddings.shape[1])
@@ -144,8 +144,12 @@ class FeatureTransformer:
         if self._categories is not None:
             values = _categories(table, rows)[:, self._used]
             blocks.append(self._categories.transform(values) * np.sqrt(0.5))
-        for name, vectors in _described(table, rows).items():
-            blocks.append(np.where(np.isnan(vectors), self._means[name], vectors))
+        for name, vectors in _described(table).items():
+            found, start = np.empty((len(numbers), vectors.shape[1])), 0
+            for some in _unit_rows(name, vectors, rows):
+                found[start : start + len(some)] = np.where(np.isnan(some), self._means[name], some)
+                start += len(some)
+            blocks.append(found)
         if table.embeddings is not None and sp.issparse(table.embeddings):
             sparse = table.embeddings if rows is None else table.embeddings[rows]
             blocks.append(normalize(sparse.astype(np.float64)))
@@ -160,18 +164,36 @@ class FeatureTransformer:
         return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks]), dtype=np.float64)
 
 
-def _described(table: FeatureSource, rows: Rows) -> dict[str, FloatArray]:
-    """What is known of each row as a vector (n_rows, d) of length 1, NaN where it is not: by the block's
-    name."""
-    found = {}
-    for name, known in ((_LOOK, table.media.looks), (_SOUND, table.media.sounds)):
-        if known is not None:
-            found[name] = _taken(known, rows).astype(np.float64)
-    if table.embeddings is not None and not sp.issparse(table.embeddings):
-        vectors = _taken(table.embeddings, rows).astype(np.float64)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        found[_EMBEDDING] = vectors / np.where(lengths == 0, 1.0, lengths)
-    return found
+def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.float32]]:
+    """What is known of each row of the table as a vector (n, d), NaN where it is not: by the block's name."""
+    found = {_LOOK: table.media.looks, _SOUND: table.media.sounds}
+    if not sp.issparse(table.embeddings):
+        found[_EMBEDDING] = table.embeddings
+    return {name: vectors for name, vectors in found.items() if vectors is not None}
+
+
+def _unit_rows(name: str, vectors: npt.NDArray[np.float32], rows: Rows) -> Iterator[FloatArray]:
+    """These rows of a block of `_described` as vectors (r, d) of length 1, some rows after the other."""
+    chosen = np.flatnonzero(rows) if rows is not None and rows.dtype == np.bool_ else rows
+    for start in range(0, len(vectors if chosen is None else chosen), _ROWS_AT_ONCE):
+        some = slice(start, start + _ROWS_AT_ONCE)
+        found = vectors[some if chosen is None else chosen[some]].astype(np.float64)
+        if name == _EMBEDDING:  # the others have it
+            lengths = np.linalg.norm(found, axis=1, keepdims=True)
+            found /= np.where(lengths == 0, 1.0, lengths)
+        let_go()
+        yield found
+
+
+def _mean(blocks: Iterable[FloatArray], width: int) -> FloatArray:
+    """(d,) the mean of all rows that are known, added up one after the other; 0 where none is."""
+    total, n_known = np.zeros((0, width)), 0
+    for some in blocks:
+        known = some[~np.isnan(some[:, 0])]
+        n_known += len(known)
+        if len(known):
+            total = np.add.reduce(np.vstack([total, known]), axis=0, keepdims=True)
+    return total[0] / n_known if n_known else np.zeros(width)
 
 
 def _names_of(block: str, roles: Roles, width: int) -> list[str]:

@@ -159,7 +159,8 @@ class LabelTable:
             found = parse_candidates(cells, roles, finder)
         check_class_names(found.classes, cells, roles, finder)
         truth = parse_truth(cells, roles, found.candidates, found.classes, finder)
-        parse_ids(cells, roles.id, finder)
+        if roles.id is not None:
+            parse_ids(cells, roles.id, finder)
         numbers = parse_numbers(cells, roles.numbers, finder, numbers_in)
         media = parse_media(cells, roles, files, finder)
         embeddings = parse_embeddings(cells, roles.embedding, arrays, finder)
@@ -230,13 +231,15 @@ class LabelTable:
         cells: pd.DataFrame,
         numbers: npt.NDArray[np.float64],
         held: object,
+        vectors: Vectors | None = None,
     ) -> LabelTable:
         """The table that this program has just written there, of cells and numbers that are at hand: neither is read
         again, and keeping the table copies the file.
 
-        digest : what `write` gave back      held : keeps the file where it is as long as it lives. Raises OSError.
+        digest : what `write` gave back      held : keeps the file where it is as long as it lives
+        vectors : its embeddings, where they are at hand as they are stored; None: they are read. Raises OSError.
         """
-        parts = read_beside(Path(path), cells.reset_index(drop=True), numbers)
+        parts = read_beside(Path(path), cells.reset_index(drop=True), numbers, vectors)
         return cls._of(parts, Written(Path(path), digest, parts, held))
 
     @classmethod

@@ -39,6 +39,8 @@ class TableParts(NamedTuple):
 
 KEY = b"winnow"
 """Of the metadata of the schema."""
+VECTORS = "embedding"
+"""The column of embeddings that are not sparse."""
 _VERSION = 1
 _TURNED = 1024
 """Rows of numbers that are turned into columns at a time."""
@@ -95,7 +97,7 @@ def to_arrow(table: TableParts) -> pa.Table:
     described = (
         ("look", table.media.looks),
         ("sound", table.media.sounds),
-        ("embedding", table.embeddings),
+        (VECTORS, table.embeddings),
     )
     for name, vectors in described:
         if vectors is not None and not sp.issparse(vectors):
@@ -132,9 +134,12 @@ def _by_column(numbers: FloatArray) -> FloatArray:
 
 
 def from_arrow(
-    data: pa.Table, text: pa.Table | pd.DataFrame | None = None, numbers: FloatArray | None = None
+    data: pa.Table,
+    text: pa.Table | pd.DataFrame | None = None,
+    numbers: FloatArray | None = None,
+    vectors: Vectors | None = None,
 ) -> TableParts:
-    """text, numbers : where they are not among the columns of the data"""
+    """text, numbers, vectors (embeddings) : where they are not among the columns of the data"""
     about = json.loads((data.schema.metadata or {})[KEY])
     if about["version"] != _VERSION:
         raise ValueError(f"version {about['version']} of the format; this program reads {_VERSION}")
@@ -156,7 +161,9 @@ def from_arrow(
     truth = None
     if roles.truth is not None:
         truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
-    embeddings = _sparse(data, about["width"]) if "width" in about else _vectors(data, "embedding")
+    embeddings = vectors
+    if vectors is None:
+        embeddings = _sparse(data, about["width"]) if "width" in about else vectors_of(data, VECTORS)
     return TableParts(
         *(cells, roles, numbers, candidates, classes, truth, _media(data), weights, embeddings),
         _votes(data, about["voters"]) if "voters" in about else None,
@@ -187,12 +194,12 @@ def _media(data: pa.Table) -> Media:
         more = np.empty(data.num_rows, dtype=object)
         more[:] = list(map(tuple, data["media:more_images"].to_pylist()))
     return Media(
-        images, audio, _vectors(data, "look"), segments, more_images=more, sounds=_vectors(data, "sound")
+        images, audio, vectors_of(data, "look"), segments, more_images=more, sounds=vectors_of(data, "sound")
     )
 
 
-def _vectors(data: pa.Table, name: str) -> npt.NDArray[np.float32] | None:
-    """(n, d), NaN where there is none; None where there is no such column."""
+def vectors_of(data: pa.Table, name: str) -> npt.NDArray[np.float32] | None:
+    """(n, d) of a column of lists, NaN where there is none; None where there is no such column."""
     if name not in data.column_names:
         return None
     lists = data[name].combine_chunks()

@@ -33,10 +33,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from plcore.common.types import FloatArray
+from plcore.tables.embeddings import Vectors
 from plcore.tables.mapped import let_go, mapped_file, nameless_file
 from plcore.tables.media import Media
 from plcore.tables.problems import Problem, TableError
-from plcore.tables.table_columns import TableParts, from_arrow, rows_of, to_arrow
+from plcore.tables.table_columns import VECTORS, TableParts, from_arrow, rows_of, to_arrow, vectors_of
 
 _ROWS_PER_GROUP = 1 << 16
 IN_MEMORY = 1 << 23
@@ -191,26 +192,43 @@ def _laid_out(stored: pa.parquet.ParquetFile, folder: Path) -> TableParts:
     schema = stored.schema_arrow
     text = [name for name in schema.names if name.startswith("cell:")]
     numbers = [name for name in schema.names if name.startswith("number:")]
-    with nameless_file(folder) as words, nameless_file(folder) as figures:
+    vectors = [name for name in schema.names if name == VECTORS]
+    with nameless_file(folder) as words, nameless_file(folder) as figures, nameless_file(folder) as lists:
         with pa.ipc.new_file(words, pa.schema([schema.field(name) for name in text])) as writer:
             for group in range(stored.metadata.num_row_groups):
                 writer.write_table(stored.read_row_group(group, text, use_threads=False))
                 if numbers:
                     columns = stored.read_row_group(group, numbers, use_threads=False).columns
                     figures.write(np.column_stack([column.to_numpy() for column in columns]).tobytes())
+                if vectors:
+                    read = vectors_of(stored.read_row_group(group, vectors, use_threads=False), VECTORS)
+                    lists.write(np.asarray(read).tobytes())
         cells = pa.ipc.open_file(mapped_file(words)).read_all()
         flat = np.frombuffer(mapped_file(figures)) if numbers else np.empty(0)
-    rest = [name for name in schema.names if name not in {*text, *numbers}]
+        beside = np.frombuffer(mapped_file(lists), np.float32) if vectors else None
+    rest = [name for name in schema.names if name not in {*text, *numbers, *vectors}]
     data = stored.read(rest, use_threads=False)
-    return from_arrow(data, cells, flat.reshape(data.num_rows, len(numbers)))
+    n_rows = data.num_rows
+    found = from_arrow(
+        data,
+        cells,
+        flat.reshape(n_rows, len(numbers)),
+        None if beside is None else beside.reshape(n_rows, len(beside) // n_rows),
+    )
+    del data
+    pa.default_memory_pool().release_unused()
+    return found
 
 
-def read_beside(path: Path, cells: pd.DataFrame, numbers: FloatArray) -> TableParts:
-    """`read_parts` of a file that this program has written a moment ago from these cells and numbers, which are at
-    hand: they are not read again."""
+def read_beside(
+    path: Path, cells: pd.DataFrame, numbers: FloatArray, vectors: Vectors | None = None
+) -> TableParts:
+    """`read_parts` of a file that this program has written a moment ago from these cells, numbers and embeddings, which
+    are at hand: they are not read again. vectors : None: they are read"""
+    beside = ("cell:", "number:") if vectors is None else ("cell:", "number:", VECTORS)
     with pa.parquet.ParquetFile(path) as stored:
-        names = [name for name in stored.schema_arrow.names if not name.startswith(("cell:", "number:"))]
-        parts = from_arrow(stored.read(names, use_threads=False), cells, numbers)
+        names = [name for name in stored.schema_arrow.names if not name.startswith(beside)]
+        parts = from_arrow(stored.read(names, use_threads=False), cells, numbers, vectors)
     pa.default_memory_pool().release_unused()
     return parts
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from plcore import LabelTable, Problem, Roles, TableError
 from plcore.common import listed
@@ -177,14 +178,19 @@ class Out:
 
 
 def checked_table(upload: Upload, roles: Roles, out: Out, found: Mapping[str, Any]) -> LabelTable:
-    """The table that the job `check` has made of an upload's cells; neither they nor its numbers are read again.
+    """The table that the job `check` has made of an upload's cells; neither they nor its numbers and vectors are read
+    again.
 
     found : what the job gave back
     """
     n_rows, n_numbers = len(upload.cells), len(roles.numbers)
     flat = mapped_numbers(out.folder / limited.NUMBERS) if n_numbers else np.empty(0)
     numbers = flat.reshape(n_rows, n_numbers)
-    table = LabelTable.read_beside(out.folder / limited.TABLE, found["digest"], upload.cells, numbers, out)
+    vectors = upload.reading.arrays.get(roles.embedding or "")
+    if vectors is not None and (sp.issparse(vectors) or vectors.dtype != np.float32):
+        vectors = None  # stored otherwise than it came
+    made = out.folder / limited.TABLE
+    table = LabelTable.read_beside(made, found["digest"], upload.cells, numbers, out, vectors)
     return _with_files(table, out, found["files"])
 
 

@@ -203,9 +203,9 @@ class ActiveLearner(Generic[TableT]):
         """The name of the strategy that questions go by now."""
         return self._chooser.entry.name
 
-    def ranking(self) -> tuple[IntArray, FloatArray]:
-        """(rows, scores): every row the strategy can ask now, by score descending, then row number."""
-        return self._chooser.ranking()
+    def ranking(self, most: int | None = None) -> tuple[IntArray, FloatArray]:
+        """(rows, scores): the first rows that can be asked now, by score descending, then row number; None: all."""
+        return self._chooser.ranking(most)
 
     # How things stand
 

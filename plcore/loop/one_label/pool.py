@@ -80,12 +80,12 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.original = kept_candidates(table.candidates)
         n = len(self.original)
         truth = table.truth
-        self.truth: IntArray = np.full(n, -1) if truth is None else np.array(truth, dtype=np.int64)
+        self.truth: IntArray = np.broadcast_to(-1, n) if truth is None else np.array(truth, dtype=np.int64)
         self.batches = row_batches(n, batches_of(self.class_map.changes))
         self.changed_until = self.class_map.seq
         self.test_rows = self._draw_test_rows(self.truth >= 0)
         self.exact = (self.truth >= 0) & ~self.test_rows & (settings.truth_role == "given")
-        self.first = first = self.original.copy()
+        self.first = first = self.original.copy() if self.exact.any() else self.original
         set_exact(first, np.flatnonzero(self.exact), self.truth[self.exact])
         self.sizes_at_first: IntArray = first.sum(axis=1)
         drawn = self._draw_control_rows() if controls is None else controls

@@ -29,6 +29,7 @@ class ColumnReader:
 
     Attributes
     ----------
+    n_rows : of the table
     names, columns : of the text read so far
     scores : names of the columns that are probabilities of classes
     files : names and bytes of images and recordings
@@ -43,8 +44,8 @@ class ColumnReader:
         self.files: dict[str, bytes] = {}
         self.arrays: dict[str, Vectors] = {}
         self.notes: list[str] = []
+        self.n_rows = n_rows
         self._features = features
-        self._n_rows = n_rows
         self._size = 0
 
     def add(self, name: str, column: pa.ChunkedArray) -> None:
@@ -54,7 +55,7 @@ class ColumnReader:
             self._put(name, _of_labels(name, column, features.labels[name]))
         elif name in features.sets and _is_list(kind) and pa.types.is_integer(kind.value_type):
             self._put(name, _of_sets(name, column, features.sets[name]))
-        elif _is_file(kind):
+        elif holds_files(kind):
             self._put(name, self._of_files(name, column))
         elif _is_list(kind) and pa.types.is_floating(kind.value_type) and (width := _width(column)):
             self._add_numbers(name, column, width)
@@ -83,6 +84,8 @@ class ColumnReader:
         if any(fits(kind) for fits in (*simple, pa.types.is_null)):
             text = pc.fill_null(column.cast(pa.large_string()), "").combine_chunks()
             return text if isinstance(text, pa.Array) else pa.concat_arrays(text.chunks)
+        if _is_list(kind) and _is_text(kind.value_type):
+            return _lists_as_json(column)
         if pa.types.is_timestamp(kind) and kind.unit == "ns":  # Python's times end at microseconds
             column = column.cast(pa.timestamp("us", kind.tz), safe=False)
         return pa.array([cell_text(value) for value in column.to_pylist()], pa.large_string())
@@ -111,9 +114,9 @@ class ColumnReader:
         names = (
             [f"p_{each}" for each in classes[0]] if is_score else [f"{name}_{k + 1}" for k in range(width)]
         )
-        check_size(self._n_rows, len(self.names) + width)
+        check_size(self.n_rows, len(self.names) + width)
         values = pc.list_flatten(pc.drop_null(column)).to_numpy().reshape(-1, width)
-        table = np.full((self._n_rows, width), np.nan, dtype=values.dtype)
+        table = np.full((self.n_rows, width), np.nan, dtype=values.dtype)
         table[np.asarray(column.is_valid())] = values
         for place, each in enumerate(names):
             self._put(each, numbers_as_text(np.ascontiguousarray(table[:, place])))
@@ -124,9 +127,9 @@ class ColumnReader:
             )
 
     def _add_vectors(self, name: str, column: pa.ChunkedArray, width: int) -> None:
-        check_vectors(name, self._n_rows, width)
+        check_vectors(name, self.n_rows, width)
         values = pc.list_flatten(pc.drop_null(column)).cast(pa.float32(), safe=False).to_numpy()
-        vectors = np.full((self._n_rows, width), np.nan, dtype=np.float32)
+        vectors = np.full((self.n_rows, width), np.nan, dtype=np.float32)
         vectors[np.asarray(column.is_valid())] = values.reshape(-1, width)
         self.arrays[name] = vectors
         self.notes.append(f"{quoted(name)} holds vectors of {width:,} numbers, which exports leave out.")
@@ -149,6 +152,23 @@ class ColumnReader:
         return pa.array(cells, pa.large_string())
 
 
+def _lists_as_json(column: pa.ChunkedArray) -> pa.LargeStringArray:
+    """Lists of texts as `cell_text` writes them, each different text once; '' for null."""
+    encoded = pc.list_flatten(column).combine_chunks().dictionary_encode()
+    words = [json.dumps(word, ensure_ascii=False) for word in encoded.dictionary.to_pylist()]
+    each = pc.fill_null(pa.array(words, pa.large_string()).take(encoded.indices), "null")
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
+    opened, between, closed, nothing = (pa.scalar(sign, pa.large_string()) for sign in ("[", ", ", "]", ""))
+    lists = pc.binary_join(pa.LargeListArray.from_arrays(ends, each), between)
+    whole = pc.binary_join_element_wise(opened, lists, closed, nothing)
+    return pc.if_else(column.is_valid().combine_chunks(), whole, nothing)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def _is_list(kind: pa.DataType) -> bool:
     return any(fits(kind) for fits in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
@@ -166,7 +186,8 @@ def _holds_bytes(kind: pa.DataType) -> bool:
     )
 
 
-def _is_file(kind: pa.DataType) -> bool:
+def holds_files(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds images or recordings."""
     return bool(pa.types.is_struct(kind)) and {field.name for field in kind} == {"bytes", "path"}
 
 

@@ -24,7 +24,8 @@ from plcore.tables.suggestion import suggest_roles
 PARQUET_START = b"PAR1"
 FEATHER_START = b"ARROW1"
 _MB = 1_000_000
-_INDEX = "__index_level_0__"
+INDEX = "__index_level_0__"
+"""The column in which pandas writes the index of a frame."""
 
 
 def read_parquet(data: bytes) -> TableReading:
@@ -53,7 +54,7 @@ def read_parquet(data: bytes) -> TableReading:
     except (TableError, MemoryError):
         raise
     except Exception as error:
-        raise _damaged("Parquet", error) from error
+        raise damaged("Parquet file", error) from error
     return _read(table, "Parquet")
 
 
@@ -66,27 +67,28 @@ def read_feather(data: bytes) -> TableReading:
     except MemoryError:
         raise
     except Exception as error:
-        raise _damaged("Feather", error) from error
+        raise damaged("Feather file", error) from error
     check_size(table.num_rows, table.num_columns)
     return _read(table, "Feather")
 
 
-def _damaged(name: str, error: Exception) -> TableError:
-    return refusal(f"The {name} file cannot be read ({str(error)[:200]}).", "Write it anew.")
+def damaged(what: str, error: Exception) -> TableError:
+    """The error of a file that cannot be read. what : "Parquet file", and which of several"""
+    return refusal(f"The {what} cannot be read ({str(error)[:200]}).", "Write it anew.")
 
 
 def _read(table: pa.Table, name: str) -> TableReading:
     try:
         return _of_table(table, name)
     except UnicodeDecodeError as error:  # names and texts are only decoded where they are used
-        raise _damaged(name, error) from error
+        raise damaged(f"{name} file", error) from error
 
 
 def _of_table(table: pa.Table, name: str) -> TableReading:
     features = read_features(table.schema)
     reader = ColumnReader(features, table.num_rows)
     for place, column in enumerate(table.column_names):
-        if column == _INDEX:
+        if column == INDEX:
             if table.column(place).to_pylist() != list(range(table.num_rows)):
                 reader.add("index", table.column(place))
         else:
@@ -94,8 +96,20 @@ def _of_table(table: pa.Table, name: str) -> TableReading:
     cells = text_table(reader.names, reader.columns)
     files = MediaFiles(EmbeddedFiles(reader.files)) if reader.files else None
     words = f"{name} of Hugging Face" if features.known else name
-    roles = _told_roles(cells, table.schema, files) or _roles(cells, features, reader.scores, files)
+    roles = roles_of(cells, table.schema, features, reader.scores, files)
     return TableReading(cells, words, roles, files, tuple(reader.notes), arrays=reader.arrays)
+
+
+def roles_of(
+    cells: pd.DataFrame,
+    schema: pa.Schema,
+    features: DatasetFeatures,
+    scores: Sequence[str],
+    files: MediaFiles | None,
+) -> Roles | None:
+    """What the schema of a file says that its columns are for; None where that has to be guessed. scores : columns of
+    probabilities of classes"""
+    return _told_roles(cells, schema, files) or _roles(cells, features, scores, files)
 
 
 def _told_roles(cells: pd.DataFrame, schema: pa.Schema, files: MediaFiles | None) -> Roles | None:

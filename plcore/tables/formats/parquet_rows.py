@@ -18,6 +18,7 @@ import pyarrow.parquet
 from plcore.common.types import BoolArray
 from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
 from plcore.tables.formats.hugging_face import Told, written_metadata
+from plcore.tables.text_columns import columns_of_text
 
 ID, CANDIDATES, WEIGHTS, LABEL, OUTSIDE = "id", "candidates", "weights", "label", "outside"
 _NAMES = pa.list_(pa.string())
@@ -65,7 +66,7 @@ def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     done = 0
     with pa.parquet.ParquetWriter(file, schema) as writer:
         for piece in table.pieces():
-            arrays = [pa.array(piece.cells.iloc[:, place], pa.string()) for place in range(len(columns))]
+            arrays = [column.cast(pa.string()) for column in columns_of_text(piece.cells)]
             found = _added(piece)
             writer.write_batch(pa.record_batch([*arrays, *(found[name] for name in added)], schema=schema))
             done += len(piece.ids)

@@ -23,7 +23,7 @@ from plcore.tables.embeddings import Vectors
 from plcore.tables.folder import Folder
 from plcore.tables.formats.embedded import EmbeddedFiles
 from plcore.tables.formats.reading import TableReading
-from plcore.tables.mapped import mapped
+from plcore.tables.mapped import mapped, mapped_array
 from plcore.tables.media_files import FileSource, MediaFiles
 from plcore.tables.roles import Roles
 from plcore.tables.text_columns import columns_of_text, frame_of
@@ -60,7 +60,8 @@ def store_reading(reading: TableReading, folder: Path) -> None:
 
 
 def read_stored(folder: Path, *, with_files: bool = True) -> TableReading:
-    """The reading that `store_reading` put into this folder. Its cells stay on the disk until they are looked at.
+    """The reading that `store_reading` put into this folder. Its cells and vectors stay on the disk until they are
+    looked at.
 
     with_files : whether the files that came with the table are opened, which looks into them
     """
@@ -81,19 +82,26 @@ def read_stored(folder: Path, *, with_files: bool = True) -> TableReading:
     )
 
 
+def array_file(folder: Path, file: str) -> Path:
+    """Where an array of a reading lies that is called so."""
+    return folder / f"{file}.npy"
+
+
 def _store_array(array: Vectors, folder: Path, file: str, name: str) -> dict[str, Any]:
     if not sp.issparse(array):
-        np.save(folder / f"{file}.npy", array, allow_pickle=False)
+        path = array_file(folder, file)
+        path.unlink(missing_ok=True)  # one that is mapped stays as it is
+        np.save(path, array, allow_pickle=False)
         return {"name": name, "file": file}
     for part in _CSR:
-        np.save(folder / f"{file}-{part}.npy", getattr(array, part), allow_pickle=False)
+        np.save(array_file(folder, f"{file}-{part}"), getattr(array, part), allow_pickle=False)
     return {"name": name, "file": file, "shape": list(array.shape)}
 
 
 def _read_array(one: dict[str, Any], folder: Path) -> Vectors:
     if "shape" not in one:
-        return np.load(folder / f"{one['file']}.npy", allow_pickle=False)
-    parts = (np.load(folder / f"{one['file']}-{part}.npy", allow_pickle=False) for part in _CSR)
+        return mapped_array(array_file(folder, one["file"]))
+    parts = (np.load(array_file(folder, f"{one['file']}-{part}"), allow_pickle=False) for part in _CSR)
     return sp.csr_matrix(tuple(parts), shape=one["shape"])
 
 

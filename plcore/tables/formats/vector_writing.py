@@ -16,6 +16,7 @@ from plcore.tables.formats.record_values import json_text
 from plcore.tables.formats.vector_arrays import write_vector_npz
 from plcore.tables.formats.vector_table import LabelVectorTable
 from plcore.tables.formats.writing import FileFormat
+from plcore.tables.text_columns import columns_of_text
 
 ID, LABELS, NOT_LABELS, CELLS = "id", "labels", "not_labels", "cells"
 OWN_ID, OWN_CELLS = "winnow_id", "winnow_cells"
@@ -104,7 +105,7 @@ def write_vector_parquet(table: LabelVectorTable, file: BinaryIO, tell: Tell) ->
     with pa.parquet.ParquetWriter(file, schema) as writer:
         for piece in table.pieces():
             cells, lists = piece.kept(), piece.lists()
-            arrays = [pa.array(cells.iloc[:, place], pa.string()) for place in range(cells.shape[1])]
+            arrays = [column.cast(pa.string()) for column in columns_of_text(cells)]
             arrays += [pa.array(list(piece.found.ids), pa.string())] * len(numbered)
             for column in (LABELS, NOT_LABELS):
                 arrays.append(pa.array([[number[name] for name in row[column]] for row in lists], numbers))

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError, suggest_roles
-from plcore.tables import with_rows
+from plcore.tables import embeddings, features, with_rows
 from plcore.tables.columns import Finder
 from plcore.tables.embeddings import MAX_WIDTH, numbers_of, parse_embeddings
 
@@ -74,6 +74,41 @@ def test_arrays_may_come_beside_the_cells() -> None:
     np.testing.assert_array_equal(table.embeddings, given_)
     odd = {"v": np.array([[3, np.inf], [1, 2]], dtype=np.float32)}
     assert "Row 1, column 'v': not all numbers" in refused(cells("", "").drop(columns="v"), odd)
+
+
+def test_what_nobody_can_write_to_is_not_copied() -> None:
+    came = np.ones((2, 3), dtype=np.float32)
+    came.flags.writeable = False
+    table = LabelTable.from_cells(cells("", "").drop(columns="v"), ROLES, arrays={"v": came})
+    assert table.embeddings is came
+
+
+@pytest.mark.parametrize("rows", [None, np.arange(0, 40, 3), np.arange(40) % 3 > 0])
+def test_features_are_the_same_bits_however_many_rows_are_made_at_a_time(
+    rows: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    came = rng.normal(size=(40, 3)).astype(np.float32)
+    came[[3, 17]] = np.nan
+    table = LabelTable.from_cells(cells(*[""] * 40).drop(columns="v"), ROLES, arrays={"v": came})
+    at_once = table.features().fit(table, rows)
+    whole = at_once.transform(table, rows)
+    directions = (came / np.linalg.norm(came.astype(np.float64), axis=1, keepdims=True))[
+        slice(None) if rows is None else rows
+    ]
+    known = directions[~np.isnan(directions[:, 0])]
+    np.testing.assert_array_equal(whole, np.where(np.isnan(directions), known.mean(axis=0), directions))
+    for size in (1, 7, 13):
+        monkeypatch.setattr(features, "_ROWS_AT_ONCE", size)
+        np.testing.assert_array_equal(table.features().fit(table, rows).transform(table, rows), whole)
+
+
+def test_a_number_that_is_not_finite_is_named_by_its_row_in_the_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(embeddings, "_ROWS_AT_ONCE", 2)
+    odd = {"v": np.array([[1, 2]] * 4 + [[3, np.inf]], dtype=np.float32)}
+    assert "Row 5, column 'v': not all numbers" in refused(cells(*[""] * 5).drop(columns="v"), odd)
 
 
 def test_features_are_directions_and_the_mean_where_there_is_none() -> None:

@@ -55,3 +55,20 @@ def test_a_folder_that_nobody_may_write_has_its_file_elsewhere(
     monkeypatch.setattr(mapped.tempfile, "TemporaryFile", full)
     with pytest.raises(OSError, match="full"):
         mapped.nameless_file(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "array", [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.zeros((0, 4))]
+)
+def test_an_array_is_mapped_as_it_lies_in_its_file(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "a.npy", array)
+    found = mapped.mapped_array(tmp_path / "a.npy")
+    np.testing.assert_array_equal(found, array)
+    assert found.dtype == array.dtype
+    assert found.size == 0 or not found.flags.writeable
+
+
+def test_an_array_of_objects_is_not_mapped(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([{}], dtype=object))
+    with pytest.raises(ValueError, match="holds objects"):
+        mapped.mapped_array(tmp_path / "a.npy")

@@ -8,6 +8,9 @@ import os
 import tempfile
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from plcore import TableError
@@ -101,6 +104,30 @@ def test_a_folder_is_read_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "call.txt").write_text("nothing")
     upload = read_paths(tmp_path)
     assert upload.reading.format == "folder of a table (CSV) and its files"
+
+
+def test_a_folder_of_parquet_parts_is_the_table_of_one_file_with_all_rows(tmp_path: Path) -> None:
+    whole = pa.table(
+        {
+            "labels": pa.array([["a", "b"], ["b"], ["a"], ["c", "a"]], pa.list_(pa.string())),
+            "embedding": pa.array([[1.0, 2.0], None, [0.0, 1.0], [3.0, 3.0]], pa.list_(pa.float32())),
+        }
+    )
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for number in range(2):
+        pq.write_table(whole.slice(2 * number, 2), parts / f"{number}.parquet")
+    pq.write_table(whole, tmp_path / "whole.parquet")
+    uploads = [read_paths(path) for path in (parts, tmp_path / "whole.parquet")]
+    tables = [check(one, one.suggest_roles()).table for one in uploads]
+    in_parts, at_once = tables
+    assert in_parts is not None
+    assert at_once is not None
+    assert in_parts.write(tmp_path / "one") == at_once.write(tmp_path / "other")
+    np.testing.assert_array_equal(in_parts.embeddings, at_once.embeddings)
+    assert not in_parts.embeddings.flags.owndata, "they lie where they were written"
+    assert uploads[0].reading.format == "Parquet in 2 files"
+    assert read_paths(parts).source_hash == uploads[0].source_hash != uploads[1].source_hash
 
 
 def test_files_come_out_of_the_zip_in_that_process_and_are_kept_as_long_as_the_table() -> None:

@@ -14,6 +14,7 @@ from plcore.tables import (
     Folder,
     MediaFiles,
     find_doubts,
+    find_parts,
     joined,
     lacks_rows,
     lay_out,
@@ -23,6 +24,7 @@ from plcore.tables import (
     read_vectors,
     shape_name,
     shaped,
+    store_parts,
     store_plain_csv,
     store_reading,
     with_rows,
@@ -54,10 +56,10 @@ def read(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None])
         return source, own
 
     plain = files["file"][0]
-    at_once = plain.is_file() and store_plain_csv(plain, folder)
-    if at_once:
-        digests.append(_digest(plain))
-    first = reading = read_stored(folder) if at_once else read_table(*in_hand("file"))
+    at_once = _stored_at_once(plain, folder)
+    if at_once is not None:
+        digests.append(at_once)
+    first = reading = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
     shape = shape_name(reading)
     if "rows" in files:
         reading = joined(reading, read_table(*in_hand("rows")))
@@ -65,7 +67,7 @@ def read(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None])
         reading = shaped(reading)
     if "vectors" in files:
         reading = with_vectors(reading, read_vectors(*in_hand("vectors")))
-    if not (at_once and reading is first):
+    if at_once is None or reading is not first:
         store_reading(reading, folder)
     guess = reading.suggest_roles()
     return {
@@ -75,6 +77,14 @@ def read(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None])
         "needs_rows": shape_name(reading) is None and lacks_rows(reading, guess),
         "guess": guess.to_json(),
     }
+
+
+def _stored_at_once(file: Path, folder: Path) -> bytes | None:
+    """The SHA-256 of a table that is read and stored in one go, and so is there; None of any other."""
+    if (parts := find_parts(file)) is not None:
+        store_parts(parts, folder)
+        return parts.digest()
+    return _digest(file) if file.is_file() and store_plain_csv(file, folder) else None
 
 
 def check(given: Mapping[str, Any], folder: Path, tell: Callable[[float], None]) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Neighbour graphs kept on disk: found once per table and settings, read at the next start.
 
-A cache and nothing more: a file that is missing, old or damaged is found anew and written again.
+A cache and nothing more: a file that is missing, old or damaged is found anew and written again. Neighbours of many
+rows lie in a file that is mapped while their learner is open, as the text of their table does.
 """
 
 from __future__ import annotations
 
 import logging
+import shutil
 import zipfile
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -14,7 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
+from plcore.common import map_arrays, write_arrays
 from plcore.neighbors import Graph, graph_key
+from plcore.tables import IN_MEMORY, nameless_file
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -28,8 +32,14 @@ def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph 
     if not path.exists():
         return None
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return Graph.from_arrays(dict(arrays))
+        with path.open("rb") as file:
+            if path.stat().st_size <= IN_MEMORY:
+                with np.load(file, allow_pickle=False) as arrays:
+                    return Graph.from_arrays(dict(arrays))
+            with nameless_file(path.parent) as own:  # the kept one may be written anew, by another server too
+                shutil.copyfileobj(file, own, 1 << 20)
+                own.flush()
+                return Graph.from_arrays(map_arrays(own))
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         logger.warning("The stored neighbours %s cannot be read; they are found anew.", path.name)
         return None
@@ -44,7 +54,7 @@ def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) 
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as aside:
-            np.savez(aside, **graph.to_arrays())  # type: ignore[arg-type]
+            write_arrays(aside.file, graph.to_arrays())
         Path(aside.name).replace(path)
     except OSError:
         if aside is not None:

@@ -60,13 +60,13 @@ def list_queue(
     held : `workflow.common.table_words.rows_with` of the learner's table, where it was asked before the learner was
     """
     learner, pool = opened.learner, opened.learner.pool
-    order, scores = learner.ranking()
     held = rows_with(learner.table, words_of(search)) if held is None else held
+    order, scores = learner.ranking(None if held else SHOWN)
     matching = np.ones(len(order), dtype=bool)
     for word, rows in held.items():
         named = [place for place, name in enumerate(pool.classes) if word in name.casefold()]
         matching &= (rows | pool.candidates[:, named].any(axis=1))[order]
-    places = np.flatnonzero(matching)
+    places, listed = np.flatnonzero(matching), int(np.count_nonzero(pool.counts.fresh))
     return QueueView(
         strategy=learner.settings.strategy,
         strategies=strategies_for(learner.settings.model, learner.settings.strategy),
@@ -74,8 +74,8 @@ def list_queue(
             _queue_row(learner, place + 1, int(order[place]), float(scores[place]))
             for place in places[:SHOWN].tolist()
         ),
-        matching=len(places),
-        listed=len(order),
+        matching=len(places) if held else listed,
+        listed=listed,
         open=pool.n_open,
         blind=int((pool.control_rows & pool.asked.open()).sum()),
         begun=len(tuple(pool.asked.begun())),

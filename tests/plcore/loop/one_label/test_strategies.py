@@ -37,6 +37,9 @@ def test_questions_and_ranking_follow_the_strategy(name):
         assert sorted(rows.tolist()) == open_rows.tolist()
         keys = list(zip((-scores).tolist(), rows.tolist(), strict=True))
         assert keys == sorted(keys)
+        for most in (1, 7, len(rows) - 1, len(rows), len(rows) + 1):
+            for first, all_of_them in zip(learner.ranking(most), (rows, scores), strict=True):
+                np.testing.assert_array_equal(first, all_of_them[:most])
         for row, score in zip(rows[:5].tolist(), scores[:5].tolist(), strict=True):
             assert learner.question_for(row).score == score
         answer(learner, seq, question.row, y[question.row])

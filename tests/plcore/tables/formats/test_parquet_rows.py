@@ -18,6 +18,7 @@ from plcore.tables import read_table
 from plcore.tables.formats.disambiguated import Disambiguated
 from plcore.tables.formats.hugging_face import Told, read_features, read_told, written_metadata
 from plcore.tables.formats.parquet_rows import write_parquet
+from plcore.tables.text_columns import frame_of
 from tests.hugging_face import datasets
 from tests.plcore.tables.formats.tables import decided, same_candidates, small_table, written
 
@@ -151,6 +152,19 @@ def test_damaged_metadata_tells_nothing(text: bytes) -> None:
     schema = pa.schema({"a": pa.string()})
     assert read_told(schema) is None
     assert read_told(schema.with_metadata({b"winnow": text})) is None
+
+
+def test_text_in_several_pieces_is_written_as_text_in_one() -> None:
+    table = small_table()
+    pieces = [
+        pa.table({str(name): column[row : row + 1] for name, column in table.cells.items()})
+        for row in range(3)
+    ]
+    cut = pa.concat_tables(pieces)
+    columns = [column.cast(pa.large_string()) for column in cut.columns]
+    assert all(column.num_chunks == 3 for column in columns)
+    chunked = replace(table, cells=frame_of(columns, cut.column_names))
+    assert written(write_parquet, chunked) == written(write_parquet, table)
 
 
 def test_columns_that_are_told_but_gone_are_not_believed() -> None:

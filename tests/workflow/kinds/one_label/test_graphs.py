@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import plcore.loop.one_label.asking
 from tests.workflow.world import answer_next
 from workflow import answering
 from workflow.home import Home, open_home
+from workflow.kinds.one_label import graphs
 from workflow.seat import Seat
 
 
@@ -28,10 +30,18 @@ def test_a_restart_reads_the_neighbours_it_found_before(
         again.close()
 
 
+@pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("damage", [b"", b"not a zip file", None])
 def test_a_damaged_file_is_found_anew(
-    home: Home, owner: int, project: int, damage: bytes | None, caplog: pytest.LogCaptureFixture
+    home: Home,
+    owner: int,
+    project: int,
+    damage: bytes | None,
+    mapped: bool,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(graphs, "IN_MEMORY", -1 if mapped else graphs.IN_MEMORY)
     shown = answering.next_question(Seat(home, owner, project))
     (kept,) = (home.settings.home / "graphs").iterdir()
     whole = kept.read_bytes()
@@ -43,3 +53,28 @@ def test_a_damaged_file_is_found_anew(
         again.close()
     assert "found anew" in caplog.text
     assert kept.read_bytes() == whole, "and it is whole again"
+
+
+def test_neighbours_of_many_rows_lie_in_a_file_of_their_own(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = answering.next_question(Seat(home, owner, project))
+    with Seat(home, owner, project).learner() as opened:
+        wanted = opened.learner.graph
+    (kept,) = (home.settings.home / "graphs").iterdir()
+    monkeypatch.setattr(graphs, "IN_MEMORY", 0)
+    again = open_home(home.settings)
+    try:
+        seat = Seat(again, owner, project)
+        assert answering.next_question(seat) == shown
+        with seat.learner() as opened:
+            found = opened.learner.graph
+        kept.write_bytes(b"")  # another server finds them anew
+        for name in ("neighbors", "weights", "test_neighbors", "test_weights"):
+            array = getattr(found, name)
+            np.testing.assert_array_equal(array, getattr(wanted, name))
+            assert not array.flags.owndata
+        assert list(kept.parent.iterdir()) == [kept], "it has no name"
+        answer_next(again, owner, project)
+    finally:
+        again.close()

@@ -1,0 +1,78 @@
+"""Arrays in one .npz file that is mapped: what of them is looked at is read from the disk, and costs memory only until
+the system wants it back. Each begins at a multiple of 64 bytes, as compiled loops want it; NumPy reads such a file too.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import mmap
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import IO
+
+import numpy as np
+
+from plcore.common.types import AnyArray
+
+_ALIGNED = 64
+_HEADER, _LENGTHS = (
+    30,
+    26,
+)  # bytes of a member before its name; where the lengths of name and extra fields stand
+_ZIP64 = 20  # bytes of the extra field with sizes of 64 bits
+_PADDING = 0x4E57  # an extra field that no program knows, and so passes over
+
+
+def write_arrays(file: IO[bytes], arrays: Mapping[str, AnyArray]) -> None:
+    """Write the arrays under their names, none of them of objects: no pickle. file : open, and empty"""
+    with zipfile.ZipFile(file, "w") as packed:
+        for name, array in arrays.items():
+            info = zipfile.ZipInfo(f"{name}.npy")
+            begun = file.tell() + _HEADER + len(info.filename) + _ZIP64 + 4
+            room = -begun % _ALIGNED
+            info.extra = struct.pack("<HH", _PADDING, room) + bytes(room)
+            with packed.open(info, "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+def map_arrays(file: IO[bytes]) -> dict[str, AnyArray]:
+    """The arrays of an .npz file, which lie where they are as long as these live, also when the file is closed and its
+    name is gone; what is written to them is nobody else's. Those of files that others wrote may be in memory.
+
+    file : open; nobody may make it shorter meanwhile, or whoever looks at an array ends
+    Raises zipfile.BadZipFile where a bit is another than was written, ValueError for objects, OSError.
+    """
+    found = {}
+    with zipfile.ZipFile(file) as packed:
+        whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        for info in packed.infolist():
+            name = info.filename.removesuffix(".npy")
+            start = (
+                info.header_offset
+                + _HEADER
+                + sum(struct.unpack_from("<HH", whole, info.header_offset + _LENGTHS))
+            )
+            if start % _ALIGNED or info.compress_type != zipfile.ZIP_STORED:
+                with packed.open(info) as member:
+                    found[name] = np.lib.format.read_array(member, allow_pickle=False)
+                continue
+            with memoryview(whole) as view, view[start : start + info.file_size] as bytes_of:
+                if zlib.crc32(bytes_of) != info.CRC:
+                    raise zipfile.BadZipFile(f"{info.filename} is damaged.")
+            found[name] = _array_at(whole, start, info.file_size)
+    return found
+
+
+def _array_at(whole: mmap.mmap, start: int, size: int) -> AnyArray:
+    """The array that is written from this byte on."""
+    head = io.BytesIO(whole[start : start + min(size, 1 << 16)])
+    version = np.lib.format.read_magic(head)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, by_column, dtype = read(head)
+    if dtype.hasobject:
+        raise ValueError("An array of objects cannot be read.")
+    flat = np.frombuffer(whole, dtype, math.prod(shape), start + head.tell())
+    return flat.reshape(shape, order="F" if by_column else "C")

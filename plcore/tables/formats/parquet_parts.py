@@ -1,0 +1,201 @@
+"""A folder of Parquet files with the same columns is one table, as programs write what is large: its rows in the order
+of the files' names. They are read and stored one group of rows after the other: neither the files nor their cells are
+ever in memory as a whole."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from plcore.common.words import quoted
+from plcore.tables.file_tree import is_litter
+from plcore.tables.formats.arrow_columns import ColumnReader, holds_files
+from plcore.tables.formats.hugging_face import DatasetFeatures, read_features
+from plcore.tables.formats.parquet import INDEX, damaged, roles_of
+from plcore.tables.formats.reading import refusal
+from plcore.tables.formats.stored_reading import CELLS, SAID, array_file, read_stored
+from plcore.tables.problems import Problem, TableError, table_error
+
+_ROWS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class ParquetParts:
+    """Files that are one table. schema : of the first, and but for its metadata of all"""
+
+    files: tuple[Path, ...]
+    schema: pa.Schema
+    n_rows: int
+
+    def digest(self) -> bytes:
+        """SHA-256 of those of the files."""
+        return sha256(b"".join(map(_digest, self.files))).digest()
+
+
+def find_parts(path: Path) -> ParquetParts | None:
+    """The files of a folder that is one table in parts; None where it is not: one file alone, files of other kinds,
+    other columns, images or recordings in them. What Spark and others write beside parts (`_SUCCESS`) is passed over.
+
+    Raises TableError where one of them is damaged. OSError.
+    """
+    if not path.is_dir():
+        return None
+    files = tuple(sorted(_files_under(path)))
+    if len(files) < 2 or any(not file.name.lower().endswith(".parquet") for file in files):
+        return None
+    schema, n_rows = None, 0
+    for file in files:
+        with _told_of(file), pa.parquet.ParquetFile(file) as part:
+            found, names = part.schema_arrow, part.schema_arrow.names
+            n_rows += part.metadata.num_rows
+        schema = found if schema is None else schema
+        if INDEX in names or any(map(holds_files, found.types)) or not schema.equals(found):
+            return None
+    assert schema is not None  # noqa: S101 - there are files
+    return ParquetParts(files, schema, n_rows)
+
+
+def _files_under(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            path = Path(parent, name)
+            told = name.startswith("_") and not name.lower().endswith(".parquet")
+            if not told and not is_litter(path.relative_to(folder).as_posix()):
+                yield path
+
+
+def store_parts(parts: ParquetParts, folder: Path) -> None:
+    """Leave in the folder what `store_reading` would of one file with all these rows. Raises TableError as
+    `read_parquet`, and where a column holds other things in one part than in another."""
+    if not parts.n_rows:
+        raise refusal("The table has no rows.", "Add at least one data row.")
+    table = _Stored(folder, parts.n_rows)
+    features = read_features(parts.schema)
+    try:
+        for file in parts.files:
+            for columns in _groups(file, features, table.n_done):
+                table.add(columns, file.name)
+    finally:
+        table.close()
+    if table.n_done != parts.n_rows:  # or what is missing would be zeros
+        said_rows = ValueError(f"{table.n_done:,} rows, not {parts.n_rows:,} as they say")
+        raise damaged("Parquet files", said_rows)
+    known, n_files = "Parquet of Hugging Face" if features.known else "Parquet", len(parts.files)
+    together = f"The {n_files} files were read one after the other, in the order of their names."
+    said: dict[str, Any] = {
+        "names": table.names,
+        "format": f"{known} in {n_files} files",
+        "roles": None,
+        "notes": [together, *table.notes],
+        "groups": {},
+        "arrays": table.arrays,
+        "files": None,
+    }
+    (folder / SAID).write_text(json.dumps(said))
+    roles = roles_of(read_stored(folder).cells, parts.schema, features, table.scores, None)
+    if roles is not None:
+        (folder / SAID).write_text(json.dumps({**said, "roles": roles.to_json()}))
+
+
+def _groups(file: Path, features: DatasetFeatures, before: int) -> Iterator[ColumnReader]:
+    """The columns of some rows after the other. before : rows of the files before, for messages"""
+    with pa.parquet.ParquetFile(file) as part:
+        batches = part.iter_batches(_ROWS_AT_ONCE, use_threads=False)
+        while True:
+            with _told_of(file):
+                if (batch := next(batches, None)) is None:
+                    return
+                batch.validate(full=True)  # texts that are no UTF-8
+            reader = ColumnReader(features, batch.num_rows)
+            try:
+                for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                    reader.add(name, pa.chunked_array([column]))
+            except TableError as error:
+                raise table_error([_further(one, before) for one in error.problems]) from None
+            yield reader
+            before += batch.num_rows
+
+
+def _further(problem: Problem, rows: int) -> Problem:
+    """The problem of a row that has so many more before it."""
+    return problem if problem.row is None else replace(problem, row=problem.row + rows)
+
+
+class _Stored:
+    """The table as far as it is written: cells, and columns of vectors, whose width the first rows tell."""
+
+    def __init__(self, folder: Path, n_rows: int) -> None:
+        self.names: list[str] = []
+        self.notes: list[str] = []
+        self.scores: list[str] = []
+        self.arrays: list[dict[str, Any]] = []
+        self._folder, self._n_rows, self.n_done = folder, n_rows, 0
+        self._writer: pa.RecordBatchFileWriter | None = None
+        self._sink: pa.NativeFile | None = None
+        self._vectors: dict[str, np.memmap[Any, Any]] = {}
+
+    def add(self, some: ColumnReader, file: str) -> None:
+        """Put these rows behind the others."""
+        if self._writer is None:
+            self._begin(some)
+        n = min(some.n_rows, self._n_rows - self.n_done)
+        widths = {name: array.shape[1] for name, array in some.arrays.items()}
+        if some.names != self.names or widths != {name: one.shape[1] for name, one in self._vectors.items()}:
+            others = sorted({*some.names, *widths} ^ {*self.names, *self._vectors}) or sorted(widths)
+            message = (
+                f"{quoted(others[0])} has other lists from row {self.n_done + 1:,} on, in {quoted(file)}."
+            )
+            raise refusal(message, "Write lists of equally many numbers into all rows.")
+        assert self._writer is not None  # noqa: S101
+        schema = pa.schema([pa.field(str(place), pa.large_string()) for place in range(len(self.names))])
+        self._writer.write_batch(pa.record_batch(some.columns, schema=schema))
+        for name, array in some.arrays.items():
+            self._vectors[name][self.n_done : self.n_done + n] = array[:n]
+        self.n_done += some.n_rows
+
+    def _begin(self, first: ColumnReader) -> None:
+        self.names, self.notes, self.scores = first.names, first.notes, first.scores
+        schema = pa.schema([pa.field(str(place), pa.large_string()) for place in range(len(self.names))])
+        self._sink = pa.OSFile(str(self._folder / CELLS), "wb")
+        self._writer = pa.ipc.new_file(self._sink, schema)
+        for place, (name, array) in enumerate(first.arrays.items()):
+            file = f"array-{place}"
+            self.arrays.append({"name": name, "file": file})
+            self._vectors[name] = np.lib.format.open_memmap(
+                array_file(self._folder, file), "w+", np.float32, (self._n_rows, array.shape[1])
+            )
+
+    def close(self) -> None:
+        for one in (self._writer, self._sink):
+            if one is not None:
+                one.close()
+        for vectors in self._vectors.values():
+            vectors.flush()
+        self._vectors.clear()
+
+
+@contextmanager
+def _told_of(file: Path) -> Iterator[None]:
+    """What Arrow finds wrong with a file is said in words; what the system refuses comes through."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if getattr(error, "errno", None) is not None:
+            raise
+        raise damaged(f"Parquet file {quoted(file.name)}", error) from error
+
+
+def _digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").digest()
