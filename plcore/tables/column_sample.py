@@ -57,11 +57,15 @@ class ColumnSample:
     def is_numbers(self) -> bool:
         # Whether the cells *are* good numbers is not judged here: a decimal comma or an NA gets its own
         # advice.
-        return 0 < self.share(_NUMBER) >= 0.5 * (1 - self.share(_NO_VALUE))
+        numbers = self.share(_NUMBER)
+        return numbers >= 0.5 or 0 < numbers >= 0.5 * (1 - self.share(_NO_VALUE))
 
     def is_image(self, files: bool) -> bool:
-        ends = IMAGE_ENDINGS if files else ()
-        return self.cells_like(lambda cell: cell.startswith("data:image") or cell.lower().endswith(ends))
+        if not files:
+            return self.cells_like(lambda cell: cell.startswith("data:image"))
+        return self.cells_like(
+            lambda cell: cell.startswith("data:image") or cell.lower().endswith(IMAGE_ENDINGS)
+        )
 
     def cells_like(self, fits: Callable[[str], bool]) -> bool:
         """Whether most cells fit; not all, so that a stray one is reported."""
