@@ -21,7 +21,7 @@ from plcore.common.types import BoolArray, FloatArray
 from plcore.common.words import quoted
 from plcore.tables.mapped import let_go, mapped_numbers
 from plcore.tables.problems import MAX_PROBLEMS, Problem
-from plcore.tables.text_columns import has_empty, in_one_piece, surely_differ
+from plcore.tables.text_columns import chunks_of, has_empty, in_one_piece, surely_differ
 
 _AT_ONCE = 200_000  # cells of columns of numbers that are looked at in one step
 _ROWS_AT_ONCE = 10_000
@@ -69,8 +69,7 @@ def check_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> None:
     if column is None:
         return
     text = pa.array(cells[column].array, pa.large_string())
-    pieces = text.chunks if isinstance(text, pa.ChunkedArray) else [text]
-    if not surely_differ(map(pc.utf8_trim_whitespace, pieces), len(text)):
+    if not surely_differ(map(pc.utf8_trim_whitespace, chunks_of(text)), len(text)):
         parse_ids(cells, column, finder)
 
 
@@ -173,10 +172,7 @@ def _look_closer(
 
 def _one_after_the_other(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray]) -> pa.ChunkedArray:
     """The cells of these columns; none is copied."""
-    chunks = [
-        chunk for one in columns for chunk in (one.chunks if isinstance(one, pa.ChunkedArray) else (one,))
-    ]
-    return pa.chunked_array(chunks, pa.large_string())
+    return pa.chunked_array([chunk for one in columns for chunk in chunks_of(one)], pa.large_string())
 
 
 def _plain_numbers(text: pa.ChunkedArray) -> FloatArray | None:

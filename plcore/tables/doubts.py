@@ -211,7 +211,7 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
     may_tell = [place for place, numbers in enumerate(few) if not _differ(pd.Series(numbers), labels)]
     for start in range(0, len(may_tell), _TOGETHER):  # they lie row by row
         places = may_tell[start : start + _TOGETHER]
-        for place, numbers in zip(places, table.numbers[np.ix_(rows, places)].T, strict=True):
+        for place, numbers in zip(places, table.numbers[np.ix_(rows, np.array(places))].T, strict=True):
             if _tells(pd.Series(numbers), truth[rows]):
                 told.append(table.roles.numbers[place])
         let_go()

@@ -38,6 +38,11 @@ def in_one_piece(column: pa.LargeStringArray | pa.ChunkedArray) -> pa.LargeStrin
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
+def chunks_of(column: pa.LargeStringArray | pa.ChunkedArray) -> list[pa.LargeStringArray]:
+    """The arrays that it is made of; none is copied."""
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
 def bytes_of(column: pa.LargeStringArray) -> bytes:
     """The text of all cells, one behind the other, in UTF-8: to ask at once whether a character occurs in any."""
     text = column.buffers()[2]
@@ -55,8 +60,7 @@ def _ends_of(column: pa.LargeStringArray) -> npt.NDArray[np.int64]:
 
 def has_sign(column: pa.LargeStringArray | pa.ChunkedArray, sign: bytes) -> bool:
     """Whether this one byte occurs in any cell; no more than a chunk of the text is copied."""
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else (column,)
-    return any(sign in bytes_of(chunk) for chunk in chunks)
+    return any(sign in bytes_of(chunk) for chunk in chunks_of(column))
 
 
 def has_empty(column: pa.ChunkedArray) -> bool:
