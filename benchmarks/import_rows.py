@@ -113,7 +113,7 @@ def imported(path: Path) -> dict[str, Any]:
     logger.setLevel(logging.DEBUG)
     logger.addHandler(Costs())
     limited.start()
-    home, seat = _seat(path.parent)
+    home, seat = open_seat(path.parent)
     small = path.parent / "small.csv"
     write_table(small, 1_000)
     read = importing.check(first := importing.read_upload(small), first.suggest_roles())  # all is loaded then
@@ -145,7 +145,7 @@ def opened(folder: Path, project: int) -> dict[str, Any]:
     """The project in a process that has just begun: opened, searched, exported."""
     from workflow import exporting, queue
 
-    home, seat = _seat(folder)
+    home, seat = open_seat(folder)
     seat = seat.at(project)
     before = resident()
 
@@ -189,7 +189,7 @@ def opened(folder: Path, project: int) -> dict[str, Any]:
     }
 
 
-def _seat(folder: Path) -> tuple[Any, Any]:
+def open_seat(folder: Path) -> tuple[Any, Any]:
     from workflow.home import open_home
     from workflow.people import team
     from workflow.seat import Seat
