@@ -142,18 +142,19 @@ def told(found: list[dict[str, Any]]) -> str:
     rows = FILE_GB * 1e3 / (found[-1]["size"] / found[-1]["rows"])
     expected = making[1] + making[0] * rows
     return f"""
-{NUMBERS} columns of numbers, an id, candidates among {CLASSES} classes, some truths. A process does what `winnow import`
-does, but for the search: neighbours are drawn at random (finding them: `neighbors`). Memory is what no file holds,
-looked at every {_EVERY} s; what processes share counts once, but for the worker alone. The last column but one is with
-pages of mapped files, which the system takes back at will.
+{NUMBERS} columns of numbers, an id, candidates among {CLASSES} classes, some truths. A process does what
+`winnow import` does, but for the search: neighbours are drawn at random (finding them: `neighbors`). Memory is what no
+file holds, looked at every {_EVERY} s; what processes share counts once, but for the worker alone. The last column but
+one is with pages of mapped files, which the system takes back at will.
 
-| rows | file | the worker that reads and checks | all processes, up to the checked table | all, while the project is made | all, with mapped pages | CPU |
+| rows | file | worker that reads and checks | all, up to the checked table | all, making the project | with pages | CPU |
 |---|---|---|---|---|---|---|
 {lines}
 
-A row more is {1e6 * checking[0]:,.0f} bytes more up to the checked table, and {1e6 * making[0]:,.0f} while the project is made (straight
-lines through the figures). So a file of {FILE_GB} GB, {rows / 1e6:.1f} million rows, would take about {expected:,.0f} MB to become a project
-where 2,000 MB are the target, before the neighbours are searched: the features of all rows as doubles, then the learner.
+A row more is {1e6 * checking[0]:,.0f} bytes more up to the checked table, and {1e6 * making[0]:,.0f} while the project
+is made (straight lines through the figures). So a file of {FILE_GB} GB, {rows / 1e6:.1f} million rows, would take about
+{expected:,.0f} MB to become a project, where 2,000 MB are the target, before its neighbours are searched: the features of
+all rows as doubles, then the learner.
 """
 
 

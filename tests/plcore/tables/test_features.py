@@ -82,7 +82,7 @@ def test_the_last_bits_do_not_depend_on_how_many_rows_come_at_a_time(
     numbers = rng.normal(size=(1000, width)) * 10.0 ** rng.integers(-6, 6, size=(1000, width))
     numbers[rng.random(numbers.shape) < 0.2] = np.nan
     data = table({f"x{place}": ["0", "1"] * 500 for place in range(width)})
-    data = replace(data, numbers=np.asarray(numbers, order=layout))
+    data = replace(data, numbers=np.asfortranarray(numbers) if layout == "F" else numbers)
     rows = np.flatnonzero(rng.random(1000) < 0.7)
     # What all rows at once give, by the plain formulas.
     some = data.numbers[rows]
