@@ -147,14 +147,14 @@ def told(found: list[dict[str, Any]]) -> str:
 file holds, looked at every {_EVERY} s; what processes share counts once, but for the worker alone. The last column but
 one is with pages of mapped files, which the system takes back at will.
 
-| rows | file | worker that reads and checks | all, up to the checked table | all, making the project | with pages | CPU |
+| rows | file | reading and checking: worker | all processes | making the project | with pages | CPU |
 |---|---|---|---|---|---|---|
 {lines}
 
 A row more is {1e6 * checking[0]:,.0f} bytes more up to the checked table, and {1e6 * making[0]:,.0f} while the project
 is made (straight lines through the figures). So a file of {FILE_GB} GB, {rows / 1e6:.1f} million rows, would take about
-{expected:,.0f} MB to become a project, where 2,000 MB are the target, before its neighbours are searched: the features of
-all rows as doubles, then the learner.
+{expected:,.0f} MB to become a project, where 2,000 MB are the target, before its neighbours are searched: the features
+of all rows as doubles, then the learner.
 """
 
 
