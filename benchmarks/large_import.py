@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -97,13 +96,12 @@ def imported(path: Path, *, made: bool) -> None:
 
 
 def measured(rows: int, *, made: bool) -> dict[str, Any]:
-    """What an import of so many rows has in memory at most, and the CPU seconds of all its processes."""
+    """What an import of so many rows has in memory at most."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "rows.csv"
         write_table(path, rows)
         size = path.stat().st_size / 1e6
         command = [sys.executable, "-m", "benchmarks.large_import", str(path), json.dumps(made)]
-        before = os.times()
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             watch = Watch(process.pid)
             assert process.stdout is not None
@@ -112,16 +110,12 @@ def measured(rows: int, *, made: bool) -> dict[str, Any]:
         watch.end()
         if process.returncode:
             raise RuntimeError(f"The import of {rows:,} rows has failed.")
-        after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
     most = {"check": watch.own["check"], "make": watch.own.get("make", 0.0) if made else None}
-    return {"rows": rows, "size": size, "cpu": cpu, "worker": watch.worker, "mapped": watch.mapped, **most}
+    return {"rows": rows, "size": size, "worker": watch.worker, "mapped": watch.mapped, **most}
 
 
 def main() -> None:
-    begun = time.perf_counter()
     found = [measured(rows, made=True) for rows in MADE] + [measured(rows, made=False) for rows in CHECKED]
-    print(f"{time.perf_counter() - begun:.0f} s", file=sys.stderr)
     report.write(
         "large_import",
         "Larger and larger files: memory of an import",
@@ -133,8 +127,7 @@ def main() -> None:
 def told(found: list[dict[str, Any]]) -> str:
     lines = "\n".join(
         f"| {one['rows']:,} | {one['size']:,.0f} MB | {one['worker']:,.0f} MB | {one['check']:,.0f} MB | "
-        f"{'—' if one['make'] is None else format(one['make'], ',.0f') + ' MB'} | {one['mapped']:,.0f} MB | "
-        f"{one['cpu']:.0f} s |"
+        f"{'—' if one['make'] is None else format(one['make'], ',.0f') + ' MB'} | {one['mapped']:,.0f} MB |"
         for one in found
     )
     checking = _line(found, "check")
@@ -144,11 +137,11 @@ def told(found: list[dict[str, Any]]) -> str:
     return f"""
 {NUMBERS} columns of numbers, an id, candidates among {CLASSES} classes, some truths. A process does what
 `winnow import` does, but for the search: neighbours are drawn at random (finding them: `neighbors`). Memory is what no
-file holds, looked at every {_EVERY} s; what processes share counts once, but for the worker alone. The last column but
-one is with pages of mapped files, which the system takes back at will.
+file holds, looked at every {_EVERY} s; what processes share counts once, but for the worker alone. The last column is
+with pages of mapped files, which the system takes back at will.
 
-| rows | file | reading and checking: worker | all processes | making the project | with pages | CPU |
-|---|---|---|---|---|---|---|
+| rows | file | reading and checking: worker | all processes | making the project | with pages |
+|---|---|---|---|---|---|
 {lines}
 
 A row more is {1e6 * checking[0]:,.0f} bytes more up to the checked table, and {1e6 * making[0]:,.0f} while the project
