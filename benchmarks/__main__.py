@@ -23,6 +23,7 @@ NAMES = (
     "wide_sets",
     "press_rows",
     "import_rows",
+    "large_import",
     "commit_checks",
     "retraining",
     "start",

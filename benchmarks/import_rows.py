@@ -113,7 +113,7 @@ def imported(path: Path) -> dict[str, Any]:
     logger.setLevel(logging.DEBUG)
     logger.addHandler(Costs())
     limited.start()
-    home, seat = _seat(path.parent)
+    home, seat = open_seat(path.parent)
     small = path.parent / "small.csv"
     write_table(small, 1_000)
     read = importing.check(first := importing.read_upload(small), first.suggest_roles())  # all is loaded then
@@ -145,7 +145,7 @@ def opened(folder: Path, project: int) -> dict[str, Any]:
     """The project in a process that has just begun: opened, searched, exported."""
     from workflow import exporting, queue
 
-    home, seat = _seat(folder)
+    home, seat = open_seat(folder)
     seat = seat.at(project)
     before = resident()
 
@@ -189,7 +189,7 @@ def opened(folder: Path, project: int) -> dict[str, Any]:
     }
 
 
-def _seat(folder: Path) -> tuple[Any, Any]:
+def open_seat(folder: Path) -> tuple[Any, Any]:
     from workflow.home import open_home
     from workflow.people import team
     from workflow.seat import Seat
@@ -199,10 +199,10 @@ def _seat(folder: Path) -> tuple[Any, Any]:
     return home, Seat(home, team.ensure_owner(home).id)
 
 
-def in_a_process(step: str, *told: str) -> dict[str, Any]:
+def in_a_process(*told: str, module: str = "benchmarks.import_rows") -> dict[str, Any]:
     """What a step gives back that a process of its own has done."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.import_rows", step, *told],
+        [sys.executable, "-m", module, *told],
         check=True,
         stdout=subprocess.PIPE,
         text=True,
@@ -227,10 +227,11 @@ def main() -> None:
         bare = in_a_process("polars", str(path))
         came = in_a_process("import", str(path))
         there = in_a_process("open", name, str(came["project"]))
+        people = in_a_process(str(path), module="benchmarks.import_beside")
     report.write(
         "import_rows",
         "A million rows: import, opening, search, export",
-        told(size, bare, came, there),
+        told(size, bare, came, there, people),
         PACKAGES,
     )
 
@@ -238,7 +239,9 @@ def main() -> None:
 PACKAGES = ("pyarrow", "pandas", "numpy", "polars")
 
 
-def told(size: float, bare: dict[str, Any], came: dict[str, Any], there: dict[str, Any]) -> str:
+def told(
+    size: float, bare: dict[str, Any], came: dict[str, Any], there: dict[str, Any], people: dict[str, Any]
+) -> str:
     jobs = came["jobs"]
     whole = sum(cpu for cpu, _ in jobs.values()) + came["own"]
     lines = [
@@ -249,6 +252,11 @@ def told(size: float, bare: dict[str, Any], came: dict[str, Any], there: dict[st
             "1,500 MB",
         ),
         ("growth of the server, without mapped pages", f"{came['grown']['own']:,.0f} MB", "50 MB"),
+        (
+            "somebody else's answers meanwhile, p95 by the clock",
+            f"{np.percentile(people['meanwhile'], 95):,.0f} ms",
+            "150 ms",
+        ),
         ("opening after a restart: resident then", f"{there['now']['resident']:,.0f} MB", "1,200 MB"),
         ("queue search, CPU", f"{1e3 * there['search']:,.0f} ms", "300 ms"),
         ("export as CSV, CPU", f"{there['export']:.1f} s", "30 s"),
@@ -268,6 +276,9 @@ some truths. Each step in a process of its own; CPU seconds.
 
 polars {bare["cpu"]:.1f} s, {bare["peak"]:,.0f} MB. The limited processes: {parts}. The server meanwhile
 {came["own"]:.1f} s; with mapped pages, which the system takes back at will, it has {mapped:,.0f} MB more.
+Somebody answers in another project at a server of the same machine, a tenth of a second after each question, while the
+file is read and checked: {len(people["meanwhile"])} answers, half within {np.median(people["meanwhile"]):,.0f} ms; at
+rest p95 is {np.percentile(people["alone"], 95):,.0f} ms.
 Making the project of the stored table, with neighbours drawn at random (finding them: `neighbors`): {made:.0f} s.
 Opening it after a restart: {there["cpu"]:.1f} s, at most {there["most"]:,.0f} MB; then {then:,.0f} MB
 without mapped pages, {bases:,.0f} MB before. The search finds {there["matching"]:,} rows. After the export

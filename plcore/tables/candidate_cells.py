@@ -30,6 +30,7 @@ from plcore.tables.roles import Roles
 _NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=]\s*|\(\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*\)?$"
 _PIECE = re.compile(_WEIGHTED)
+_ROWS_AT_ONCE = 100_000
 _LONGEST = 500  # characters of a label with its number: of longer text the pattern would take minutes
 
 
@@ -39,7 +40,7 @@ class Named:
     `weights` (t,), None where no cell tells any."""
 
     rows: IntArray
-    labels: pa.Array
+    labels: pa.LargeStringArray | pa.ChunkedArray
     weights: FloatArray | None = None
 
 
@@ -54,14 +55,12 @@ def named_labels(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Named:
 
 def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) -> Named:
     """The labels that one column lists, by `roles.form`."""
+    if roles.form == "list":
+        return _listed(cells, column, roles)
     text = stripped(cells, column)
     if roles.form == "json":
         return _from_json(text, column, roles, finder)
-    split = pc.split_pattern(text, roles.separator)
-    rows = pc.list_parent_indices(split).to_numpy(zero_copy_only=False)
-    pieces = pc.utf8_trim_whitespace(pc.list_flatten(split))
-    if roles.form == "list":
-        return Named(rows, as_labels(pieces, roles.ignored))
+    rows, pieces = _pieces(text, roles.separator)
     found = pc.extract_regex(pieces, _WEIGHTED)
     empty = np.asarray(pc.equal(as_labels(pieces, roles.ignored), ""))
     for place in first_rows(np.asarray(pc.is_null(found)) & ~empty):
@@ -77,6 +76,25 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
     weights = np.where(percent, weights / 100, weights)
     labels = as_labels(names, roles.ignored)
     return Named(rows, labels, checked_weights(rows, np.nan_to_num(weights), column, finder))
+
+
+def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.LargeStringArray]:
+    """What stands between these marks, and the cell of each."""
+    split = pc.split_pattern(text, separator)
+    rows: IntArray = pc.list_parent_indices(split).to_numpy(zero_copy_only=False)
+    return rows, pc.utf8_trim_whitespace(pc.list_flatten(split))
+
+
+def _listed(cells: pd.DataFrame, column: str, roles: Roles) -> Named:
+    """The labels of lists without numbers, some rows after the other: cut up, all cells of a table of millions of rows
+    take more memory than anything else that is made of it."""
+    rows, labels = [], []
+    for start in range(0, len(cells), _ROWS_AT_ONCE):
+        some = cells[[column]].iloc[start : start + _ROWS_AT_ONCE]
+        own, pieces = _pieces(stripped(some, column), roles.separator)
+        rows.append((own + start).astype(np.int32))
+        labels.append(as_labels(pieces, roles.ignored))
+    return Named(np.concatenate(rows), pa.chunked_array(labels, pa.large_string()))
 
 
 def _in_columns(cells: pd.DataFrame, columns: Sequence[str], roles: Roles) -> Named:
@@ -173,7 +191,7 @@ def is_weighted(pieces: Sequence[str]) -> bool:
     return fitting >= 0.8 * len(pieces) > 0
 
 
-def as_names(labels: pa.Array) -> tuple[list[str], AnyArray]:
+def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], AnyArray]:
     """The distinct labels, and the place of each in them."""
     encoded = labels.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):

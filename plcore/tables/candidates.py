@@ -124,10 +124,13 @@ def _from_labels(
         fix = "Check that this column holds candidate labels and that the separator is right."
         raise TableError(Problem(None, None, column, message, fix))
     place = {name: index for index, name in enumerate(classes)}
-    class_of = np.array([place[spelling[name]] if name else -1 for name in names] or [-1])[places]
+    numbers = np.array([place[spelling[name]] if name else -1 for name in names] or [-1], dtype=np.int32)
+    class_of, rows = numbers[places], named.rows
     given = class_of >= 0
     if named.weights is None and not roles.annotators:  # a label that is listed twice weighs no more
-        return place_candidates(n_rows, len(classes), named.rows[given], class_of[given]), None, classes, None
+        if not given.all():
+            class_of, rows = class_of[given], rows[given]
+        return place_candidates(n_rows, len(classes), rows, class_of), None, classes, None
     _check_weights(n_rows, classes, roles)
     weights = np.zeros((n_rows, len(classes)))
     each = np.ones(len(places)) if named.weights is None else named.weights

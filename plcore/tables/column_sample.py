@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from plcore.tables.mapped import let_go
 from plcore.tables.media_files import IMAGE_ENDINGS
+from plcore.tables.text_columns import chunks_of, surely_differ
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
@@ -39,6 +40,8 @@ class ColumnSample:
     @cached_property
     def unique(self) -> bool:
         """Whether no two rows of the whole table are the same, and none is empty."""
+        if surely_differ(chunks_of(self.whole), len(self.whole)):
+            return True
         differ = pc.count_distinct(self.whole).as_py() == len(self.whole)
         return bool(differ and not pc.any(pc.equal(self.whole, "")).as_py())
 
@@ -57,11 +60,15 @@ class ColumnSample:
     def is_numbers(self) -> bool:
         # Whether the cells *are* good numbers is not judged here: a decimal comma or an NA gets its own
         # advice.
-        return 0 < self.share(_NUMBER) >= 0.5 * (1 - self.share(_NO_VALUE))
+        numbers = self.share(_NUMBER)
+        return numbers >= 0.5 or 0 < numbers >= 0.5 * (1 - self.share(_NO_VALUE))
 
     def is_image(self, files: bool) -> bool:
-        ends = IMAGE_ENDINGS if files else ()
-        return self.cells_like(lambda cell: cell.startswith("data:image") or cell.lower().endswith(ends))
+        if not files:
+            return self.cells_like(lambda cell: cell.startswith("data:image"))
+        return self.cells_like(
+            lambda cell: cell.startswith("data:image") or cell.lower().endswith(IMAGE_ENDINGS)
+        )
 
     def cells_like(self, fits: Callable[[str], bool]) -> bool:
         """Whether most cells fit; not all, so that a stray one is reported."""
@@ -129,14 +136,23 @@ def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:
     """All columns of a DataFrame of str, each by about _SAMPLE of its rows."""
     step = max(1, len(cells) // _SAMPLE)
     columns = []
-    places = None if step == 1 else pa.array(range(0, len(cells), step))
     for name, series in cells.items():
         whole = pa.array(series.array, pa.large_string())
-        looked_at = whole if places is None else whole.take(places)
-        sample = tuple(cell for cell in map(str.strip, looked_at.to_pylist()) if cell)
+        sample = tuple(cell for cell in map(str.strip, _every(step, whole)) if cell)
         columns.append(ColumnSample(str(name), sample, whole))
         let_go()
     return columns
+
+
+def _every(step: int, whole: pa.LargeStringArray | pa.ChunkedArray) -> Iterator[str]:
+    """Every so many cells, from the first on. Each chunk is asked by itself: Arrow would put all of them together."""
+    if step == 1:
+        yield from whole.to_pylist()
+        return
+    start = 0
+    for chunk in chunks_of(whole):
+        yield from chunk.take(pa.array(range(-start % step, len(chunk), step), pa.int64())).to_pylist()
+        start += len(chunk)
 
 
 def mean_of(values: Iterable[float]) -> float:

@@ -21,7 +21,7 @@ from plcore.common.types import BoolArray, FloatArray
 from plcore.common.words import quoted
 from plcore.tables.mapped import let_go, mapped_numbers
 from plcore.tables.problems import MAX_PROBLEMS, Problem
-from plcore.tables.text_columns import in_one_piece
+from plcore.tables.text_columns import chunks_of, has_empty, in_one_piece, surely_differ
 
 _AT_ONCE = 200_000  # cells of columns of numbers that are looked at in one step
 _ROWS_AT_ONCE = 10_000
@@ -62,6 +62,15 @@ def stripped(cells: pd.DataFrame, column: str) -> pa.LargeStringArray:
 def first_rows(mask: BoolArray | pa.Array) -> list[int]:
     """The first rows where the mask is set: more than `MAX_PROBLEMS` are never shown."""
     return [int(row) for row in np.flatnonzero(np.asarray(mask))[:MAX_PROBLEMS]]
+
+
+def check_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> None:
+    """The problems that `parse_ids` finds; nothing is made of the ids where there are none, as of nearly all tables."""
+    if column is None:
+        return
+    text = pa.array(cells[column].array, pa.large_string())
+    if not surely_differ(map(pc.utf8_trim_whitespace, chunks_of(text)), len(text)):
+        parse_ids(cells, column, finder)
 
 
 def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.NDArray[np.object_]:
@@ -111,12 +120,15 @@ def parse_numbers(
 
 
 def _plain_rows(cells: pd.DataFrame, columns: Sequence[str], odd: set[int]) -> Iterator[FloatArray]:
-    """The numbers (r, p) of some rows after the other, as far as programs have written them. Columns that have to be
-    looked at more closely are put among the `odd`: what is given of these means nothing."""
+    """The numbers (r, p) of some rows after the other, each good until the next, as far as programs have written them.
+    Columns that have to be looked at more closely are put among the `odd`: what is given of these means nothing."""
     texts = [pa.array(cells[column].array, pa.large_string()) for column in columns]
+    most = min(_ROWS_AT_ONCE, len(cells))
+    # Memory that is used again: to take as much from the system for each block costs as much as turning it.
+    by_column, by_row = np.full((len(columns), most), np.nan), np.empty((most, len(columns)))
     for start in range(0, len(cells), _ROWS_AT_ONCE):
         rows = min(_ROWS_AT_ONCE, len(cells) - start)
-        block, together = np.full((len(columns), rows), np.nan), max(1, _AT_ONCE // rows)
+        block, together = by_column[:, :rows], max(1, _AT_ONCE // rows)
         for first in range(0, len(columns), together):
             places = [
                 place for place in range(first, min(first + together, len(columns))) if place not in odd
@@ -133,7 +145,8 @@ def _plain_rows(cells: pd.DataFrame, columns: Sequence[str], odd: set[int]) -> I
                 else:
                     block[place] = alone
         let_go()
-        yield np.ascontiguousarray(block.T)
+        by_row[:rows] = block.T
+        yield by_row[:rows]
 
 
 def _look_closer(
@@ -159,18 +172,14 @@ def _look_closer(
 
 def _one_after_the_other(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray]) -> pa.ChunkedArray:
     """The cells of these columns; none is copied."""
-    chunks = [
-        chunk for one in columns for chunk in (one.chunks if isinstance(one, pa.ChunkedArray) else (one,))
-    ]
-    return pa.chunked_array(chunks, pa.large_string())
+    return pa.chunked_array([chunk for one in columns for chunk in chunks_of(one)], pa.large_string())
 
 
 def _plain_numbers(text: pa.ChunkedArray) -> FloatArray | None:
     """The numbers of columns in which every cell is one as programs write it, or empty; NaN where it is. None where a
     cell has to be looked at: what Arrow takes for a number is one by `_NUMBER`, infinities and NaN apart."""
-    empty = pc.equal(text, "")
-    if pc.any(empty, min_count=0).as_py():
-        text = pc.if_else(empty, pa.scalar(None, pa.large_string()), text)
+    if has_empty(text):
+        text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.large_string()), text)
     try:
         values = pc.cast(text, pa.float64())
     except pa.ArrowInvalid:

@@ -34,7 +34,7 @@ Batch = list[pa.LargeStringArray]
 class PlainCsv(NamedTuple):
     """A file that seems plain: what the columns are called, what parts them, where the rows begin (byte, with the line
     end of the header, and 1-based line of the header's end), how many line ends follow the header, and whether all of
-    that is ASCII."""
+    that is ASCII, and whether a quote is in it."""
 
     names: list[str]
     delimiter: bytes
@@ -43,6 +43,7 @@ class PlainCsv(NamedTuple):
     line_ends: int
     last_is_open: bool
     is_ascii: bool
+    has_quotes: bool
 
     def has_lines_of_their_own(self, n_rows: int) -> bool:
         """Whether n rows of it are a line each, and no line is blank."""
@@ -84,7 +85,10 @@ def batches(path: Path, csv: PlainCsv) -> Iterator[Batch]:
         with pa.csv.open_csv(
             file,
             read_options=pa.csv.ReadOptions(column_names=columns, block_size=_BLOCK, use_threads=False),
-            parse_options=pa.csv.ParseOptions(delimiter=csv.delimiter.decode(), newlines_in_values=True),
+            # Where there is no quote, no cell has a line end: the rows of a block need not be walked to find its last.
+            parse_options=pa.csv.ParseOptions(
+                delimiter=csv.delimiter.decode(), newlines_in_values=csv.has_quotes
+            ),
             convert_options=pa.csv.ConvertOptions(
                 check_utf8=not csv.is_ascii,
                 column_types={name: pa.large_string() for name in columns},
@@ -116,9 +120,10 @@ def _is_text(head: bytes) -> bool:
     return True
 
 
-def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool, bool] | None:
-    """Line ends from byte `start` on, whether the last line has none, and whether all is ASCII; None where a NUL or a
-    quote stands that makes a file not plain (`plcore.tables.csv_lines.quotes_are_regular`)."""
+def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool, bool, bool] | None:
+    """Line ends from byte `start` on, whether the last line has none, whether all is ASCII, and whether there are
+    quotes; None where a NUL or a quote stands that makes a file not plain
+    (`plcore.tables.csv_lines.quotes_are_regular`)."""
     edges = np.frombuffer(dialect.delimiter + b'\r\n"', dtype=np.uint8)
     file.seek(start)
     line_ends, n_quotes, is_ascii = 0, 0, True
@@ -138,4 +143,4 @@ def _count(file: BinaryIO, dialect: Dialect, start: int) -> tuple[int, bool, boo
                 return None
             n_quotes += len(quotes)
         before, block = block[-1:], after
-    return None if n_quotes % 2 else (line_ends, before not in (b"\n", b"\r"), is_ascii)
+    return None if n_quotes % 2 else (line_ends, before not in (b"\n", b"\r"), is_ascii, n_quotes > 0)

@@ -20,6 +20,7 @@ from plcore.tables.candidate_cells import is_weighted
 from plcore.tables.column_sample import DEFAULT_SEPARATOR, SELDOM, parts_known, parts_of
 from plcore.tables.formats.detections import ORIGINAL_ROWS
 from plcore.tables.label_text import MISSING
+from plcore.tables.mapped import let_go
 from plcore.tables.table import LabelTable
 
 SHOWN = 5  # names in a sentence
@@ -205,11 +206,15 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
         if names_labels or _tells(values[known], truth[known]):
             told.append(column)
     rows = np.flatnonzero(known)
-    for start in range(0, len(table.roles.numbers), _TOGETHER):  # they lie row by row
-        some = table.numbers[rows, start : start + _TOGETHER]
-        for column, numbers in zip(table.roles.numbers[start:], some.T, strict=False):
+    labels = len(np.unique(truth[rows]))
+    few = table.numbers[rows[:_FEW]].T
+    may_tell = [place for place, numbers in enumerate(few) if not _differ(pd.Series(numbers), labels)]
+    for start in range(0, len(may_tell), _TOGETHER):  # they lie row by row
+        places = may_tell[start : start + _TOGETHER]
+        for place, numbers in zip(places, table.numbers[np.ix_(rows, np.array(places))].T, strict=True):
             if _tells(pd.Series(numbers), truth[rows]):
-                told.append(column)
+                told.append(table.roles.numbers[place])
+        let_go()
     if told:
         message = f"{listed(told[:SHOWN])} tells the label: every value goes with one of them."
         fix = "If it was derived from the label, take it from the features above; figures would be too good."
@@ -219,12 +224,17 @@ def _leaks(table: LabelTable) -> Iterator[Doubt]:
 def _tells(values: pd.Series[str] | pd.Series[float], truth: IntArray) -> bool:
     """Whether few values go with one label each, and the labels are told apart by them."""
     labels = len(np.unique(truth))
-    if values.iloc[:_FEW].nunique() > 2 * labels:  # as of most columns of numbers
+    if _differ(values.iloc[:_FEW], labels):
         return False
     distinct = values.nunique()
     if labels < 2 or distinct < labels or distinct > 2 * labels or distinct > len(values) / 3:
         return False
     return bool(pd.Series(truth).groupby(values.to_numpy()).nunique().max() == 1)
+
+
+def _differ(few: pd.Series[str] | pd.Series[float], labels: int) -> bool:
+    """Whether these alone are too many values to go with so many labels, as of most columns of numbers."""
+    return bool(few.nunique() > 2 * labels)
 
 
 def _unheard(table: LabelTable) -> Iterator[Doubt]:

@@ -29,7 +29,7 @@ _WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mos
 _NARROWEST = (
     1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
 )
-_ROWS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 1 << 13
 _LOOK, _SOUND, _EMBEDDING = "look", "sound", "embedding"
 
 
@@ -51,24 +51,33 @@ class FeatureSource(Protocol):
 class _NumberScaler:
     """Mean and range of each number column over the training rows, from the cells that are not empty."""
 
-    def __init__(self, numbers: FloatArray) -> None:
-        known = ~np.isnan(numbers)
-        low = np.min(numbers, axis=0, where=known, initial=np.inf)
-        high = np.max(numbers, axis=0, where=known, initial=-np.inf)
-        total = np.sum(numbers, axis=0, where=known)
+    def __init__(self, numbers: FloatArray, rows: Rows) -> None:
+        width = numbers.shape[1]
+        low, high = np.full(width, np.inf), np.full(width, -np.inf)
+        total, n_known = np.zeros(width), np.zeros(width, dtype=np.int64)
+        # Row after row is added to the sums, however many rows come at a time: their last bits do not depend on that.
+        # numpy adds up one column alone, or columns that do not lie row by row, in pairs: such come whole.
+        in_order = width > 1 and numbers.flags.c_contiguous
+        for some in _in_blocks(numbers, rows, _ROWS_AT_ONCE if in_order else len(numbers)):
+            known = ~np.isnan(some)
+            low = np.minimum(low, np.min(some, axis=0, where=known, initial=np.inf))
+            high = np.maximum(high, np.max(some, axis=0, where=known, initial=-np.inf))
+            if in_order:
+                some, known = np.vstack([total, some]), np.vstack([np.ones(width, dtype=bool), known])
+            total = np.sum(some, axis=0, where=known)
+            n_known += known.sum(axis=0) - in_order
         narrow = ~(high - low > _NARROWEST)  # one value, or none
         # Held-out rows may have other values there, on any scale: over an infinite range they are all 0.
         self._range: FloatArray = np.where(narrow, np.inf, high - low)
         self._low: FloatArray = np.where(narrow, 0.0, low)
-        self._mean: FloatArray = np.where(narrow, 0.0, total / np.maximum(known.sum(axis=0), 1))
+        self._mean: FloatArray = np.where(narrow, 0.0, total / np.maximum(n_known, 1))
 
-    def transform(self, numbers: FloatArray) -> FloatArray:
-        found = np.empty(numbers.shape)
-        for start in range(0, len(numbers), _ROWS_AT_ONCE):
-            some = numbers[start : start + _ROWS_AT_ONCE]
+    def transform(self, numbers: FloatArray, rows: Rows) -> FloatArray:
+        found, start = np.empty((_n_taken(numbers, rows), numbers.shape[1])), 0
+        for some in _in_blocks(numbers, rows, _ROWS_AT_ONCE):
             known = np.where(np.isnan(some), self._mean, some)
-            found[start : start + _ROWS_AT_ONCE] = (known - self._low) / self._range
-            let_go()
+            found[start : start + len(some)] = (known - self._low) / self._range
+            start += len(some)
         return found
 
 
@@ -102,13 +111,12 @@ class FeatureTransformer:
     def fit(self, table: FeatureSource, rows: Rows = None) -> FeatureTransformer:
         """Learn means, ranges, categories, words from these rows. Raises ValueError where there are none."""
         roles = table.roles
-        numbers = _taken(table.numbers, rows)
-        if not len(numbers):
+        if not _n_taken(table.numbers, rows):
             raise ValueError("FeatureTransformer.fit needs at least one row; got none.")
         self._numbers, self._categories, self._text, self._means = None, None, None, {}
         names: list[str] = []
         if roles.numbers:
-            self._numbers = _NumberScaler(numbers)
+            self._numbers = _NumberScaler(table.numbers, rows)
             names += roles.numbers
         values = _categories(table, rows)
         kinds = [sorted(set(column) - {""}) for column in values.T]
@@ -138,9 +146,8 @@ class FeatureTransformer:
         if not hasattr(self, "n_features_"):
             raise NotFittedError("This FeatureTransformer is not fitted yet. Call 'fit' first.")
         blocks: list[Any] = []
-        numbers = _taken(table.numbers, rows)
         if self._numbers is not None:
-            blocks.append(self._numbers.transform(numbers))
+            blocks.append(self._numbers.transform(table.numbers, rows))
         if self._categories is not None:
             values = _categories(table, rows)[:, self._used]
             blocks.append(self._categories.transform(values) * np.sqrt(0.5))
@@ -156,7 +163,7 @@ class FeatureTransformer:
         if self._text is not None:
             blocks.append(self._text.transform(_text(table, rows)))
         if not blocks:  # nothing could be learned: one column that is the same for every row
-            return np.zeros((len(numbers), 1))
+            return np.zeros((_n_taken(table.numbers, rows), 1))
         widest = max((block.shape[1] for block in blocks if sp.issparse(block)), default=0)
         if self._text is None and widest <= _WIDEST_DENSE:
             dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
@@ -209,10 +216,26 @@ def _taken(array: npt.NDArray[Float], rows: Rows) -> npt.NDArray[Float]:
     return array if rows is None else array[rows]
 
 
+def _n_taken(array: FloatArray, rows: Rows) -> int:
+    """How many rows are chosen."""
+    if rows is None:
+        return len(array)
+    return int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)
+
+
+def _in_blocks(numbers: FloatArray, rows: Rows, at_once: int) -> Iterator[FloatArray]:
+    """The chosen rows, so many at a time: all at once would be in memory beside what is made of them."""
+    places = np.flatnonzero(rows) if rows is not None and rows.dtype == bool else rows
+    for start in range(0, _n_taken(numbers, rows), max(at_once, 1)):
+        block = slice(start, start + at_once)
+        yield numbers[block] if places is None else numbers[places[block]]
+        let_go()
+
+
 def _categories(table: FeatureSource, rows: Rows) -> npt.NDArray[np.object_]:
     """(n_rows, n_categories) of str, stripped."""
     columns = [_column(table, name, rows) for name in table.roles.categories]
-    n_rows = len(_taken(table.numbers, rows))
+    n_rows = _n_taken(table.numbers, rows)
     return np.array(columns, dtype=object).reshape(len(columns), n_rows).T
 
 

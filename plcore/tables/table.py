@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from plcore.common.candidate_sets import read_only
 from plcore.tables.candidates import Candidates, parse_candidates, parse_truth
 from plcore.tables.class_names import check_class_names
-from plcore.tables.columns import Finder, first_rows, parse_ids, parse_numbers
+from plcore.tables.columns import Finder, check_ids, first_rows, parse_ids, parse_numbers
 from plcore.tables.csv_text import LINE_INDEX, name_problems, read_cells
 from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.embeddings import Vectors, parse_embeddings
@@ -159,8 +159,7 @@ class LabelTable:
             found = parse_candidates(cells, roles, finder)
         check_class_names(found.classes, cells, roles, finder)
         truth = parse_truth(cells, roles, found.candidates, found.classes, finder)
-        if roles.id is not None:
-            parse_ids(cells, roles.id, finder)
+        check_ids(cells, roles.id, finder)
         numbers = parse_numbers(cells, roles.numbers, finder, numbers_in)
         media = parse_media(cells, roles, files, finder)
         embeddings = parse_embeddings(cells, roles.embedding, arrays, finder)
@@ -281,10 +280,9 @@ def _check_text(cells: pd.DataFrame) -> None:
         )
     for name, series in cells.items():
         column = pa.array(series.array, pa.large_string())
-        if not has_sign(column, b"\0"):
-            continue
-        for row in first_rows(pc.match_substring(column, "\0")):
-            finder.add(row, str(name), "the text holds a NUL character.", "Remove it.")
-    let_go()
+        if has_sign(column, b"\0"):
+            for row in first_rows(pc.match_substring(column, "\0")):
+                finder.add(row, str(name), "the text holds a NUL character.", "Remove it.")
+        let_go()
     if problems or finder.problems:
         raise table_error([*problems, *finder.problems])

@@ -17,6 +17,7 @@ stored: they are a column's text or the row numbers.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import secrets
 import shutil
@@ -24,7 +25,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -87,15 +88,33 @@ def copy_written(written: Written, folder: Path, name_of: Callable[[str], str]) 
     return written.digest
 
 
-def _named(folder: Path, name_of: Callable[[str], str], fill: Callable[[BinaryIO], None]) -> str:
+class _Hashed(io.RawIOBase):
+    """A file to write one piece after the other; each goes into the file's SHA-256 while it is at hand."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def write(self, data: Any, /) -> int:
+        self.digest.update(data)
+        return self._file.write(data)
+
+
+def _named(folder: Path, name_of: Callable[[str], str], fill: Callable[[_Hashed], None]) -> str:
     handle, name = tempfile.mkstemp(dir=folder, prefix=".new-", suffix=".part")
     try:
         with os.fdopen(handle, "w+b") as file:
-            fill(file)
+            hashed = _Hashed(file)
+            fill(hashed)
             file.flush()
             os.fsync(file.fileno())
-            file.seek(0)
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashed.digest.hexdigest()
         Path(name).replace(folder / name_of(digest))
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -104,7 +123,7 @@ def _named(folder: Path, name_of: Callable[[str], str], fill: Callable[[BinaryIO
     return digest
 
 
-def _write_groups(table: TableParts, file: BinaryIO) -> None:
+def _write_groups(table: TableParts, file: _Hashed) -> None:
     """One group of rows after the other: no more than one of them is in memory as Parquet."""
     writer: pa.parquet.ParquetWriter | None = None
     plain = {

@@ -3,7 +3,7 @@ for each column costs more than the cells of a wide table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,10 @@ import pandas as pd
 import pyarrow as pa
 
 _TEXT = pa.large_string()
+_HASHED = 1 << 14
+"""Cells that are hashed at a time: what that takes stays in the cache."""
+_LONGEST = 100
+"""Bytes of a cell that is hashed."""
 _MAPPED = {_TEXT: pd.StringDtype(na_value=np.nan)}
 
 
@@ -34,19 +38,64 @@ def in_one_piece(column: pa.LargeStringArray | pa.ChunkedArray) -> pa.LargeStrin
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
+def chunks_of(column: pa.LargeStringArray | pa.ChunkedArray) -> list[pa.LargeStringArray]:
+    """The arrays that it is made of; none is copied."""
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
 def bytes_of(column: pa.LargeStringArray) -> bytes:
     """The text of all cells, one behind the other, in UTF-8: to ask at once whether a character occurs in any."""
-    _, offsets, text = column.buffers()
+    text = column.buffers()[2]
     if text is None or not len(column):
         return b""
-    ends = np.frombuffer(offsets, dtype=np.int64)[[column.offset, column.offset + len(column)]]
-    return bytes(text[ends[0] : ends[1]].to_pybytes())
+    ends = _ends_of(column)
+    return bytes(text[ends[0] : ends[-1]].to_pybytes())
+
+
+def _ends_of(column: pa.LargeStringArray) -> npt.NDArray[np.int64]:
+    """Where the cells of a column, which is not empty, begin and end in its text: one number more than it has cells."""
+    ends = np.frombuffer(column.buffers()[1], dtype=np.int64)
+    return ends[column.offset : column.offset + len(column) + 1]
 
 
 def has_sign(column: pa.LargeStringArray | pa.ChunkedArray, sign: bytes) -> bool:
     """Whether this one byte occurs in any cell; no more than a chunk of the text is copied."""
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else (column,)
-    return any(sign in bytes_of(chunk) for chunk in chunks)
+    return any(sign in bytes_of(chunk) for chunk in chunks_of(column))
+
+
+def has_empty(column: pa.ChunkedArray) -> bool:
+    """Whether any cell, none missing, is empty. The text itself is not looked at."""
+    each = (_ends_of(chunk) for chunk in column.chunks if len(chunk))
+    return any(bool((ends[1:] == ends[:-1]).any()) for ends in each)
+
+
+def surely_differ(pieces: Iterable[pa.LargeStringArray], n: int) -> bool:
+    """Whether surely no two of n cells, none missing, are the same, and none is empty: by their hashes, 8 bytes each,
+    where a set of the cells takes ten times as much. False too where two that differ have one hash, or a cell is long:
+    whoever has to know for certain compares the cells."""
+    hashes, done = np.empty(n, dtype=np.uint64), 0
+    for piece in pieces:
+        for start in range(0, len(piece), _HASHED):
+            some = piece.slice(start, _HASHED)
+            ends = _ends_of(some)
+            lengths = np.diff(ends)
+            if not 0 < lengths.min() <= lengths.max() <= _LONGEST:
+                return False
+            hashes[done : done + len(some)] = _hashes(ends, some.buffers()[2])
+            done += len(some)
+    hashes.sort()
+    return not (hashes[1:] == hashes[:-1]).any()
+
+
+def _hashes(ends: npt.NDArray[np.int64], text: pa.Buffer | None) -> npt.NDArray[np.uint64]:
+    """FNV-1a of each cell, of all cells a byte after the other."""
+    found = np.full(len(ends) - 1, 0xCBF29CE484222325, dtype=np.uint64)
+    signs = np.frombuffer(text or b"", dtype=np.uint8)
+    lengths = np.diff(ends)
+    for place in range(lengths.max()):
+        rows = slice(None) if lengths.min() > place else np.flatnonzero(lengths > place)
+        found[rows] = (found[rows] ^ signs[ends[:-1][rows] + place]) * np.uint64(0x100000001B3)
+    return found
 
 
 class GatheredText:
@@ -62,8 +111,7 @@ class GatheredText:
         """Put these cells, none missing, behind the others."""
         if not len(piece):
             return
-        _, offsets, text = piece.buffers()
-        ends = np.frombuffer(offsets, dtype=np.int64)[piece.offset : piece.offset + len(piece) + 1]
+        ends, text = _ends_of(piece), piece.buffers()[2]
         begin, n = int(self._ends[self._n]), self._n + len(piece)
         size = int(ends[-1] - ends[0])
         self._text, self._ends = _with_room(self._text, begin + size), _with_room(self._ends, n + 1)

@@ -55,6 +55,11 @@ class RowChooser:
         if by_graph:
             self.graph = graph or find_graph(X, unseen, settings)
             self.graph.check(len(pool.train), len(pool.held), settings.n_neighbors)
+        if entry.needs is not Need.FEATURES:
+            X, unseen = (
+                np.zeros((len(first), 1)),
+                None,
+            )  # the largest of all that is made here, let go before the votes
         if by_votes and self.graph is not None:
             rule = entry.name if entry.kind is StrategyKind.RULE else "mw"
             self.ranker = EffectRanker(rule, settings.n_neighbors)

@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError, suggest_roles
+from plcore.tables.candidates import parse_candidates
+from plcore.tables.columns import Finder
 from plcore.tables.cut import cut_weights
 
 W = ("w",)
@@ -383,3 +385,22 @@ def test_a_prefix_that_no_column_has_is_refused() -> None:
     with pytest.raises(TableError, match="begins with 'prob_'; they are 'p_a', 'p_b'"):
         table(columns, roles)
     assert table(columns, replace(roles, score_prefix="p_")).classes == ("a", "b")
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 7])
+def test_lists_are_read_some_rows_after_the_other(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = pd.DataFrame({"c": ["wren|robin", "", " tit ", "robin||wren", "tit|wren"]}, dtype="str")
+    roles = Roles(candidates="c")
+    whole, finder = parse_candidates(cells, roles, Finder(None)), Finder(None)
+    monkeypatch.setattr("plcore.tables.candidate_cells._ROWS_AT_ONCE", at_once)
+    found = parse_candidates(cells, roles, finder)
+    assert found.classes == whole.classes == ("robin", "tit", "wren")
+    wanted = [
+        [True, False, True],
+        [False] * 3,
+        [False, True, False],
+        [True, False, True],
+        [False, True, True],
+    ]
+    assert found.candidates.tolist() == whole.candidates.tolist() == wanted
+    assert [problem.row for problem in finder.problems] == [2]

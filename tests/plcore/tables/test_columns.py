@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables import columns
-from plcore.tables.columns import Finder, parse_numbers
+from plcore.tables.columns import Finder, check_ids, parse_ids, parse_numbers
 
 CELLS = st.sampled_from(["1", "-2.5", "", " 3 ", "1,5", "1,234", "1e99", "1e101", "x", ".5", "inf"])
 
@@ -62,3 +62,25 @@ def test_a_column_that_turns_out_odd_late_is_read_again_from_its_beginning(
         finder = Finder(None)
         np.testing.assert_array_equal(parse_numbers(cells.astype("str"), list("abc"), finder, file), wanted)
         assert [(one.row, one.column) for one in finder.problems] == [(5, "c")]
+
+
+@pytest.mark.parametrize(
+    ("ids", "rows"),
+    [
+        (["a", "b", "c"], []),
+        (["a", " a ", "b"], [2]),  # the same but for the white space around it
+        (["a", "", "  "], [2, 3]),
+        (["x" * 300, "y", "x" * 300], [3]),  # too long to be hashed
+    ],
+)
+def test_ids_are_checked_as_they_are_parsed(ids: list[str], rows: list[int]) -> None:
+    cells, parsed, checked = pd.DataFrame({"id": ids}, dtype="str"), Finder(None), Finder(None)
+    parse_ids(cells, "id", parsed)
+    check_ids(cells, "id", checked)
+    assert [problem.row for problem in checked.problems] == rows
+    assert checked.problems == parsed.problems
+
+
+def test_row_numbers_are_good_ids() -> None:
+    check_ids(pd.DataFrame({"a": ["x", "x"]}, dtype="str"), None, finder := Finder(None))
+    assert not finder.problems

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -69,6 +71,32 @@ def test_rows_may_be_a_mask_or_numbers_in_any_order() -> None:
     np.testing.assert_allclose(features.transform(data, np.array([3, 1]))[:, 0], [1, 1 / 3])
     np.testing.assert_allclose(features.transform(data, np.array([False, True, False, False]))[:, 0], [1 / 3])
     assert features.transform(data, np.array([], dtype=int)).shape == (0, 1)
+
+
+@pytest.mark.parametrize("layout", ["C", "F"])
+@pytest.mark.parametrize("width", [1, 2, 3, 8, 64])
+def test_the_last_bits_do_not_depend_on_how_many_rows_come_at_a_time(
+    width: int, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(width)
+    numbers = rng.normal(size=(1000, width)) * 10.0 ** rng.integers(-6, 6, size=(1000, width))
+    numbers[rng.random(numbers.shape) < 0.2] = np.nan
+    data = table({f"x{place}": ["0", "1"] * 500 for place in range(width)})
+    data = replace(data, numbers=np.asfortranarray(numbers) if layout == "F" else numbers)
+    rows = np.flatnonzero(rng.random(1000) < 0.7)
+    # What all rows at once give, by the plain formulas.
+    some = data.numbers[rows]
+    known = ~np.isnan(some)
+    low, high = np.nanmin(some, axis=0), np.nanmax(some, axis=0)
+    mean = np.sum(some, axis=0, where=known) / known.sum(axis=0)
+    wanted = (np.where(np.isnan(data.numbers), mean, data.numbers) - low) / (high - low)
+    mask = np.isin(np.arange(1000), rows)
+    for at_once in (1, 7, 999, 1000, 4096):
+        monkeypatch.setattr("plcore.tables.features._ROWS_AT_ONCE", at_once)
+        for chosen in (rows, mask):
+            features = data.features().fit(data, chosen)
+            assert np.array_equal(features.transform(data), wanted)
+            assert np.array_equal(features.transform(data, chosen), wanted[rows])
 
 
 def test_two_categories_are_as_far_apart_as_the_ends_of_a_number() -> None:

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore.tables.text_columns import GatheredText, columns_of_text, frame_of, has_sign, in_one_piece
+from plcore.tables.text_columns import (
+    GatheredText,
+    columns_of_text,
+    frame_of,
+    has_empty,
+    has_sign,
+    in_one_piece,
+    surely_differ,
+)
 
 TEXT = pa.large_string()
 
@@ -48,6 +56,32 @@ def test_a_sign_is_found_in_whichever_chunk_it_is(chunks: list[str]) -> None:
     assert has_sign(column, b"\0") == any("\0" in one for one in chunks)
     assert has_sign(column.combine_chunks(), b"\0") == any("\0" in one for one in chunks)
     assert not has_sign(column.slice(0, 1), b"\0")  # what is cut off does not count
+
+
+@given(st.lists(st.lists(st.text(max_size=2), max_size=4), max_size=3), st.integers(0, 3))
+def test_an_empty_cell_is_found_in_whichever_piece_it_is(pieces: list[list[str]], start: int) -> None:
+    column = pa.chunked_array(pieces, TEXT).slice(start)
+    assert has_empty(column) == ("" in column.to_pylist())
+
+
+@given(st.lists(st.lists(st.text(max_size=3), max_size=6), max_size=4), st.integers(0, 2))
+def test_cells_that_surely_differ_are_no_two_the_same(pieces: list[list[str]], start: int) -> None:
+    column = pa.chunked_array(pieces, TEXT).slice(start)
+    cells = column.to_pylist()
+    assert surely_differ(column.chunks, len(column)) == ("" not in cells and len(set(cells)) == len(cells))
+
+
+def test_cells_are_hashed_to_their_last_byte_and_across_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plcore.tables.text_columns._HASHED", 3)
+    cells = [f"{'ä' * 40}{number:03}" for number in range(200)]
+    halves = [pa.array(cells[:90], TEXT), pa.array(cells[90:], TEXT)]
+    assert surely_differ(halves, 200)
+    assert not surely_differ([*halves, pa.array([cells[7]], TEXT)], 201)
+
+
+def test_of_long_cells_nothing_is_said() -> None:
+    assert not surely_differ([pa.array(["a" * 101, "b"], TEXT)], 2)
+    assert surely_differ([pa.array(["a" * 100, "b"], TEXT)], 2)
 
 
 @given(st.lists(st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=4), max_size=3))

@@ -16,6 +16,9 @@ _MOST_MB = 6_000
 _MOST_SECONDS = 7_200
 _FILES = 128
 _FILE_MB = 4_000
+_FILE_SHARE = 6
+"""Bytes of one file that a job leaves, for each that it was given: of cells of one digit, which are 2 bytes as CSV, the
+stored table has 5 times as many bytes, and the file of numbers 4 times."""
 
 
 @dataclass(frozen=True)
@@ -23,18 +26,22 @@ class Bounds:
     """Limits of one job.
 
     memory_mb : beyond what the child shares with the helper      cpu : seconds      wall : seconds
+    file_mb : of the largest file that the job may leave
     """
 
     memory_mb: int
     cpu: int
     wall: int
+    file_mb: int = _FILE_MB
 
     @classmethod
     def of_file(cls, size: int, least_mb: int = 200) -> Bounds:
         """For work on `size` bytes: a small file is to be cheap, whatever it unpacks to. least_mb : memory of none"""
         mb = size / MB
         cpu = min(round(18 + 4 * mb), _MOST_SECONDS)
-        return cls(min(round(least_mb + 40 * mb), _MOST_MB), cpu, 10 * cpu)
+        return cls(
+            min(round(least_mb + 40 * mb), _MOST_MB), cpu, 10 * cpu, max(_FILE_MB, round(_FILE_SHARE * mb))
+        )
 
     def to_json(self) -> dict[str, Any]:
         """For the child."""
@@ -46,7 +53,7 @@ class Bounds:
         kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
         limits = {
             kind: _in_use() + self.memory_mb * MB,
-            resource.RLIMIT_FSIZE: _FILE_MB * MB,
+            resource.RLIMIT_FSIZE: self.file_mb * MB,
             resource.RLIMIT_NOFILE: _FILES,
             resource.RLIMIT_CORE: 0,
         }

@@ -6,6 +6,7 @@ import json
 import resource
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +29,22 @@ def test_a_small_file_may_cost_little_and_a_large_one_more() -> None:
     assert small.memory_mb < large.memory_mb < huge.memory_mb <= 6_000
     assert small.cpu < large.cpu < huge.cpu <= 7_200
     assert all(one.wall >= 10 * one.cpu for one in (small, large, huge))
-    assert Bounds.of_file(1_000, 500) == Bounds(500, 18, 180)
+    assert Bounds.of_file(1_000, 500) == Bounds(500, 18, 180, 4_000)
+
+
+def test_what_a_large_file_unpacks_to_may_be_as_large_as_its_cells_need() -> None:
+    assert [Bounds.of_file(mb * 10**6).file_mb for mb in (1, 600, 5_000)] == [4_000, 4_000, 30_000]
+
+
+@pytest.mark.parametrize(("mb", "said"), [(2, "left"), (3, "File too large")])
+def test_a_file_beyond_the_limit_is_not_left(tmp_path: Path, mb: int, said: str) -> None:
+    program = (
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "Bounds(200, 60, 3600, 2).set()\ntry:\n    with open(sys.argv[1], 'wb', 0) as file:\n"
+        "        for _ in range(int(sys.argv[2])): file.write(b'x' * 10**6)\n    print('left')\n"
+        "except OSError as error:\n    print(error.strerror)"
+    )
+    assert in_a_process(program, tmp_path / "out", mb).strip() == said
 
 
 def test_the_limits_are_those_of_the_system() -> None:
