@@ -152,7 +152,7 @@ class FeatureTransformer:
             values = _categories(table, rows)[:, self._used]
             blocks.append(self._categories.transform(values) * np.sqrt(0.5))
         for name, vectors in _described(table).items():
-            found, start = np.empty((len(numbers), vectors.shape[1])), 0
+            found, start = np.empty((_n_taken(vectors, rows), vectors.shape[1])), 0
             for some in _unit_rows(name, vectors, rows):
                 found[start : start + len(some)] = np.where(np.isnan(some), self._means[name], some)
                 start += len(some)
@@ -181,14 +181,11 @@ def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.float32]]:
 
 def _unit_rows(name: str, vectors: npt.NDArray[np.float32], rows: Rows) -> Iterator[FloatArray]:
     """These rows of a block of `_described` as vectors (r, d) of length 1, some rows after the other."""
-    chosen = np.flatnonzero(rows) if rows is not None and rows.dtype == np.bool_ else rows
-    for start in range(0, len(vectors if chosen is None else chosen), _ROWS_AT_ONCE):
-        some = slice(start, start + _ROWS_AT_ONCE)
-        found = vectors[some if chosen is None else chosen[some]].astype(np.float64)
+    for some in _in_blocks(vectors, rows, _ROWS_AT_ONCE):
+        found = some.astype(np.float64)
         if name == _EMBEDDING:  # the others have it
             lengths = np.linalg.norm(found, axis=1, keepdims=True)
             found /= np.where(lengths == 0, 1.0, lengths)
-        let_go()
         yield found
 
 
@@ -212,18 +209,14 @@ def _names_of(block: str, roles: Roles, width: int) -> list[str]:
     return [f"{roles.embedding}: {place + 1}" for place in range(width)]
 
 
-def _taken(array: npt.NDArray[Float], rows: Rows) -> npt.NDArray[Float]:
-    return array if rows is None else array[rows]
-
-
-def _n_taken(array: FloatArray, rows: Rows) -> int:
+def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:
     """How many rows are chosen."""
     if rows is None:
         return len(array)
     return int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)
 
 
-def _in_blocks(numbers: FloatArray, rows: Rows, at_once: int) -> Iterator[FloatArray]:
+def _in_blocks(numbers: npt.NDArray[Float], rows: Rows, at_once: int) -> Iterator[npt.NDArray[Float]]:
     """The chosen rows, so many at a time: all at once would be in memory beside what is made of them."""
     places = np.flatnonzero(rows) if rows is not None and rows.dtype == bool else rows
     for start in range(0, _n_taken(numbers, rows), max(at_once, 1)):
