@@ -33,7 +33,7 @@ class Packed:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = files().get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
-        if path is None or not _takes_packed(Headers(scope=scope)):
+        if path is None or not takes_packed(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
         content = await run_in_threadpool(packed, path)
@@ -56,7 +56,7 @@ def packed(path: Path) -> bytes:
     return gzip.compress(path.read_bytes(), mtime=0)
 
 
-def _takes_packed(headers: Headers) -> bool:
-    """A range of a file is of the file as it is."""
+def takes_packed(headers: Headers) -> bool:
+    """Whether who asks takes it packed. A range of a file is of the file as it is."""
     taken = [one.replace(" ", "").lower() for one in headers.get("accept-encoding", "").split(",")]
     return "gzip" in taken and "range" not in headers
