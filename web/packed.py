@@ -23,6 +23,7 @@ HEADERS = {
     "content-encoding": "gzip",
     "vary": "accept-encoding",
 }
+_KEPT: dict[Path, bytes] = {}
 
 
 class Packed:
@@ -36,7 +37,8 @@ class Packed:
         if path is None or not takes_packed(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
-        content = await run_in_threadpool(packed, path)
+        # To have a thread takes longer than all else that is done here.
+        content = _KEPT.get(path) or await run_in_threadpool(packed, path)
         await Response(content, headers=HEADERS, media_type=TYPES[path.suffix])(scope, receive, send)
 
 
@@ -51,9 +53,11 @@ def files() -> dict[str, Path]:
     }
 
 
-@cache
 def packed(path: Path) -> bytes:
-    return gzip.compress(path.read_bytes(), mtime=0)
+    """The file packed, once."""
+    if path not in _KEPT:
+        _KEPT[path] = gzip.compress(path.read_bytes(), mtime=0)
+    return _KEPT[path]
 
 
 def takes_packed(headers: Headers) -> bool:
