@@ -46,7 +46,7 @@ PAGES = (
 ALWAYS = ("BidiComponent", "Html", "menu.js", "installing.js")
 NEEDED = {
     START: ("Button", "ImageList", "sign_out.js"),
-    "annotate": ("Button", "*/card.js"),
+    "annotate": ("Button", "*/card.js", "*/class_list.js"),
     "queue": ("TextInput", "Selectbox", "DataFrame"),
     "progress": ("Button", "Metric", "PlotlyChart"),
     "map": ("Radio", "Multiselect", "PlotlyChart"),

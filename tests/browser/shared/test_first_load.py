@@ -6,58 +6,59 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page
 
 from tests.browser import room
 from tests.browser.server import Server
+from web.document import ALWAYS, NEEDED, START
 
 pytestmark = pytest.mark.browser
 
+DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
+"""What is there once the page is."""
+ELSEWHERE = "import"
+"""A page whose document names no more than those of all do."""
 OTHER_KINDS = re.compile(r"/label_vectors/")
 """The cards of all kinds are named: which one a question has is not known before it comes."""
 
 
-def asked_for(browser: Browser, signed_in: Page, address: str, drawn: str, *, named: bool) -> dict[str, str]:
-    """{script: who asked for it} of a browser that has nothing but its sign-in. drawn : what is there in the end
-    named : whether the document names what only Streamlit's does not"""
-    context = browser.new_context(storage_state=signed_in.context.storage_state())
-    page = context.new_page()
-    found: dict[str, str] = {}
+class NewBrowser:
+    """One that has nothing but the sign-in of another page; `asked` is {script: who asked for it}."""
 
-    def note(one: dict[str, Any]) -> None:
+    def __init__(self, browser: Browser, signed_in: Page) -> None:
+        self.context = browser.new_context(storage_state=signed_in.context.storage_state())
+        self.page = self.context.new_page()
+        self.asked: dict[str, str] = {}
+        session = self.context.new_cdp_session(self.page)
+        session.on("Network.requestWillBeSent", self._note)
+        session.send("Network.enable")
+
+    def _note(self, one: dict[str, Any]) -> None:
         path = one["request"]["url"].partition("?")[0]
-        if path.endswith(".js") and "blob:" not in path:
-            found.setdefault(path, one["initiator"]["type"])
-
-    def plain(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, body=re.sub(r"<link [^>]*fetchpriority[^>]*>", "", answer.text()))
-
-    if not named:
-        page.route(address, plain)
-    session = context.new_cdp_session(page)
-    session.on("Network.requestWillBeSent", note)
-    session.send("Network.enable")
-    page.goto(address)
-    page.locator(drawn).first.wait_for()
-    page.wait_for_load_state("networkidle")
-    context.close()
-    return found
+        if path.endswith(".js") and not path.startswith("blob:"):
+            self.asked.setdefault(path, one["initiator"]["type"])
 
 
-@pytest.mark.parametrize("name", ["home", "annotate"])
+@pytest.mark.parametrize("name", DRAWN)
 def test_the_document_names_what_the_page_is_drawn_with(
     page: Page, server: Server, digits: int, browser: Browser, name: str
 ) -> None:
-    address, drawn = {
-        "home": (f"{server.base}/", "text=Signed in as"),
-        "annotate": (f"{server.base}/annotate?project={digits}", f"{room.CARD} .choice"),
-    }[name]
-    by_itself = asked_for(browser, page, address, drawn, named=False)
-    found = asked_for(browser, page, address, drawn, named=True)
-    assert "script" in by_itself.values()
-    assert set(found.values()) == {"parser"}, [one for one in found if found[one] != "parser"]
-    assert {one for one in found if not OTHER_KINDS.search(one)} == set(by_itself)
+    named = NewBrowser(browser, page)
+    named.page.goto(f"{server.base}/{name}?project={digits}")
+    named.page.locator(DRAWN[name]).first.wait_for()
+    named.page.wait_for_load_state("networkidle")
+    assert set(named.asked.values()) == {"parser"}, [one for one, by in named.asked.items() if by != "parser"]
+    # A page that is come to from another asks for what it needs itself: so much was named, and no more.
+    assert ELSEWHERE not in NEEDED
+    asking = NewBrowser(browser, page)
+    asking.page.goto(f"{server.base}/{ELSEWHERE}?project={digits}")
+    asking.page.locator(f"nav a[href$='/{name}']").first.click()
+    asking.page.locator(DRAWN[name]).first.wait_for()
+    asking.page.wait_for_load_state("networkidle")
+    assert {one for one in named.asked if not OTHER_KINDS.search(one)} <= set(asking.asked)
+    assert len(ALWAYS) < len([one for one, by in asking.asked.items() if by == "script"])
+    for one in (named, asking):
+        one.context.close()
 
 
 def test_streamlit_is_looked_for_where_it_is(page: Page, server: Server) -> None:
