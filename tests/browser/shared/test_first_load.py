@@ -39,21 +39,21 @@ class NewBrowser:
             self.asked.setdefault(path, one["initiator"]["type"])
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("which", DRAWN, ids=["home", "annotate"])
 def test_the_document_names_what_the_page_is_drawn_with(
-    page: Page, server: Server, digits: int, browser: Browser, name: str
+    page: Page, server: Server, digits: int, browser: Browser, which: str
 ) -> None:
     named = NewBrowser(browser, page)
-    named.page.goto(f"{server.base}/{name}?project={digits}")
-    named.page.locator(DRAWN[name]).first.wait_for()
+    named.page.goto(f"{server.base}/{which}?project={digits}")
+    named.page.locator(DRAWN[which]).first.wait_for()
     named.page.wait_for_load_state("networkidle")
     assert set(named.asked.values()) == {"parser"}, [one for one, by in named.asked.items() if by != "parser"]
     # A page that is come to from another asks for what it needs itself: so much was named, and no more.
     assert ELSEWHERE not in NEEDED
     asking = NewBrowser(browser, page)
     asking.page.goto(f"{server.base}/{ELSEWHERE}?project={digits}")
-    asking.page.locator(f"nav a[href$='/{name}']").first.click()
-    asking.page.locator(DRAWN[name]).first.wait_for()
+    asking.page.locator(f"nav a[href$='/{which}']").first.click()
+    asking.page.locator(DRAWN[which]).first.wait_for()
     asking.page.wait_for_load_state("networkidle")
     assert {one for one in named.asked if not OTHER_KINDS.search(one)} <= set(asking.asked)
     assert len(ALWAYS) < len([one for one, by in asking.asked.items() if by == "script"])
