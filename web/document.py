@@ -46,9 +46,9 @@ PAGES = (
 ALWAYS = ("BidiComponent", "Html", "menu.js", "installing.js")
 NEEDED = {
     START: ("Button", "ImageList", "sign_out.js"),
-    "annotate": ("Button", "*/card.js", "*/class_list.js"),
+    "annotate": ("*/card.js", "*/class_list.js"),
     "queue": ("TextInput", "Selectbox", "DataFrame"),
-    "progress": ("Button", "Metric", "PlotlyChart"),
+    "progress": ("Metric", "PlotlyChart"),
     "map": ("Radio", "Multiselect", "PlotlyChart"),
     "export": ("TextInput", "Radio", "Button", "DataFrame"),
     "settings": ("TextInput", "TextArea", "Selectbox", "NumberInput", "Checkbox", "Radio", "DataFrame"),
@@ -91,7 +91,7 @@ def needed(page: str) -> list[str]:
     """Addresses, from that of the page, of the scripts that it is drawn with and of all that they import."""
     found: dict[str, None] = {}
     for name in (*ALWAYS, *NEEDED.get(page, ())):
-        found.update(dict.fromkeys(_ours(name) if name.endswith(".js") else _streamlits(name)))
+        found.update(dict.fromkeys(_ours(name) if name.endswith(".js") else streamlits(name)))
     return list(found)
 
 
@@ -105,8 +105,9 @@ def _ours(pattern: str) -> list[str]:
     return [scripts.address(one) for name in names for one in scripts.with_imports(name)]
 
 
-def _streamlits(name: str) -> list[str]:
-    """
+def streamlits(name: str) -> list[str]:
+    """Addresses of a script of Streamlit's, and of all that it imports. name : without its hash
+
     Raises
     ------
     ValueError
