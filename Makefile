@@ -51,7 +51,9 @@ postgres: .venv/.ready-dev
 		|| { echo "Winnow needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make run PYTHON=python3.12"; exit 1; }
 	@echo "Making the environment in .venv (once, about a minute) ..."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements.txt
+	@echo "Getting and installing the packages that Winnow needs ..."
+	@# Python compiles each module of theirs when it is first imported: most never are.
+	@$(BIN)/python -m pip install --no-compile --quiet --quiet --disable-pip-version-check --requirement requirements.txt
 	@$(BIN)/python -m workflow.warming
 	@touch $@
 

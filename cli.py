@@ -32,6 +32,8 @@ REFUSED = 2
 """Exit status of a command that did not do what it was asked to; one line on standard error says why."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
+_NO_PORT = 1
+"""Exit status with which Streamlit ends a server that gets no port."""
 
 
 def run() -> NoReturn:
@@ -73,11 +75,21 @@ def serve() -> Any:
     from workflow.common.at_start import terminal
 
     terminal.as_json = is_json()
-    with home():
-        pass  # what is wrong with the settings or the data is said as every command says it
+    with home() as here:  # what is wrong with the settings or the data is said as every command says it
+        settings = here.settings
     program = Path(__file__).with_name("app.py")
-    sys.argv = [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
-    runpy.run_path(str(program), run_name="__main__")
+    given, sys.argv = sys.argv, [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
+    try:
+        runpy.run_path(str(program), run_name="__main__")
+    except SystemExit as ended:
+        if ended.code != _NO_PORT:
+            raise
+        raise click.ClickException(
+            f"Winnow cannot listen at port {settings.port} of {settings.host}: another program does, or this user may "
+            "not. Fix: end that program, or set WINNOW_PORT to another port."
+        ) from None
+    finally:
+        sys.argv = given
     return WRITTEN
 
 

@@ -130,6 +130,19 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("label vectors", _sensing),
     ("annotators", _crowd),
 )
+APART = frozenset(
+    {
+        "neighbour search",
+        "scaled votes",
+        "online learners",
+        "margin learners",
+        "margins",
+        "soft labels",
+        "label vectors",
+        "annotators",
+    }
+)
+"""Steps that share no kernel with the others: a second process can compile them meanwhile."""
 
 
 class _Compiler(event.Listener):
@@ -147,17 +160,24 @@ class _Compiler(event.Listener):
         pass
 
 
-def compile_kernels(progress: StepProgress | None = None, compiling: StepProgress | None = None) -> float:
+def compile_kernels(
+    progress: StepProgress | None = None,
+    compiling: StepProgress | None = None,
+    apart: bool | None = None,
+) -> float:
     """Compile all kernels for the argument types in use; near instant when their machine code is on disk.
 
     progress : called as progress(steps done, steps in all, name of the next step), at the end with ""
     compiling : called in the same way where the compiler really begins in a step
+    apart : whether to do the steps of `APART`, or the others; None for all
     Returns the seconds it took. The machine code lies in `__pycache__` beside the sources, or in a folder of
     the user's where that cannot be written.
     """
     begun, compiler = time.perf_counter(), _Compiler()
     with event.install_listener("numba:compile", compiler):
         for done, (name, step) in enumerate(STEPS):
+            if apart is not None and apart != (name in APART):
+                continue
             if progress is not None:
                 progress(done, len(STEPS), name)
             compiler.say = None if compiling is None else partial(compiling, done, len(STEPS), name)

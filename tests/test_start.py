@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -26,12 +28,12 @@ COMMANDS = {
 }
 
 
-def start(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def start(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("WINNOW_")}
     return subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
-        env={**kept, "WINNOW_HOME": str(home)},
+        env={**kept, "WINNOW_HOME": str(home), **more},
         capture_output=True,
         text=True,
         check=False,
@@ -141,3 +143,22 @@ def test_nothing_is_wrong_with_a_first_start(tmp_path: Path) -> None:
 
     done = start(tmp_path / "home", *COMMANDS["shell"])
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)], ids=["words", "document"])
+def test_a_port_that_another_program_has_is_a_refusal(tmp_path: Path, words: tuple[str, ...]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = start(tmp_path / "home", "cli.py", "serve", *words, WINNOW_PORT=str(port))
+    said = f"cannot listen at port {port} of 127.0.0.1"
+    assert done.returncode == 2
+    assert said in done.stderr.splitlines()[-1]
+    assert "Fix: " in done.stderr.splitlines()[-1]
+    if not words:
+        assert done.stdout == ""
+    else:
+        problem = json.loads(done.stdout)
+        assert said in problem["detail"]
+        assert problem["exit_status"] == 2

@@ -17,41 +17,18 @@ from streamlit.file_util import get_static_dir
 
 from web.signin_page import page
 
-PAGES = (
-    "annotate",
-    "queue",
-    "progress",
-    "map",
-    "review",
-    "disputes",
-    "team",
-    "models",
-    "export",
-    "import",
-    "people",
-    "audit",
-    "backups",
-    "settings",
-    "account",
-    "home",
-    "start",
-)
-"""Addresses of pages. All are the same document; which page a person may have is asked where it is drawn."""
-
 STREAM = "/_stcore/stream"
 HOST_CONFIG = "/_stcore/host-config"
 _STATIC = "/static/"
 STREAMLITS = {
-    "/": ("GET",),
-    "/{page}": ("GET",),
     "/favicon.png": ("GET",),
     "/manifest.json": ("GET",),
     f"{_STATIC}{{name:path}}": ("GET",),
     "/_stcore/health": ("GET",),
     "/media/{name}": ("GET",),
 }
-"""Streamlit's addresses with their methods, for whoever is signed in; /{page} stands for PAGES. Beside them there are
-HOST_CONFIG, which we answer, and STREAM, the websocket of the pages."""
+"""Streamlit's addresses with their methods, for whoever is signed in. Beside them there are HOST_CONFIG, which we
+answer, and STREAM, the websocket of the pages."""
 
 _POLICY = 1008  # the close code of a websocket that is against the rules
 _NOT_THERE = "There is no such address here. Fix: begin at the start page."
@@ -83,11 +60,7 @@ class Closed:
     def __init__(self, app: ASGIApp, ours: Sequence[BaseRoute]) -> None:
         self._app = app
         self._host_config = _route(HOST_CONFIG, "GET")
-        open_ones = [
-            _route(path.replace("{page}", page), *methods)
-            for path, methods in STREAMLITS.items()
-            for page in (PAGES if "{page}" in path else ("",))
-        ]
+        open_ones = [_route(path, *methods) for path, methods in STREAMLITS.items()]
         folder = Path(get_static_dir(), "static")
         self._static = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
         self._routes = [*ours, *open_ones, self._host_config]

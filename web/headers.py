@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from pathlib import Path
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.file_util import get_static_dir
+
+from web.document import START, document
 
 
 def hashes_of(document: str) -> list[str]:
@@ -18,10 +18,10 @@ def hashes_of(document: str) -> list[str]:
     return [f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in inline]
 
 
-# What Streamlit 1.67 needs beside this server's own files: the inline script of its document, modules from blob:
+# What Streamlit 1.67 needs beside this server's own files: the inline scripts of the document, modules from blob:
 # addresses (components), styles written as pages are drawn. Nothing makes a script of text: Plotly would for WebGL, and
 # Vega would, neither of which pages use. Nobody may frame Winnow.
-_INLINE = hashes_of(Path(get_static_dir(), "index.html").read_text("utf-8"))
+_INLINE = hashes_of(document(START))
 _CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",

@@ -23,6 +23,7 @@ HEADERS = {
     "content-encoding": "gzip",
     "vary": "accept-encoding",
 }
+_KEPT: dict[Path, bytes] = {}
 
 
 class Packed:
@@ -33,10 +34,11 @@ class Packed:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = files().get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
-        if path is None or not _takes_packed(Headers(scope=scope)):
+        if path is None or not takes_packed(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
-        content = await run_in_threadpool(packed, path)
+        # To have a thread takes longer than all else that is done here.
+        content = _KEPT.get(path) or await run_in_threadpool(packed, path)
         await Response(content, headers=HEADERS, media_type=TYPES[path.suffix])(scope, receive, send)
 
 
@@ -51,12 +53,14 @@ def files() -> dict[str, Path]:
     }
 
 
-@cache
 def packed(path: Path) -> bytes:
-    return gzip.compress(path.read_bytes(), mtime=0)
+    """The file packed, once."""
+    if path not in _KEPT:
+        _KEPT[path] = gzip.compress(path.read_bytes(), mtime=0)
+    return _KEPT[path]
 
 
-def _takes_packed(headers: Headers) -> bool:
-    """A range of a file is of the file as it is."""
+def takes_packed(headers: Headers) -> bool:
+    """Whether who asks takes it packed. A range of a file is of the file as it is."""
     taken = [one.replace(" ", "").lower() for one in headers.get("accept-encoding", "").split(",")]
     return "gzip" in taken and "range" not in headers

@@ -11,7 +11,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount, Route
 from streamlit import config
 
-from web import bearer, installing, presses, scripts
+from web import bearer, document, installing, presses, scripts
 from web.api.made import make_api
 from web.backups import backup_file
 from web.closed import Closed
@@ -45,6 +45,7 @@ ROUTES = [
     Route(arrivals.PATH, receive_file, methods=["POST"]),
     Route(presses.ADDRESS, presses.take_press, methods=["POST"]),
     Route(f"{owners.PATH}/{{name}}", backup_file, methods=["GET"]),
+    *(Route(f"/{page}", document.show, methods=["GET"]) for page in (document.START, *document.PAGES)),
     Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
     Route(f"{installing.PATH}/manifest.webmanifest", installing.manifest, methods=["GET"]),
     Route(f"{installing.PATH}/icon-{{size}}.png", installing.icon, methods=["GET"]),

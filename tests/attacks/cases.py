@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from web.closed import PAGES
+from web.document import PAGES
 
 NOBODY, ADA, EVE, OWNER = "nobody", "ada", "eve", "owner"
 """Not signed in; annotator of the demo alone; owner of one project of her own; owner of this Winnow."""

@@ -22,7 +22,7 @@ from tests.attacks import world
 from tests.attacks.cases import ADA, CASES, EVE, HOST, NOBODY, OWNER, Case
 from tests.attacks.world import SECRET, World
 from tests.browser.server import Server
-from web.closed import PAGES
+from web.document import PAGES
 from workflow.people import team
 from workflow.seat import Seat
 

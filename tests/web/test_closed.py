@@ -12,7 +12,8 @@ from streamlit.file_util import get_static_dir
 
 from tests.conftest import ROOT
 from tests.web.conftest import BASE, COOKIE
-from web.closed import HOST_CONFIG, PAGES, STREAM, STREAMLITS
+from web.closed import HOST_CONFIG, STREAM, STREAMLITS
+from web.document import PAGES
 from workflow.home import Home
 from workflow.people import team
 from workflow.seat import Seat

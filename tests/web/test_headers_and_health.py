@@ -14,6 +14,7 @@ import workflow.home
 from tests.disks import filled, small_disk
 from tests.web.conftest import BASE, COOKIE, app_of
 from tests.workflow.world import full_disk
+from web.document import document
 from web.headers import HEADERS, hashes_of
 from workflow.home import Home
 from workflow.outgoing.backups import keeping
@@ -36,12 +37,14 @@ def test_nobody_may_frame_winnow_or_run_foreign_scripts() -> None:
     assert "*" not in policy
 
 
-def test_scripts_are_files_and_the_one_of_streamlits_document() -> None:
+def test_scripts_are_files_and_the_two_that_stand_in_the_document() -> None:
     (scripts,) = [
         one for one in HEADERS["content-security-policy"].split("; ") if one.startswith("script-src")
     ]
     assert "unsafe" not in scripts
-    assert scripts.count("'sha256-") == 1
+    assert scripts.split("'sha256-")[0] == "script-src 'self' blob: "
+    assert {one for one in scripts.split() if "sha256" in one} == set(hashes_of(document("annotate")))
+    assert scripts.count("'sha256-") == 2
     # echo -n 'a = 1' | openssl dgst -sha256 -binary | base64
     assert hashes_of("<script src='x'></script><script>a = 1</script>") == [
         "'sha256-tbwf/ZCRL7GL7259gJCRksemSSiWMgFW1n+68QTGVEo='"

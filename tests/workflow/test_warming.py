@@ -28,11 +28,58 @@ def test_a_step_is_spoken_of_where_the_compiler_begins_in_it(monkeypatch: pytest
     )
     monkeypatch.setattr(compiling, "STEPS", steps)
     monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)  # the other tests are in this process
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
     said: list[str] = []
     assert warming.warm_up(said.append) > 0
     assert said == ["Compiling the numeric kernels (once, step 2 of 3: doubling) ..."]
     warming.warm_up(said.append)
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("ends", ["", "raise SystemExit(1)"])
+def test_a_second_process_compiles_what_stands_apart_once_the_compiler_begins(
+    monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """What it says is passed on, and whatever became of it, its steps are looked at here."""
+
+    @numba.njit
+    def halve(number: int) -> float:
+        return number / 2
+
+    @numba.njit
+    def treble(number: int) -> int:
+        return 3 * number
+
+    began: list[object] = []
+
+    def start() -> subprocess.Popen[str]:
+        began.append("second")
+        return subprocess.Popen(
+            [sys.executable, "-c", f"print('Elsewhere.', flush=True)\n{ends}"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    steps = (("trebling", lambda: treble(1)), ("halving", lambda: halve(1)), ("nothing", lambda: None))
+    monkeypatch.setattr(compiling, "STEPS", steps)
+    monkeypatch.setattr(compiling, "APART", frozenset({"trebling"}))
+    monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)
+    monkeypatch.setattr(warming, "_start", start)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    said: list[str] = []
+    warming.warm_up(said.append)
+    assert said == [
+        "Compiling the numeric kernels (once, step 2 of 3: halving) ...",
+        "Elsewhere.",
+        "Compiling the numeric kernels (once, step 1 of 3: trebling) ...",
+    ]
+    warming.warm_up(said.append)
+    assert (len(said), began) == (3, ["second"])
+
+
+def test_what_stands_apart_are_steps() -> None:
+    names = {name for name, _ in compiling.STEPS}
+    assert names > compiling.APART > set()
 
 
 @pytest.mark.slow

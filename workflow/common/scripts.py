@@ -6,6 +6,8 @@ Pages take the addresses from here, the server's route the contents, so that the
 from __future__ import annotations
 
 import hashlib
+import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +15,7 @@ from pathlib import Path
 
 PATH = "/scripts"
 """Where the server gives them out."""
+_IMPORTED = re.compile(rb'^import\b[^;"]*"(\.[^"]+)";', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,18 @@ class Scripts:
         if name not in self.contents:
             raise KeyError(f"There is no JavaScript module {name!r}; there are {', '.join(self.contents)}.")
         return f"{PATH.lstrip('/')}/{self.version}/{name}"
+
+    def with_imports(self, name: str) -> list[str]:
+        """A module and all that it and those import, by their paths, itself first."""
+        left, found = [name], dict.fromkeys([name])
+        while left:
+            importer = left.pop()
+            for path in _IMPORTED.findall(self.contents[importer]):
+                one = posixpath.normpath(posixpath.join(posixpath.dirname(importer), path.decode()))
+                if one not in found:
+                    found[one] = None
+                    left.append(one)
+        return list(found)
 
 
 @cache

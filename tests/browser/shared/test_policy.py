@@ -7,7 +7,7 @@ from playwright.sync_api import ConsoleMessage, Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from web.closed import PAGES
+from web.document import PAGES
 
 pytestmark = pytest.mark.browser
 

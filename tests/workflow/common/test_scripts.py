@@ -32,3 +32,16 @@ def test_an_address_is_that_of_a_module_that_is_there(tmp_path: Path) -> None:
     assert scripts.address("a.js") == f"scripts/{scripts.version}/a.js"
     with pytest.raises(KeyError, match=r"no JavaScript module 'b.js'; there are a.js"):
         scripts.address("b.js")
+
+
+def test_a_module_comes_with_all_that_it_and_those_import(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a.js").write_text(
+        'import { one } from "./b/c.js";\n/** @import { T } from "./types.js" */\nconst x = "./d.js";\n'
+    )
+    (tmp_path / "b" / "c.js").write_text('import {\n  one,\n  two,\n} from "../e.js";\nimport "./c.js";\n')
+    for name in ("d.js", "e.js"):
+        (tmp_path / name).write_text('export function one() { return "./d.js"; }\n')
+    scripts = scripts_in(tmp_path)
+    assert scripts.with_imports("a.js") == ["a.js", "b/c.js", "e.js"]
+    assert scripts.with_imports("e.js") == ["e.js"]

@@ -1,0 +1,74 @@
+"""What a page is drawn with is on its way before the page is told of: its document names it, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser import room
+from tests.browser.server import Server
+from web.document import ALWAYS, NEEDED, START, streamlits
+
+pytestmark = pytest.mark.browser
+
+DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
+"""What is there once the page is."""
+ELSEWHERE = "import"
+"""A page whose document names no more than those of all do."""
+OF_MANY_PROJECTS = "Selectbox"
+"""What a page of a project has more where there are several, as there are of these tests."""
+OTHER_KINDS = re.compile(r"/label_vectors/")
+"""The cards of all kinds are named: which one a question has is not known before it comes."""
+
+
+class NewBrowser:
+    """One that has nothing but the sign-in of another page; `asked` is {script: who asked for it}."""
+
+    def __init__(self, browser: Browser, signed_in: Page) -> None:
+        self.context = browser.new_context(storage_state=signed_in.context.storage_state())
+        self.page = self.context.new_page()
+        self.asked: dict[str, str] = {}
+        session = self.context.new_cdp_session(self.page)
+        session.on("Network.requestWillBeSent", self._note)
+        session.send("Network.enable")
+
+    def _note(self, one: dict[str, Any]) -> None:
+        path = one["request"]["url"].partition("?")[0]
+        if path.endswith(".js") and not path.startswith("blob:"):
+            self.asked.setdefault(path, one["initiator"]["type"])
+
+
+@pytest.mark.parametrize("which", DRAWN, ids=["home", "annotate"])
+def test_the_document_names_what_the_page_is_drawn_with(
+    page: Page, server: Server, digits: int, browser: Browser, which: str
+) -> None:
+    named = NewBrowser(browser, page)
+    named.page.goto(f"{server.base}/{which}?project={digits}")
+    named.page.locator(DRAWN[which]).first.wait_for()
+    named.page.wait_for_load_state("networkidle")
+    late = {one for one, by in named.asked.items() if by != "parser"}
+    assert late <= {f"{server.base}/{one}" for one in streamlits(OF_MANY_PROJECTS)}
+    # A page that is come to from another asks for what it needs itself: so much was named, and no more.
+    assert ELSEWHERE not in NEEDED
+    asking = NewBrowser(browser, page)
+    asking.page.goto(f"{server.base}/{ELSEWHERE}?project={digits}")
+    asking.page.locator(f"nav a[href$='/{which}']").first.click()
+    asking.page.locator(DRAWN[which]).first.wait_for()
+    asking.page.wait_for_load_state("networkidle")
+    assert {one for one in named.asked if not OTHER_KINDS.search(one)} <= set(asking.asked)
+    assert len(ALWAYS) < len([one for one, by in asking.asked.items() if by == "script"])
+    for one in (named, asking):
+        one.context.close()
+
+
+def test_streamlit_is_looked_for_where_it_is(page: Page, server: Server) -> None:
+    """And not below the address of the page first."""
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url))
+    page.goto(f"{server.base}/annotate?project=1")
+    page.locator(room.CARD).wait_for()
+    assert f"{server.base}/_stcore/health" in asked
+    assert not [one for one in asked if "/annotate/" in one]

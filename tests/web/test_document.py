@@ -1,0 +1,75 @@
+"""The document of every page names, in its head, scripts that there are, and nothing that Streamlit names already."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from streamlit.file_util import get_static_dir
+
+from tests.web.conftest import COOKIE
+from web.document import ALWAYS, NEEDED, PAGES, START, document, needed
+from web.headers import hashes_of
+from workflow.home import Home
+from workflow.people import team
+from workflow.seat import Seat
+
+STREAMLITS = Path(get_static_dir(), "index.html").read_text("utf-8")
+PRELOADS = re.compile(r'<link rel="modulepreload"[^>]*href="\./([^"]+)">')
+
+
+@pytest.fixture
+def ada(client: TestClient, home: Home) -> TestClient:
+    """An annotator's browser."""
+    seat = Seat(home, team.ensure_owner(home).id)
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Ada")))
+    return client
+
+
+@pytest.mark.parametrize("page", [START, "annotate", "progress", "account"])
+def test_all_that_is_named_is_there_and_named_once(ada: TestClient, page: str) -> None:
+    text = ada.get(f"/{page}").text
+    named = PRELOADS.findall(text)
+    assert len(named) == len(set(named)) > len(PRELOADS.findall(STREAMLITS)) > 50
+    for address in named[len(PRELOADS.findall(STREAMLITS)) :]:
+        answer = ada.get(f"/{address}")
+        assert answer.status_code == 200, address
+        assert answer.headers["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize("page", [START, *PAGES])
+def test_it_is_streamlits_and_more_in_its_head(page: str) -> None:
+    before, after = document(page).split("<script>window.__streamlit")
+    assert STREAMLITS.startswith(before.rstrip())
+    head, rest = after.split("</head>")
+    assert STREAMLITS.endswith(f"</head>{rest}")
+    assert set(hashes_of(document(page))) == set(hashes_of(document(START))), "one policy for all"
+    assert all("low" in one for one in re.findall(r"<link [^>]*>", head))
+
+
+def test_what_a_script_imports_is_named_with_it() -> None:
+    names = [re.sub(r"\.[\w-]{8}\.js$", "", one.rpartition("/")[2]) for one in needed("annotate")]
+    assert {"BidiComponent", "serialization", "purify.es"} <= set(names)
+    ours = {
+        one.partition("/")[2].partition("/")[2] for one in needed("annotate") if one.startswith("scripts/")
+    }
+    assert {"menu.js", "card/card.js", "card/keys.js", "one_label/yes_no.js", "label_vectors/cell.js"} <= ours
+    assert "file_box.js" not in ours
+    assert "PlotlyChart" in " ".join(needed("progress"))
+    assert "PlotlyChart" not in " ".join(needed("annotate"))
+
+
+def test_what_pages_need_is_of_pages() -> None:
+    assert NEEDED.keys() <= {START, *PAGES}
+    assert all(not set(more) & set(ALWAYS) for more in NEEDED.values())
+
+
+def test_it_comes_packed_to_who_takes_it_so_and_is_asked_for_each_time(ada: TestClient) -> None:
+    for coding in ("gzip", "identity"):
+        answer = ada.get("/annotate", headers={"accept-encoding": coding})
+        assert answer.text == document("annotate")
+        assert answer.headers.get("content-encoding", "identity") == coding
+        assert answer.headers["cache-control"] == "no-cache"
+        assert answer.headers["vary"] == "accept-encoding"
