@@ -99,6 +99,7 @@ def test_what_a_person_wrote_about_a_place_is_counted_as_the_database_counts_it(
         check()
     undoing.undo(seat)
     check()
+    seat.settle()  # one whose model is fitted now stays
     assert all(slot.put_away() for slot in seat.home.shelf.opened().values())
     check()
     with seat.turn() as turn:
