@@ -133,7 +133,6 @@ STEPS: tuple[tuple[str, Callable[[], None]], ...] = (
 APART = frozenset(
     {
         "neighbour search",
-        "scaled votes",
         "online learners",
         "margin learners",
         "margins",

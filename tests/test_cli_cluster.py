@@ -66,9 +66,15 @@ class TestOneWay:
         assert f"tcp://a:1 {ASKED}" in shell.refused(command, "--cluster", "tcp://a:1", table)
 
     def test_without_the_setting_it_has_to_name_somebody(
-        self, shell: Shell, table: Path, command: str
+        self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for words in ((table, "--cluster"), ("--cluster", table), ("--cluster", "", table)):
+        monkeypatch.setenv("WINNOW_CLUSTER", " ")  # which is unset
+        for words in (
+            (table, "--cluster"),
+            ("--cluster", table),
+            ("--cluster", "", table),
+            ("--cluster", " ", table),
+        ):
             line = shell.refused(command, *words)
             assert (
                 "--cluster without an address means whom WINNOW_CLUSTER names, which is not set. Fix:" in line

@@ -55,9 +55,10 @@ def settings_with(cluster: str | None) -> Settings:
     UsageError for an option without one where nobody is set."""
     from workflow.settings import Settings
 
-    if cluster == _OF_SETTING and not os.environ.get(SETTING):
+    named = (cluster or "").strip()  # as settings are read: blanks are no address
+    if cluster is not None and not named and not os.environ.get(SETTING, "").strip():
         raise click.UsageError(
             f"--cluster without an address means whom {SETTING} names, which is not set. Fix: name one, such as "
             "--cluster tcp://10.0.0.1:8786 or --cluster processes:4; or leave --cluster out, and this process does it."
         )
-    return Settings.from_environment(os.environ | ({SETTING: cluster} if cluster else {}))
+    return Settings.from_environment(os.environ | ({SETTING: named} if named else {}))

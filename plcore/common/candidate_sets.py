@@ -167,8 +167,9 @@ class CandidateSets:
         if not self.writeable:
             raise ValueError("assignment destination is read-only")
         if self._shared:
-            self.words, self._shared = self.words[: self._used].copy(), False
+            # Shared until all of them are copied: there may be no memory for one.
             self.start, self.sizes = self.start.copy(), self.sizes.copy()
+            self.words, self._shared = self.words[: self._used].copy(), False
 
     def _room(self, length: int) -> int:
         """Where so many more words can lie; sets that have moved or become shorter are closed up first."""
