@@ -57,8 +57,7 @@ class CandidateSets:
             keys = np.unique(keys)
         row, label = keys // m, (keys % m).astype(np.int32)
         size = np.bincount(row, minlength=n).astype(np.int64)
-        n_words = -(-m // 32)
-        length = np.minimum(size, n_words)
+        length = np.minimum(size, n_words := -(-m // 32))
         start = np.cumsum(length) - length
         if not (long := size > n_words).any():
             return cls(label, start, size, m)
@@ -158,16 +157,14 @@ class CandidateSets:
 
     def put_exact(self, rows: AnyArray, labels: AnyArray) -> None:
         """Leave each of these distinct rows, which have a candidate or more, this label alone."""
-        if len(rows):
-            self._own()
+        self._own()
         self.words[self.start[rows]] = labels
         self.sizes[rows] = 1
 
     def _own(self) -> None:
         if not self.writeable:
             raise ValueError("assignment destination is read-only")
-        if self._shared:
-            # Shared until all of them are copied: there may be no memory for one.
+        if self._shared:  # until all of them are copied: there may be no memory for one
             self.start, self.sizes = self.start.copy(), self.sizes.copy()
             self.words, self._shared = self.words[: self._used].copy(), False
 
