@@ -18,10 +18,8 @@ import numpy as np
 from plcore.common.types import AnyArray
 
 _ALIGNED = 64
-_HEADER, _LENGTHS = (
-    30,
-    26,
-)  # bytes of a member before its name; where the lengths of name and extra fields stand
+_HEADER = 30  # bytes of a member before its name
+_LENGTHS = 26  # where in them the lengths of name and extra fields stand
 _ZIP64 = 20  # bytes of the extra field with sizes of 64 bits
 _PADDING = 0x4E57  # an extra field that no program knows, and so passes over
 
@@ -43,18 +41,22 @@ def map_arrays(file: IO[bytes]) -> dict[str, AnyArray]:
     name is gone; what is written to them is nobody else's. Those of files that others wrote may be in memory.
 
     file : open; nobody may make it shorter meanwhile, or whoever looks at an array ends
-    Raises zipfile.BadZipFile where a bit is another than was written, ValueError for objects, OSError.
+    Raises zipfile.BadZipFile where a bit of an array is another than was written, ValueError for objects, OSError.
     """
+    try:
+        return _mapped(file)
+    except (RuntimeError, struct.error, zlib.error) as error:  # of what a damaged directory says of a member
+        raise zipfile.BadZipFile(f"The file of arrays is damaged: {error}.") from error
+
+
+def _mapped(file: IO[bytes]) -> dict[str, AnyArray]:
     found = {}
     with zipfile.ZipFile(file) as packed:
         whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         for info in packed.infolist():
             name = info.filename.removesuffix(".npy")
-            start = (
-                info.header_offset
-                + _HEADER
-                + sum(struct.unpack_from("<HH", whole, info.header_offset + _LENGTHS))
-            )
+            lengths = struct.unpack_from("<HH", whole, info.header_offset + _LENGTHS)
+            start = info.header_offset + _HEADER + sum(lengths)
             if start % _ALIGNED or info.compress_type != zipfile.ZIP_STORED:
                 with packed.open(info) as member:
                     found[name] = np.lib.format.read_array(member, allow_pickle=False)

@@ -7,11 +7,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -46,7 +46,7 @@ def find_parts(path: Path) -> ParquetParts | None:
     """The files of a folder that is one table in parts; None where it is not: one file alone, files of other kinds,
     other columns, images or recordings in them. What Spark and others write beside parts (`_SUCCESS`) is passed over.
 
-    Raises TableError where one of them is damaged. OSError.
+    Raises TableError where one of them is damaged, or a column is only in names of folders. OSError.
     """
     if not path.is_dir():
         return None
@@ -62,7 +62,19 @@ def find_parts(path: Path) -> ParquetParts | None:
         if INDEX in names or any(map(holds_files, found.types)) or not schema.equals(found):
             return None
     assert schema is not None  # noqa: S101 - there are files
+    _refuse_named_values(path, files, schema)
     return ParquetParts(files, schema, n_rows)
+
+
+def _refuse_named_values(folder: Path, files: tuple[Path, ...], schema: pa.Schema) -> None:
+    """Refuse a column that only names of folders hold, as programs write tables that they split by its values: it
+    would be missing."""
+    for file in files:
+        for name in file.relative_to(folder).parent.parts:
+            column, sign, _ = name.partition("=")
+            if sign and column not in schema.names:
+                message = f"The column {quoted(column)} is only in names of folders, as in {quoted(name)}."
+                raise refusal(message, "Write it into the files, too, or write them without partitions.")
 
 
 def _files_under(folder: Path) -> Iterator[Path]:
@@ -143,15 +155,14 @@ class _Stored:
         self._folder, self._n_rows, self.n_done = folder, n_rows, 0
         self._writer: pa.RecordBatchFileWriter | None = None
         self._sink: pa.NativeFile | None = None
-        self._vectors: dict[str, np.memmap[Any, Any]] = {}
+        self._vectors: dict[str, tuple[BinaryIO, int]] = {}  # the file, and its width
 
     def add(self, some: ColumnReader, file: str) -> None:
         """Put these rows behind the others."""
         if self._writer is None:
             self._begin(some)
-        n = min(some.n_rows, self._n_rows - self.n_done)
         widths = {name: array.shape[1] for name, array in some.arrays.items()}
-        if some.names != self.names or widths != {name: one.shape[1] for name, one in self._vectors.items()}:
+        if some.names != self.names or widths != {name: width for name, (_, width) in self._vectors.items()}:
             others = sorted({*some.names, *widths} ^ {*self.names, *self._vectors}) or sorted(widths)
             message = (
                 f"{quoted(others[0])} has other lists from row {self.n_done + 1:,} on, in {quoted(file)}."
@@ -161,7 +172,7 @@ class _Stored:
         schema = pa.schema([pa.field(str(place), pa.large_string()) for place in range(len(self.names))])
         self._writer.write_batch(pa.record_batch(some.columns, schema=schema))
         for name, array in some.arrays.items():
-            self._vectors[name][self.n_done : self.n_done + n] = array[:n]
+            self._vectors[name][0].write(array.tobytes())
         self.n_done += some.n_rows
 
     def _begin(self, first: ColumnReader) -> None:
@@ -172,17 +183,17 @@ class _Stored:
         for place, (name, array) in enumerate(first.arrays.items()):
             file = f"array-{place}"
             self.arrays.append({"name": name, "file": file})
-            self._vectors[name] = np.lib.format.open_memmap(
-                array_file(self._folder, file), "w+", np.float32, (self._n_rows, array.shape[1])
-            )
+            # Written and not mapped: where the disk is full, writing to a map ends the process.
+            opened = array_file(self._folder, file).open("wb")
+            self._vectors[name] = opened, array.shape[1]
+            head = np.lib.format.header_data_from_array_1_0(array) | {"shape": (self._n_rows, array.shape[1])}
+            np.lib.format.write_array_header_1_0(opened, head)
 
     def close(self) -> None:
-        for one in (self._writer, self._sink):
-            if one is not None:
-                one.close()
-        for vectors in self._vectors.values():
-            vectors.flush()
-        self._vectors.clear()
+        with ExitStack() as open_files:  # each is closed, also where the disk is too full to close another
+            for one in (*(file for file, _ in self._vectors.values()), self._sink, self._writer):
+                if one is not None:
+                    open_files.callback(one.close)
 
 
 @contextmanager

@@ -91,7 +91,9 @@ def _store_array(array: Vectors, folder: Path, file: str, name: str) -> dict[str
     if not sp.issparse(array):
         path = array_file(folder, file)
         path.unlink(missing_ok=True)  # one that is mapped stays as it is
-        np.save(path, array, allow_pickle=False)
+        # Row by row, as the table's own file has them: else features would differ from those of a table read from it in
+        # their last bits.
+        np.save(path, np.ascontiguousarray(array), allow_pickle=False)
         return {"name": name, "file": file}
     for part in _CSR:
         np.save(array_file(folder, f"{file}-{part}"), getattr(array, part), allow_pickle=False)

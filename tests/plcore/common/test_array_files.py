@@ -89,6 +89,16 @@ def test_every_bit_of_the_arrays_counts(tmp_path: Path) -> None:
             map_arrays(path)
 
 
+@pytest.mark.parametrize("place", [10, 44])  # how it is packed, where it lies
+def test_a_damaged_directory_is_told_as_damage(tmp_path: Path, place: int) -> None:
+    path = written(tmp_path / "a.npz", {"one": np.arange(40)})
+    whole = path.read_bytes()
+    at = whole.index(b"PK\1\2") + place
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 64]) + whole[at + 1 :])
+    with pytest.raises(zipfile.BadZipFile):
+        map_arrays(path)
+
+
 def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "a.npz", {"one": np.arange(40)})
     path.write_bytes(path.read_bytes()[:-9])

@@ -40,7 +40,7 @@ def kept_graph(home: Home, table_hash: str, settings: LearnerSettings) -> Graph 
                 shutil.copyfileobj(file, own, 1 << 20)
                 own.flush()
                 return Graph.from_arrays(map_arrays(own))
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+    except (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile):
         logger.warning("The stored neighbours %s cannot be read; they are found anew.", path.name)
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -127,6 +128,29 @@ def test_folders_of_something_else_are_left(tmp_path: Path) -> None:
     assert find_parts(written(tmp_path / "pictures", picture, picture)) is None
     index = table(2).append_column("__index_level_0__", pa.array([0, 1]))
     assert find_parts(written(tmp_path / "index", index, index)) is None
+
+
+def test_parts_in_folders_are_read_but_no_column_is_lost_in_their_names(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number, name in enumerate(["x=0", "x=1"]):
+        written(folder / name, table(2, 2 * number))
+    found = read(folder, tmp_path / "out")
+    assert found.cells["name"].tolist() == ["row 0", "row 1", "row 2", "row 3"]
+    (folder / "x=1").rename(folder / "year=1")
+    with pytest.raises(TableError, match=r"The column 'year' is only in names of folders, as in 'year=1'"):
+        find_parts(folder)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no file that is always full")
+def test_a_disk_that_is_full_is_an_error_of_the_system(tmp_path: Path) -> None:
+    parts = find_parts(written(tmp_path / "parts", table(2), table(2, 2)))
+    assert parts is not None
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "array-0.npy").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as refused:
+        store_parts(parts, tmp_path / "out")
+    assert refused.value.errno == errno.ENOSPC
 
 
 def test_a_damaged_part_is_named(tmp_path: Path) -> None:

@@ -67,6 +67,15 @@ def test_vectors_and_groups_come_back(tmp_path: Path) -> None:
     assert (found.arrays["words"] != sparse).nnz == 0
 
 
+def test_vectors_lie_row_by_row_however_they_came(tmp_path: Path) -> None:
+    dense = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(3, 2))
+    cells = pd.DataFrame({"c": ["a", "b", "a"]}, dtype="str")
+    found = again(TableReading(cells, "npz", arrays={"v": dense}), tmp_path).arrays["v"]
+    np.testing.assert_array_equal(found, dense)
+    assert isinstance(found, np.ndarray)
+    assert found.flags.c_contiguous
+
+
 def test_files_are_found_again(tmp_path: Path) -> None:
     data = make_zip({"t.csv": b"id,c,p\n1,a|b,x.png\n", "x.png": picture()})
     for name, reading in {
