@@ -36,13 +36,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     workflow.home.close_home()
 
 
-def app_of() -> Starlette:
-    """The app over the process's home, as its settings are now."""
+def app_of(*, with_documents: bool = False) -> Starlette:
+    """The app over the process's home, as its settings are now.
+
+    with_documents : whether all pages have their documents; else `/` says who asks, two more what they are told
+    """
+    told = [Route("/", _who), Route("/account", _which_sign_in), Route("/progress", _broken)]
     return Starlette(
         routes=[
+            *([] if with_documents else told),
             *server.ROUTES,
-            Route("/account", _which_sign_in),
-            Route("/progress", _broken),
             WebSocketRoute("/{path:path}", _echo),
             Route(
                 "/{path:path}", _who, methods=["GET", "POST", "PUT", "DELETE", "PATCH"]

@@ -12,7 +12,7 @@ from tests.web.conftest import COOKIE
 from tests.workflow.common.malformed import PRESS
 from tests.workflow.media.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
-from web import bearer, server
+from web import bearer, document, server
 from web.uploads import TYPE
 from workflow import exporting, importing
 from workflow.access import RIGHTS, Right, Role
@@ -74,8 +74,11 @@ def test_every_route_has_its_line() -> None:
         *addresses.OF_WINNOW,
         bearer.API,  # what is below it: tests/web/api/test_access.py
     }
-    assert {route.path for route in server.ROUTES} <= ours
-    assert ours - {route.path for route in server.ROUTES} == {"/", "/_stcore/stream"}
+    pages = {
+        f"/{page}" for page in document.PAGES
+    }  # as "/", to which the paper's table of pages adds who is shown what
+    assert {route.path for route in server.ROUTES} - pages <= ours
+    assert ours - {route.path for route in server.ROUTES} == {"/_stcore/stream"}
     assert set(addresses.OF_ANY_PROJECT) == {arrivals.PATH}
 
 
@@ -94,7 +97,12 @@ def test_every_role_is_answered_as_the_paper_says(client: TestClient, seat: Seat
         assert client.get(asked(path, address)).status_code == wanted, path
     for path in addresses.OF_WINNOW:
         assert client.get(asked(path, address)).status_code == 403, path
-    for path in (*addresses.OPEN, "/", "/signout"):
+    for path in (
+        *addresses.OPEN,
+        "/",
+        *(f"/{page}" for page in document.PAGES if page != "progress"),
+        "/signout",
+    ):
         assert client.get(path).status_code == 200, path
     for path in addresses.OPEN_WITH_PROVIDER:
         assert client.get(path).status_code == 404, path

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 from streamlit.file_util import get_static_dir
 
-from tests.web.conftest import COOKIE
+from tests.web.conftest import BASE, COOKIE, app_of
 from web.document import ALWAYS, NEEDED, PAGES, START, document, needed
 from web.headers import hashes_of
 from workflow.home import Home
@@ -21,11 +22,12 @@ PRELOADS = re.compile(r'<link rel="modulepreload"[^>]*href="\./([^"]+)">')
 
 
 @pytest.fixture
-def ada(client: TestClient, home: Home) -> TestClient:
+def ada(home: Home) -> Iterator[TestClient]:
     """An annotator's browser."""
     seat = Seat(home, team.ensure_owner(home).id)
-    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Ada")))
-    return client
+    with TestClient(app_of(with_documents=True), base_url=BASE, follow_redirects=False) as made:
+        made.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Ada")))
+        yield made
 
 
 @pytest.mark.parametrize("page", [START, "annotate", "progress", "account"])
@@ -73,3 +75,10 @@ def test_it_comes_packed_to_who_takes_it_so_and_is_asked_for_each_time(ada: Test
         assert answer.headers.get("content-encoding", "identity") == coding
         assert answer.headers["cache-control"] == "no-cache"
         assert answer.headers["vary"] == "accept-encoding"
+
+
+def test_nobody_has_one_who_is_not_signed_in(ada: TestClient) -> None:
+    ada.cookies.clear()
+    for page in (START, *PAGES):
+        answer = ada.get(f"/{page}", headers={"accept": "text/html"})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/signin")
