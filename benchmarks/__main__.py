@@ -26,6 +26,7 @@ NAMES = (
     "large_import",
     "commit_checks",
     "retraining",
+    "first_start",
     "start",
     "pages",
     "first_load",
