@@ -3,7 +3,7 @@ characters that names and texts may not hold, arrays in files."""
 
 from __future__ import annotations
 
-from plcore.common.array_files import map_arrays, write_arrays
+from plcore.common.array_files import array_at, map_arrays, read_head, write_arrays
 from plcore.common.characters import escaped, forbidden_in_name, forbidden_in_text, unstorable_in
 from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real, is_whole
 from plcore.common.limits import LARGEST_FEATURE, check_feature_size
@@ -20,6 +20,7 @@ __all__ = [
     "IntArray",
     "StepProgress",
     "Table",
+    "array_at",
     "check_choice",
     "check_feature_size",
     "check_int",
@@ -35,6 +36,7 @@ __all__ = [
     "one_thread",
     "one_thread_for_good",
     "quoted",
+    "read_head",
     "shortened",
     "unstorable_in",
     "write_arrays",

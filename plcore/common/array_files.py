@@ -11,7 +11,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ _ALIGNED = 64
 _HEADER = 30  # bytes of a member before its name
 _LENGTHS = 26  # where in them the lengths of name and extra fields stand
 _ZIP64 = 20  # bytes of the extra field with sizes of 64 bits
+_MOST_HEAD = 1 << 16  # bytes of a .npy file before its array
 _PADDING = 0x4E57  # an extra field that no program knows, and so passes over
 
 
@@ -64,17 +65,25 @@ def _mapped(file: IO[bytes]) -> dict[str, AnyArray]:
             with memoryview(whole) as view, view[start : start + info.file_size] as bytes_of:
                 if zlib.crc32(bytes_of) != info.CRC:
                     raise zipfile.BadZipFile(f"{info.filename} is damaged.")
-            found[name] = _array_at(whole, start, info.file_size)
+            found[name] = array_at(whole, start)
     return found
 
 
-def _array_at(whole: mmap.mmap, start: int, size: int) -> AnyArray:
-    """The array that is written from this byte on."""
-    head = io.BytesIO(whole[start : start + min(size, 1 << 16)])
-    version = np.lib.format.read_magic(head)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, by_column, dtype = read(head)
+def array_at(whole: Any, start: int = 0) -> AnyArray:
+    """The array of a .npy file that lies in a map, or another buffer, from this byte on: not copied. Raises ValueError
+    for objects, or where there is no such file."""
+    with memoryview(whole) as view, view[start : start + _MOST_HEAD] as begun:
+        head = io.BytesIO(begun)
+    shape, by_column, dtype = read_head(head)
     if dtype.hasobject:
-        raise ValueError("An array of objects cannot be read.")
+        raise ValueError("The array holds objects, which are not read.")
     flat = np.frombuffer(whole, dtype, math.prod(shape), start + head.tell())
     return flat.reshape(shape, order="F" if by_column else "C")
+
+
+def read_head(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether it lies column by column, and type of the array in a .npy file, which is read up to the array.
+    Raises ValueError where it is none."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(file)

@@ -7,7 +7,6 @@ the pages of it that somebody asks for. Whoever has gone through all of it calls
 from __future__ import annotations
 
 import errno
-import math
 import mmap
 import tempfile
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from plcore.common import array_at
 from plcore.common.types import AnyArray
 
 _maps: WeakSet[mmap.mmap] = WeakSet()
@@ -44,19 +44,7 @@ def mapped_numbers(path: Path) -> npt.NDArray[np.float64]:
 
 def mapped_array(path: Path) -> AnyArray:
     """The array in a .npy file, as it lies there; read-only. Raises ValueError for another file, or one of objects."""
-    with path.open("rb") as file:
-        version = np.lib.format.read_magic(file)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
-        shape, by_column, dtype = read(file)
-        if dtype.hasobject:
-            raise ValueError(f"{path.name} holds objects.")
-        offset = file.tell()
-    if not math.prod(shape):
-        return np.empty(shape, dtype)
-    flat = np.frombuffer(mapped(path), dtype, offset=offset)
-    return flat.reshape(shape, order="F" if by_column else "C")
+    return array_at(mapped(path))
 
 
 def let_go() -> None:

@@ -92,8 +92,9 @@ def _hashes(ends: npt.NDArray[np.int64], text: pa.Buffer | None) -> npt.NDArray[
     found = np.full(len(ends) - 1, 0xCBF29CE484222325, dtype=np.uint64)
     signs = np.frombuffer(text or b"", dtype=np.uint8)
     lengths = np.diff(ends)
+    least = lengths.min()
     for place in range(lengths.max()):
-        rows = slice(None) if lengths.min() > place else np.flatnonzero(lengths > place)
+        rows = slice(None) if least > place else np.flatnonzero(lengths > place)
         found[rows] = (found[rows] ^ signs[ends[:-1][rows] + place]) * np.uint64(0x100000001B3)
     return found
 

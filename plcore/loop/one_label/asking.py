@@ -44,7 +44,8 @@ class RowChooser:
         by_votes = entry.needs is Need.GRAPH or settings.model_entry.upkeep is Upkeep.VOTES
         by_graph = by_votes or opening is not None
         first, now = pool.first.take(pool.train, axis=0), pool.candidates.take(pool.train, axis=0)
-        X, unseen = np.zeros((len(first), 1)), None
+        nothing = np.zeros((len(first), 1)), None
+        X, unseen = nothing
         if entry.needs is Need.FEATURES or (by_graph and graph is None):
             features = pool.table.features()
             features.fit(pool.table, pool.train)
@@ -56,10 +57,7 @@ class RowChooser:
             self.graph = graph or find_graph(X, unseen, settings)
             self.graph.check(len(pool.train), len(pool.held), settings.n_neighbors)
         if entry.needs is not Need.FEATURES:
-            X, unseen = (
-                np.zeros((len(first), 1)),
-                None,
-            )  # the largest of all that is made here, let go before the votes
+            X, unseen = nothing  # the largest of all that is made here is let go before the votes
         if by_votes and self.graph is not None:
             rule = entry.name if entry.kind is StrategyKind.RULE else "mw"
             self.ranker = EffectRanker(rule, settings.n_neighbors)

@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 
+from plcore.common import read_head
 from plcore.common.types import AnyArray
 from plcore.common.words import quoted
 from plcore.tables.archive import ZIP_FAULTS
@@ -39,12 +40,7 @@ def load_npz(data: bytes) -> dict[str, AnyArray]:
 
 def _array(data: bytes, name: str) -> AnyArray:
     try:
-        stream = io.BytesIO(data)
-        version = np.lib.format.read_magic(stream)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
-        shape, _, dtype = read(stream)
+        shape, _, dtype = read_head(io.BytesIO(data))
         if dtype.hasobject:
             message = f"the array {quoted(name)} is pickled: reading it could run a program."
             raise refusal(message, "Write numbers or text, dtype=str, not objects.")

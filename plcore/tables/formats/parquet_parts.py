@@ -4,11 +4,11 @@ ever in memory as a whole."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,7 +23,7 @@ from plcore.tables.formats.arrow_columns import ColumnReader, holds_files
 from plcore.tables.formats.hugging_face import DatasetFeatures, read_features
 from plcore.tables.formats.parquet import INDEX, damaged, roles_of
 from plcore.tables.formats.reading import refusal
-from plcore.tables.formats.stored_reading import CELLS, SAID, array_file, read_stored
+from plcore.tables.formats.stored_reading import CELLS, array_file, read_stored, store_said
 from plcore.tables.problems import Problem, TableError, table_error
 
 _ROWS_AT_ONCE = 1 << 16
@@ -105,19 +105,18 @@ def store_parts(parts: ParquetParts, folder: Path) -> None:
         raise damaged("Parquet files", said_rows)
     known, n_files = "Parquet of Hugging Face" if features.known else "Parquet", len(parts.files)
     together = f"The {n_files} files were read one after the other, in the order of their names."
-    said: dict[str, Any] = {
-        "names": table.names,
-        "format": f"{known} in {n_files} files",
-        "roles": None,
-        "notes": [together, *table.notes],
-        "groups": {},
-        "arrays": table.arrays,
-        "files": None,
-    }
-    (folder / SAID).write_text(json.dumps(said))
+    store = partial(
+        store_said,
+        folder,
+        table.names,
+        f"{known} in {n_files} files",
+        notes=[together, *table.notes],
+        arrays=table.arrays,
+    )
+    store()
     roles = roles_of(read_stored(folder).cells, parts.schema, features, table.scores, None)
     if roles is not None:
-        (folder / SAID).write_text(json.dumps({**said, "roles": roles.to_json()}))
+        store(roles=roles)
 
 
 def _groups(file: Path, features: DatasetFeatures, before: int) -> Iterator[ColumnReader]:
@@ -169,17 +168,18 @@ class _Stored:
             )
             raise refusal(message, "Write lists of equally many numbers into all rows.")
         assert self._writer is not None  # noqa: S101
-        schema = pa.schema([pa.field(str(place), pa.large_string()) for place in range(len(self.names))])
-        self._writer.write_batch(pa.record_batch(some.columns, schema=schema))
+        self._writer.write_batch(pa.record_batch(some.columns, schema=self._schema))
         for name, array in some.arrays.items():
             self._vectors[name][0].write(array.tobytes())
         self.n_done += some.n_rows
 
     def _begin(self, first: ColumnReader) -> None:
         self.names, self.notes, self.scores = first.names, first.notes, first.scores
-        schema = pa.schema([pa.field(str(place), pa.large_string()) for place in range(len(self.names))])
+        self._schema = pa.schema(
+            [pa.field(str(place), pa.large_string()) for place in range(len(self.names))]
+        )
         self._sink = pa.OSFile(str(self._folder / CELLS), "wb")
-        self._writer = pa.ipc.new_file(self._sink, schema)
+        self._writer = pa.ipc.new_file(self._sink, self._schema)
         for place, (name, array) in enumerate(first.arrays.items()):
             file = f"array-{place}"
             self.arrays.append({"name": name, "file": file})

@@ -8,6 +8,7 @@ with the table lie in `files.zip`, `files.bin` (one after the other), or where t
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,18 +44,44 @@ def store_reading(reading: TableReading, folder: Path) -> None:
     (folder / CELLS).unlink(missing_ok=True)  # one that is mapped stays as it is
     with pa.OSFile(str(folder / CELLS), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
-    roles = None if reading.roles is None else reading.roles.to_json()
-    said = {
-        "names": [str(name) for name in cells.columns],
-        "format": reading.format,
-        "roles": roles,
-        "notes": reading.notes,
-        "groups": dict(reading.groups),
-        "arrays": [
+    store_said(
+        folder,
+        [str(name) for name in cells.columns],
+        reading.format,
+        roles=reading.roles,
+        notes=reading.notes,
+        groups=reading.groups,
+        arrays=[
             _store_array(array, folder, f"array-{place}", name)
             for place, (name, array) in enumerate(reading.arrays.items())
         ],
-        "files": None if reading.files is None else _store_files(reading.files.archive, folder),
+        files=None if reading.files is None else _store_files(reading.files.archive, folder),
+    )
+
+
+def store_said(
+    folder: Path,
+    names: Sequence[str],
+    called: str,
+    *,
+    roles: Roles | None = None,
+    notes: Sequence[str] = (),
+    groups: Mapping[str, Sequence[str]] | None = None,
+    arrays: Sequence[Mapping[str, Any]] = (),
+    files: Mapping[str, Any] | None = None,
+) -> None:
+    """Write all of a reading but its cells, vectors and files, in place of what is there.
+
+    names : of the columns      called : its format      arrays, files : where the vectors and files lie
+    """
+    said = {
+        "names": names,
+        "format": called,
+        "roles": None if roles is None else roles.to_json(),
+        "notes": notes,
+        "groups": dict(groups or {}),
+        "arrays": arrays,
+        "files": files,
     }
     (folder / SAID).write_text(json.dumps(said))
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +19,7 @@ from plcore.tables.formats.libsvm import looks_like_libsvm
 from plcore.tables.formats.packed import GZIP_START
 from plcore.tables.formats.recognise import OTHER_STARTS
 from plcore.tables.formats.records import looks_like_json
-from plcore.tables.formats.stored_reading import CELLS, SAID, read_stored
+from plcore.tables.formats.stored_reading import CELLS, SAID, read_stored, store_said
 from plcore.tables.formats.unquoted_commas import may_lack_quotes
 from plcore.tables.text_columns import GatheredText
 
@@ -36,15 +34,7 @@ def store_plain_csv(path: Path, folder: Path) -> bool:
     if csv is None or not _store(csv, path, folder / CELLS):
         (folder / CELLS).unlink(missing_ok=True)
         return False
-    plain: dict[str, Any] = {
-        "format": "CSV",
-        "roles": None,
-        "notes": (),
-        "groups": {},
-        "arrays": [],
-        "files": None,
-    }
-    (folder / SAID).write_text(json.dumps({"names": csv.names, **plain}))
+    store_said(folder, csv.names, "CSV")
     if lacks_recording(read_stored(folder).cells):  # whose name it is to have
         for name in (CELLS, SAID):
             (folder / name).unlink()
