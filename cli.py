@@ -73,10 +73,17 @@ def serve() -> Any:
     WINNOW_HOST and WINNOW_PORT say where it listens, WINNOW_HOME where its data are.
     """
     from workflow.common.at_start import terminal
+    from workflow.outgoing.backups import staging
+    from workflow.settings import Settings
 
     terminal.as_json = is_json()
-    with home() as here:  # what is wrong with the settings or the data is said as every command says it
-        settings = here.settings
+    # What is wrong with the settings, with a backup that is to be put back, or with the data is said as every command
+    # says it; and in this order, for the backup may be what mends the data.
+    settings = Settings.from_environment()
+    if said := staging.carry_out(settings):
+        terminal.say(said)
+    with home():
+        pass
     program = Path(__file__).with_name("app.py")
     given, sys.argv = sys.argv, [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
     try:

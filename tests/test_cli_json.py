@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,10 @@ from tests.test_cli import Shell, shell, table, write_log
 from tests.workflow.compared import Findings, findings
 from winnow import json_option
 from winnow.client_values import WinnowAdded
+from workflow.common import in_use
 from workflow.common.running import noted
+from workflow.outgoing.backups import staging
+from workflow.outgoing.backups.manifest import DATABASE
 
 __all__ = ["findings", "shell", "table"]
 
@@ -167,6 +171,27 @@ def test_a_server_that_does_not_start_says_so_in_a_document(
     status, out, _err = shell("serve", "--json")
     assert status == cli.REFUSED
     assert "WINNOW_PORT" in json.loads(out)["detail"]
+
+
+def test_a_backup_is_put_back_before_the_data_are_opened(
+    shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be what mends them; and what hinders it is said in a document, too."""
+    shell.done("import", table)
+    home = tmp_path / "home"
+    backup = Path(json.loads(shell.done("backup", "--json"))["file"])
+    staging.stage(home, backup.name)
+    (home / DATABASE).write_bytes(b"no database " * 1000)
+    started: list[str] = []
+    monkeypatch.setattr(runpy, "run_path", lambda path, run_name: started.append(run_name))
+    with in_use.only_restore(home):
+        status, out, _ = shell("serve", "--json")
+    assert (status, started) == (cli.REFUSED, [])
+    assert "is being put back" in json.loads(out)["detail"]
+    status, _, err = shell("serve", "--json")
+    assert (status, started) == (0, ["__main__"])
+    assert "was put back" in err
+    assert len(json.loads(shell.done("projects", "--json"))) == 1
 
 
 def test_words_go_beside_the_document(

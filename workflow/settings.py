@@ -154,7 +154,7 @@ def _cluster(values: Mapping[str, str]) -> str:
     value = values.get("WINNOW_CLUSTER", "")
     if not re.fullmatch(r"|processes(:[1-9][0-9]{0,2})?|(tcp|tls)://[^\s/]+:[0-9]{1,5}", value):
         allowed = "a Dask scheduler's address, such as tcp://10.0.0.1:8786, or processes:4 for as many here"
-        raise SettingsError(f"WINNOW_CLUSTER must be {allowed}. Got {value!r}.")
+        raise SettingsError(f"WINNOW_CLUSTER, or what --cluster says, must be {allowed}. Got {value!r}.")
     return value
 
 

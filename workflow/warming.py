@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from joblib import cpu_count
 
 from plcore import compile_kernels
 from plcore.common import one_thread_for_good
@@ -31,7 +32,7 @@ def warm_up(say: Callable[[str], None]) -> float:
     beside: list[subprocess.Popen[str]] = []
 
     def compiling(done: int, of: int, name: str) -> None:
-        if not beside and (os.cpu_count() or 1) > 1:
+        if not beside and cpu_count() > 1:
             beside.append(_start())
         say(_words(done, of, name))
 

@@ -28,7 +28,7 @@ def test_a_step_is_spoken_of_where_the_compiler_begins_in_it(monkeypatch: pytest
     )
     monkeypatch.setattr(compiling, "STEPS", steps)
     monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)  # the other tests are in this process
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(warming, "cpu_count", lambda: 1)
     said: list[str] = []
     assert warming.warm_up(said.append) > 0
     assert said == ["Compiling the numeric kernels (once, step 2 of 3: doubling) ..."]
@@ -65,7 +65,7 @@ def test_a_second_process_compiles_what_stands_apart_once_the_compiler_begins(
     monkeypatch.setattr(compiling, "APART", frozenset({"trebling"}))
     monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)
     monkeypatch.setattr(warming, "_start", start)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(warming, "cpu_count", lambda: 2)
     said: list[str] = []
     warming.warm_up(said.append)
     assert said == [

@@ -14,6 +14,8 @@ from multiprocessing.connection import Connection
 from threading import Thread
 from typing import Any, Generic
 
+from joblib import cpu_count
+
 from plcore.common.runners.runner import DEATHS, LOOK, BlockError, J, Meanwhile, R, alone, said
 
 
@@ -38,7 +40,7 @@ def _end_with(parent: Connection) -> None:
 
 
 class ProcessPool:
-    """A `Runner` of `n_processes`, by default as many as there are cores.
+    """A `Runner` of `n_processes`, by default as many as this process may use cores.
 
     They end when it is closed, in the middle of a job too, and when this process dies, however. When one of them dies,
     all have to go: the standard library cannot say which it was. What was under way is done anew, and a job that was
@@ -46,7 +48,7 @@ class ProcessPool:
     """
 
     def __init__(self, n_processes: int | None = None) -> None:
-        self.n_processes = n_processes or os.cpu_count() or 1
+        self.n_processes = n_processes or cpu_count()
         self._pool: ProcessPoolExecutor | None = None
         self._hold: Connection | None = None
         self._cancelled = False

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-AT_ONCE = min(2, os.cpu_count() or 1)
+from joblib import cpu_count
+
+AT_ONCE = min(2, cpu_count())
 """Files that are read or checked at the same time by one process: each may take a core, and 500 MB and more."""
 LONGEST = 900.0
 """Seconds that anybody waits: more than two small files in front that take all the time they may."""
