@@ -30,6 +30,8 @@ QUIET = {
     "distributed.worker.memory.monitor-interval": "1s",
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**26,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
 }
 """Settings of Dask as docs/scale.md gives them to workers."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
