@@ -1,9 +1,10 @@
-"""Where the public data sets are, and an honest end where they, PostgreSQL or Dask are missing."""
+"""Where the public data sets are, an honest end where they, PostgreSQL or Dask are missing, and what all run on."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -26,8 +27,25 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile("hunt", deadline=None, suppress_health_check=_CALM, max_examples=500)
 hypothesis.settings.load_profile("winnow")
 
+# The process of the tests stands in for the server, in which BLAS has one thread (`workflow.warming`): threads of two
+# processes on two cores wait for one another, and fits take six times as long. Read when numpy is first imported.
+if "PYTEST_VERSION" in os.environ:  # benchmarks, too, want to know where the data are
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+
 NOT_RUN = "NOT RUN: "
 MAIN = sys.modules["__main__"]
+
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of this user's own in it
+
+
+def pytest_configure() -> None:
+    from tests.statements import share_statements  # it imports SQLAlchemy, which benchmarks of plcore do not
+
+    share_statements()
+    # Every answer waits for the disk. A kill loses nothing of a file in memory either; no test cuts the power.
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 8 * 2**30:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.hookimpl(trylast=True)
