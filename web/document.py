@@ -21,10 +21,10 @@ from streamlit.file_util import get_static_dir
 from web.guard import PERSON_HEADER
 from web.packed import takes_packed
 from web.scripts import FOLDER
-from workflow import projects
 from workflow.access import NotAllowed
 from workflow.common.scripts import scripts_in
 from workflow.home import home
+from workflow.people import members
 from workflow.saving import STORE_FAULTS
 from workflow.seat import Seat
 
@@ -121,7 +121,7 @@ def _projects_of(request: Request) -> int:
     """How many projects the person has to choose among; none where that cannot be read, which the page will say."""
     person = int(request.headers.get(PERSON_HEADER, "0"))  # set by the guard
     with suppress(NotAllowed, *STORE_FAULTS):
-        return len(projects.list_projects(Seat(home(), person)))
+        return members.count_projects(Seat(home(), person))
     return 0
 
 

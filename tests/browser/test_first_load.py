@@ -60,7 +60,7 @@ def test_the_document_names_what_the_page_is_drawn_with(
     page: Page, server: Server, browser: Browser, projects: int, which: str
 ) -> None:
     named = NewBrowser(browser, page)
-    named.page.goto(f"{server.base}/{which}?project={DEMO}")
+    named.page.goto(f"{server.base}/{which}")  # of the project used last
     named.page.locator(DRAWN[which]).first.wait_for()
     named.page.wait_for_load_state("networkidle")
     assert named.page.get_by_role("combobox").count() == (projects > 1)
@@ -70,7 +70,7 @@ def test_the_document_names_what_the_page_is_drawn_with(
     # A page that is come to from another asks for what it needs itself: so much was named, and no more.
     assert ELSEWHERE not in NEEDED
     asking = NewBrowser(browser, page)
-    asking.page.goto(f"{server.base}/{ELSEWHERE}?project={DEMO}")
+    asking.page.goto(f"{server.base}/{ELSEWHERE}")
     asking.page.locator(f"nav a[href$='/{which}']").first.click()
     asking.page.locator(DRAWN[which]).first.wait_for()
     asking.page.wait_for_load_state("networkidle")
