@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from db import sign_ins
 
 if TYPE_CHECKING:
-    from db import Database
+    from db.engine import Database
     from db.sign_ins import SignedIn
 
 

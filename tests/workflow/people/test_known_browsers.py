@@ -13,7 +13,7 @@ from db.sign_ins import SignedIn
 from tests.workflow.people.conftest import add_person
 from tests.workflow.people.test_browsers import open_one
 from workflow.home import Home, open_home
-from workflow.people import browsers, known_browsers, team
+from workflow.people import browsers, team
 from workflow.people.secret import secret_hash
 from workflow.seat import Seat
 
@@ -36,7 +36,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(of)
         return plain(session, of, now)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(known_browsers.sign_ins, "find", find)
+    monkeypatch.setattr(sign_ins, "find", find)
     return found
 
 
