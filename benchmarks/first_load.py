@@ -11,7 +11,7 @@ import numpy as np
 from playwright.sync_api import Browser, StorageState, sync_playwright
 
 from benchmarks import report
-from benchmarks.pages import LAST, TARGET, TIMES, WATCH, load_average
+from benchmarks.pages import TARGET, TIMES, WATCH, load_average
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.obtain import obtain
 from tests.browser.server import Server
@@ -45,25 +45,24 @@ class FirstLoad:
     heaviest: dict[str, float] = field(default_factory=dict)
 
 
-def load(browser: Browser, state: StorageState, address: str, last: str) -> FirstLoad:
-    """One load of a page by a browser that has nothing but its sign-in. last : JavaScript that tells that it is drawn,
-    with what WATCH defines"""
+def load(browser: Browser, state: StorageState, address: str, name: str) -> FirstLoad:
+    """One load of a page by a browser that has nothing but its sign-in. name : of LAST"""
     found = FirstLoad()
     context = browser.new_context(viewport={"width": 1280, "height": 800}, storage_state=state)
     page = context.new_page()
     page.add_init_script(LONG)
     page.add_init_script(WATCH)
     session = context.new_cdp_session(page)
-    names: dict[str, str] = {}
+    urls: dict[str, str] = {}
 
     def answered(one: dict[str, Any]) -> None:
-        names[one["requestId"]] = one["response"]["url"]
+        urls[one["requestId"]] = one["response"]["url"]
 
     def ended(one: dict[str, Any]) -> None:
         found.requests += 1
         found.wire += one["encodedDataLength"]
-        if (name := names.get(one["requestId"])) is not None:
-            found.heaviest[name.partition("?")[0]] = one["encodedDataLength"]
+        if (url := urls.get(one["requestId"])) is not None:
+            found.heaviest[url.partition("?")[0]] = one["encodedDataLength"]
 
     def framed(one: dict[str, Any]) -> None:
         found.socket += len(one["response"]["payloadData"]) * 3 // 4  # it comes in base64
@@ -74,7 +73,7 @@ def load(browser: Browser, state: StorageState, address: str, last: str) -> Firs
     session.send("Network.enable")
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(address, wait_until="commit")
-    found.drawn = page.evaluate("last => drawn(last)", last)
+    found.drawn = page.evaluate("name => drawn(name)", name)
     page.wait_for_timeout(500)  # what is still on its way, and the last long task, which is told afterwards
     found.painted = page.evaluate(PAINTED)
     tasks = page.evaluate("window.long")
@@ -123,12 +122,12 @@ def main() -> None:
             page = browser.new_page()
             page.add_init_script(WATCH)
             page.goto(server.link)
-            page.evaluate("last => drawn(last)", LAST["home"])
+            page.evaluate("drawn('home')")
             state = page.context.storage_state()
             page.context.close()
             for name, address in (("home", server.base), ("annotate", f"{server.base}/annotate?project=1")):
                 # The first packs what is then kept packed, and builds the learner.
-                loads = [load(browser, state, address, LAST[name]) for _ in range(TIMES + 1)][1:]
+                loads = [load(browser, state, address, name) for _ in range(TIMES + 1)][1:]
                 lines.append(line(name.capitalize(), median(loads)))
                 weighs = heaviest(median(loads))
             browser.close()

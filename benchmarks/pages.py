@@ -1,4 +1,4 @@
-"""From a click to a page that is drawn to its end, in a real browser: 100,000 rows, and 1,000 classes.
+"""From a click to a page that is drawn to its end, in a real browser: every page at 100,000 rows, and 1,000 classes.
 
 Measured inside the page: until Streamlit says that its script has ended, no part of the page before is left, and what
 stands last on the page is there.
@@ -30,24 +30,36 @@ ROWS, FEATURES, CLASSES = 100_000, 64, 10
 MANY_CLASSES = 1_000
 ANSWERS = 300
 TIMES = 5
-TARGET, TARGET_CLASSES = 1000, 300  # ms
+TARGET, TARGET_CLICK, TARGET_CLASSES = (
+    1000,
+    400,
+    300,
+)  # ms: by load, by click, by click where classes are many
 
 LAST = {
     "home": "words('Signed in as')",
     "annotate": "inside('.card')?.dataset.token",
-    "queue": "words('rows are open')",
     "progress": "count('.js-plotly-plot .main-svg') > 3 && words('When to stop')",
     "map": "count('.js-plotly-plot canvas, .js-plotly-plot .main-svg') && words('Rows that look alike')",
+    "queue": "words('rows are open')",
     "review": "count('[data-testid=stDataFrame] canvas') && words('answered rows')",
+    "disputes": "inside('.card')?.innerText.includes('No disputes')",
+    "team": "count('[data-testid=stDataFrame] canvas') && words('On all rows that several have answered')",
+    "models": "words('CLPL')",
+    "import": "words('Choose a file') && words('Sounds or pictures in a zip')",
     "export": "count('[data-testid=stDataFrame] canvas') > 1",
     "settings": "words('Put away') && words('Save name and description')",
-    "import": "words('Choose a file') && words('Images or sound?')",
+    "people": "words('Make a sign-in link') && words('Name of a new group')",
+    "backups": "words('There is no backup yet')",
+    "audit": "count('[data-testid=stDataFrame] canvas') && words('Answers on Review')",
+    "account": "words('Signed-in browsers') && words('New token')",
 }
-"""Each page, and what stands last on it."""
+"""Each page, and what stands last on it, in JavaScript."""
 
-WATCH = """
-window.drawn = (last) => new Promise((resolve, reject) => {
-  setTimeout(() => reject(new Error(`not drawn within a minute: ${last}`)), 60000);
+WATCH = (
+    """
+window.drawn = (page) => new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error(`not drawn within a minute: ${page}`)), 60000);
   const count = (css) => document.querySelectorAll(css).length;
   const words = (text) => document.querySelector("[data-testid=stMain]")?.innerText.includes(text);
   const inside = (css) => {
@@ -57,27 +69,33 @@ window.drawn = (last) => new Promise((resolve, reject) => {
     }
   };
   const app = () => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState;
-  const there = new Function("count", "words", "inside", `return ${last}`);
+  const there = { LAST }[page];
   const look = () => {
     const still = app() === "notRunning" && !count("[data-stale=true]");
-    if (still && there(count, words, inside)) resolve(performance.now());
+    if (still && there()) resolve(performance.now());
     else setTimeout(look, 5);
   };
   look();
 });
 """
+).replace("LAST", ", ".join(f"{name}: () => {last}" for name, last in LAST.items()))
 
 CLICK = """
-async ([page, last]) => {
+async ([page, name]) => {
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   const find = () => [...document.querySelectorAll("a")].find((one) => new URL(one.href).pathname === `/${page}`);
-  while (!find()) await pause(5);  // the navigation itself is drawn anew at times
+  const headings = () => [...document.querySelectorAll("[data-testid=stTopNavSection]")];
+  for (let at = 0; !find(); at++) {  // below one of the headings; the navigation itself is drawn anew at times
+    headings()[at % (headings().length || 1)]?.click();
+    await pause(100);
+  }
   const begun = performance.now();
   find().click();
   await pause(20);
-  return await drawn(last) - begun;
+  return await drawn(name) - begun;
 }
 """
+"""Milliseconds from a press of a page's name, in the navigation, whose heading is open if it stands below one."""
 
 
 def table(rows: int, features: int, classes: int, seed: int = 0) -> LabelTable:
@@ -114,25 +132,31 @@ def clicks(page: Page, name: str, away: str) -> list[float]:
     """Milliseconds from a click in the navigation to the page drawn; before each the browser is on another page."""
     found = []
     for _ in range(TIMES + 1):  # the first warms up
-        page.evaluate(CLICK, [away, LAST[away or "home"]])
+        page.evaluate(CLICK, [path(away), away])
         page.wait_for_timeout(400)
-        found.append(page.evaluate(CLICK, [name if name != "home" else "", LAST[name]]))
+        found.append(page.evaluate(CLICK, [path(name), name]))
     return found[1:]
 
 
-def loads(page: Page, address: str, last: str) -> list[float]:
+def path(name: str) -> str:
+    """Of a page, in its address."""
+    return "" if name == "home" else name
+
+
+def loads(page: Page, address: str, name: str) -> list[float]:
     """Milliseconds from the address to the page drawn, with everything that the browser loads for it."""
     found = []
     for _ in range(TIMES):
         page.goto(address, wait_until="commit")
-        found.append(page.evaluate("last => drawn(last)", last))
+        found.append(page.evaluate("name => drawn(name)", name))
     return found
 
 
 def line(name: str, clicked: Sequence[float], loaded: Sequence[float], target: int) -> str:
+    """target : of a click, ms"""
     click, load = float(np.median(clicked)), float(np.median(loaded))
-    late = [way for way, over in (("click", click > target), ("load", load > max(target, TARGET))) if over]
-    return f"| {name} | {click:.0f} | {max(clicked):.0f} | {load:.0f} | {', '.join(late)} |"
+    late = [way for way, over in (("click", click > target), ("load", load > TARGET)) if over]
+    return f"| {name} | {click:.0f} | {max(clicked):.0f} | {target:,} | {load:.0f} | {TARGET:,} | {', '.join(late)} |"
 
 
 def load_average() -> str:
@@ -143,13 +167,12 @@ def load_average() -> str:
 def measured(page: Page, base: str, number: int, names: Sequence[str], target: int) -> list[str]:
     """A line for each of these pages of a project."""
     page.goto(f"{base}/annotate?project={number}")
-    page.evaluate("last => drawn(last)", LAST["annotate"])  # the learner is built
+    page.evaluate("drawn('annotate')")  # the learner is built
     lines = []
     for name in names:
-        away = "import" if name != "import" else ""
-        clicked = clicks(page, name, away)
-        address = f"{base}/{name if name != 'home' else ''}?project={number}"
-        lines.append(line(name.capitalize(), clicked, loads(page, address, LAST[name]), target))
+        clicked = clicks(page, name, away="import" if name != "import" else "home")
+        loaded = loads(page, f"{base}/{path(name)}?project={number}", name)
+        lines.append(line(name.capitalize(), clicked, loaded, target))
     return lines
 
 
@@ -157,6 +180,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = open_home(Settings.from_environment({"WINNOW_HOME": str(Path(folder) / "home")}))
         large = project(home, "large", table(ROWS, FEATURES, CLASSES))
+        team.make_link(Seat(home, team.ensure_owner(home).id), "Ada")
         many = project(home, "many classes", table(5 * MANY_CLASSES, FEATURES, MANY_CLASSES))
         server = Server(Path(folder) / "home").start()
         try:
@@ -164,16 +188,16 @@ def main() -> None:
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.add_init_script(WATCH)
             page.goto(server.link)
-            page.evaluate("last => drawn(last)", LAST["home"])
-            rows = measured(page, server.base, large, list(LAST), TARGET)
+            page.evaluate("drawn('home')")
+            rows = measured(page, server.base, large, list(LAST), TARGET_CLICK)
             classes = measured(page, server.base, many, ["annotate"], TARGET_CLASSES)
-            classes += measured(page, server.base, many, ["settings"], TARGET)
+            classes += measured(page, server.base, many, ["settings"], TARGET_CLICK)
             browser.close()
         finally:
             server.stop()
             home.close()
-    head = "| page | click, median ms | click, longest ms | load, median ms | over its target |\n"
-    head += "|---|---|---|---|---|\n"
+    head = "| page | click, median ms | longest | target | load, median ms | target | over its target |\n"
+    head += "|---|---|---|---|---|---|---|\n"
     report.write(
         "pages",
         "From a click to the page drawn",
@@ -183,13 +207,12 @@ page, until the script has ended and what stands last on the page is there. *Loa
 that the browser fetches and starts for it; where there are plots, plotly.js, 4.7 MB from the browser's cache, which
 it compiles anew at every load. {load_average()}
 
-**{ROWS:,} rows x {FEATURES} features, {CLASSES} classes, {ANSWERS} answers**, a project as the Import page makes it.
-Target: {TARGET:,} ms, by click and by load.
+**{ROWS:,} rows x {FEATURES} features, {CLASSES} classes, {ANSWERS} answers**, a project as the Import page makes it;
+two people, no row on which they differ.
 
 {head}{chr(10).join(rows)}
 
 **{MANY_CLASSES:,} classes**, {5 * MANY_CLASSES:,} rows.
-Target for a click to the Annotate page: {TARGET_CLASSES} ms, else {TARGET:,} ms.
 
 {head}{chr(10).join(classes)}
 """,

@@ -15,7 +15,12 @@ from db.people_models import SignInRow
 _PEOPLE, _SIGN_INS = Base.metadata.tables["people"], Base.metadata.tables["sign_ins"]
 # Built once: it runs for every message that a browser sends.
 _SIGNED_IN = (
-    select(*(_PEOPLE.c[one.name] for one in fields(Person)), _SIGN_INS.c.id, _SIGN_INS.c.how)
+    select(
+        *(_PEOPLE.c[one.name] for one in fields(Person)),
+        _SIGN_INS.c.id,
+        _SIGN_INS.c.how,
+        _SIGN_INS.c.expires_at,
+    )
     .join(_SIGN_INS, _SIGN_INS.c.person_id == _PEOPLE.c.id)
     .where(
         _SIGN_INS.c.secret_hash == bindparam("secret"),
@@ -32,11 +37,12 @@ ELSEWHERE = ("openid", "proxy")
 
 @dataclass(frozen=True)
 class SignedIn:
-    """Who a browser is signed in as, by which sign-in, and how: link, password, openid, proxy."""
+    """Who a browser is signed in as, by which sign-in, how (link, password, openid, proxy), and until when at most."""
 
     person: Person
     id: int
     how: str
+    expires_at: datetime
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ def add(
 def find(session: Session, secret_hash: str, at: datetime) -> SignedIn | None:
     """A sign-in that has neither ended nor expired; None too when its person is disabled."""
     found = session.execute(_SIGNED_IN, {"secret": secret_hash, "now": at}).one_or_none()
-    return None if found is None else SignedIn(Person(*found[:-2]), *found[-2:])
+    return None if found is None else SignedIn(Person(*found[:-3]), *found[-3:])
 
 
 def listed(session: Session, at: datetime, person_id: int | None = None) -> list[SignIn]:

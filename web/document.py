@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import gzip
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from streamlit.file_util import get_static_dir
 
+from web.guard import PERSON_HEADER
 from web.packed import takes_packed
 from web.scripts import FOLDER
+from workflow.access import NotAllowed
 from workflow.common.scripts import scripts_in
+from workflow.home import home
+from workflow.people import members
+from workflow.saving import STORE_FAULTS
+from workflow.seat import Seat
 
 START = ""
 """The address of the page that comes without one."""
@@ -47,14 +55,51 @@ ALWAYS = ("BidiComponent", "Html", "menu.js", "installing.js")
 NEEDED = {
     START: ("Button", "ImageList", "sign_out.js"),
     "annotate": ("*/card.js", "*/class_list.js"),
-    "queue": ("TextInput", "Selectbox", "DataFrame"),
-    "progress": ("Metric", "PlotlyChart"),
-    "map": ("Radio", "Multiselect", "PlotlyChart"),
+    "queue": ("TextInput", "Selectbox", "DataFrame", "DownloadButton"),
+    "progress": ("Metric", "PlotlyChart", "Button", "DownloadButton"),
+    "map": ("Radio", "Multiselect", "PlotlyChart", "DownloadButton", "map_pictures.js"),
+    "review": ("TextInput", "Selectbox", "Checkbox", "DataFrame", "Pagination"),
+    "disputes": ("*/card.js", "*/class_list.js"),
+    "team": ("Selectbox", "DataFrame"),
+    "models": ("Button",),
     "export": ("TextInput", "Radio", "Button", "DataFrame"),
-    "settings": ("TextInput", "TextArea", "Selectbox", "NumberInput", "Checkbox", "Radio", "DataFrame"),
+    "people": ("TextInput", "Selectbox", "Multiselect", "Button"),
+    "audit": ("Selectbox", "DateInput", "DataFrame", "DownloadButton", "PageLink"),
+    "backups": ("Button",),
+    "settings": (
+        "TextInput",
+        "TextArea",
+        "Selectbox",
+        "NumberInput",
+        "Checkbox",
+        "Radio",
+        "DataFrame",
+        "Button",
+    ),
+    "account": ("TextInput", "Button"),
 }
 """What a page is drawn with beside ALWAYS: Streamlit's scripts, without the hash in their names, and our modules. What
 they import is found. Which card a question has is known when it comes, so that those of all kinds are named."""
+
+CHOOSING = {
+    START: (4, ("TextInput", "Selectbox")),
+    **dict.fromkeys(
+        (
+            "annotate",
+            "queue",
+            "progress",
+            "map",
+            "review",
+            "disputes",
+            "team",
+            "models",
+            "export",
+            "settings",
+        ),
+        (2, ("Selectbox",)),
+    ),
+}
+"""From how many projects on a page has more, to choose among them, and Streamlit's scripts of that."""
 
 _FOLDER = Path(get_static_dir())
 _STREAMLITS = _FOLDER / "static" / "js"
@@ -64,33 +109,42 @@ _WHERE = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", document
 
 async def show(request: Request) -> Response:
     page = request.url.path.rpartition("/")[2]
+    chooses = page in CHOOSING and await run_in_threadpool(_projects_of, request) >= CHOOSING[page][0]
     headers = {"cache-control": "no-cache", "vary": "accept-encoding"}
     if takes_packed(request.headers):
-        return Response(
-            _packed(page), headers={**headers, "content-encoding": "gzip"}, media_type="text/html"
-        )
-    return Response(document(page), headers=headers, media_type="text/html")
+        packed = _packed(page, chooses=chooses)
+        return Response(packed, headers={**headers, "content-encoding": "gzip"}, media_type="text/html")
+    return Response(document(page, chooses=chooses), headers=headers, media_type="text/html")
+
+
+def _projects_of(request: Request) -> int:
+    """How many projects the person has to choose among; none where that cannot be read, which the page will say."""
+    person = int(request.headers.get(PERSON_HEADER, "0"))  # set by the guard
+    with suppress(NotAllowed, *STORE_FAULTS):
+        return members.count_projects(Seat(home(), person))
+    return 0
 
 
 @cache
-def document(page: str) -> str:
-    """The document of this page, of PAGES or START."""
+def document(page: str, *, chooses: bool = False) -> str:
+    """The document of this page, of PAGES or START. chooses : whether there are projects to choose among"""
     begun, head, rest = (_FOLDER / "index.html").read_text("utf-8").partition("</head>")
-    named = [f"./{address}" for address in needed(page) if address not in begun]
+    named = [f"./{address}" for address in needed(page, chooses=chooses) if address not in begun]
     # At the end and last in the queue: nothing that Streamlit starts with waits for them.
     links = [f'<link rel="modulepreload" crossorigin fetchpriority="low" href="{one}">' for one in named]
     return "\n    ".join([begun.rstrip(), _WHERE, *links]) + f"\n  {head}{rest}"
 
 
 @cache
-def _packed(page: str) -> bytes:
-    return gzip.compress(document(page).encode(), mtime=0)
+def _packed(page: str, *, chooses: bool) -> bytes:
+    return gzip.compress(document(page, chooses=chooses).encode(), mtime=0)
 
 
-def needed(page: str) -> list[str]:
+def needed(page: str, *, chooses: bool = False) -> list[str]:
     """Addresses, from that of the page, of the scripts that it is drawn with and of all that they import."""
     found: dict[str, None] = {}
-    for name in (*ALWAYS, *NEEDED.get(page, ())):
+    more = CHOOSING[page][1] if chooses else ()
+    for name in (*ALWAYS, *NEEDED.get(page, ()), *more):
         found.update(dict.fromkeys(_ours(name) if name.endswith(".js") else streamlits(name)))
     return list(found)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from starlette.concurrency import run_in_threadpool
 from streamlit import config
 
+from web.answering_at_once import answer_at_once
 from web.guard import SIGN_IN_HEADER
 from web.workers import WorkerCrew
 from workflow import exporting
@@ -46,6 +47,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     # Under bare uvicorn the access log would print the secrets of sign-in links.
     logging.getLogger("uvicorn.access").disabled = True
     sys.setswitchinterval(HELD_AT_MOST)
+    answer_at_once()
     # A page that comes again takes up its state by the id of its session: only with the sign-in that opened it.
     config.set_option("server.trustedUserHeaders", {SIGN_IN_HEADER: "sign_in"})
     here = home()

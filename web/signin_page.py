@@ -10,10 +10,12 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import Scope
 
+from web.scripts import FOLDER
 from workflow.home import home
 from workflow.people.browsers import SIGN_IN_LIFE
 
 _USUAL_PORT = {"http": 80, "https": 443}
+_MARK = (FOLDER / "logo.svg").read_text("utf-8")
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -22,19 +24,36 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} - Winnow</title>
 <style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 1rem/1.5 system-ui, sans-serif; background: Canvas; color: CanvasText; }}
-main {{ max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem; }}
-h1 {{ font-size: 1.6rem; }}
-label {{ display: block; margin: 0 0 .8rem; }}
-input {{ font: inherit; display: block; width: 100%; box-sizing: border-box; padding: .45rem .6rem; }}
-button, a.button {{ font: inherit; padding: .5rem 1.2rem; }}
-a.button {{ display: inline-block; border: 1px solid; border-radius: .3rem; text-decoration: none; }}
+:root {{ color-scheme: light dark; --page: #ffffff; --sunk: #f4f7f5; --ink: #0f1a18; --quiet: #44534f; --edge: #808a90;
+  --brand: #0f6b5e; --link: #0f6b5e; }}
+@media (prefers-color-scheme: dark) {{ :root {{ --page: #111718; --sunk: #182021; --ink: #e9efed; --quiet: #b4c1bd;
+  --edge: #7d8b97; --brand: #1b7d6c; --link: #6fd0bb; }} }}
+body {{ font: 1rem/1.5 "Source Sans 3", "Source Sans Pro", system-ui, "Segoe UI", Roboto, sans-serif; margin: 0;
+  background: var(--page); color: var(--ink); }}
+main {{ box-sizing: border-box; max-width: 26rem; margin: 12vh auto 3rem; padding: 0 1.5rem; overflow-wrap: anywhere; }}
+main > svg {{ display: block; width: 8rem; height: 2rem; margin: 0 0 2rem -.25rem; }}
+h1 {{ font-size: 1.375rem; font-weight: 650; line-height: 1.25; margin: 0 0 1rem; }}
+p {{ margin: 0 0 .75rem; }}
+label {{ display: block; margin: 0 0 1rem; font-size: .875rem; }}
+input {{ font: inherit; font-size: 1rem; display: block; width: 100%; box-sizing: border-box;
+  margin-top: .25rem; padding: .5rem .75rem; min-height: 2.75rem; border: 1px solid var(--edge); border-radius: 10px;
+  background: var(--sunk); color: inherit; }}
+button, a.button {{ font: inherit; font-size: 1rem; font-weight: 550; display: block; width: 100%;
+  box-sizing: border-box; min-height: 2.75rem; padding: .5rem 1.25rem; text-align: center;
+  border: 1px solid var(--brand); border-radius: 10px;
+  background: var(--brand); color: #ffffff; text-decoration: none; cursor: pointer; }}
+a.button {{ background: none; color: var(--link); border-color: var(--edge); }}
+a {{ color: var(--link); }}
+:focus-visible {{ outline: 3px solid var(--link); outline-offset: 2px; }}
+code {{ font-size: .875em; background: var(--sunk); padding: .1em .3em; border-radius: 4px; }}
 section {{ margin: 0 0 2rem; }}
+section > p, section + section {{ font-size: .875rem; color: var(--quiet); }}
+section > form + p {{ margin-top: .75rem; }}
 </style>
 </head>
 <body>
 <main>
+{mark}
 <h1>{title}</h1>
 {body}
 </main>
@@ -49,7 +68,7 @@ def page(title: str, words: str | Exception, body: str = "", status: int = 200) 
     """
     said = f"<p>{escape(str(words))}</p>" if str(words) else ""
     return HTMLResponse(
-        _PAGE.format(base=home().settings.base_path, title=escape(title), body=said + body),
+        _PAGE.format(base=home().settings.base_path, mark=_MARK, title=escape(title), body=said + body),
         status_code=status,
         headers={"cache-control": "no-store"},
     )

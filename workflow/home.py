@@ -19,6 +19,7 @@ from workflow.common.private import keep_private
 from workflow.common.store import files_of, open_database
 from workflow.common.whole_file import make_folder
 from workflow.people.attempts import Attempts
+from workflow.people.known_browsers import KnownBrowsers
 from workflow.settings import Settings, SettingsError
 from workflow.shelf import Shelf
 
@@ -61,6 +62,7 @@ class Home:
     arrivals: Arrivals = field(default_factory=Arrivals)
     jobs: KeptJobs = field(default_factory=KeptJobs)
     attempts: Attempts = field(default_factory=Attempts)
+    known_browsers: KnownBrowsers = field(default_factory=KnownBrowsers)
 
     def table_path(self, table_hash: str) -> Path:
         """Where the table with this SHA-256 (64 hex digits) is kept."""

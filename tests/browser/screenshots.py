@@ -40,6 +40,7 @@ PAGES = {
     "audit": ("Audit", ""),
     "backups": ("Backups", ""),
     "disputes": ("", room.CARD),
+    "team": ("", "[data-testid=stDataFrame]"),
     "review": ("", "[data-testid=stDataFrame]"),
     "settings": ("", "[data-testid=stTabs]"),
 }

@@ -60,6 +60,22 @@ def test_no_page_has_a_serious_finding(browser: Browser, looked_at: tuple[Server
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
+def test_neither_has_the_door(browser: Browser, server: Server) -> None:
+    """The page that those see who are not signed in, and one where a link does not work."""
+    wrong = {}
+    for scheme in ("light", "dark"):
+        for suffix, size in SIZES.items():
+            context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+            page = context.new_page()
+            for name, query in (("signin", ""), ("no link", "?link=none")):
+                page.goto(f"{server.base}/signin{query}")
+                page.get_by_role("img", name="Winnow").wait_for()
+                if found := findings(page):
+                    wrong[f"{name}{suffix}-{scheme}"] = found
+            context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+
+
 def test_neither_has_a_page_of_label_vectors(browser: Browser, server: Server, signed_in: str) -> None:
     """Those that `test_vectors` does not look at."""
     project = vector_projects(server.home)["progress-labels"].partition("=")[2]

@@ -23,8 +23,9 @@ FOCUSED = """() => {
   window.winnowWalked ??= new Map();
   const first = !window.winnowWalked.has(at);
   if (first) window.winnowWalked.set(at, window.winnowWalked.size);
-  const box = at.getBoundingClientRect();
-  const style = getComputedStyle(at);
+  const drawn = at.closest("canvas") ?? at;  // that of a cell, which is drawn there
+  const box = drawn.getBoundingClientRect();
+  const style = getComputedStyle(drawn);
   return {
     number: window.winnowWalked.get(at), first,
     name: `${at.tagName.toLowerCase()} ${(at.getAttribute("aria-label") || at.textContent || "").trim().slice(0, 60)}`,

@@ -10,7 +10,10 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser import room
 from tests.browser.server import Server
+from tests.workflow.alike_world import alike_project
 from web.document import NEEDED, START
+from workflow.home import Home
+from workflow.people import team
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +22,9 @@ DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
 ELSEWHERE = "import"
 """A page whose document names no more than those of all do."""
 DEMO = 1
-"""The one project of a new Winnow: where there are several, pages have more to draw."""
+"""The one project of a new Winnow."""
+SEVERAL = 4
+"""Projects with which Home, too, has boxes to choose by."""
 OTHER_KINDS = re.compile(r"/label_vectors/")
 """The cards of all kinds are named: which one a question has is not known before it comes."""
 
@@ -41,21 +46,31 @@ class NewBrowser:
             self.asked.setdefault(path, one["initiator"]["type"])
 
 
+@pytest.fixture(params=[1, SEVERAL], ids=["one project", "several"])
+def projects(request: pytest.FixtureRequest, home: Home) -> int:
+    """How many there are."""
+    many: int = request.param
+    for number in range(1, many):
+        alike_project(home, team.ensure_owner(home).id, f"Numbers {number}", "numbers")
+    return many
+
+
 @pytest.mark.parametrize("which", DRAWN, ids=["home", "annotate"])
 def test_the_document_names_what_the_page_is_drawn_with(
-    page: Page, server: Server, browser: Browser, which: str
+    page: Page, server: Server, browser: Browser, projects: int, which: str
 ) -> None:
     named = NewBrowser(browser, page)
-    named.page.goto(f"{server.base}/{which}?project={DEMO}")
+    named.page.goto(f"{server.base}/{which}")  # of the project used last
     named.page.locator(DRAWN[which]).first.wait_for()
     named.page.wait_for_load_state("networkidle")
+    assert named.page.get_by_role("combobox").count() == (projects > 1)
     links = named.page.eval_on_selector_all("link[rel=modulepreload]", "all => all.map(one => one.href)")
     # Some may be asked for by who needs them before their turn has come.
     assert {one for one, by in named.asked.items() if by != "parser"} <= set(links)
     # A page that is come to from another asks for what it needs itself: so much was named, and no more.
     assert ELSEWHERE not in NEEDED
     asking = NewBrowser(browser, page)
-    asking.page.goto(f"{server.base}/{ELSEWHERE}?project={DEMO}")
+    asking.page.goto(f"{server.base}/{ELSEWHERE}")
     asking.page.locator(f"nav a[href$='/{which}']").first.click()
     asking.page.locator(DRAWN[which]).first.wait_for()
     asking.page.wait_for_load_state("networkidle")

@@ -205,7 +205,7 @@ def test_the_queue_shows_the_order_and_its_reason(home: Home, owner: int, show: 
     test = show(owner, "queue_page.py", project=str(project))
     table = test.dataframe[0].value
     assert list(table.Place) == list(range(1, len(table) + 1))
-    assert table.Why.str.contains("undecided predictions").all()
+    assert table.Why.str.contains("not settled").all()
     test.text_input[0].set_value("no such thing").run()
     assert "No open row holds these words" in words(test)
     test.selectbox[0].set_value("random").run()

@@ -11,10 +11,12 @@ from starlette.testclient import TestClient
 from streamlit.file_util import get_static_dir
 
 from tests.web.conftest import BASE, COOKIE, app_of
-from web.document import ALWAYS, NEEDED, PAGES, START, document, needed
+from tests.workflow.alike_world import alike_project
+from web.document import ALWAYS, CHOOSING, NEEDED, PAGES, START, document, needed
 from web.headers import hashes_of
+from workflow.access import Role
 from workflow.home import Home
-from workflow.people import team
+from workflow.people import members, team
 from workflow.seat import Seat
 
 STREAMLITS = Path(get_static_dir(), "index.html").read_text("utf-8")
@@ -63,8 +65,32 @@ def test_what_a_script_imports_is_named_with_it() -> None:
     assert "PlotlyChart" not in " ".join(needed("annotate"))
 
 
+@pytest.mark.parametrize("page", [START, *PAGES])
+def test_what_any_page_needs_is_there(page: str) -> None:
+    """Streamlit's scripts are looked for by the names that they have without their hashes: another version of it may
+    have others."""
+    plain = needed(page)
+    for chooses in {False, page in CHOOSING}:
+        named = needed(page, chooses=chooses)
+        assert named[: len(plain)] == plain
+        assert all((Path(get_static_dir()) / one).is_file() for one in named if one.startswith("static/"))
+
+
+def test_boxes_to_choose_by_are_named_where_there_are_some(ada: TestClient, home: Home) -> None:
+    """A person's own projects count, not those of others."""
+    seat, named = Seat(home, team.ensure_owner(home).id), {}
+    for number in range(5):
+        project = alike_project(home, seat.person_id, f"Numbers {number}", "numbers").project_id or 0
+        if number != 1:
+            members.share(seat, "Ada", [project], Role.ANNOTATOR)
+        named[number] = [
+            page for page in (START, "annotate", "account") if "Selectbox" in ada.get(f"/{page}").text
+        ]
+    assert named == {0: [], 1: [], 2: ["annotate"], 3: ["annotate"], 4: [START, "annotate"]}
+
+
 def test_what_pages_need_is_of_pages() -> None:
-    assert NEEDED.keys() <= {START, *PAGES}
+    assert {*NEEDED, *CHOOSING} <= {START, *PAGES}
     assert all(not set(more) & set(ALWAYS) for more in NEEDED.values())
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tomllib
 from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
 
@@ -8,6 +9,7 @@ from httpx2 import Response
 from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
 
+from tests.conftest import ROOT
 from tests.web.conftest import BASE, COOKIE
 from tests.workflow.world import full_disk
 from web.signin_page import page
@@ -34,6 +36,23 @@ def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:
     assert again.status_code == 403
     assert "used already" in again.text
     assert "set-cookie" not in again.headers
+
+
+def test_whoever_is_not_in_yet_sees_whose_door_it_is(client: TestClient) -> None:
+    """The mark, and the colours of the pages behind it, in light and in dark."""
+    text = client.get("/signin").text
+    assert '<svg xmlns="http://www.w3.org/2000/svg"' in text
+    assert 'aria-label="Winnow"' in text
+    light, dark = text.split("@media (prefers-color-scheme: dark) { :root")
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
+    for scheme, said in (("light", light), ("dark", dark)):
+        for name, key in (
+            ("page", "background"),
+            ("sunk", "secondaryBackground"),
+            ("ink", "text"),
+            ("link", "link"),
+        ):
+            assert f"--{name}: {theme[scheme][f'{key}Color']};" in said
 
 
 def test_the_cookie_is_secure_over_https(client: TestClient, home: Home) -> None:

@@ -392,6 +392,7 @@ AT_NO_PROJECT: dict[str, UseCase] = {
     "spectrograms.draw": lambda seat, _world, _row: spectrograms.draw(seat, "a" * 64 + ".wav", PICTURE),
     "finding.find_small": lambda seat, _world, _row: media.find_small(seat, "a" * 64 + ".png"),
     "projects.put_away": lambda seat, _world, _row: projects.put_away(seat),
+    "members.count_projects": lambda seat, _world, _row: members.count_projects(seat),
     "members.may_upload": lambda seat, _world, _row: members.may_upload(seat),
 }
 """For everybody who is signed in: they give what is of projects that this person may see."""
@@ -459,6 +460,7 @@ NOTES = {
     "projects.list_projects": "those that the person is a member of",
     "progress.at_a_glance": "of those that the person is a member of",
     "projects.put_away": "those that the person owns",
+    "members.count_projects": "those that the person is a member of",
     "members.rights_of": "at no project: what the person may do in any",
     **dict.fromkeys(OWN_SOMEWHERE, "owners of any project, too: their own files"),
     "finding.find": "files of projects that the person is a member of; of others as of files that do not exist",

@@ -109,8 +109,7 @@ def open_browser(session: Session, person_id: int, how: str, visit: Visit) -> st
 
 def signed_in(home: Home, sign_in_secret: str) -> SignedIn | None:
     """Who is signed in with this secret; None when it is unknown or over, or the person disabled."""
-    with home.database.read(single=True) as session:
-        return sign_ins.find(session, secret_hash(sign_in_secret), datetime.now(UTC))
+    return home.known_browsers.find(home.database, secret_hash(sign_in_secret), datetime.now(UTC))
 
 
 def person_of(home: Home, sign_in_secret: str) -> Person | None:

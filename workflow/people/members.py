@@ -189,6 +189,14 @@ def rights_of(seat: Seat) -> frozenset[Right]:
         return frozenset().union(*(RIGHTS[Role(one)] for one in roles))
 
 
+def count_projects(seat: Seat) -> int:
+    """How many projects the person has to choose among, as `projects.list_projects` lists them. Raises NotAllowed where
+    they are unknown or disabled.
+    """
+    with seat.reading() as reading:
+        return sum(one.in_use for one, _ in access.visible_projects(reading.session, reading.person))
+
+
 def may_upload(seat: Seat) -> bool:
     """Whether the person may send files: an owner of this Winnow makes projects of them, the owner of a project adds
     rows to it. Raises NotAllowed where they are unknown or disabled.

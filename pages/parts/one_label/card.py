@@ -75,7 +75,7 @@ def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
 
 def _heading(standing: Standing) -> Heading:
     return Heading(
-        f"{math.floor(100 * standing.settled)}% of {'predictions' if standing.has_proof else 'rows'} settled",
+        f"{math.floor(100 * standing.settled)}% of rows settled",
         "Share of the predictions for rows that were ambiguous at the start which no further answer can change"
         if standing.has_proof
         else "Share of the rows that were ambiguous at the start which have one label now, or are set aside",

@@ -121,7 +121,7 @@ def _figures(view: ProgressView) -> None:
         number(
             "Settled",
             f"{np.floor(view.settled * 100) / 100:.0%}",
-            "of predictions" if view.has_proof else "of rows",
+            "of rows",
             "Share of the predictions for rows that were ambiguous at the start which no further answer can change."
             if view.has_proof
             else "Share of the rows that were ambiguous at the start which have one label now, or are set aside.",

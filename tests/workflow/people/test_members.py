@@ -210,3 +210,14 @@ def test_a_reviewer_sees_and_corrects_the_answers_of_all(seat: Seat) -> None:
     assert opened.may_correct
     reviewing.correct(bob, saved.row, opened.token, "bad")
     assert reviewing.open_row(seat, saved.row).out
+
+
+def test_projects_are_counted_that_are_listed(seat: Seat) -> None:
+    mine, ada = Seat(seat.home, seat.person_id), Seat(seat.home, somebody(seat.home, seat.person_id, "Ada"))
+    assert (members.count_projects(mine), members.count_projects(ada)) == (1, 0)
+    members.give_role(seat, [ada.person_id], "viewer")
+    assert members.count_projects(ada) == 1
+    projects.archive_project(seat)
+    assert (members.count_projects(mine), members.count_projects(ada)) == (0, 0)
+    with pytest.raises(NotAllowed):
+        members.count_projects(Seat(seat.home, 99))

@@ -92,7 +92,8 @@ def reason(strategy: str, decides: int, undecided: int, *, counted: bool = True)
         return f"{first}No answer can change a prediction any more; only the row's own label is still open."
     if decides == 0:
         return (
-            f"{first}No single answer here can change one of the {undecided:,} undecided predictions; "
-            "the row's own label is still open."
+            f"{first}No single answer here can change the model's label of one of the {undecided:,} rows that are not "
+            "settled; the row's own is still open."
         )
-    return f"{first}Your answer could change {decides:,} of {undecided:,} undecided predictions."
+    others = f"{decides:,} of {undecided:,} rows that are not settled"
+    return f"{first}Your answer could change the model's label of {others}."

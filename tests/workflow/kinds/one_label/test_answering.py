@@ -262,7 +262,7 @@ def test_nobody_chooses_a_control(home: Home, owner: int) -> None:
 
 def test_reasons_in_words() -> None:
     assert "hesitates most between two candidates" in words.reason("margin", 1, 2)
-    assert "undecided" not in words.reason("random", 0, 0, counted=False)
+    assert "not settled" not in words.reason("random", 0, 0, counted=False)
     assert "No answer can change" in words.reason("apl", 0, 0)
     for name in words.NAMES:
         assert words.reason(name, 0, 0, counted=False).count(". ") == 1, (

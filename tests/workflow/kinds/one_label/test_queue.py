@@ -19,7 +19,7 @@ from workflow.seat import Seat
 def test_every_strategy_has_its_words() -> None:
     assert set(words.NAMES) == {*STRATEGIES, "margin", "moves", "cover"}
     for name in STRATEGIES:
-        assert words.reason(name, 3, 10).endswith("Your answer could change 3 of 10 undecided predictions.")
+        assert words.reason(name, 3, 10).endswith("label of 3 of 10 rows that are not settled.")
         assert "No single answer" in words.reason(name, 0, 10)
         assert "No answer can change" in words.reason(name, 0, 0)
 

@@ -15,9 +15,11 @@ def test_a_reason_says_what_the_answer_could_do(strategy: str) -> None:
     first = "" if entry.counts_say_why else f"{entry.why}. "
     assert (
         words.reason(strategy, 3, 1_200)
-        == f"{first}Your answer could change 3 of 1,200 undecided predictions."
+        == f"{first}Your answer could change the model's label of 3 of 1,200 rows that are not settled."
     )
-    assert words.reason(strategy, 0, 7).startswith(f"{first}No single answer here can change one of the 7")
+    assert words.reason(strategy, 0, 7).startswith(
+        f"{first}No single answer here can change the model's label of one of the 7 "
+    )
     assert words.reason(strategy, 0, 0).startswith(f"{first}No answer can change a prediction any more")
     uncounted = words.reason(strategy, 3, 9, counted=False)
     assert uncounted.startswith(entry.why)

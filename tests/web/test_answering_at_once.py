@@ -1,0 +1,78 @@
+"""Connections to a server of this process send what there is, whatever made the socket that they come by."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+
+import pytest
+
+from web import lifespan
+from web.answering_at_once import answer_at_once
+
+
+def listening() -> socket.socket:
+    """As Streamlit makes it: of no protocol that it names."""
+    made = socket.socket(family=socket.AF_INET)
+    made.bind(("127.0.0.1", 0))
+    made.listen()
+    return made
+
+
+async def sends_at_once(listener: socket.socket) -> bool:
+    """Whether a connection that asyncio takes there does."""
+    found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def come(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        taken = writer.get_extra_info("socket")
+        found.set_result(taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    async with await asyncio.start_server(come, sock=listener):
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        told = await found
+        writer.close()
+    return told != 0
+
+
+def test_by_itself_a_connection_waits() -> None:
+    """What this is for: where it fails, asyncio or Streamlit does it, and the module can go."""
+    assert not asyncio.run(sends_at_once(listening()))
+
+
+def test_a_connection_sends_what_there_is() -> None:
+    listener = listening()
+    answer_at_once()
+    assert asyncio.run(sends_at_once(listener))
+
+
+def test_other_descriptors_stay_as_they_are() -> None:
+    reading, writing = os.pipe()
+    apart = socket.socket()
+    answer_at_once()
+    assert apart.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0  # it listens to nobody
+    os.write(writing, b"still open")
+    assert os.read(reading, 10) == b"still open"
+    for one in (reading, writing):
+        os.close(one)
+    apart.close()
+
+
+def test_the_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    class ReachedError(Exception):
+        pass
+
+    def stop() -> None:
+        raise ReachedError
+
+    monkeypatch.setattr(lifespan, "home", stop)  # what a start opens next
+    listener = listening()
+
+    async def start() -> bool:
+        with pytest.raises(ReachedError):
+            async with lifespan.lifespan(None):  # type: ignore[arg-type]
+                pass
+        return await sends_at_once(listener)
+
+    assert asyncio.run(start())
