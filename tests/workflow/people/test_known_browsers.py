@@ -14,6 +14,7 @@ from tests.workflow.people.conftest import add_person
 from tests.workflow.people.test_browsers import open_one
 from workflow.home import Home, open_home
 from workflow.people import browsers, team
+from workflow.people.known_browsers import KnownBrowsers
 from workflow.people.secret import secret_hash
 from workflow.seat import Seat
 
@@ -66,7 +67,7 @@ def test_it_ends_when_it_expires_though_nobody_commits(home: Home, chief: Seat) 
     _, secret = open_one(chief)
     found = browsers.signed_in(home, secret)
     assert found is not None
-    known, moment = home.known_browsers, timedelta(microseconds=1)
+    known, moment = KnownBrowsers(), timedelta(microseconds=1)
     assert known.find(home.database, secret_hash(secret), found.expires_at - moment) == found
     assert known.find(home.database, secret_hash(secret), found.expires_at) is None
 
