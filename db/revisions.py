@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.orm import Session
@@ -17,6 +19,7 @@ class NewerTablesError(RuntimeError):
     """The tables are of a revision that this Winnow does not know."""
 
 
+@cache  # each reading runs every migration's file, and an opening asks three times
 def revisions() -> tuple[str, ...]:
     """The revisions of the tables that this Winnow knows, the newest first."""
     scripts = ScriptDirectory(str(MIGRATIONS))
@@ -37,6 +40,8 @@ def check_known(session: Session) -> None:
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Bring the tables to a revision, inside the connection's transaction."""
+    if revision == "head" and MigrationContext.configure(connection).get_current_heads() == revisions()[:1]:
+        return
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection

@@ -1,4 +1,4 @@
-"""Where the public data sets are, and an honest end where they, PostgreSQL or Dask are missing."""
+"""Where the public data sets are, an honest end where they, PostgreSQL or Dask are missing, and what all run on."""
 
 from __future__ import annotations
 
@@ -26,8 +26,19 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile("hunt", deadline=None, suppress_health_check=_CALM, max_examples=500)
 hypothesis.settings.load_profile("winnow")
 
+# The process of the tests stands in for the server, in which BLAS has one thread (`workflow.warming`): threads of two
+# processes on two cores wait for one another, and fits take six times as long. Read when numpy is first imported.
+if "PYTEST_VERSION" in os.environ:  # benchmarks, too, want to know where the data are
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+
 NOT_RUN = "NOT RUN: "
 MAIN = sys.modules["__main__"]
+
+
+def pytest_configure() -> None:
+    from tests.statements import share_statements  # it imports SQLAlchemy, which benchmarks of plcore do not
+
+    share_statements()
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,0 +1,35 @@
+"""Statements are compiled once in each process of the tests, and not anew for each of thousands of databases.
+
+SQLAlchemy keeps what it has compiled with the engine, for the dialect it was compiled for. Engines of one kind of
+database are alike in all that a statement depends on, so that they share here what a server, which has one database,
+keeps with that.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
+
+_COMPILED: LRUCache[object, object] = LRUCache(2000)
+
+
+def _same_kind(one: object, other: object) -> bool:
+    return type(one) is type(other)
+
+
+def _hash_of_kind(one: object) -> int:
+    return hash(type(one))
+
+
+def share_statements() -> None:
+    """From now on, in this process."""
+    for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
+        dialect.__eq__ = _same_kind  # type: ignore[method-assign]
+        dialect.__hash__ = _hash_of_kind  # type: ignore[method-assign, assignment]
+    event.listen(Engine, "engine_connect", _share)
+
+
+def _share(connection: Connection) -> None:
+    connection.execution_options(compiled_cache=_COMPILED)
