@@ -20,6 +20,14 @@ def cluster() -> Iterator[Any]:
         yield local
 
 
+@pytest.fixture(scope="package")
+def pool() -> Iterator[ProcessPool]:
+    """Its processes import all that they need once; where a test closes it, the next one is given new ones."""
+    made = ProcessPool(2)
+    yield made
+    made.close()
+
+
 @pytest.fixture(params=["processes", pytest.param("dask", marks=pytest.mark.dask)])
 def others(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Runner]:
     """The runners that are not the process itself."""
@@ -33,10 +41,11 @@ def runner(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Runner]:
 
 def _made(request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Runner]:
     made: Runner
+    if request.param == "processes":
+        yield request.getfixturevalue("pool")
+        return
     if request.param == "inline":
         made = Inline()
-    elif request.param == "processes":
-        made = ProcessPool(2)
     else:
         made = DaskCluster(request.getfixturevalue("cluster").scheduler_address, tmp_path)
     yield made
