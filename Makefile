@@ -1,6 +1,8 @@
 # One command each; every one makes the environment it needs on a fresh machine.
 PYTHON ?= python3
 BIN := .venv/bin
+# Two processes, each with its half of the tests, so that what a folder shares is made once; who is done takes of the other's.
+TESTS := $(BIN)/python -m pytest -n 2 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
 .PHONY: run test check lint bench screenshots access browser postgres audit docs clean
@@ -9,10 +11,10 @@ run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
 
 test: check browser postgres  ## everything: format, lint, types, tests, the slow ones, PostgreSQL and the browser
-	$(BIN)/python -m pytest -n 2 -m "browser or slow or postgres"
+	$(TESTS) -m "browser or slow or postgres"
 
 check: lint  ## all that needs no browser and no PostgreSQL and is not slow
-	$(BIN)/python -m pytest -n 2 -m "not browser and not slow and not postgres"
+	$(TESTS) -m "not browser and not slow and not postgres"
 
 lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .

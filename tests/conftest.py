@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -35,10 +36,16 @@ NOT_RUN = "NOT RUN: "
 MAIN = sys.modules["__main__"]
 
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of this user's own in it
+
+
 def pytest_configure() -> None:
     from tests.statements import share_statements  # it imports SQLAlchemy, which benchmarks of plcore do not
 
     share_statements()
+    # Every answer waits for the disk. A kill loses nothing of a file in memory either; no test cuts the power.
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 8 * 2**30:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.hookimpl(trylast=True)
