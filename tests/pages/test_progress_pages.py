@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,29 +28,13 @@ from workflow import (
     stopping,
     training,
 )
-from workflow.home import Home, close_home
-from workflow.home import home as process_home
+from workflow.home import Home
 from workflow.kinds.one_label.progress import ProgressView
 from workflow.models import leases
 from workflow.models.random_order import RandomOrderWorker
-from workflow.people import team
 from workflow.seat import Seat
 
 Open = Callable[..., AppTest]
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    monkeypatch.setenv("WINNOW_HOME", str(tmp_path))
-    monkeypatch.delenv("WINNOW_DATABASE_URL", raising=False)
-    close_home()
-    yield process_home()
-    close_home()
-
-
-@pytest.fixture
-def owner(home: Home) -> int:
-    return team.ensure_owner(home).id
 
 
 @pytest.fixture
