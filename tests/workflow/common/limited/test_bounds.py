@@ -16,7 +16,9 @@ from workflow.common.limited.bounds import Bounds
 
 
 def in_a_process(program: str, *given: Any) -> str:
-    code = f"import sys; sys.path[0] = {str(ROOT)!r}; from workflow.common.limited.bounds import Bounds\n{program}"
+    """What a program says that has `Bounds`, without all that its package loads."""
+    file = str(ROOT / "workflow" / "common" / "limited" / "bounds.py")
+    code = f"import runpy, sys; Bounds = runpy.run_path({file!r}, run_name='bounds')['Bounds']\n{program}"
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, given)], capture_output=True, text=True, check=False
     )
