@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.browser import room
 from tests.browser.obtain import find
 from tests.browser.server import Server
 from workflow.home import Home, open_home
@@ -43,6 +44,31 @@ def browser() -> Iterator[Browser]:
 def server(tmp_path: Path) -> Iterator[Server]:
     running = Server(tmp_path / "home").start()
     yield running
+    running.stop()
+
+
+def answered(page: Page, server: Server) -> None:
+    """A few questions of the demo, by whoever signs in with the server's link."""
+    page.goto(server.link)
+    page.goto(f"{server.base}/annotate")
+    page.locator(room.CARD).wait_for()
+    for _ in range(3):
+        shown = room.token(page)
+        page.keyboard.press(room.first_key(page))
+        room.wait_for_next(page, shown)
+
+
+@pytest.fixture(scope="session")
+def looked_at(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Path]]:
+    """A server where some questions of the demo were answered, and the cookies of its owner: for tests that look at
+    every page and change nothing."""
+    folder = tmp_path_factory.mktemp("looked_at")
+    running = Server(folder / "home").start()
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    answered(context.new_page(), running)
+    context.storage_state(path=folder / "state.json")
+    context.close()
+    yield running, folder / "state.json"
     running.stop()
 
 

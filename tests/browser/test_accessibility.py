@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import room
+from tests.browser.conftest import answered
 from tests.browser.screenshots import PAGES, SIZES, go, open_page, vector_projects
 from tests.browser.server import Server
 from tests.workflow.alike_world import alike_project
@@ -17,9 +18,6 @@ from workflow.people import team
 from workflow.settings import Settings
 
 pytestmark = pytest.mark.browser
-
-ANSWERS = 3
-
 
 STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
 """What `pages/parts/menu.js` leaves none of in the menu of a phone."""
@@ -40,14 +38,7 @@ def findings(page: Page) -> list[str]:
 def signed_in(browser: Browser, server: Server, tmp_path: Path) -> str:
     """The state of a browser whose owner has answered a few questions of the demo."""
     context = browser.new_context(viewport=SIZES[""])
-    page = context.new_page()
-    page.goto(server.link)
-    page.goto(f"{server.base}/annotate")
-    page.locator(room.CARD).wait_for()
-    for _ in range(ANSWERS):
-        shown = room.token(page)
-        page.keyboard.press(room.first_key(page))
-        room.wait_for_next(page, shown)
+    answered(context.new_page(), server)
     path = str(tmp_path / "state.json")
     context.storage_state(path=path)
     context.close()
@@ -55,10 +46,11 @@ def signed_in(browser: Browser, server: Server, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("suffix", list(SIZES))
-def test_no_page_has_a_serious_finding(browser: Browser, server: Server, signed_in: str, suffix: str) -> None:
+def test_no_page_has_a_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
+    server, cookies = looked_at
     wrong = {}
     for scheme in ("light", "dark"):
-        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
+        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=cookies)  # type: ignore[arg-type]
         page = context.new_page()
         for name in PAGES:
             open_page(page, server.base, name, settle=300)

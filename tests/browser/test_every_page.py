@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser import room
 from tests.browser.screenshots import PAGES, SIZES, open_page
 from tests.browser.server import Server
 
@@ -67,21 +67,12 @@ def walk(page: Page) -> list[str]:
     return wrong + [f"cannot be reached: {one}" for one in page.evaluate(TO_BE_REACHED)]
 
 
-@pytest.fixture
-def answered(page: Page, server: Server) -> Page:
-    """Signed in, with a few questions of the demo answered."""
-    page.goto(f"{server.base}/annotate")
-    page.locator(room.CARD).wait_for()
-    for _ in range(3):
-        shown = room.token(page)
-        page.keyboard.press(room.first_key(page))
-        room.wait_for_next(page, shown)
-    return page
-
-
 def test_every_page_is_walked_by_keyboard_and_asks_only_its_own_server(
-    answered: Page, server: Server
+    browser: Browser, looked_at: tuple[Server, Path]
 ) -> None:
+    server, cookies = looked_at
+    context = browser.new_context(viewport=SIZES[""], storage_state=cookies)  # type: ignore[arg-type]
+    page = context.new_page()
     own, elsewhere = urlsplit(server.base).netloc, []
 
     def note(address: str) -> None:
@@ -89,23 +80,25 @@ def test_every_page_is_walked_by_keyboard_and_asks_only_its_own_server(
         if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != own:
             elsewhere.append(address)
 
-    answered.on("request", lambda request: note(request.url))
-    answered.on("websocket", lambda socket: note(socket.url))
+    page.on("request", lambda request: note(request.url))
+    page.on("websocket", lambda socket: note(socket.url))
     wrong = {}
     for name in PAGES:
-        open_page(answered, server.base, name, settle=300)
-        if found := walk(answered):
+        open_page(page, server.base, name, settle=300)
+        if found := walk(page):
             wrong[name] = found
+    context.close()
     assert not elsewhere
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 
 
 @pytest.mark.parametrize("suffix", list(SIZES))
 def test_text_of_twice_the_size_scrolls_no_page_sideways(
-    browser: Browser, server: Server, answered: Page, suffix: str
+    browser: Browser, looked_at: tuple[Server, Path], suffix: str
 ) -> None:
     """As a browser whose text is set to 200 %: all sizes of the pages follow the root's."""
-    context = browser.new_context(viewport=SIZES[suffix], storage_state=answered.context.storage_state())  # type: ignore[arg-type]
+    server, cookies = looked_at
+    context = browser.new_context(viewport=SIZES[suffix], storage_state=cookies)  # type: ignore[arg-type]
     context.add_init_script(
         "addEventListener('DOMContentLoaded', () => document.documentElement.style.fontSize = '200%')"
     )

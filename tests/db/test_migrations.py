@@ -75,6 +75,13 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
         assert session.execute(text("SELECT name FROM people")).scalars().all() == ["ada"]
 
 
+def test_tables_that_are_up_to_date_are_left_alone(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.revisions.command.upgrade", lambda *_: pytest.fail("read every migration"))
+    database.migrate()
+
+
 def test_any_working_directory_will_do(
     sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
