@@ -14,6 +14,15 @@ from plcore.common.runners.runner import Runner
 from tests.plcore.common.runners.local_cluster import two_workers
 
 
+@pytest.fixture(scope="package", autouse=True)
+def two_threads_elsewhere() -> Iterator[None]:
+    """Processes that are started here would take two threads if nobody told them otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+            patch.setenv(name, "2")
+        yield
+
+
 @pytest.fixture(scope="package")
 def cluster() -> Iterator[Any]:
     with two_workers() as local:
