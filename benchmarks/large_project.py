@@ -27,6 +27,7 @@ from benchmarks import report
 from benchmarks.cluster import BLOCK, CANDIDATES, CLASSES, PAGE, TICK, D, children_of
 from benchmarks.import_rows import resident
 from benchmarks.ten_million import write_table
+from plcore.common import large_array
 from plcore.loop.one_label import asking
 from plcore.neighbors.graph import Graph
 from plcore.neighbors.votes import WEIGHT_UNIT
@@ -86,17 +87,18 @@ def drawn_graph(X: Any, unseen: Any | None, settings: Any) -> Graph:
     rng = np.random.default_rng(0)
     n, k = X.shape[0], settings.n_neighbors
     n_held = 0 if unseen is None else unseen.shape[0]
-
-    def further(begin: np.ndarray, width: int) -> np.ndarray:
-        """(q, width) rows beyond these, less than once around."""
-        steps = rng.integers(1, n // k, size=(len(begin), width)).cumsum(axis=1)
-        return ((begin[:, None] + steps) % n).astype(np.int32)
-
-    rows = np.arange(n)
-    own = np.hstack([rows[:, None].astype(np.int32), further(rows, k - 1)])
-    held = further(rng.integers(n, size=n_held), k)
-    weights = [np.full(one.shape, WEIGHT_UNIT, dtype=np.int64) for one in (own, held)]
-    return Graph(own, weights[0], held, weights[1], "approximate", 1.0)
+    made: list[np.ndarray] = []
+    for n_rows, own in ((n, 1), (n_held, 0)):
+        neighbors, weights = (large_array((n_rows, k), kind) for kind in (np.int32, np.int64))
+        for first in range(0, n_rows, BLOCK):
+            rows = np.arange(first, min(first + BLOCK, n_rows))
+            begin = rows if own else rng.integers(n, size=len(rows))
+            neighbors[rows, :own] = begin[:, None][:, :own]
+            steps = rng.integers(1, n // k, size=(len(rows), k - own)).cumsum(axis=1)  # less than once around
+            neighbors[rows, own:] = (begin[:, None] + steps) % n
+            weights[rows] = WEIGHT_UNIT
+        made += [neighbors, weights]
+    return Graph(*made, "approximate", 1.0)
 
 
 def import_drawn(table: Path) -> None:

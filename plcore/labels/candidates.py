@@ -127,6 +127,14 @@ def kept_candidates(y: Any) -> BoolArray:
     return cast("BoolArray", y.copy()) if isinstance(y, CandidateSets) else check_candidates(y)[0]
 
 
+def shared_candidates(y: Any) -> BoolArray:
+    """As `kept_candidates`, not copied where they are a bool matrix that nobody may write to."""
+    if isinstance(y, np.ndarray) and y.dtype == np.bool_ and y.ndim == 2 and y.size and not y.flags.writeable:
+        refuse_empty_rows(y)
+        return y
+    return kept_candidates(y)
+
+
 def column_names(frame: pd.DataFrame) -> AnyArray:
     """(m,) the names of the columns: numbers as numbers, also where the index calls them objects.
 
