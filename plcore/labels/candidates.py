@@ -122,17 +122,12 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
     return candidates, classes
 
 
-def kept_candidates(y: Any) -> BoolArray:
-    """The candidates of `check_candidates`, or a copy of `CandidateSets` as such."""
-    return cast("BoolArray", y.copy()) if isinstance(y, CandidateSets) else check_candidates(y)[0]
-
-
-def shared_candidates(y: Any) -> BoolArray:
-    """As `kept_candidates`, not copied where they are a bool matrix that nobody may write to."""
-    if isinstance(y, np.ndarray) and y.dtype == np.bool_ and y.ndim == 2 and y.size and not y.flags.writeable:
+def kept_candidates(y: Any, *, copied: bool = True) -> BoolArray:
+    """The candidates of `check_candidates`, or a copy of `CandidateSets` as such. copied : also read-only bool ones"""
+    if not copied and isinstance(y, np.ndarray) and y.dtype == np.bool_ and y.size and not y.flags.writeable:
         refuse_empty_rows(y)
         return y
-    return kept_candidates(y)
+    return cast("BoolArray", y.copy()) if isinstance(y, CandidateSets) else check_candidates(y)[0]
 
 
 def column_names(frame: pd.DataFrame) -> AnyArray:

@@ -27,7 +27,7 @@ from plcore.kernels.votes import (
     find_most_votes,
     has_repeated,
 )
-from plcore.labels.candidates import kept_candidates, name_rows, shared_candidates
+from plcore.labels.candidates import kept_candidates, name_rows
 from plcore.neighbors.near import kept_form, pack
 
 WEIGHT_UNIT = 2**24  # the integer that stands for weight 1.0
@@ -63,18 +63,18 @@ def fixed_weights(weights: Any) -> IntArray:
 
 
 def check_graph(
-    neighbors: Any, weights: Any, candidates: Any, *, shared: bool = False
+    neighbors: Any, weights: Any, candidates: Any, *, copied: bool = True
 ) -> tuple[AnyArray, IntArray, BoolArray]:
     """Check a neighbour graph; return (neighbors int32 (T, K), weights int64 (T, K), candidates bool (n, m)).
 
-    shared : nobody will write to the candidates, so that read-only ones need not be copied
+    copied : also candidates that nobody may write to
 
     A row listed twice for a target is one voter: its weights are added up on its first place, 0 elsewhere.
     C-contiguous arrays that have these types are not copied. `CandidateSets` are copied as such.
     Raises ValueError for shapes that do not match, for neighbours that are not whole numbers in 0..n-1 and
     for weights as `fixed_weights` says; CandidateError for candidates that break the convention.
     """
-    candidates = (shared_candidates if shared else kept_candidates)(candidates)
+    candidates = kept_candidates(candidates, copied=copied)
     rows = np.asarray(neighbors)
     if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "iu":
         raise ValueError(

@@ -114,7 +114,7 @@ class EffectRanker:
         Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
         """
         parameters.check_parameters(self)
-        rows, fixed, known = check_graph(neighbors, weights, candidates, shared=now is not None)
+        rows, fixed, known = check_graph(neighbors, weights, candidates, copied=now is None)
         own = (
             None if target_rows is None else parameters.check_target_rows(target_rows, len(rows), len(known))
         )

@@ -12,7 +12,7 @@ import numpy as np
 
 from plcore.common.candidate_sets import lowest_of, read_only, set_exact
 from plcore.common.types import BoolArray, FloatArray, IntArray, Table
-from plcore.labels.candidates import shared_candidates
+from plcore.labels.candidates import kept_candidates
 from plcore.labels.weights import weights_after_answers
 from plcore.loop.base import Pool, row_batches
 from plcore.loop.changes import ClassChange, batches_of
@@ -77,7 +77,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.table = table = with_classes(table, self.class_map)
         self.settings = settings
         self.classes = tuple(table.classes)
-        self.original = shared_candidates(table.candidates)
+        self.original = kept_candidates(table.candidates, copied=False)
         n = len(self.original)
         truth = table.truth
         self.truth: IntArray = np.broadcast_to(-1, n) if truth is None else np.array(truth, dtype=np.int64)
