@@ -20,17 +20,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks import report
 from benchmarks.cluster import BLOCK, CANDIDATES, CLASSES, PAGE, TICK, D, children_of
-from benchmarks.import_rows import resident
+from benchmarks.import_rows import drawn_graph, resident
 from benchmarks.ten_million import write_table
-from plcore.common import large_array
 from plcore.loop.one_label import asking
-from plcore.neighbors.graph import Graph
-from plcore.neighbors.votes import WEIGHT_UNIT
 
 ROWS = 100_000, 300_000
 DRAWN = 100_000, 300_000, 1_000_000, 3_000_000
@@ -80,25 +76,6 @@ def watched(command: list[str], environment: dict[str, str]) -> tuple[str, Cost]
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
     return said, Cost(sum(seconds.values()), own, mapped)
-
-
-def drawn_graph(X: Any, unseen: Any | None, settings: Any) -> Graph:
-    """Neighbours at random, each once, in place of those nearest."""
-    rng = np.random.default_rng(0)
-    n, k = X.shape[0], settings.n_neighbors
-    n_held = 0 if unseen is None else unseen.shape[0]
-    made: list[np.ndarray] = []
-    for n_rows, own in ((n, 1), (n_held, 0)):
-        neighbors, weights = (large_array((n_rows, k), kind) for kind in (np.int32, np.int64))
-        for first in range(0, n_rows, BLOCK):
-            rows = np.arange(first, min(first + BLOCK, n_rows))
-            begin = rows if own else rng.integers(n, size=len(rows))
-            neighbors[rows, :own] = begin[:, None][:, :own]
-            steps = rng.integers(1, n // k, size=(len(rows), k - own)).cumsum(axis=1)  # less than once around
-            neighbors[rows, own:] = (begin[:, None] + steps) % n
-            weights[rows] = WEIGHT_UNIT
-        made += [neighbors, weights]
-    return Graph(*made, "approximate", 1.0)
 
 
 def import_drawn(table: Path) -> None:
