@@ -83,7 +83,7 @@ def drawn_graph(X: Any, unseen: Any | None, settings: Any) -> Graph:
     rng = np.random.default_rng(0)
     n, k = X.shape[0], settings.n_neighbors
     n_held = 0 if unseen is None else unseen.shape[0]
-    made: list[np.ndarray] = []
+    made: list[Any] = []
     for n_rows, own in ((n, 1), (n_held, 0)):
         neighbors, weights = (large_array((n_rows, k), kind) for kind in (np.int32, np.int64))
         for first in range(0, n_rows, _AT_ONCE):

@@ -252,7 +252,7 @@ def ahead(measured: dict[int, dict[str, Any]]) -> str:
 Between the last two sizes a row more takes {held:,.0f} bytes of the opened project's own memory and {making:,.0f} at
 the peak of the import, {1e6 * cpu["open"]:.1f} CPU microseconds to open and {1e6 * cpu["export"]:.1f} to export.
 By that, which is reckoned and not measured, {MORE:,} rows would hold {held * MORE / 1e9:.1f} GB open, take
-{making * MORE / 1e9:.0f} GB to import, and {cpu["open"] * MORE:,.0f} CPU seconds to open and
+{making * MORE / 1e9:.1f} GB to import, and {cpu["open"] * MORE:,.0f} CPU seconds to open and
 {cpu["export"] * MORE:,.0f} to export; the search for neighbours beside ([scale](../../docs/scale.md)).
 """.strip()
 

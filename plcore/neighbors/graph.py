@@ -105,10 +105,9 @@ class NeighborGraph:
                 neighbors[some], weights[some] = self._with_own(some, near, far)
             return neighbors, weights
         own = np.arange(self.n_rows) if rows is None else rows
-        others, distances = np.empty((2, len(own), 0))
-        if n_others:
-            others, distances = self._search.nearest(self.X[own], n_others, own)
-        return self._with_own(own, others, distances)
+        if not n_others:
+            return self._with_own(own, own[:, None][:, :0], np.empty((len(own), 0)))
+        return self._with_own(own, *self._search.nearest(self.X[own], n_others, own))
 
     def _with_own(self, own: IntArray, others: AnyArray, distances: AnyArray) -> tuple[AnyArray, IntArray]:
         """(neighbors, weights) of rows whose other neighbours are at these distances (q, K - 1)."""

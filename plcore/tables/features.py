@@ -22,7 +22,7 @@ from plcore.tables.roles import Roles
 from plcore.tables.sound import SOUND_NAMES
 from plcore.tables.text_features import TextFeatures
 
-Float = TypeVar("Float", bound=np.floating[Any])
+Number = TypeVar("Number", bound=np.number[Any])
 Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
 
 _WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mostly zeros
@@ -247,7 +247,7 @@ def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:
     return int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)
 
 
-def _in_blocks(numbers: npt.NDArray[Float], rows: Rows, at_once: int) -> Iterator[npt.NDArray[Float]]:
+def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterator[npt.NDArray[Number]]:
     """The chosen rows, so many at a time: all at once would be in memory beside what is made of them."""
     places = np.flatnonzero(rows) if rows is not None and rows.dtype == bool else rows
     for start in range(0, _n_taken(numbers, rows), max(at_once, 1)):
