@@ -25,8 +25,8 @@ _maps: WeakSet[mmap.mmap] = WeakSet()
 
 def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
     """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it lies in a file in the system's place for such (`TMPDIR`
-    names another), all of whose bytes are there from the start; it is gone with the array, and shared with processes that
-    are forked meanwhile. Raises OSError where there is no room for it."""
+    names another), all of whose bytes are there from the start; it is gone with the array, and processes that are forked
+    meanwhile write to the same. Raises OSError where there is no room for it."""
     kind: np.dtype[Any] = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     if size <= IN_MEMORY:
