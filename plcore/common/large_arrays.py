@@ -24,9 +24,9 @@ _maps: WeakSet[mmap.mmap] = WeakSet()
 
 
 def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
-    """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it lies in a file in the system's place for such (`TMPDIR`
-    names another), all of whose bytes are there from the start; it is gone with the array, and processes that are forked
-    meanwhile write to the same. Raises OSError where there is no room for it."""
+    """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it lies in a file in the system's place for such, or where
+    `TMPDIR` says, all of whose bytes are there from the start. The file is gone with the array; processes that are
+    forked meanwhile write to the same. Raises OSError where there is no room for it."""
     kind: np.dtype[Any] = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     if size <= IN_MEMORY:
