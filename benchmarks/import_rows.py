@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from benchmarks import report
+from plcore.common import large_array
 from plcore.loop.one_label import asking
 from plcore.neighbors.graph import Graph
 from plcore.neighbors.votes import WEIGHT_UNIT
@@ -78,14 +79,22 @@ def timed(call: Callable[[], Result]) -> tuple[Result, float, float]:
 
 
 def drawn_graph(X: Any, unseen: Any | None, settings: Any) -> Graph:
-    """Neighbours at random: finding the true ones is measured by `neighbors`."""
+    """Neighbours at random, each once: finding the true ones is measured by `neighbors`."""
     rng = np.random.default_rng(0)
     n, k = X.shape[0], settings.n_neighbors
-    own = np.hstack([np.arange(n)[:, None], rng.integers(n, size=(n, k - 1))]).astype(np.int32)
     n_held = 0 if unseen is None else unseen.shape[0]
-    held = rng.integers(n, size=(n_held, k)).astype(np.int32)
-    weights = [np.full(one.shape, WEIGHT_UNIT, dtype=np.int64) for one in (own, held)]
-    return Graph(own, weights[0], held, weights[1], "approximate", 1.0)
+    made: list[Any] = []
+    for n_rows, own in ((n, 1), (n_held, 0)):
+        neighbors, weights = (large_array((n_rows, k), kind) for kind in (np.int32, np.int64))
+        for first in range(0, n_rows, _AT_ONCE):
+            rows = np.arange(first, min(first + _AT_ONCE, n_rows))
+            begin = rows if own else rng.integers(n, size=len(rows))
+            neighbors[rows, :own] = begin[:, None][:, :own]
+            steps = rng.integers(1, n // k, size=(len(rows), k - own)).cumsum(axis=1)  # less than once around
+            neighbors[rows, own:] = (begin[:, None] + steps) % n
+            weights[rows] = WEIGHT_UNIT
+        made += [neighbors, weights]
+    return Graph(*made, "approximate", 1.0)
 
 
 def by_polars(path: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -16,10 +15,7 @@ import numpy as np
 from benchmarks import report
 from benchmarks.import_rows import CLASSES, NUMBERS, drawn_graph, open_seat, write_table
 
-MADE = (250_000, 500_000, 1_000_000, 2_000_000)
-"""Rows of the files that become projects."""
-CHECKED = (9_000_000,)
-"""Rows of those that are read, checked and made a stored table, and no project."""
+ROWS = (250_000, 500_000, 1_000_000, 2_000_000, 9_000_000)
 FILE_GB = 5
 _EVERY = 0.1
 
@@ -79,29 +75,26 @@ def _memory(number: int) -> dict[str, float]:
     return {name: int(value.split()[0]) * 1.024e-3 for name, value in (line.split(":") for line in lines)}
 
 
-def imported(path: Path, *, made: bool) -> None:
-    """What `winnow import` does, with neighbours at random; or the first half of it, up to the stored table."""
+def imported(path: Path) -> None:
+    """What `winnow import` does, with neighbours at random."""
     from plcore.loop.one_label import asking
     from workflow import importing
 
     home, seat = open_seat(path.parent)
     upload, table = importing.read_as_named(path, {})
     print("checked", flush=True)
-    if made:
-        asking.find_graph = drawn_graph  # type: ignore[attr-defined]
-        importing.create(seat, "rows", table, importing.settings_for(table, {}), "", upload)
-    else:
-        home.store_table(table)
+    asking.find_graph = drawn_graph  # type: ignore[attr-defined]
+    importing.create(seat, "rows", table, importing.settings_for(table, {}), "", upload)
     home.close()
 
 
-def measured(rows: int, *, made: bool) -> dict[str, Any]:
+def measured(rows: int) -> dict[str, Any]:
     """What an import of so many rows has in memory at most."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "rows.csv"
         write_table(path, rows)
         size = path.stat().st_size / 1e6
-        command = [sys.executable, "-m", "benchmarks.large_import", str(path), json.dumps(made)]
+        command = [sys.executable, "-m", "benchmarks.large_import", str(path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             watch = Watch(process.pid)
             assert process.stdout is not None
@@ -110,12 +103,11 @@ def measured(rows: int, *, made: bool) -> dict[str, Any]:
         watch.end()
         if process.returncode:
             raise RuntimeError(f"The import of {rows:,} rows has failed.")
-    most = {"check": watch.own["check"], "make": watch.own.get("make", 0.0) if made else None}
-    return {"rows": rows, "size": size, "worker": watch.worker, "mapped": watch.mapped, **most}
+    return {"rows": rows, "size": size, "worker": watch.worker, "mapped": watch.mapped, **watch.own}
 
 
 def main() -> None:
-    found = [measured(rows, made=True) for rows in MADE] + [measured(rows, made=False) for rows in CHECKED]
+    found = [measured(rows) for rows in ROWS]
     report.write(
         "large_import",
         "Larger and larger files: memory of an import",
@@ -127,11 +119,10 @@ def main() -> None:
 def told(found: list[dict[str, Any]]) -> str:
     lines = "\n".join(
         f"| {one['rows']:,} | {one['size']:,.0f} MB | {one['worker']:,.0f} MB | {one['check']:,.0f} MB | "
-        f"{'—' if one['make'] is None else format(one['make'], ',.0f') + ' MB'} | {one['mapped']:,.0f} MB |"
+        f"{one['make']:,.0f} MB | {one['mapped']:,.0f} MB |"
         for one in found
     )
-    checking = _line(found, "check")
-    making = _line([one for one in found if one["make"] is not None], "make")
+    checking, making = _line(found, "check"), _line(found, "make")
     rows = FILE_GB * 1e3 / (found[-1]["size"] / found[-1]["rows"])
     expected = making[1] + making[0] * rows
     return f"""
@@ -145,9 +136,9 @@ with pages of mapped files, which the system takes back at will.
 {lines}
 
 A row more is {1e6 * checking[0]:,.0f} bytes more up to the checked table, and {1e6 * making[0]:,.0f} while the project
-is made (straight lines through the figures). So a file of {FILE_GB} GB, {rows / 1e6:.1f} million rows, would take about
-{expected:,.0f} MB to become a project, where 2,000 MB are the target, before its neighbours are searched: the features
-of all rows as doubles, then the learner.
+is made (straight lines through the figures). So a file of {FILE_GB} GB, {rows / 1e6:.1f} million rows, takes about
+{expected:,.0f} MB to become a project, where 2,000 MB are the target, without the search for neighbours. Features and
+neighbours of all rows lie in files, as do the lists of whose neighbours they are.
 """
 
 
@@ -158,6 +149,6 @@ def _line(found: list[dict[str, Any]], what: str) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    imported(Path(sys.argv[1]), made=json.loads(sys.argv[2]))
+    imported(Path(sys.argv[1]))
     sys.stdout.flush()
     os._exit(0)  # nothing is left to be ended in order

@@ -20,16 +20,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks import report
 from benchmarks.cluster import BLOCK, CANDIDATES, CLASSES, PAGE, TICK, D, children_of
-from benchmarks.import_rows import resident
+from benchmarks.import_rows import drawn_graph, resident
 from benchmarks.ten_million import write_table
 from plcore.loop.one_label import asking
-from plcore.neighbors.graph import Graph
-from plcore.neighbors.votes import WEIGHT_UNIT
 
 ROWS = 100_000, 300_000
 DRAWN = 100_000, 300_000, 1_000_000, 3_000_000
@@ -79,24 +76,6 @@ def watched(command: list[str], environment: dict[str, str]) -> tuple[str, Cost]
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
     return said, Cost(sum(seconds.values()), own, mapped)
-
-
-def drawn_graph(X: Any, unseen: Any | None, settings: Any) -> Graph:
-    """Neighbours at random, each once, in place of those nearest."""
-    rng = np.random.default_rng(0)
-    n, k = X.shape[0], settings.n_neighbors
-    n_held = 0 if unseen is None else unseen.shape[0]
-
-    def further(begin: np.ndarray, width: int) -> np.ndarray:
-        """(q, width) rows beyond these, less than once around."""
-        steps = rng.integers(1, n // k, size=(len(begin), width)).cumsum(axis=1)
-        return ((begin[:, None] + steps) % n).astype(np.int32)
-
-    rows = np.arange(n)
-    own = np.hstack([rows[:, None].astype(np.int32), further(rows, k - 1)])
-    held = further(rng.integers(n, size=n_held), k)
-    weights = [np.full(one.shape, WEIGHT_UNIT, dtype=np.int64) for one in (own, held)]
-    return Graph(own, weights[0], held, weights[1], "approximate", 1.0)
 
 
 def import_drawn(table: Path) -> None:
@@ -273,7 +252,7 @@ def ahead(measured: dict[int, dict[str, Any]]) -> str:
 Between the last two sizes a row more takes {held:,.0f} bytes of the opened project's own memory and {making:,.0f} at
 the peak of the import, {1e6 * cpu["open"]:.1f} CPU microseconds to open and {1e6 * cpu["export"]:.1f} to export.
 By that, which is reckoned and not measured, {MORE:,} rows would hold {held * MORE / 1e9:.1f} GB open, take
-{making * MORE / 1e9:.0f} GB to import, and {cpu["open"] * MORE:,.0f} CPU seconds to open and
+{making * MORE / 1e9:.1f} GB to import, and {cpu["open"] * MORE:,.0f} CPU seconds to open and
 {cpu["export"] * MORE:,.0f} to export; the search for neighbours beside ([scale](../../docs/scale.md)).
 """.strip()
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import functools
+import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -47,6 +50,17 @@ class NoRoomError(DatabaseUnavailableError):
             f"There is no room left on the disk to open the project: its table is unpacked into {folder}. No answer is "
             "lost. Fix: make room there, and come back."
         )
+
+
+@contextmanager
+def room_for_learner() -> Iterator[None]:
+    """Raises NoRoomError where what a learner has of many rows, which lies in files, finds no room on the disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise NoRoomError(Path(tempfile.gettempdir())) from error
 
 
 @dataclass(frozen=True)

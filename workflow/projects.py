@@ -17,7 +17,7 @@ from workflow.kinds import counting
 from workflow.kinds.adopting import change_settings
 from workflow.people import audit
 from workflow.people.audit import EventKind
-from workflow.saving import saving_files
+from workflow.saving import saving_files, saying_why
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -71,7 +71,8 @@ def create_project(
     kind = kinds.of_settings(settings)
     # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
     try:
-        learner = kind.first_learner(table, settings)
+        with saying_why():
+            learner = kind.first_learner(table, settings)
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from this table: {error}") from error
     # The file first: should the process die before the commit, an unnamed file is left, never a project

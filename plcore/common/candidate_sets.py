@@ -14,12 +14,9 @@ from plcore.common.types import AnyArray, BoolArray, IntArray
 
 FEW_CLASSES = 64
 """Up to so many classes candidates are a bool matrix however many rows there are: a set is one word of bits then."""
-FEW_CELLS = 2**24
-"""Rows times classes up to which candidates of more classes are a bool matrix too: 16 MB."""
-FEW_PAIRS = 2**16
-"""Candidates that are looked at at a time: a megabyte or two."""
-MOST_CELLS = 10**8
-"""Rows times classes above which nothing dense is made."""
+FEW_CELLS = 2**24  # rows times classes up to which candidates of more classes are a bool matrix too: 16 MB
+FEW_PAIRS = 2**16  # candidates that are looked at at a time: a megabyte or two
+MOST_CELLS = 10**8  # rows times classes above which nothing dense is made
 SPARE = 1.25
 
 
@@ -238,13 +235,14 @@ def is_wide(n: int, m: int) -> bool:
     return m > FEW_CLASSES and n * m > FEW_CELLS
 
 
-def place_candidates(n: int, m: int, rows: AnyArray, labels: AnyArray) -> BoolArray:
-    """Candidates of n rows among m classes, in which these rows have these labels: a bool matrix, or, where that would
-    be large (`is_wide`), a `CandidateSets` in its place."""
+def place_candidates(n: int, m: int, *pairs: tuple[AnyArray, AnyArray]) -> BoolArray:
+    """Candidates of n rows among m classes, (rows, labels) of which are these: a bool matrix, or, where that would be
+    large (`is_wide`), a `CandidateSets` in its place."""
     if is_wide(n, m):
-        return cast("BoolArray", CandidateSets.of_pairs(n, m, rows, labels))
+        return cast("BoolArray", CandidateSets.of_pairs(n, m, *map(np.concatenate, zip(*pairs, strict=True))))
     candidates = np.zeros((n, m), dtype=bool)
-    candidates[rows, labels] = True
+    for rows, labels in pairs:
+        candidates[rows, labels] = True
     return candidates
 
 
@@ -286,7 +284,9 @@ def put_sets(candidates: BoolArray, rows: AnyArray, places: AnyArray, labels: An
 def rows_that_differ(one: BoolArray, other: BoolArray) -> IntArray:
     """The rows, ascending, that have other candidates in the one than in the other."""
     if not isinstance(one, CandidateSets) or not isinstance(other, CandidateSets):
-        return np.flatnonzero((one != other).any(axis=1))
+        blocks = (slice(first, first + FEW_PAIRS) for first in range(0, len(one), FEW_PAIRS))
+        differ = [np.flatnonzero((one[some] != other[some]).any(axis=1)) + some.start for some in blocks]
+        return np.concatenate([np.empty(0, dtype=np.int64), *differ])
     differs = one.sizes != other.sizes
     for rows in one._blocks():
         level = rows[~differs[rows]]

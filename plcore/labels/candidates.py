@@ -122,8 +122,11 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
     return candidates, classes
 
 
-def kept_candidates(y: Any) -> BoolArray:
-    """The candidates of `check_candidates`, or a copy of `CandidateSets` as such."""
+def kept_candidates(y: Any, *, copied: bool = True) -> BoolArray:
+    """The candidates of `check_candidates`, or a copy of `CandidateSets` as such. copied : also read-only bool ones"""
+    if not copied and isinstance(y, np.ndarray) and y.dtype == np.bool_ and y.size and not y.flags.writeable:
+        refuse_empty_rows(y)
+        return y
     return cast("BoolArray", y.copy()) if isinstance(y, CandidateSets) else check_candidates(y)[0]
 
 

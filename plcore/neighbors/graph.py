@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
+from plcore.common.large_arrays import large_array
 from plcore.common.types import AnyArray, FloatArray, IntArray
 from plcore.neighbors.search import SEARCHES, make_search
 from plcore.neighbors.search.rows import ready
@@ -87,22 +88,31 @@ class NeighborGraph:
         self.recall = self._search.recall
 
     def neighbors_of(self, X: Any) -> tuple[IntArray, IntArray]:
-        """(neighbors, weights) int64 (q, K) of new rows X (q, d), dense or CSR, nearest first."""
+        """(neighbors int32, weights int64) (q, K) of new rows X (q, d), dense or CSR, nearest first."""
         if sparse.issparse(X) != sparse.issparse(self.X):  # the scaler and the search read one form alone
             X = X.toarray() if sparse.issparse(X) else sparse.csr_matrix(X)
         queries = X if self.scaler is None else self.scaler.transform(X)
         rows, distances = self._search.nearest(queries, self.n_neighbors)
-        return rows, neighbor_weights(distances, self.weights)
+        return rows.astype(np.int32), neighbor_weights(distances, self.weights)
 
     def own_neighbors(self, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
-        """(neighbors, weights) int64 (q, K) of training rows (default: all), each its own first neighbour."""
+        """(neighbors int32, weights int64) (q, K) of training rows (default: all), each its own first neighbour."""
+        n_others = self.n_neighbors - 1
+        if rows is None and n_others:
+            shape = self.n_rows, self.n_neighbors
+            neighbors, weights = large_array(shape, np.int32), large_array(shape, np.int64)
+            for some, near, far in self._search.own_nearest(n_others):
+                neighbors[some], weights[some] = self._with_own(some, near, far)
+            return neighbors, weights
         own = np.arange(self.n_rows) if rows is None else rows
-        neighbors, distances = own[:, None], np.zeros((len(own), 1))
-        if self.n_neighbors > 1:
-            queries = self.X if rows is None else self.X[own]
-            others, far = self._search.nearest(queries, self.n_neighbors - 1, own)
-            neighbors, distances = np.hstack([neighbors, others]), np.hstack([distances, far])
-        return neighbors, neighbor_weights(distances, self.weights)
+        if not n_others:
+            return self._with_own(own, own[:, None][:, :0], np.empty((len(own), 0)))
+        return self._with_own(own, *self._search.nearest(self.X[own], n_others, own))
+
+    def _with_own(self, own: IntArray, others: AnyArray, distances: AnyArray) -> tuple[AnyArray, IntArray]:
+        """(neighbors, weights) of rows whose other neighbours are at these distances (q, K - 1)."""
+        far = np.hstack([np.zeros((len(own), 1)), distances])
+        return np.hstack([own[:, None], others]).astype(np.int32), neighbor_weights(far, self.weights)
 
 
 class GraphSettings(Protocol):
@@ -205,12 +215,8 @@ def find_graph(X: Any, unseen: Any | None, settings: GraphSettings) -> Graph:
     """
     search = NeighborGraph(X, settings.n_neighbors, settings.weights, scaling=None, seed=settings.seed)
     neighbors, weights = search.own_neighbors()
-    others = (
-        np.zeros((0, search.n_neighbors), dtype=np.int64),
-        np.zeros((0, search.n_neighbors), dtype=np.int64),
-    )
+    none = 0, search.n_neighbors
+    others = np.zeros(none, dtype=np.int32), np.zeros(none, dtype=np.int64)
     if unseen is not None:
         others = search.neighbors_of(unseen)
-    return Graph(
-        neighbors.astype(np.int32), weights, others[0].astype(np.int32), others[1], search.kind, search.recall
-    )
+    return Graph(neighbors, weights, *others, search.kind, search.recall)

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from plcore.common.candidate_sets import CandidateSets
+from plcore.common.large_arrays import large_array
 from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.near import add_listed_votes, find_most_listed
 from plcore.kernels.votes import (
@@ -61,15 +62,19 @@ def fixed_weights(weights: Any) -> IntArray:
     return np.ascontiguousarray(scaled, dtype=np.int64)
 
 
-def check_graph(neighbors: Any, weights: Any, candidates: Any) -> tuple[AnyArray, IntArray, BoolArray]:
+def check_graph(
+    neighbors: Any, weights: Any, candidates: Any, *, copied: bool = True
+) -> tuple[AnyArray, IntArray, BoolArray]:
     """Check a neighbour graph; return (neighbors int32 (T, K), weights int64 (T, K), candidates bool (n, m)).
+
+    copied : also candidates that nobody may write to
 
     A row listed twice for a target is one voter: its weights are added up on its first place, 0 elsewhere.
     C-contiguous arrays that have these types are not copied. `CandidateSets` are copied as such.
     Raises ValueError for shapes that do not match, for neighbours that are not whole numbers in 0..n-1 and
     for weights as `fixed_weights` says; CandidateError for candidates that break the convention.
     """
-    candidates = kept_candidates(candidates)
+    candidates = kept_candidates(candidates, copied=copied)
     rows = np.asarray(neighbors)
     if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "iu":
         raise ValueError(
@@ -117,7 +122,7 @@ class SlotIndex:
             )
         self.start: IntArray = np.zeros(n_rows + 1, dtype=np.int64)
         count_places(neighbors, weights, self.start)
-        self.slots: AnyArray = np.empty(self.start[-1], dtype=np.uint32)
+        self.slots: AnyArray = large_array((int(self.start[-1]),), np.uint32)
         fill_places(neighbors, weights, self.start, self.slots)
         self._width = neighbors.shape[1]
 
@@ -142,11 +147,21 @@ class VoteTable:
     """
 
     def __init__(self, neighbors: AnyArray, weights: IntArray, candidates: BoolArray) -> None:
-        self.neighbors: AnyArray = np.ascontiguousarray(neighbors, dtype=np.int32)
-        self.weights: IntArray = np.ascontiguousarray(weights, dtype=np.int64)
-        self.index = SlotIndex(self.neighbors, self.weights, len(candidates))
+        self._take(neighbors, weights, len(candidates))
         self.masks = kept_form(candidates)
         self.n_classes = candidates.shape[1]
+
+    def _take(self, neighbors: AnyArray, weights: IntArray, n_rows: int) -> None:
+        self.neighbors: AnyArray = np.ascontiguousarray(neighbors, dtype=np.int32)
+        self.weights: IntArray = np.ascontiguousarray(weights, dtype=np.int64)
+        self.index = SlotIndex(self.neighbors, self.weights, n_rows)
+
+    def beside(self, neighbors: AnyArray, weights: IntArray) -> VoteTable:
+        """The votes about other targets of the same rows, whose candidates are kept once: whoever tells both tables of
+        a change tells this one first."""
+        found = copy(self)
+        found._take(neighbors, weights, len(self.index.start) - 1)
+        return found
 
     def copy(self) -> Self:
         """The same votes, which do not follow what this one is told from now on; the graph is shared."""

@@ -27,7 +27,9 @@ class QuestionOrder:
         self._begin: IntArray = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._keys: IntArray = np.empty(self._begin[-1], dtype=np.int64)
         self._place_of = tie_order
-        self._row_at = np.argsort(tie_order) if len(tie_order) else tie_order
+        # Where ties go by row number, both are the same.
+        in_order = bool((tie_order[1:] > tie_order[:-1]).all())
+        self._row_at = tie_order if in_order else np.argsort(tie_order)
         self._keys[self._place_of] = keys
         build_maxima(self._keys, self._begin)
 

@@ -68,7 +68,8 @@ def allowed_rows(ambiguous: BoolArray, among: Any) -> BoolArray:
 def check_target_rows(target_rows: Any, n_targets: int, n_rows: int) -> IntArray:
     """The rows that targets stand for as int64 (n_targets,); ValueError unless distinct and in 0..n_rows-1."""
     own = np.asarray(target_rows)
-    if own.shape != (n_targets,) or own.dtype.kind not in "iu" or len(np.unique(own)) != len(own):
+    fits = own.shape == (n_targets,) and own.dtype.kind in "iu"
+    if not fits or not ((own[1:] > own[:-1]).all() or len(np.unique(own)) == len(own)):
         raise ValueError(f"target_rows must be {n_targets} distinct row numbers. Got shape {own.shape}.")
     if len(own) and not 0 <= own.min() <= own.max() < n_rows:
         raise ValueError(f"target_rows must be rows of candidates, 0..{n_rows - 1}.")

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.common import AnyArray, BoolArray, FloatArray, IntArray, large_array
 from plcore.kernels.scores import SHARE_UNIT, add_scores, pick_batch
 from plcore.labels.candidates import check_candidates
 from plcore.neighbors.graph import NeighborGraph
@@ -114,7 +114,7 @@ class EffectRanker:
         Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
         """
         parameters.check_parameters(self)
-        rows, fixed, known = check_graph(neighbors, weights, candidates)
+        rows, fixed, known = check_graph(neighbors, weights, candidates, copied=now is None)
         own = (
             None if target_rows is None else parameters.check_target_rows(target_rows, len(rows), len(known))
         )
@@ -136,7 +136,7 @@ class EffectRanker:
             votes.neighbors, votes.weights, votes.masks, votes.n_classes, self.rule, self.decision,
             self.max_nodes, lanes_for(votes.weights),
         )  # fmt: skip
-        self._counted = np.zeros(votes.neighbors.shape, dtype=bool)
+        self._counted = large_array(votes.neighbors.shape, bool)
         # "mw" has no use for what is settled: found when it is asked for.
         settled = None if self.rule == "mw" else np.zeros(len(neighbors), dtype=bool)
         self._targets.settled = settled

@@ -68,14 +68,13 @@ from plcore.tables.sound import (
 )
 from plcore.tables.suggestion import suggest_reading, suggest_roles
 from plcore.tables.table import LabelTable
-from plcore.tables.table_file import IN_MEMORY, read_kept_names
+from plcore.tables.table_file import read_kept_names
 from plcore.tables.text_features import TextFeatures
 from plcore.tables.text_marks import Mark, marks_of
 
 __all__ = [
     "CONTENT_TYPES",
     "FILE_FORMATS",
-    "IN_MEMORY",
     "LEAST_SHARE",
     "MAX_FILES",
     "MAX_FILE_MB",

@@ -130,7 +130,7 @@ def _from_labels(
     if named.weights is None and not roles.annotators:  # a label that is listed twice weighs no more
         if not given.all():
             class_of, rows = class_of[given], rows[given]
-        return place_candidates(n_rows, len(classes), rows, class_of), None, classes, None
+        return place_candidates(n_rows, len(classes), (rows, class_of)), None, classes, None
     _check_weights(n_rows, classes, roles)
     weights = np.zeros((n_rows, len(classes)))
     each = np.ones(len(places)) if named.weights is None else named.weights

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,17 +12,17 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import OneHotEncoder, normalize
 
+from plcore.common import large_array, let_go
 from plcore.common.types import FloatArray
 from plcore.tables.columns import stripped
 from plcore.tables.descriptor import NAMES
 from plcore.tables.embeddings import Vectors
-from plcore.tables.mapped import let_go
 from plcore.tables.media import Media
 from plcore.tables.roles import Roles
 from plcore.tables.sound import SOUND_NAMES
 from plcore.tables.text_features import TextFeatures
 
-Float = TypeVar("Float", bound=np.floating[Any])
+Number = TypeVar("Number", bound=np.number[Any])
 Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
 
 _WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mostly zeros
@@ -72,13 +72,11 @@ class _NumberScaler:
         self._low: FloatArray = np.where(narrow, 0.0, low)
         self._mean: FloatArray = np.where(narrow, 0.0, total / np.maximum(n_known, 1))
 
-    def transform(self, numbers: FloatArray, rows: Rows) -> FloatArray:
-        found, start = np.empty((_n_taken(numbers, rows), numbers.shape[1])), 0
+    def scaled(self, numbers: FloatArray, rows: Rows) -> Iterator[FloatArray]:
+        """These rows, some after the other."""
         for some in _in_blocks(numbers, rows, _ROWS_AT_ONCE):
             known = np.where(np.isnan(some), self._mean, some)
-            found[start : start + len(some)] = (known - self._low) / self._range
-            start += len(some)
-        return found
+            yield (known - self._low) / self._range
 
 
 class FeatureTransformer:
@@ -118,14 +116,15 @@ class FeatureTransformer:
         if roles.numbers:
             self._numbers = _NumberScaler(table.numbers, rows)
             names += roles.numbers
-        values = _categories(table, rows)
-        kinds = [sorted(set(column) - {""}) for column in values.T]
+        seen: list[set[str]] = [{""} for _ in roles.categories]
+        for values in _categories(table, rows):
+            seen = [known.union(column) for known, column in zip(seen, values.T, strict=True)]
+        kinds = [sorted(known - {""}) for known in seen]
         self._used = [place for place, column in enumerate(kinds) if column]
         if self._used:
-            self._categories = OneHotEncoder(
-                categories=[np.array(kinds[place], dtype=object) for place in self._used],
-                handle_unknown="ignore",
-            ).fit(values[:, self._used])
+            known = [np.array(kinds[place], dtype=object) for place in self._used]
+            encoder = OneHotEncoder(categories=known, handle_unknown="ignore")
+            self._categories = encoder.fit(np.array([[column[0] for column in known]], dtype=object))
             names += [f"{roles.categories[place]}={value}" for place in self._used for value in kinds[place]]
         for name, vectors in _described(table).items():
             self._means[name] = _mean(_unit_rows(name, vectors, rows), vectors.shape[1])
@@ -145,30 +144,62 @@ class FeatureTransformer:
         """The features of these rows, in their order. Raises NotFittedError before `fit`."""
         if not hasattr(self, "n_features_"):
             raise NotFittedError("This FeatureTransformer is not fitted yet. Call 'fit' first.")
-        blocks: list[Any] = []
+        blocks: list[_Block] = []
         if self._numbers is not None:
-            blocks.append(self._numbers.transform(table.numbers, rows))
-        if self._categories is not None:
-            values = _categories(table, rows)[:, self._used]
-            blocks.append(self._categories.transform(values) * np.sqrt(0.5))
+            blocks.append(_Block(table.numbers.shape[1], self._numbers.scaled(table.numbers, rows)))
+        if (categories := self._categories) is not None:
+            width = sum(map(len, categories.categories_))
+            values = (some[:, self._used] for some in _categories(table, rows))
+            blocks.append(_Block(width, (categories.transform(some) * np.sqrt(0.5) for some in values), True))
         for name, vectors in _described(table).items():
-            found, start = np.empty((_n_taken(vectors, rows), vectors.shape[1])), 0
-            for some in _unit_rows(name, vectors, rows):
-                found[start : start + len(some)] = np.where(np.isnan(some), self._means[name], some)
-                start += len(some)
-            blocks.append(found)
+            blocks.append(
+                _Block(vectors.shape[1], _filled(_unit_rows(name, vectors, rows), self._means[name]))
+            )
         if table.embeddings is not None and sp.issparse(table.embeddings):
             sparse = table.embeddings if rows is None else table.embeddings[rows]
-            blocks.append(normalize(sparse.astype(np.float64)))
+            blocks.append(_Block(sparse.shape[1], iter([normalize(sparse.astype(np.float64))]), True))
         if self._text is not None:
-            blocks.append(self._text.transform(_text(table, rows)))
+            found = self._text.transform(_text(table, rows))
+            blocks.append(_Block(found.shape[1], iter([found]), True))
+        n_rows = _n_taken(table.numbers, rows)
         if not blocks:  # nothing could be learned: one column that is the same for every row
-            return np.zeros((_n_taken(table.numbers, rows), 1))
-        widest = max((block.shape[1] for block in blocks if sp.issparse(block)), default=0)
+            return np.zeros((n_rows, 1))
+        widest = max((block.width for block in blocks if block.sparse), default=0)
         if self._text is None and widest <= _WIDEST_DENSE:
-            dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
-            return dense[0] if len(dense) == 1 else np.hstack(dense)
-        return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks]), dtype=np.float64)
+            return _side_by_side(blocks, n_rows)
+        stacked = []
+        for block in blocks:
+            none = sp.csr_matrix((0, block.width))
+            stacked.append(sp.vstack([none, *(sp.csr_matrix(some) for some in block.rows)]))
+        return sp.csr_matrix(sp.hstack(stacked), dtype=np.float64)
+
+
+class _Block(NamedTuple):
+    """Some columns of a feature matrix: how many, and their rows, dense or CSR, some after the other."""
+
+    width: int
+    rows: Iterator[Any]
+    sparse: bool = False
+
+
+def _side_by_side(blocks: Sequence[_Block], n_rows: int) -> FloatArray:
+    """All columns of all rows, which are in memory no more than the system wants where they are many."""
+    found = large_array((n_rows, sum(block.width for block in blocks)), np.float64)
+    left = 0
+    for block in blocks:
+        start = 0
+        for some in block.rows:
+            columns = found[start : start + some.shape[0], left : left + block.width]
+            columns[...] = some.toarray() if block.sparse else some
+            start += len(columns)
+        left += block.width
+    return found
+
+
+def _filled(blocks: Iterable[FloatArray], mean: FloatArray) -> Iterator[FloatArray]:
+    """The rows with this one (d,) in place of those that are not known."""
+    for some in blocks:
+        yield np.where(np.isnan(some), mean, some)
 
 
 def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.float32]]:
@@ -216,7 +247,7 @@ def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:
     return int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)
 
 
-def _in_blocks(numbers: npt.NDArray[Float], rows: Rows, at_once: int) -> Iterator[npt.NDArray[Float]]:
+def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterator[npt.NDArray[Number]]:
     """The chosen rows, so many at a time: all at once would be in memory beside what is made of them."""
     places = np.flatnonzero(rows) if rows is not None and rows.dtype == bool else rows
     for start in range(0, _n_taken(numbers, rows), max(at_once, 1)):
@@ -225,11 +256,12 @@ def _in_blocks(numbers: npt.NDArray[Float], rows: Rows, at_once: int) -> Iterato
         let_go()
 
 
-def _categories(table: FeatureSource, rows: Rows) -> npt.NDArray[np.object_]:
-    """(n_rows, n_categories) of str, stripped."""
-    columns = [_column(table, name, rows) for name in table.roles.categories]
-    n_rows = _n_taken(table.numbers, rows)
-    return np.array(columns, dtype=object).reshape(len(columns), n_rows).T
+def _categories(table: FeatureSource, rows: Rows) -> Iterator[npt.NDArray[np.object_]]:
+    """(r, n_categories) of str, stripped, some rows after the other; nothing where there are no categories."""
+    names = table.roles.categories
+    for some in _in_blocks(np.arange(len(table.numbers)), rows, _ROWS_AT_ONCE) if names else ():
+        columns = [_column(table, name, some) for name in names]
+        yield np.array(columns, dtype=object).reshape(len(names), len(some)).T
 
 
 def _text(table: FeatureSource, rows: Rows) -> list[str]:

@@ -213,9 +213,8 @@ def _candidates(
     if truth is not None:
         truth = np.concatenate([np.asarray(table.truth), np.where(truth < 0, -1, column[truth])])
     own, more = pairs_of(table.candidates), pairs_of(fresh_sets)
-    pairs = np.concatenate([own[0], n + more[0]]), np.concatenate([own[1], column[more[1]]])
     labels = {
-        "candidates": place_candidates(n + r, len(classes), *pairs),
+        "candidates": place_candidates(n + r, len(classes), own, (n + more[0], column[more[1]])),
         "classes": classes,
         "truth": truth,
         "candidate_weights": weights,

@@ -11,16 +11,15 @@ import mmap
 import tempfile
 from pathlib import Path
 from typing import BinaryIO
-from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from plcore.common import array_at
+from plcore.common import array_at, let_go, note_map
 from plcore.common.types import AnyArray
 
-_maps: WeakSet[mmap.mmap] = WeakSet()
+__all__ = ["let_go", "mapped", "mapped_array", "mapped_file", "mapped_numbers", "nameless_file"]
 
 
 def mapped(path: Path) -> pa.Buffer:
@@ -33,7 +32,7 @@ def mapped_file(file: BinaryIO) -> pa.Buffer:
     """`mapped` of an open file, which may be closed afterwards."""
     file.flush()
     bytes_of = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    _maps.add(bytes_of)
+    note_map(bytes_of)
     return pa.py_buffer(bytes_of)
 
 
@@ -45,13 +44,6 @@ def mapped_numbers(path: Path) -> npt.NDArray[np.float64]:
 def mapped_array(path: Path) -> AnyArray:
     """The array in a .npy file, as it lies there; read-only. Raises ValueError for another file, or one of objects."""
     return array_at(mapped(path))
-
-
-def let_go() -> None:
-    """Give back the memory of all pages that this process has looked at: they are read again where they are wanted."""
-    if hasattr(mmap, "MADV_DONTNEED"):  # other systems take it back themselves, when it grows short
-        for one in list(_maps):
-            one.madvise(mmap.MADV_DONTNEED)
 
 
 def nameless_file(folder: Path) -> BinaryIO:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from plcore.common.candidate_sets import pairs_of, place_candidates
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.tables.embeddings import Vectors
 from plcore.tables.media import Media
 from plcore.tables.named_votes import NamedVotes
@@ -41,9 +42,12 @@ KEY = b"winnow"
 """Of the metadata of the schema."""
 VECTORS = "embedding"
 """The column of embeddings that are not sparse."""
+CANDIDATES = "candidates"
 _VERSION = 1
 _TURNED = 1024
 """Rows of numbers that are turned into columns at a time."""
+_READ = 1 << 16
+"""Rows whose candidates are read at a time."""
 
 
 def rows_of(table: TableParts, rows: slice) -> TableParts:
@@ -83,7 +87,7 @@ def to_arrow(table: TableParts) -> pa.Table:
     rows, labels = pairs_of(table.candidates)
     offsets = np.searchsorted(rows, np.arange(len(table.candidates) + 1))
     starts = pa.array(offsets, pa.int32())
-    columns["candidates"] = pa.ListArray.from_arrays(starts, classes.take(pa.array(labels)))
+    columns[CANDIDATES] = pa.ListArray.from_arrays(starts, classes.take(pa.array(labels)))
     if table.candidate_weights is not None:
         weights = pa.array(table.candidate_weights[rows, labels])
         columns["candidate_weights"] = pa.ListArray.from_arrays(starts, weights)
@@ -138,8 +142,10 @@ def from_arrow(
     text: pa.Table | pd.DataFrame | None = None,
     numbers: FloatArray | None = None,
     vectors: Vectors | None = None,
+    lists: Iterable[pa.ChunkedArray] | None = None,
 ) -> TableParts:
-    """text, numbers, vectors (embeddings) : where they are not among the columns of the data"""
+    """text, numbers, vectors (embeddings), lists (of candidates, some rows after the other) : where they are not among
+    the columns of the data"""
     about = json.loads((data.schema.metadata or {})[KEY])
     if about["version"] != _VERSION:
         raise ValueError(f"version {about['version']} of the format; this program reads {_VERSION}")
@@ -150,14 +156,15 @@ def from_arrow(
         for place, name in enumerate(roles.numbers):
             numbers[:, place] = data[f"number:{name}"].to_numpy()
     index = pa.array(classes, pa.large_string())
-    lists = data["candidates"].combine_chunks()
-    labels = pc.index_in(pc.list_flatten(lists), value_set=index).to_numpy(zero_copy_only=False)
-    rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
-    candidates = place_candidates(data.num_rows, len(classes), rows, labels)
+    pairs = _pairs([data[CANDIDATES]] if lists is None else lists, index)
+    candidates = place_candidates(len(cells), len(classes), *pairs)
     weights = None
     if "candidate_weights" in data.column_names:
         weights = np.zeros(candidates.shape)
-        weights[rows, labels] = pc.list_flatten(data["candidate_weights"].combine_chunks()).to_numpy()
+        flat, first = pc.list_flatten(data["candidate_weights"].combine_chunks()).to_numpy(), 0
+        for rows, labels in pairs:
+            weights[rows, labels] = flat[first : first + len(rows)]
+            first += len(rows)
     truth = None
     if roles.truth is not None:
         truth = pc.fill_null(pc.index_in(data["truth"], value_set=index), -1).to_numpy().astype(np.int64)
@@ -168,6 +175,19 @@ def from_arrow(
         *(cells, roles, numbers, candidates, classes, truth, _media(data), weights, embeddings),
         _votes(data, about["voters"]) if "voters" in about else None,
     )
+
+
+def _pairs(lists: Iterable[pa.ChunkedArray], index: pa.Array) -> list[tuple[AnyArray, AnyArray]]:
+    """(rows, places among the classes) int32 of the candidates in lists, some rows after the other."""
+    found, first = [], 0
+    for chunk in (chunk for column in lists for chunk in column.chunks):
+        for start in range(0, len(chunk), _READ):
+            some = chunk.slice(start, _READ)
+            labels = pc.index_in(pc.list_flatten(some), value_set=index)
+            rows = pc.list_parent_indices(some).to_numpy(zero_copy_only=False)
+            found.append(((rows + first).astype(np.int32), labels.to_numpy(zero_copy_only=False)))
+            first += len(some)
+    return found
 
 
 def _cells(data: pa.Table) -> pd.DataFrame:

@@ -22,7 +22,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -33,16 +33,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from plcore.common import IN_MEMORY, let_go
 from plcore.common.types import FloatArray
 from plcore.tables.embeddings import Vectors
-from plcore.tables.mapped import let_go, mapped_file, nameless_file
+from plcore.tables.mapped import mapped_file, nameless_file
 from plcore.tables.media import Media
 from plcore.tables.problems import Problem, TableError
-from plcore.tables.table_columns import VECTORS, TableParts, from_arrow, rows_of, to_arrow, vectors_of
+from plcore.tables.table_columns import (
+    CANDIDATES,
+    VECTORS,
+    TableParts,
+    from_arrow,
+    rows_of,
+    to_arrow,
+    vectors_of,
+)
 
 _ROWS_PER_GROUP = 1 << 16
-IN_MEMORY = 1 << 23
-"""Bytes of a table whose text and numbers are in memory; those of a larger one lie in files that are mapped."""
 
 
 def write_parts(table: TableParts, folder: Path, name_of: Callable[[str], str]) -> str:
@@ -183,7 +190,7 @@ def _read_parts(path: Path) -> TableParts:
         try:
             stored = pa.parquet.ParquetFile(file, page_checksum_verification=True)
             # read_table takes four times the memory of a wide one, and threads, each with a heap, as much again
-            if _size(stored) > IN_MEMORY:
+            if _size(stored) > IN_MEMORY:  # its text and numbers lie in files that are mapped
                 return _laid_out(stored, path.parent)
             return from_arrow(stored.read(use_threads=False))
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
@@ -225,18 +232,32 @@ def _laid_out(stored: pa.parquet.ParquetFile, folder: Path) -> TableParts:
         cells = pa.ipc.open_file(mapped_file(words)).read_all()
         flat = np.frombuffer(mapped_file(figures)) if numbers else np.empty(0)
         beside = np.frombuffer(mapped_file(lists), np.float32) if vectors else None
-    rest = [name for name in schema.names if name not in {*text, *numbers, *vectors}]
-    data = stored.read(rest, use_threads=False)
-    n_rows = data.num_rows
-    found = from_arrow(
-        data,
+    n_rows = stored.metadata.num_rows
+    width = 0 if beside is None else len(beside) // n_rows
+    found = _beside(
+        stored,
+        {*text, *numbers, *vectors},
         cells,
         flat.reshape(n_rows, len(numbers)),
-        None if beside is None else beside.reshape(n_rows, len(beside) // n_rows),
+        None if beside is None else beside.reshape(n_rows, width),
     )
-    del data
     pa.default_memory_pool().release_unused()
     return found
+
+
+def _beside(
+    stored: pa.parquet.ParquetFile,
+    known: Collection[str],
+    cells: pa.Table | pd.DataFrame,
+    numbers: FloatArray,
+    vectors: Vectors | None,
+) -> TableParts:
+    """The table of these cells, numbers and vectors, which are in the columns that are `known`, and the other columns:
+    candidates one group of rows after the other, for as text they take ten times what is kept of them."""
+    groups = range(stored.metadata.num_row_groups)
+    rest = [name for name in stored.schema_arrow.names if name not in {*known, CANDIDATES}]
+    lists = (stored.read_row_group(group, [CANDIDATES], use_threads=False)[CANDIDATES] for group in groups)
+    return from_arrow(stored.read(rest, use_threads=False), cells, numbers, vectors, lists)
 
 
 def read_beside(
@@ -246,8 +267,8 @@ def read_beside(
     are at hand: they are not read again. vectors : None: they are read"""
     beside = ("cell:", "number:") if vectors is None else ("cell:", "number:", VECTORS)
     with pa.parquet.ParquetFile(path) as stored:
-        names = [name for name in stored.schema_arrow.names if not name.startswith(beside)]
-        parts = from_arrow(stored.read(names, use_threads=False), cells, numbers, vectors)
+        known = {name for name in stored.schema_arrow.names if name.startswith(beside)}
+        parts = _beside(stored, known, cells, numbers, vectors)
     pa.default_memory_pool().release_unused()
     return parts
 

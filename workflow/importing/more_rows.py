@@ -26,7 +26,7 @@ from workflow.common import limited
 from workflow.common.log import read_class_changes
 from workflow.importing.reading import Out, Upload, room_wanted, table_of
 from workflow.projects import CannotLearn
-from workflow.saving import NotSaved, saving_files
+from workflow.saving import NotSaved, saving_files, saying_why
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -178,9 +178,10 @@ def add_rows(seat: Seat, addition: Addition) -> int:
         table_hash = home.store_table(table)
     added = _changes(grown, n_before, last)
     try:  # before anything names the table; and what the next question needs is then at hand
-        learner = kind.build_learner(
-            home, table_hash, kind.read_settings(project.settings), (*changes, *added)
-        )
+        with saying_why():
+            learner = kind.build_learner(
+                home, table_hash, kind.read_settings(project.settings), (*changes, *added)
+            )
     except ValueError as error:
         raise CannotLearn(f"The model cannot be built from all rows: {error}") from error
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.candidate_sets import rows_that_differ
+from plcore.common.candidate_sets import read_only, rows_that_differ
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
@@ -43,8 +43,7 @@ class RowChooser:
         opening = settings.opening_entry
         by_votes = entry.needs is Need.GRAPH or settings.model_entry.upkeep is Upkeep.VOTES
         by_graph = by_votes or opening is not None
-        first, now = pool.first.take(pool.train, axis=0), pool.candidates.take(pool.train, axis=0)
-        nothing = np.zeros((len(first), 1)), None
+        nothing = np.zeros((len(pool.train), 1)), None
         X, unseen = nothing
         if entry.needs is Need.FEATURES or (by_graph and graph is None):
             features = pool.table.features()
@@ -58,6 +57,8 @@ class RowChooser:
             self.graph.check(len(pool.train), len(pool.held), settings.n_neighbors)
         if entry.needs is not Need.FEATURES:
             X, unseen = nothing  # the largest of all that is made here is let go before the votes
+        first, now = pool.first.take(pool.train, axis=0), pool.candidates.take(pool.train, axis=0)
+        read_only(first)
         if by_votes and self.graph is not None:
             rule = entry.name if entry.kind is StrategyKind.RULE else "mw"
             self.ranker = EffectRanker(rule, settings.n_neighbors)

@@ -14,7 +14,6 @@ from plcore.kernels.shares import margins, softmax_margins, softmax_rows
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
 from plcore.neighbors.classifier import votes_to_distributions
 from plcore.neighbors.graph import Graph
-from plcore.neighbors.votes import VoteTable
 from plcore.query.ranker import EffectRanker
 
 
@@ -86,9 +85,7 @@ class NeighborModel(Model):
     def __init__(self, pool: OneLabelPool[Any], ranker: EffectRanker, graph: Graph) -> None:
         super().__init__(pool)
         self._own_votes = ranker.votes_
-        self.held_votes = VoteTable(
-            graph.test_neighbors, graph.test_weights, pool.candidates.take(pool.train, axis=0)
-        )
+        self.held_votes = ranker.votes_.beside(graph.test_neighbors, graph.test_weights)
         self.score.say_all(self.held_votes.most(np.arange(len(pool.held))))
 
     def standing(self, pool: OneLabelPool[Any]) -> Self:

@@ -77,7 +77,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         self.table = table = with_classes(table, self.class_map)
         self.settings = settings
         self.classes = tuple(table.classes)
-        self.original = kept_candidates(table.candidates)
+        self.original = kept_candidates(table.candidates, copied=False)
         n = len(self.original)
         truth = table.truth
         self.truth: IntArray = np.broadcast_to(-1, n) if truth is None else np.array(truth, dtype=np.int64)

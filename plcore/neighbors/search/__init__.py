@@ -8,6 +8,7 @@ never misjudges one, and says how many it finds. None ever holds n x n numbers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -45,6 +46,11 @@ class NeighborSearch(Protocol):
         """
         ...
 
+    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+        """(numbers (b,), rows int64, distances (b, n_nearest)) of all rows of the matrix, some at a time in an order
+        that suits the search: what `nearest` says of them all."""
+        ...
+
 
 def make_search(X: Any, n_neighbors: int, search: str = "auto", seed: int = 0) -> NeighborSearch:
     """A search among the rows of X for up to `n_neighbors` of them, besides a query's own row.
@@ -61,7 +67,7 @@ def make_search(X: Any, n_neighbors: int, search: str = "auto", seed: int = 0) -
     searched = first_of_equals(X, n_neighbors + 1)
     if search == "approximate":
         return CellSearch(X, searched, n_neighbors, seed)
-    if not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES and np.abs(X).max() < LARGEST_VALUE:
+    if not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES and max(X.max(), -X.min()) < LARGEST_VALUE:
         return TreeSearch(X, searched)
     cells = SPARSE_COST * X.nnz / X.shape[0] if sparse.issparse(X) else X.shape[1]
     work = float(X.shape[0]) * len(searched) * cells

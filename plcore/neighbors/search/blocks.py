@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ EXACT_WORK = 6.4e11
 ROWS = 2048  # rows of X in a block
 QUERIES = 256  # queries in a block: 2 MB of products
 BATCH = 8192  # queries for which a block of rows is converted once
+_AT_ONCE = 1 << 20  # numbers that are compared at a time
 
 
 class RowRoom:
@@ -117,7 +119,13 @@ def only_value(X: Any) -> float | None:
     usual = 1e-100 < abs(value) < 1e100
     # Few rows tell almost always.
     parts = (values[:1000], values) if usual else ()
-    return value if usual and all(((part == 0) | (part == value)).all() for part in parts) else None
+    return value if usual and all(_has_only(part, value) for part in parts) else None
+
+
+def _has_only(values: FloatArray, value: float) -> bool:
+    """Whether all numbers (n,) are 0 or this one."""
+    parts = (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
+    return all(((part == 0) | (part == value)).all() for part in parts)
 
 
 class BlockSearch:
@@ -147,16 +155,24 @@ class BlockSearch:
         """These rows of X, ready to be multiplied."""
         return make_block(frame, self.X, rows, rows, self.X[rows])
 
-    def found(self, queries: Any, n_nearest: int, own: IntArray | None) -> Found:
-        """Nothing yet, for these queries, made `ready`."""
-        return Found(queries, n_nearest, own, self.frame(queries), self.X.shape[0])
-
     def nearest(
         self, queries: Any, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
-        found = self.found(queries, n_nearest, own)
+        return self._nearest(queries, n_nearest, own, self.frame(queries))
+
+    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
+        frame = self.frame(self.X)
+        for first in range(0, self.X.shape[0], BATCH):
+            own = np.arange(first, min(first + BATCH, self.X.shape[0]))
+            yield own, *self._nearest(self.X[first : first + BATCH], n_nearest, own, frame)
+
+    def _nearest(
+        self, queries: Any, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks
+    ) -> tuple[IntArray, FloatArray]:
+        found = Found(queries, n_nearest, own, frame, self.X.shape[0])
         for first in range(0, queries.shape[0], BATCH):
             batch = np.arange(first, min(first + BATCH, queries.shape[0]))
             single = found.open(batch)

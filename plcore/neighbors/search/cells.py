@@ -8,7 +8,7 @@ seeded sample; the recall told to the user is measured on another. See docs/deci
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -16,8 +16,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.common.types import FloatArray, IntArray
-from plcore.neighbors.search.blocks import QUERIES, Block, BlockSearch, Found, Marks, SinglePrecision
+from plcore.common.large_arrays import large_array, let_go
+from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.neighbors.search.blocks import (
+    QUERIES,
+    Block,
+    BlockSearch,
+    Found,
+    Marks,
+    SinglePrecision,
+    make_block,
+)
 from plcore.neighbors.search.rows import ready
 
 AIM = 0.995  # recall aimed at on the first sample, so that 0.99 holds beyond it
@@ -27,7 +36,7 @@ CELL_ROWS = (
     0.4  # cells: sqrt(n / CELL_ROWS), so that finding the cells costs about as much as looking into them
 )
 TRAINING_ROWS = 64  # rows per cell that place the centres
-BATCH = 2**17  # queries treated at once
+BATCH = 2**16  # queries treated at once
 
 
 class CellSearch:
@@ -46,9 +55,14 @@ class CellSearch:
         centres = _centres(X, searched, rng)
         self.n_cells: int = centres.shape[0]
         self._centres = BlockSearch(centres, np.arange(self.n_cells))
-        home = self._centres.nearest(X if len(searched) == X.shape[0] else X[searched], 1)[0][:, 0]
-        self._order = searched[np.argsort(home, kind="stable")]  # rows by cell
-        self._start = np.searchsorted(np.sort(home), np.arange(self.n_cells + 1))
+        home = self._homes()
+        # All rows by cell, those that are searched first, then by number; and where each cell's begin and end.
+        late = np.ones(X.shape[0], dtype=bool)
+        late[searched] = False
+        self._order = np.argsort(2 * home + late, kind="stable").astype(np.int32)
+        self._start = np.append(0, np.cumsum(np.bincount(home, minlength=self.n_cells)))
+        self._end = self._start[:-1] + np.bincount(home[searched], minlength=self.n_cells)
+        self._listed = X if sparse.issparse(X) else _in_order(X, self._order)
 
         self.n_probed, self.recall = 1, 1.0
         if X.shape[0] < 4:
@@ -56,7 +70,7 @@ class CellSearch:
         sample = rng.permutation(X.shape[0])[: 2 * SAMPLE]
         n_nearest = max(1, min(n_neighbors, len(searched)) - 1)
         rows, distances = self.exact.nearest(X[sample], n_nearest, sample)
-        self.n_probed = self._choose(X[sample[::2]], home[np.searchsorted(searched, rows[::2])])
+        self.n_probed = self._choose(X[sample[::2]], home[rows[::2]])
         found = self.nearest(X[sample[1::2]], n_nearest, sample[1::2])[1]
         self.recall = float((found <= distances[1::2, -1:]).mean())
 
@@ -65,7 +79,7 @@ class CellSearch:
         nearest = self._centres.nearest(queries, self.n_cells)[0]
         rank = np.take_along_axis(np.argsort(nearest, axis=1), cells, axis=1)
         needed = int(np.quantile(rank, AIM, method="inverted_cdf")) + 1
-        most = -(-MOST_ROWS * self.n_cells // len(self._order))
+        most = -(-MOST_ROWS * self.n_cells // len(self.exact.searched))
         return min(needed, max(2, most), self.n_cells)
 
     def nearest(
@@ -73,25 +87,77 @@ class CellSearch:
     ) -> tuple[IntArray, FloatArray]:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
-        n_queries = queries.shape[0]
-        found = self.exact.found(queries, n_nearest, own)
-        for first in range(0, n_queries, BATCH):
-            batch = np.arange(first, min(first + BATCH, n_queries))
-            single = found.open(batch)
-            probed = self._centres.nearest(queries[batch], self.n_probed)[0]
-            # The nearest cell first: it gives a good limit, beyond which the others have little to offer.
-            for ranks in (probed[:, :1], probed[:, 1:]):
-                look(found, single, batch, ranks, partial(self._block, found.frame))
-        short = np.flatnonzero(found.rows[:, -1] == self.exact.X.shape[0])
+        frame, shape = self.exact.frame(queries), (queries.shape[0], n_nearest)
+        rows, distances = np.empty(shape, dtype=np.int64), np.empty(shape)
+        for first in range(0, len(rows), BATCH):
+            some = slice(first, first + BATCH)
+            mine = None if own is None else own[some]
+            rows[some], distances[some] = self._nearest(queries[some], n_nearest, mine, frame)
+        return rows, distances
+
+    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`: cell by cell, so that those of a
+        batch look into the same few cells."""
+        frame = self.exact.frame(self.exact.X)
+        for first in range(0, len(self._order), BATCH):
+            own = self._order[first : first + BATCH].astype(np.int64)
+            queries = self._rows(first, first + BATCH)
+            yield own, *self._nearest(queries, n_nearest, own, frame)
+
+    def _nearest(
+        self, queries: Any, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks
+    ) -> tuple[IntArray, FloatArray]:
+        """`nearest` of a batch."""
+        found = Found(queries, n_nearest, own, frame, self.exact.X.shape[0])
+        batch = np.arange(queries.shape[0])
+        single = found.open(batch)
+        probed = self._centres.nearest(queries, self.n_probed)[0]
+        # The nearest cell first: it gives a good limit, beyond which the others have little to offer.
+        for ranks in (probed[:, :1], probed[:, 1:]):
+            look(found, single, batch, ranks, partial(self._block, frame))
         rows, distances = found.rows, found.distances()
+        short = np.flatnonzero(rows[:, -1] == self.exact.X.shape[0])
         if len(short):  # the cells held fewer rows than wanted
             mine = None if own is None else own[short]
             rows[short], distances[short] = self.exact.nearest(queries[short], n_nearest, mine)
+        let_go()
         return rows, distances
 
+    def _homes(self) -> AnyArray:
+        """(n,) the cell of each row, of a type whose sums numpy sorts by counting where the cells are few."""
+        X = self.exact.X
+        homes = np.empty(X.shape[0], dtype=np.uint16 if 2 * self.n_cells < 2**16 else np.int32)
+        for first in range(0, len(homes), BATCH):
+            homes[first : first + BATCH] = self._centres.nearest(X[first : first + BATCH], 1)[0][:, 0]
+        return homes
+
+    def _rows(self, first: int, end: int) -> Any:
+        """The rows that stand there in the order of cells."""
+        if sparse.issparse(self._listed):
+            return self._listed[self._order[first:end]]
+        return self._listed[first:end]
+
     def _block(self, frame: SinglePrecision | Marks, cell: int) -> Block | None:
-        rows = self._order[self._start[cell] : self._start[cell + 1]]
-        return self.exact.block(frame, rows) if len(rows) else None
+        first, end = int(self._start[cell]), int(self._end[cell])
+        if first == end:
+            return None
+        rows, values = self._order[first:end].astype(np.int64), self._rows(first, end)
+        if sparse.issparse(values):
+            return make_block(frame, self._listed, rows, rows, values)
+        return make_block(frame, values, rows, np.arange(end - first), values)
+
+
+def _in_order(X: FloatArray, order: AnyArray) -> FloatArray:
+    """The rows of X in this order, n of them."""
+    listed = large_array(X.shape, X.dtype)
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    for first in range(0, len(X), BATCH):  # rows are read as they lie, and written where they stand
+        places = place[first : first + BATCH]
+        by_place = np.argsort(places)
+        listed[places[by_place]] = X[first : first + BATCH][by_place]
+        let_go()
+    return listed
 
 
 def look(
@@ -122,15 +188,18 @@ def _centres(X: Any, searched: IntArray, rng: np.random.Generator) -> Any:
         return X[np.sort(rng.choice(searched, size=min(n_cells, len(searched)), replace=False))]
     n_cells = min(n_cells, -(-len(searched) // 2))
     size = min(len(searched), TRAINING_ROWS * n_cells)
-    sample = X[rng.choice(searched, size=size, replace=False)]
-    return place_centres(sample, n_cells, int(rng.integers(2**31)))
+    sample = rng.choice(searched, size=size, replace=False)
+    return place_centres(X[sample], n_cells, int(rng.integers(2**31)))
 
 
 def place_centres(sample: FloatArray, n_cells: int, seed: int) -> FloatArray:
     """Centres (n_cells, d) by k-means of a sample (s, d)."""
     from sklearn.cluster import MiniBatchKMeans  # 7 MB in every process that loads it
 
-    scale = np.abs(sample).max() or 1.0  # float32 holds [-1, 1] well
+    scale = max(sample.max(), -sample.min()) or 1.0  # float32 holds [-1, 1] well
+    single = np.empty(sample.shape, dtype=np.float32)
+    np.divide(sample, scale, out=single, casting="same_kind")
+    del sample
     kmeans = MiniBatchKMeans(
         n_cells,
         init="random",
@@ -140,6 +209,6 @@ def place_centres(sample: FloatArray, n_cells: int, seed: int) -> FloatArray:
         reassignment_ratio=0.0,
         random_state=seed,
     )
-    kmeans.fit((sample / scale).astype(np.float32))
+    kmeans.fit(single)
     centres: FloatArray = ready(kmeans.cluster_centers_ * scale)
     return centres

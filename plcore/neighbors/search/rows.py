@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from plcore.common.large_arrays import let_go
 from plcore.common.types import BoolArray, IntArray
 
 _BLOCK = 2**20  # numbers hashed at once
@@ -35,12 +36,15 @@ def first_of_equals(X: Any, most: int) -> IntArray:
     X : float64 (n, d) C-contiguous, or CSR with sorted indices.
     """
     hashes = _hash_sparse(X) if sparse.issparse(X) else _hash_dense(X)
-    order = np.argsort(hashes, kind="stable")
+    let_go()
     kept = np.ones(len(hashes), dtype=bool)
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(hashes[order]) != 0]))
-    ends = np.append(starts[1:], len(hashes))
-    for start, end in zip(starts[ends - starts > most], ends[ends - starts > most], strict=True):
-        group = order[start:end]  # ascending, as the sort is stable
+    ordered = np.sort(hashes)
+    crowded = np.unique(ordered[most:][ordered[most:] == ordered[:-most]])  # those of more rows than `most`
+    del ordered
+    rows = np.flatnonzero(np.isin(hashes, crowded)) if len(crowded) else np.empty(0, dtype=np.int64)
+    rows = rows[np.argsort(hashes[rows], kind="stable")]
+    starts = np.searchsorted(hashes[rows], crowded)
+    for group in np.split(rows, starts[1:]) if len(rows) else ():  # ascending, as the sort is stable
         # Rows of one hash that do not equal the first stay: that costs time, never a neighbour.
         equal = group[_equal_to(X, group[0], group)]
         kept[equal[most:]] = False

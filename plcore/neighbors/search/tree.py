@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ TREE_FEATURES = 8  # up to this many features a kd-tree is faster than matrix pr
 LARGEST_VALUE = 1e150  # its squared distances overflow beyond
 SPARE = 4  # neighbours proposed beyond K at first
 BLOCK_CELLS = 2**20  # neighbours proposed at once: 8 MB
+BATCH = 2**16  # rows whose neighbours are found at a time
 
 
 class TreeSearch:
@@ -63,3 +65,9 @@ class TreeSearch:
             search = BlockSearch(self.X, self.searched)
             found[far], distances[far] = search.nearest(Q[far], n_nearest, mine[far])
         return found, distances
+
+    def own_nearest(self, n_nearest: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+        """(numbers of some rows, their neighbours, distances), as `NeighborSearch`."""
+        for first in range(0, self.X.shape[0], BATCH):
+            own = np.arange(first, min(first + BATCH, self.X.shape[0]))
+            yield own, *self.nearest(self.X[first : first + BATCH], n_nearest, own)

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from plcore import CandidateError
-from plcore.labels.candidates import check_candidates, is_candidate_matrix
+from plcore.labels.candidates import check_candidates, is_candidate_matrix, kept_candidates
 
 SETS = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool)
 
@@ -233,3 +233,20 @@ def test_what_holds_no_cells_or_no_names_is_refused():
             check_candidates(pd.DataFrame(SETS, columns=["a", missing, "c"]))
     with pytest.raises(CandidateError, match="in row 0, column 0"):
         check_candidates(np.full((2, 2), "NaT", dtype="M8[D]"))
+
+
+def test_only_what_nobody_may_write_to_is_shared():
+    sets = np.eye(3, dtype=bool)
+    for copied in (True, False):
+        found = kept_candidates(sets, copied=copied)
+        assert not np.shares_memory(found, sets)
+        np.testing.assert_array_equal(found, sets)
+    sets.flags.writeable = False
+    assert kept_candidates(sets, copied=False) is sets
+    assert kept_candidates(sets).flags.writeable
+    sets = np.array([[True, False], [False, False]])
+    sets.flags.writeable = False
+    with pytest.raises(CandidateError, match="at least one candidate"):
+        kept_candidates(sets, copied=False)
+    with pytest.raises(CandidateError, match="no columns"):
+        kept_candidates(np.zeros((2, 0), dtype=bool), copied=False)

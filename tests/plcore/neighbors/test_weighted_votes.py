@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from plcore import CandidateError, PLKNeighborsClassifier
+from plcore.common import large_arrays
 from plcore.evaluation import contaminate
 from plcore.labels.masses import ClassMasses
 from plcore.labels.weights import prior_labels
@@ -204,6 +205,33 @@ def test_update_equals_refit(case):
         changed = model.update(rows, new)
         assert_same(model, fitted(X, sets, k, class_mass=mass, **options), X)
         assert changed.tolist() == np.flatnonzero((model.label_distributions_ != before).any(axis=1)).tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([3, 70]), st.booleans())
+def test_votes_beside_others_are_those_of_a_table_of_their_own(seed, m, mapped):
+    """Of rows whose candidates are kept once, also with lists in files; the copy follows nobody."""
+    rng = np.random.default_rng(seed)
+    n, k = 12, 4
+    sets = rng.random((n, m)) < 0.4
+    distinct = [np.argsort(rng.random((t, n)), axis=1)[:, :k] for t in (n, 5)]
+    graphs = [(neighbors, rng.integers(0, 9, size=neighbors.shape)) for neighbors in distinct]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_arrays, "IN_MEMORY", 0 if mapped else large_arrays.IN_MEMORY)
+        own = VoteTable(*graphs[0], sets)
+        beside = own.beside(*graphs[1])
+    before = beside.copy()
+    at_first = before.votes
+    for _ in range(6):
+        row, new = int(rng.integers(n)), rng.random(m) < 0.4
+        fresh = VoteTable(*graphs[1], sets)
+        touched = fresh.update(row, sets[row], new)
+        own.update(row, sets[row], new)
+        np.testing.assert_array_equal(beside.update(row, sets[row], new), touched)
+        sets[row] = new
+        for table, graph in ((own, graphs[0]), (beside, graphs[1])):
+            np.testing.assert_array_equal(table.votes, VoteTable(*graph, sets).votes)
+    np.testing.assert_array_equal(before.votes, at_first)
 
 
 def test_what_was_given_stays_as_it_was():

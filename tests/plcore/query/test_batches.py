@@ -117,11 +117,13 @@ def test_explanations_tell_what_each_answer_changes(rule):
         assert (brief.score, brief.changes, brief.targets) == (why.score, why.changes, why.targets)
 
 
-@given(st.integers(0, 2**32), st.sampled_from([1, 3, 63, 64, 65, 200, 4097]), st.integers(1, 5))
+@given(
+    st.integers(0, 2**32), st.sampled_from([1, 3, 63, 64, 65, 200, 4097]), st.integers(1, 5), st.booleans()
+)
 @settings(max_examples=60)
-def test_order_of_questions(seed, n, most):
+def test_order_of_questions(seed, n, most, by_number):
     rng = np.random.default_rng(seed)
-    keys, ties = rng.integers(-1, most, size=n), rng.permutation(n)
+    keys, ties = rng.integers(-1, most, size=n), np.arange(n) if by_number else rng.permutation(n)
     order = QuestionOrder(keys, ties)
     for _ in range(6):
         rows = rng.integers(n, size=5)

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
 
 from plcore import FeatureTransformer, LabelTable, Roles
+from plcore.common import large_arrays
 
 
 def table(
@@ -97,6 +98,30 @@ def test_the_last_bits_do_not_depend_on_how_many_rows_come_at_a_time(
             features = data.features().fit(data, chosen)
             assert np.array_equal(features.transform(data), wanted)
             assert np.array_equal(features.transform(data, chosen), wanted[rows])
+
+
+@pytest.mark.parametrize("n_kinds", [4, 1100])
+def test_columns_of_all_kinds_stand_side_by_side_however_many_rows_come_at_a_time(
+    n_kinds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(n_kinds)
+    kinds = [*map(str, range(n_kinds)), "", *rng.integers(n_kinds, size=99).astype(str).tolist()]
+    data = table({"w": rng.random(len(kinds)).astype(str).tolist()}, kinds)
+    vectors = rng.normal(size=(len(kinds), 3)).astype(np.float32)
+    vectors[5] = np.nan
+    data = replace(data, embeddings=vectors)
+    rows = rng.permutation(len(kinds))
+    whole = data.features().fit(data, rows).transform(data, rows)
+    assert sp.issparse(whole) == (n_kinds > 1024)
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    for at_once in (1, 64):
+        monkeypatch.setattr("plcore.tables.features._ROWS_AT_ONCE", at_once)
+        features = data.features().fit(data, rows)
+        found = features.transform(data, rows)
+        assert sp.issparse(found) == sp.issparse(whole)
+        assert found.shape == (len(rows), features.n_features_) == (len(rows), n_kinds + 4)
+        assert not (found != whole).sum()
+        assert features.transform(data, rows[:0]).shape == (0, n_kinds + 4)
 
 
 def test_two_categories_are_as_far_apart_as_the_ends_of_a_number() -> None:

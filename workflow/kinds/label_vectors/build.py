@@ -9,6 +9,7 @@ from plcore import LabelTable
 from plcore.common import AnyArray
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorSettings
 from workflow.common.machine import machine_memory
+from workflow.home import room_for_learner
 
 if TYPE_CHECKING:
     from plcore.loop import ClassChange
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 Learner = LabelVectorLearner[LabelTable]
 
 
+@room_for_learner()
 def first_learner(table: LabelTable, settings: LabelVectorSettings) -> Learner:
     """The learner of a new project. Raises ValueError where none can be built, or only one that cannot be fitted."""
     learner = LabelVectorLearner(table, settings)
@@ -25,6 +27,7 @@ def first_learner(table: LabelTable, settings: LabelVectorSettings) -> Learner:
     return learner
 
 
+@room_for_learner()
 def build_learner(
     home: Home,
     table_hash: str,

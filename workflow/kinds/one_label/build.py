@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from plcore import ActiveLearner, LabelTable, LearnerSettings
 from plcore.common import AnyArray
 from plcore.loop.one_label import Trainer
+from workflow.home import room_for_learner
 from workflow.kinds.one_label.graphs import keep_graph, kept_graph
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ Learner = ActiveLearner[LabelTable]
 logger = logging.getLogger("winnow")
 
 
+@room_for_learner()
 def first_learner(table: LabelTable, settings: LearnerSettings) -> Learner:
     """The learner of a new project. Raises ValueError where none can be built, or only one that cannot be trained."""
     if table.label_vectors is not None:
@@ -30,6 +32,7 @@ def first_learner(table: LabelTable, settings: LearnerSettings) -> Learner:
     return learner
 
 
+@room_for_learner()
 def build_learner(
     home: Home,
     table_hash: str,

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
-from plcore.common import map_arrays, write_arrays
+from plcore.common import IN_MEMORY, map_arrays, write_arrays
 from plcore.neighbors import Graph, graph_key
-from plcore.tables import IN_MEMORY, nameless_file
+from plcore.tables import nameless_file
 
 if TYPE_CHECKING:
     from workflow.home import Home

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from plcore.common import large_arrays
 from plcore.neighbors import search
 from plcore.neighbors.search import SEARCHES, blocks, cells, make_search, tree
 from plcore.neighbors.search.blocks import (
@@ -247,6 +248,29 @@ def test_approximate_search_is_seeded_and_batches_do_not_show(monkeypatch):
             np.testing.assert_array_equal(part[0], right[row])
     other = make_search(X, 8, "approximate", seed=4)
     assert not np.array_equal(other._order, first._order)
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", ["exact", "approximate"])
+def test_all_rows_at_once_find_what_each_finds_by_itself(how, kind, stored, mapped, monkeypatch):
+    """In batches, cell by cell, on rows in a file: the same bits, also of rows that are left out of the search."""
+    X = data(kind, np.random.default_rng(4), 150)
+    X[20:90] = X[:3].repeat([40, 20, 10], axis=0)
+    own = np.arange(150)
+    rows, distances = make_search(stored(X), 6, how, seed=2).nearest(stored(X), 5, own)
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0 if mapped else large_arrays.IN_MEMORY)
+    for module in (blocks, cells, tree):
+        monkeypatch.setattr(module, "BATCH", 16)
+    found = make_search(stored(X), 6, how, seed=2)
+    seen = []
+    for some, near, far in found.own_nearest(5):
+        assert len(some) <= 16
+        np.testing.assert_array_equal(near, rows[some])
+        np.testing.assert_array_equal(far, distances[some])
+        seen += some.tolist()
+    assert sorted(seen) == own.tolist()
 
 
 def test_recall_is_reported_where_the_limit_of_work_is_reached(monkeypatch):

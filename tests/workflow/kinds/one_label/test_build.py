@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 
 import numpy as np
 import pytest
 
-from plcore import LabelTable, LearnerSettings
+from plcore import Entry, LabelTable, LearnerSettings
+from plcore.common import large_arrays
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame
 from tests.workflow.world import ROLES, small_frame
-from workflow.home import Home
+from workflow.home import Home, NoRoomError
 from workflow.kinds.one_label import build, graphs
 
 SETTINGS = LearnerSettings(n_neighbors=4)
@@ -67,3 +69,42 @@ def test_neighbours_of_another_table_are_found_anew(home: Home, caplog: pytest.L
     caplog.clear()
     build.build_learner(home, table_hash, SETTINGS)
     assert caplog.text == "", "and kept"
+
+
+def test_no_room_for_what_is_too_large_for_memory_is_said_in_words(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    table_hash = home.store_table(table())
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    monkeypatch.setattr(large_arrays, "_make_room", full)
+    with pytest.raises(NoRoomError, match="no room left on the disk"):
+        build.first_learner(table(), SETTINGS)
+    with pytest.raises(NoRoomError, match=r"Fix: make room there"):
+        build.build_learner(home, table_hash, SETTINGS)
+
+    def broken(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(large_arrays, "_make_room", broken)
+    with pytest.raises(OSError, match="Input/output"):
+        build.first_learner(table(), SETTINGS)
+
+
+def test_a_learner_of_rows_that_lie_in_files_is_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_memory = build.first_learner(table(), SETTINGS)
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    mapped = build.first_learner(table(), SETTINGS)
+    for learner in (in_memory, mapped):
+        for seq in range(1, 4):
+            question = learner.next_question("1")
+            learner.apply(Entry(seq, "is", question.row, "1", (question.choices[0],)))
+    assert mapped.next_question("1") == in_memory.next_question("1")
+    assert mapped.progress() == in_memory.progress()
+    for one, other in zip(mapped.ranking(), in_memory.ranking(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(mapped.label_distributions, in_memory.label_distributions)
+    assert not in_memory.table.candidates.flags.writeable
+    np.testing.assert_array_equal(mapped.table.candidates, in_memory.table.candidates)

@@ -1,0 +1,71 @@
+"""Arrays that grow with the rows: the same in memory and in a file, and gone with whoever had them."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plcore.common import large_arrays
+from plcore.common.large_arrays import large_array, let_go
+
+
+@pytest.mark.parametrize("fallocate", [True, False])
+@pytest.mark.parametrize("bound", [0, large_arrays.IN_MEMORY])
+def test_what_is_written_stays_in_it_when_it_was_let_go(
+    bound: int, fallocate: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", bound)
+    monkeypatch.setattr(large_arrays, "_ZEROS", bytes(1000))
+    if not fallocate:
+        monkeypatch.delattr(os, "posix_fallocate")
+    found = large_array((700, 3), np.int32)
+    assert found.shape == (700, 3)
+    assert found.dtype == np.int32
+    assert found.flags.c_contiguous
+    assert found.flags.writeable
+    assert not found.any()
+    found[:] = np.arange(2100).reshape(700, 3)
+    other = large_array((700, 3), np.int32)
+    other[:] = 7
+    let_go()
+    np.testing.assert_array_equal(found, np.arange(2100).reshape(700, 3))
+    assert (other == 7).all()
+
+
+def test_arrays_without_numbers_need_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    monkeypatch.setattr(large_arrays.tempfile, "TemporaryFile", None)
+    assert large_array((0, 5), np.float64).shape == (0, 5)
+
+
+def test_a_large_one_lies_in_a_file_that_goes_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 7)
+    monkeypatch.setattr(large_arrays.tempfile, "tempdir", str(tmp_path))
+    before = set(large_arrays._maps)
+    small, large = large_array((7,), np.int8), large_array((8,), np.int8)
+    assert len(set(large_arrays._maps) - before) == 1
+    assert list(tmp_path.iterdir()) == []  # it has no name
+    part = large[2:]
+    del small, large
+    gc.collect()
+    assert len(set(large_arrays._maps) - before) == 1  # a part of it is held
+    del part
+    gc.collect()
+    assert not set(large_arrays._maps) - before
+
+
+def test_a_full_disk_is_told_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(OSError, match="No space left"):
+        large_array((5,), np.float64)
