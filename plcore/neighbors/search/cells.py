@@ -32,6 +32,9 @@ from plcore.neighbors.search.rows import ready
 AIM = 0.995  # recall aimed at on the first sample, so that 0.99 holds beyond it
 SAMPLE = 256  # rows in each of the two samples
 MOST_ROWS = 20_000  # rows a query compares itself with at most, about, whatever the recall
+MANY_CELLS = (
+    24  # cells that it may look into for all that: as many as rows on a curved surface of ten dimensions need
+)
 CELL_ROWS = (
     0.4  # cells: sqrt(n / CELL_ROWS), so that finding the cells costs about as much as looking into them
 )
@@ -80,7 +83,7 @@ class CellSearch:
         rank = np.take_along_axis(np.argsort(nearest, axis=1), cells, axis=1)
         needed = int(np.quantile(rank, AIM, method="inverted_cdf")) + 1
         most = -(-MOST_ROWS * self.n_cells // len(self.exact.searched))
-        return min(needed, max(2, most), self.n_cells)
+        return min(needed, max(MANY_CELLS, most), self.n_cells)
 
     def nearest(
         self, queries: Any, n_nearest: int, own: IntArray | None = None

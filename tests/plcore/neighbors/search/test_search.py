@@ -277,6 +277,8 @@ def test_recall_is_reported_where_the_limit_of_work_is_reached(monkeypatch):
     """Rows without any structure: cells help nobody, and the search says so instead of taking for ever."""
     X = np.random.default_rng(6).normal(size=(4000, 40))
     monkeypatch.setattr(cells, "MOST_ROWS", 400)
+    assert make_search(X, 10, "approximate").n_probed == cells.MANY_CELLS, "in tables of however many rows"
+    monkeypatch.setattr(cells, "MANY_CELLS", 2)
     quick = make_search(X, 10, "approximate")
     assert quick.n_probed * 4000 / quick.n_cells < 500
     found, right = (
