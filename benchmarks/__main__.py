@@ -68,6 +68,7 @@ NAMES = (
 )
 LONG = (  # half an hour and more, so run only when named
     "ten_million",
+    "large_project_full",
     "model_accuracy",
     "lmplane_tables",
     "active_models",

@@ -127,7 +127,7 @@ def visit() -> dict[str, Any]:
     for _ in range(2):  # the second look counts: the first makes what is kept
         timed("queue", lambda: queue.list_queue(seat))
         timed("search", lambda: queue.list_queue(seat, "class 07 09"))
-        timed("progress", lambda: progress.read_progress(seat))
+        found["recall"] = timed("progress", lambda: progress.read_progress(seat)).recall
     found["used"] = resident()
     home.close()
     return found
@@ -186,8 +186,6 @@ def tables(measured: dict[int, dict[str, Any]]) -> str:
 | MB | {head} |
 |---|{bar}
 {memory}
-
-{ahead(measured)}
 """
 
 
@@ -278,7 +276,8 @@ def main() -> None:
         folder = asked.folder or Path(place)
 
         def at(sizes: Sequence[int], *, drawn: bool) -> str:
-            return tables({n_rows: measure(folder, n_rows, drawn) for n_rows in sizes})
+            measured = {n_rows: measure(folder, n_rows, drawn) for n_rows in sizes}
+            return tables(measured) + ahead(measured)
 
         if asked.rows:
             print(at(asked.rows, drawn=asked.drawn))

@@ -27,6 +27,13 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert not wrong
 
 
+def test_every_result_that_is_measured_is_told_of() -> None:
+    listed = links(ROOT / "docs" / "measured.md")
+    results = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+    assert len(results) > 50
+    assert [one.name for one in results if f"../benchmarks/results/{one.name}" not in listed] == []
+
+
 def test_there_are_links_of_every_sort() -> None:
     """Or the test above would look at nothing."""
     found = [link for page in PAGES for link in links(page)]
