@@ -127,7 +127,8 @@ def test_a_table_that_does_not_fit_stays_on_the_import_page(home: Home, owner: i
     test = upload(show(owner, "import_table.py"), small_frame().to_csv(index=False).encode(), "three.csv")
     test.text_input[0].set_value("my birds")
     press(test, "Create project")
-    assert SAID in words(test)
+    # The database where the table is linked into the data folder, its files where that is on another disk.
+    assert "could not be written" in words(test)
     assert test.text_input[0].value == "my birds"
     button(test, "Create project").click().run()
     assert [one.name for one in projects.list_projects(Seat(home, owner))] == ["my birds"]
