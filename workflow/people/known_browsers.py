@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from db import sign_ins
+from workflow.saving import STORE_FAULTS
 
 if TYPE_CHECKING:
     from db.engine import Database
@@ -32,7 +33,14 @@ class KnownBrowsers:
         """
         if not database.is_sqlite:
             return _asked(database, secret_hash, now)
-        state = (id(database), database.times_replaced, *database.stamp())  # before it is asked, never after
+        try:
+            state = (
+                id(database),
+                database.times_replaced,
+                *database.stamp(),
+            )  # before it is asked, never after
+        except STORE_FAULTS:  # it may say who that is all the same, and else why not
+            return _asked(database, secret_hash, now)
         with self._lock:
             if state != self._state:
                 self._state, self._found = state, {}
