@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import logging
 import os
 import socket
 import subprocess
@@ -107,6 +108,11 @@ def test_the_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> Non
         raise ReachedError
 
     monkeypatch.setattr(lifespan, "home", stop)  # what a start opens next
+    # What else it sets for the whole process is not for the tests that come later.
+    access = logging.getLogger("uvicorn.access")
+    monkeypatch.setattr(access, "disabled", access.disabled)
+    monkeypatch.setattr(lifespan.sys, "setswitchinterval", lambda _: None)
+    monkeypatch.setattr(lifespan.config, "set_option", lambda *_: None)
     listener = listening()
 
     async def start() -> bool:
