@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from streamlit import config
 
 from web import lifespan
 from web.answering_at_once import MOST, answer_at_once
@@ -111,8 +112,8 @@ def test_the_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> Non
     # What else it sets for the whole process is not for the tests that come later.
     access = logging.getLogger("uvicorn.access")
     monkeypatch.setattr(access, "disabled", access.disabled)
-    monkeypatch.setattr(lifespan.sys, "setswitchinterval", lambda _: None)
-    monkeypatch.setattr(lifespan.config, "set_option", lambda *_: None)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    monkeypatch.setattr(config, "set_option", lambda *_: None)
     listener = listening()
 
     async def start() -> bool:
