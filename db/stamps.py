@@ -27,8 +27,9 @@ class Stamps:
         """See `db.engine.Database.stamp`."""
         with self._lock:
             if self._watcher is None:
-                # Raw, and outside of any transaction, which would see the database as it was at its beginning.
-                self._watcher = self._reader.raw_connection()
+                # Used raw, outside of any transaction, which would see the database as it was at its beginning.
+                # `raw_connection` would raise the driver's own errors.
+                self._watcher = self._reader.connect().connection
                 self._watchers += 1  # what two connections say cannot be compared
             try:
                 with closing(self._watcher.cursor()) as cursor:

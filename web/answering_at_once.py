@@ -7,7 +7,6 @@ name their protocol; Streamlit 1.67 makes one that does not.
 
 from __future__ import annotations
 
-import os
 import socket
 from contextlib import suppress
 
@@ -18,8 +17,13 @@ MOST = 256
 def answer_at_once() -> None:
     """Have every connection to this process, from now on, send what there is; they are as what is listened at is."""
     for descriptor in range(MOST):
-        with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as one:
-            if one.family in (socket.AF_INET, socket.AF_INET6) and one.getsockopt(
-                socket.SOL_SOCKET, socket.SO_ACCEPTCONN
-            ):
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError):  # it is open, and a socket, or it is none of ours
+            # Not a copy: to close one of SQLite's file would give back the locks that the process has on it.
+            one = socket.socket(fileno=descriptor)
+            try:
+                if one.family in (socket.AF_INET, socket.AF_INET6) and one.getsockopt(
+                    socket.SOL_SOCKET, socket.SO_ACCEPTCONN
+                ):
+                    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            finally:
+                one.detach()  # it stays open

@@ -30,7 +30,7 @@ from workflow.seat import Seat
 
 START = ""
 """The address of the page that comes without one."""
-PAGES = (
+OF_A_PROJECT = (
     "annotate",
     "queue",
     "progress",
@@ -40,15 +40,10 @@ PAGES = (
     "team",
     "models",
     "export",
-    "import",
-    "people",
-    "audit",
-    "backups",
     "settings",
-    "account",
-    "home",
-    "start",
 )
+"""Addresses of pages that are about one project, and have a box of all."""
+PAGES = (*OF_A_PROJECT, "import", "people", "audit", "backups", "account", "home", "start")
 """Addresses of pages. Which page a person may have is asked where it is drawn."""
 
 ALWAYS = ("BidiComponent", "Html", "menu.js", "installing.js")
@@ -81,24 +76,7 @@ NEEDED = {
 """What a page is drawn with beside ALWAYS: Streamlit's scripts, without the hash in their names, and our modules. What
 they import is found. Which card a question has is known when it comes, so that those of all kinds are named."""
 
-CHOOSING = {
-    START: (4, ("TextInput", "Selectbox")),
-    **dict.fromkeys(
-        (
-            "annotate",
-            "queue",
-            "progress",
-            "map",
-            "review",
-            "disputes",
-            "team",
-            "models",
-            "export",
-            "settings",
-        ),
-        (2, ("Selectbox",)),
-    ),
-}
+CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT, (2, ("Selectbox",)))}
 """From how many projects on a page has more, to choose among them, and Streamlit's scripts of that."""
 
 _FOLDER = Path(get_static_dir())

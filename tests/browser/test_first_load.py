@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
@@ -40,6 +40,13 @@ class NewBrowser:
         session.on("Network.requestWillBeSent", self._note)
         session.send("Network.enable")
 
+    def draws(self, which: str, projects: int) -> None:
+        """Returns once the page is drawn with all that it asks for: what comes late has a grey place until then."""
+        self.page.locator(DRAWN[which]).first.wait_for()
+        expect(self.page.get_by_role("combobox")).to_have_count(int(projects > 1))
+        expect(self.page.get_by_test_id("stSkeleton")).to_have_count(0)
+        self.page.wait_for_load_state("networkidle")
+
     def _note(self, one: dict[str, Any]) -> None:
         path = one["request"]["url"].partition("?")[0]
         if path.endswith(".js") and not path.startswith("blob:"):
@@ -61,9 +68,7 @@ def test_the_document_names_what_the_page_is_drawn_with(
 ) -> None:
     named = NewBrowser(browser, page)
     named.page.goto(f"{server.base}/{which}")  # of the project used last
-    named.page.locator(DRAWN[which]).first.wait_for()
-    named.page.wait_for_load_state("networkidle")
-    assert named.page.get_by_role("combobox").count() == (projects > 1)
+    named.draws(which, projects)
     links = named.page.eval_on_selector_all("link[rel=modulepreload]", "all => all.map(one => one.href)")
     # Some may be asked for by who needs them before their turn has come.
     assert {one for one, by in named.asked.items() if by != "parser"} <= set(links)
@@ -72,8 +77,7 @@ def test_the_document_names_what_the_page_is_drawn_with(
     asking = NewBrowser(browser, page)
     asking.page.goto(f"{server.base}/{ELSEWHERE}")
     asking.page.locator(f"nav a[href$='/{which}']").first.click()
-    asking.page.locator(DRAWN[which]).first.wait_for()
-    asking.page.wait_for_load_state("networkidle")
+    asking.draws(which, projects)
     assert {one for one in named.asked if not OTHER_KINDS.search(one)} <= set(asking.asked)
     assert "script" in asking.asked.values()
     for one in (named, asking):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from db import people
-from db.engine import Database, DatabaseUnavailableError
+from db.engine import Database, DatabaseUnavailableError, is_damaged
+from db.opened_file import LOG
 from db.stamps import Stamps
 from tests.db.conftest import NOW
 
@@ -38,3 +40,16 @@ def test_the_stamp_comes_back_after_its_connection_was_lost(database: Database) 
         stamps.stamp()
     assert stamps.stamp() != before, "a new connection says nothing about the one before"
     stamps.close()
+
+
+def test_a_damaged_database_says_so_as_it_does_to_every_question(sqlite: Database) -> None:
+    with sqlite.write() as session:
+        people.add(session, "ada", "owner", NOW)
+    sqlite._drop()
+    assert sqlite.path is not None
+    log = sqlite.path.with_name(f"{sqlite.path.name}{LOG}")
+    log.write_bytes(b"\xff" * log.stat().st_size)
+    for _ in range(2):
+        with pytest.raises(DBAPIError) as told:
+            sqlite.stamp()
+        assert is_damaged(told.value)

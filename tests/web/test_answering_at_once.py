@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import logging
 import os
 import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
+from streamlit import config
 
 from web import lifespan
-from web.answering_at_once import answer_at_once
+from web.answering_at_once import MOST, answer_at_once
 
 
 def listening() -> socket.socket:
@@ -49,14 +56,49 @@ def test_a_connection_sends_what_there_is() -> None:
 
 def test_other_descriptors_stay_as_they_are() -> None:
     reading, writing = os.pipe()
-    apart = socket.socket()
+    apart, pair = socket.socket(), socket.socketpair()
     answer_at_once()
     assert apart.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0  # it listens to nobody
+    pair[0].send(b"and this")
+    assert pair[1].recv(10) == b"and this"
     os.write(writing, b"still open")
     assert os.read(reading, 10) == b"still open"
-    for one in (reading, writing):
-        os.close(one)
-    apart.close()
+    os.close(writing)
+    assert os.read(reading, 10) == b"", "somebody else has it open"
+    os.close(reading)
+    for one in (apart, *pair):
+        one.close()
+
+
+def test_no_descriptor_is_left_open() -> None:
+    def numbers() -> set[int]:
+        """Of all that is open."""
+        found = set()
+        for one in range(2 * MOST):
+            with suppress(OSError):
+                os.fstat(one)
+                found.add(one)
+        return found
+
+    before = numbers()
+    answer_at_once()
+    assert numbers() <= before
+
+
+def test_locks_of_files_are_kept_and_given_back(tmp_path: Path) -> None:
+    """That of SQLite's file belongs to the process, which loses it with any descriptor of the file that it closes; that
+    of the data folder to what was opened, which a copy of the descriptor keeps open."""
+    kept, given_back = tmp_path / "database", tmp_path / "in-use"
+    with kept.open("w") as database, given_back.open("w") as in_use:
+        fcntl.lockf(database, fcntl.LOCK_EX)
+        fcntl.flock(in_use, fcntl.LOCK_EX)
+        answer_at_once()
+        in_use.close()
+        with given_back.open("w") as again:
+            fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        trying = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'w'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+        tried = subprocess.run([sys.executable, "-c", trying, kept], capture_output=True, check=False)
+        assert b"BlockingIOError" in tried.stderr
 
 
 def test_the_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,6 +109,11 @@ def test_the_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> Non
         raise ReachedError
 
     monkeypatch.setattr(lifespan, "home", stop)  # what a start opens next
+    # What else it sets for the whole process is not for the tests that come later.
+    access = logging.getLogger("uvicorn.access")
+    monkeypatch.setattr(access, "disabled", access.disabled)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    monkeypatch.setattr(config, "set_option", lambda *_: None)
     listener = listening()
 
     async def start() -> bool:

@@ -311,3 +311,14 @@ def test_a_store_that_fails_is_said_once_and_waited_for(
     assert "was deleted or moved away" in failed
     assert "Until then this process waits." in failed
     assert well == "The store answers again."
+
+
+@on_sqlite
+def test_a_worker_multiplies_in_one_thread(worker: training.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which the tests have anyway: sums in another order would give other last bits than the server's."""
+    limited: list[str] = []
+    monkeypatch.setattr(training, "one_thread_for_good", lambda: limited.append("for good"))
+    stop = threading.Event()
+    stop.set()
+    worker.work(stop)
+    assert limited == ["for good"]

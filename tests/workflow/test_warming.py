@@ -27,10 +27,12 @@ def test_a_step_is_spoken_of_where_the_compiler_begins_in_it(monkeypatch: pytest
         ("doubling again", lambda: double(2)),
     )
     monkeypatch.setattr(compiling, "STEPS", steps)
-    monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)  # the other tests are in this process
+    limited: list[str] = []  # the other tests are in this process
+    monkeypatch.setattr(warming, "one_thread_for_good", lambda: limited.append("for good"))
     monkeypatch.setattr(warming, "cpu_count", lambda: 1)
     said: list[str] = []
     assert warming.warm_up(said.append) > 0
+    assert limited == ["for good"]
     assert said == ["Compiling the numeric kernels (once, step 2 of 3: doubling) ..."]
     warming.warm_up(said.append)
     assert len(said) == 1

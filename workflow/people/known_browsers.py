@@ -10,10 +10,12 @@ import threading
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from db import sign_ins
+from db.engine import Database, DatabaseUnavailableError
 
 if TYPE_CHECKING:
-    from db.engine import Database
     from db.sign_ins import SignedIn
 
 
@@ -32,7 +34,10 @@ class KnownBrowsers:
         """
         if not database.is_sqlite:
             return _asked(database, secret_hash, now)
-        state = (id(database), database.times_replaced, *database.stamp())  # before it is asked, never after
+        try:  # before it is asked, never after
+            state = (id(database), database.times_replaced, *database.stamp())
+        except (SQLAlchemyError, DatabaseUnavailableError):
+            return _asked(database, secret_hash, now)  # it may be told all the same, and else why not
         with self._lock:
             if state != self._state:
                 self._state, self._found = state, {}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from db import sign_ins
+from db.engine import DatabaseUnavailableError
 from db.sign_ins import SignedIn
 from tests.workflow.people.conftest import add_person
 from tests.workflow.people.test_browsers import open_one
@@ -70,6 +71,21 @@ def test_it_ends_when_it_expires_though_nobody_commits(home: Home, chief: Seat) 
     known, moment = KnownBrowsers(), timedelta(microseconds=1)
     assert known.find(home.database, secret_hash(secret), found.expires_at - moment) == found
     assert known.find(home.database, secret_hash(secret), found.expires_at) is None
+
+
+def test_a_database_that_does_not_say_whether_it_has_changed_is_asked(
+    home: Home, chief: Seat, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, secret = open_one(chief)
+    asked.clear()
+
+    def silent() -> None:
+        raise DatabaseUnavailableError("The database does not answer now.")
+
+    monkeypatch.setattr(home.database, "stamp", silent)
+    for _ in range(2):
+        assert browsers.person_of(home, secret) is not None
+    assert len(asked) == 2
 
 
 def test_it_is_as_if_the_database_were_asked_whoever_changes_what(
