@@ -99,6 +99,23 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_command_computes_in_one_thread_as_a_server_does() -> None:
+    """Or the sums of a learner that a shell makes would have other last bits than a server's."""
+    looks = """
+import cli, threadpoolctl
+def main(**_):
+    import numpy
+    print({one["num_threads"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"})
+cli.main = main
+cli.run()
+"""
+    several = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", looks], cwd=ROOT, env=several, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "{1}\n"
+
+
 @pytest.mark.parametrize("words", HELP, ids=lambda words: " ".join(words) or "winnow")
 def test_help_imports_nothing_that_a_command_needs(words: list[str], tmp_path: Path) -> None:
     """How long it takes is measured in benchmarks/start.py."""
