@@ -1,7 +1,8 @@
-"""A project of ten million rows, its neighbours searched and all: `large_project`, of which the search takes most.
+"""Projects of a million rows and of three, their neighbours searched: `large_project` where the search takes most of it.
 
-`python -m benchmarks.large_project_full --folder PLACE` keeps what is measured there (25 GB meanwhile): the same
-command goes on where another was stopped. `TMPDIR` names the folder that holds what a learner has in files.
+`python -m benchmarks.large_project_full --folder PLACE` keeps what is measured there: the same command goes on where
+another was stopped. `TMPDIR` names the folder that holds what a learner has in files. Ten million are measured, and not
+written, by `python -m benchmarks.large_project --rows 10000000 --folder PLACE`: 25 GB of disk, and an hour.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.large_project import HEAD, measure, tables
 
-SIZES = 1_000_000, 10_000_000
+SIZES = 1_000_000, 3_000_000
 
 
 def main() -> None:
@@ -28,7 +29,7 @@ def main() -> None:
     recall = ", ".join(f"{one['recall']:.3f} at {n_rows:,} rows" for n_rows, one in measured.items())
     report.write(
         "large_project_full",
-        "A project of ten million rows",
+        "A project of many rows, their neighbours searched",
         f"{HEAD}{tables(measured)}\nOf the true neighbours of a sample the search found {recall}.\n",
         ("numpy", "pyarrow", "scikit-learn", "numba"),
     )
