@@ -1,4 +1,4 @@
-"""Projects of a million rows and of three, their neighbours searched: `large_project` where the search takes most of it.
+"""Projects of a million rows and of three, their neighbours searched: `large_project` where the search takes longest.
 
 `python -m benchmarks.large_project_full --folder PLACE` keeps what is measured there: the same command goes on where
 another was stopped. `TMPDIR` names the folder that holds what a learner has in files. Ten million are measured, and not
