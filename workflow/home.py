@@ -61,7 +61,7 @@ def room_for_learner() -> Iterator[None]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise NoRoomError(Path(tempfile.gettempdir())) from error
+        raise NoRoomError(Path(error.filename or tempfile.gettempdir())) from error
 
 
 @dataclass(frozen=True)

@@ -20,31 +20,33 @@ from plcore.common.types import AnyArray
 
 IN_MEMORY = 1 << 23
 """Bytes of an array that is not worth a file."""
+ON_DISK = "/var/tmp"  # noqa: S108 - the files have no names
+"""Where they lie if nothing else is wanted: many systems have /tmp in memory."""
 _ZEROS = bytes(1 << 20)
 # No WeakSet: while one thread goes through it, none may put anything in. To copy a set nobody can come between.
 _maps: set[ref[mmap.mmap]] = set()
 
 
 def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
-    """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it lies in a file in the system's place for such, or where
-    `TMPDIR` says, all of whose bytes are there from the start. The file is gone with the array; processes that are
-    forked meanwhile write to the same. Raises OSError, in words, where there is no room for it."""
+    """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it lies in a file in the folder that `TMPDIR` names, or
+    `ON_DISK`, all of whose bytes are there from the start. The file is gone with the array; processes that are forked
+    meanwhile write to the same. Raises OSError, in words, where there is no room for it."""
     kind: np.dtype[Any] = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     if size <= IN_MEMORY:
         return np.zeros(shape, kind)
-    with tempfile.TemporaryFile() as file:
+    folder = _folder()
+    with tempfile.TemporaryFile(dir=folder) as file:
         try:
             _make_room(file, size)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            place = tempfile.gettempdir()
             raise OSError(
                 error.errno,
                 f"There is no room for {size / 1e6:,.0f} MB of what is made of a table's rows, which lie in a file. "
                 "Fix: make room there, or let TMPDIR name a folder with more",
-                place,
+                folder,
             ) from error
         whole = mmap.mmap(file.fileno(), size)
     note_map(whole)
@@ -62,6 +64,12 @@ def let_go() -> None:
         for one in _maps.copy():
             if (mapped := one()) is not None:
                 mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def _folder() -> str:
+    if "TMPDIR" in os.environ or not os.access(ON_DISK, os.W_OK | os.X_OK):
+        return tempfile.gettempdir()
+    return ON_DISK
 
 
 def _make_room(file: BinaryIO, size: int) -> None:

@@ -49,7 +49,8 @@ def test_a_large_one_lies_in_a_file_that_goes_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(large_arrays, "IN_MEMORY", 7)
-    monkeypatch.setattr(large_arrays.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(large_arrays, "ON_DISK", str(tmp_path))
+    monkeypatch.delenv("TMPDIR", raising=False)
     before = set(large_arrays._maps)
     small, large = large_array((7,), np.int8), large_array((8,), np.int8)
     assert len(set(large_arrays._maps) - before) == 1
@@ -71,11 +72,35 @@ def test_a_full_disk_is_told_before_anything_is_written(
 
     monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    monkeypatch.setattr(large_arrays.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(large_arrays, "ON_DISK", str(tmp_path))
+    monkeypatch.delenv("TMPDIR", raising=False)
     with pytest.raises(OSError, match=r"no room for 40 MB.* Fix: make room there, or let TMPDIR") as refused:
         large_array((5_000_000,), np.float64)
     assert (refused.value.errno, refused.value.filename) == (errno.ENOSPC, str(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_lies_where_tmpdir_says_or_else_on_a_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = []
+    make = large_arrays.tempfile.TemporaryFile
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    monkeypatch.setattr(large_arrays, "ON_DISK", str(tmp_path))
+    monkeypatch.setattr(large_arrays.tempfile, "tempdir", str(tmp_path.parent))
+    monkeypatch.setattr(
+        large_arrays.tempfile,
+        "TemporaryFile",
+        lambda **given: places.append(Path(given["dir"])) or make(**given),
+    )
+    monkeypatch.delenv("TMPDIR", raising=False)
+    large_array((3,), np.int8)
+    monkeypatch.setenv("TMPDIR", str(tmp_path.parent))
+    large_array((3,), np.int8)
+    monkeypatch.delenv("TMPDIR")
+    monkeypatch.setattr(large_arrays, "ON_DISK", str(tmp_path / "none"))
+    large_array((3,), np.int8)
+    assert places == [tmp_path, tmp_path.parent, tmp_path.parent]
 
 
 def test_threads_that_make_them_and_let_them_go_do_not_disturb_one_another(
