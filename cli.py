@@ -186,6 +186,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from workflow.access import NotAllowed, NotFound
     from workflow.answering import AnswerError, StaleQuestion
     from workflow.common.log_columns import LogError
+    from workflow.home import LostTableError, NoRoomError
     from workflow.importing import CannotLearn, TableError
     from workflow.importing.encoding import EncoderError
     from workflow.importing.more_rows import RowsError
@@ -208,7 +209,9 @@ def _refusals() -> tuple[type[Exception], ...]:
         CannotSimulate,
         EncoderError,
         LogError,
+        LostTableError,
         MemberError,
+        NoRoomError,
         NoTruth,
         RankingError,
         SettingsError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from plcore.common import large_arrays
 
 
 def _mount(*options: str) -> None:
@@ -19,6 +22,16 @@ def _mount(*options: str) -> None:
     if os.environ.get("WINNOW_REQUIRE_DATA"):  # CI: what it cannot try it does not pass over
         pytest.fail(said)
     pytest.skip(said)
+
+
+def no_room_for_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of every size are to lie in files, for which there is no room."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    monkeypatch.setattr(large_arrays, "_make_room", full)
 
 
 @contextmanager

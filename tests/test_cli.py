@@ -22,6 +22,7 @@ import winnow
 from db import entries
 from plcore import LabelTable, Roles
 from tests.conftest import ROOT
+from tests.disks import no_room_for_arrays
 from tests.plcore.tables.test_pictures import CSV as PICTURES
 from tests.plcore.tables.test_pictures import FILES
 from tests.plcore.tables.zips import make_zip
@@ -175,6 +176,23 @@ def test_a_wrong_setting_is_refused_in_one_line(shell: Shell, monkeypatch: pytes
     monkeypatch.setenv("WINNOW_PORT", "many")
     for command in ("projects", "serve"):
         assert "WINNOW_PORT" in shell.refused(command)
+
+
+def test_a_learner_that_finds_no_room_or_no_table_is_refused_in_one_line(
+    shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.done("import", table)
+    words = "simulate", 1, "--answers", 1
+    with monkeypatch.context() as patch:
+        no_room_for_arrays(patch)
+        assert "no room left on the disk" in shell.refused(*words)
+        status, _, err = shell("import", table, "--name", "again")
+        assert (status, "no room left on the disk" in err.splitlines()[-1]) == (2, True)
+        assert "no room for" in shell.refused("simulate", table, "--answers", 1)
+    (stored,) = (tmp_path / "home" / "tables").glob("*.parquet")
+    stored.unlink()
+    assert "is missing or damaged" in shell.refused(*words)
+    assert len(json.loads(shell.done("projects", "--json"))) == 1
 
 
 def test_a_database_that_does_not_answer_is_refused_in_one_line(

@@ -43,24 +43,25 @@ class LostTableError(DatabaseUnavailableError):
 
 
 class NoRoomError(DatabaseUnavailableError):
-    """There is no room to lay out a table that is opened; the message is for everybody to read."""
+    """There is no room to lay out a table that is opened, or what is made of its rows; the message is for everybody to
+    read."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            f"There is no room left on the disk to open the project: its table is unpacked into {folder}. No answer is "
-            "lost. Fix: make room there, and come back."
+            "There is no room left on the disk for the project: its table, or what is made of its rows, lies in "
+            f"{folder}. No answer is lost. Fix: make room there, and come back."
         )
 
 
 @contextmanager
 def room_for_learner() -> Iterator[None]:
-    """Raises NoRoomError where what a learner has of many rows, which lies in files, finds no room on the disk."""
+    """Raises NoRoomError where what is made of many rows, which lies in files, finds no room on the disk."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise NoRoomError(Path(tempfile.gettempdir())) from error
+        raise NoRoomError(Path(error.filename or tempfile.gettempdir())) from error
 
 
 @dataclass(frozen=True)

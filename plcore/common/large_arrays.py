@@ -5,12 +5,13 @@ What was looked at or written of a mapped file is in memory only until the syste
 
 from __future__ import annotations
 
+import errno
 import math
 import mmap
 import os
 import tempfile
 from typing import Any, BinaryIO
-from weakref import WeakSet
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -19,20 +20,34 @@ from plcore.common.types import AnyArray
 
 IN_MEMORY = 1 << 23
 """Bytes of an array that is not worth a file."""
+ON_DISK = "/var/tmp"  # noqa: S108 - the files have no names
+"""Where they lie if nothing else is wanted: many systems have /tmp in memory."""
 _ZEROS = bytes(1 << 20)
-_maps: WeakSet[mmap.mmap] = WeakSet()
+# No WeakSet: while one thread goes through it, none may put anything in. To copy a set nobody can come between.
+_maps: set[ref[mmap.mmap]] = set()
 
 
 def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
-    """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it lies in a file in the system's place for such, or where
-    `TMPDIR` says, all of whose bytes are there from the start. The file is gone with the array; processes that are
-    forked meanwhile write to the same. Raises OSError where there is no room for it."""
+    """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it lies in a file in the folder that `TMPDIR` names, or
+    `ON_DISK`, all of whose bytes are there from the start. The file is gone with the array; processes that are forked
+    meanwhile write to the same. Raises OSError, in words, where there is no room for it."""
     kind: np.dtype[Any] = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     if size <= IN_MEMORY:
         return np.zeros(shape, kind)
-    with tempfile.TemporaryFile() as file:
-        _make_room(file, size)
+    folder = _folder()
+    with tempfile.TemporaryFile(dir=folder) as file:
+        try:
+            _make_room(file, size)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise OSError(
+                error.errno,
+                f"There is no room for {size / 1e6:,.0f} MB of what is made of a table's rows, which lie in a file. "
+                "Fix: make room there, or let TMPDIR name a folder with more",
+                folder,
+            ) from error
         whole = mmap.mmap(file.fileno(), size)
     note_map(whole)
     return np.frombuffer(whole, kind).reshape(shape)
@@ -40,14 +55,21 @@ def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
 
 def note_map(mapped: mmap.mmap) -> None:
     """Have `let_go` know of a map. Nothing may be in it that is not in its file."""
-    _maps.add(mapped)
+    _maps.add(ref(mapped, _maps.discard))
 
 
 def let_go() -> None:
     """Give back the memory of all pages that this process has looked at: they are read again where they are wanted."""
     if hasattr(mmap, "MADV_DONTNEED"):  # other systems take it back themselves, when it grows short
-        for one in list(_maps):
-            one.madvise(mmap.MADV_DONTNEED)
+        for one in _maps.copy():
+            if (mapped := one()) is not None:
+                mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def _folder() -> str:
+    if "TMPDIR" in os.environ or not os.access(ON_DISK, os.W_OK | os.X_OK):
+        return tempfile.gettempdir()
+    return ON_DISK
 
 
 def _make_room(file: BinaryIO, size: int) -> None:

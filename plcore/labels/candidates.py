@@ -124,9 +124,10 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
 
 def kept_candidates(y: Any, *, copied: bool = True) -> BoolArray:
     """The candidates of `check_candidates`, or a copy of `CandidateSets` as such. copied : also read-only bool ones"""
-    if not copied and isinstance(y, np.ndarray) and y.dtype == np.bool_ and y.size and not y.flags.writeable:
+    fits = isinstance(y, np.ndarray) and y.dtype == np.bool_ and y.ndim == 2 and y.size > 0
+    if fits and not copied and not y.flags.writeable:
         refuse_empty_rows(y)
-        return y
+        return cast("BoolArray", y)
     return cast("BoolArray", y.copy()) if isinstance(y, CandidateSets) else check_candidates(y)[0]
 
 

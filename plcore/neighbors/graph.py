@@ -33,7 +33,7 @@ __all__ = [
 
 WEIGHTS = ("linear", "uniform")
 SCALINGS = ("minmax", "standard", None)
-VERSION = 4  # of what a stored graph means; raised when the same table and settings would give another
+VERSION = 5  # of what a stored graph means; raised when the same table and settings would give another
 
 
 def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:

@@ -117,14 +117,15 @@ class FeatureTransformer:
             self._numbers = _NumberScaler(table.numbers, rows)
             names += roles.numbers
         seen: list[set[str]] = [{""} for _ in roles.categories]
-        for values in _categories(table, rows):
-            seen = [known.union(column) for known, column in zip(seen, values.T, strict=True)]
+        for values in _categories(table, rows, _ROWS_AT_ONCE):
+            for known, column in zip(seen, values.T, strict=True):
+                known.update(column)
         kinds = [sorted(known - {""}) for known in seen]
         self._used = [place for place, column in enumerate(kinds) if column]
         if self._used:
-            known = [np.array(kinds[place], dtype=object) for place in self._used]
-            encoder = OneHotEncoder(categories=known, handle_unknown="ignore")
-            self._categories = encoder.fit(np.array([[column[0] for column in known]], dtype=object))
+            names_of = [np.array(kinds[place], dtype=object) for place in self._used]
+            encoder = OneHotEncoder(categories=names_of, handle_unknown="ignore")
+            self._categories = encoder.fit(np.array([[column[0] for column in names_of]], dtype=object))
             names += [f"{roles.categories[place]}={value}" for place in self._used for value in kinds[place]]
         for name, vectors in _described(table).items():
             self._means[name] = _mean(_unit_rows(name, vectors, rows), vectors.shape[1])
@@ -149,7 +150,9 @@ class FeatureTransformer:
             blocks.append(_Block(table.numbers.shape[1], self._numbers.scaled(table.numbers, rows)))
         if (categories := self._categories) is not None:
             width = sum(map(len, categories.categories_))
-            values = (some[:, self._used] for some in _categories(table, rows))
+            # What is looked up is laid out anew for each block of rows: blocks of so many rows keep that in proportion.
+            at_once = max(_ROWS_AT_ONCE, width)
+            values = (some[:, self._used] for some in _categories(table, rows, at_once))
             blocks.append(_Block(width, (categories.transform(some) * np.sqrt(0.5) for some in values), True))
         for name, vectors in _described(table).items():
             blocks.append(
@@ -256,10 +259,10 @@ def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterat
         let_go()
 
 
-def _categories(table: FeatureSource, rows: Rows) -> Iterator[npt.NDArray[np.object_]]:
-    """(r, n_categories) of str, stripped, some rows after the other; nothing where there are no categories."""
+def _categories(table: FeatureSource, rows: Rows, at_once: int) -> Iterator[npt.NDArray[np.object_]]:
+    """(r, n_categories) of str, stripped, so many rows at a time; nothing where there are no categories."""
     names = table.roles.categories
-    for some in _in_blocks(np.arange(len(table.numbers)), rows, _ROWS_AT_ONCE) if names else ():
+    for some in _in_blocks(np.arange(len(table.numbers)), rows, at_once) if names else ():
         columns = [_column(table, name, some) for name in names]
         yield np.array(columns, dtype=object).reshape(len(names), len(some)).T
 

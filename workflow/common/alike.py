@@ -12,6 +12,7 @@ from scipy import sparse
 
 from plcore.query import nearest_rows
 from workflow.common.rows import RowView, row_view
+from workflow.home import room_for_learner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,9 +77,11 @@ class RowComparison:
     fitted_on: IntArray
     kept: _Kept
 
+    @room_for_learner()
     def nearest(self, most: int = MOST) -> list[int]:
         """The rows nearest to the one asked about, by the features that models learn from; the nearest first, ties by
-        row number. It may take seconds the first time: not while the learner is open, which others wait for."""
+        row number. It may take seconds the first time: not while the learner is open, which others wait for.
+        Raises NoRoomError."""
         if not len(self.rows):
             return []
         with self.kept.lock:

@@ -11,6 +11,7 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from plcore.common import AnyArray, FloatArray, IntArray
+from workflow.home import room_for_learner
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -33,8 +34,9 @@ def rows_on_map(n_rows: int) -> IntArray:
     return np.sort(np.random.default_rng(0).permutation(n_rows)[:MOST])
 
 
+@room_for_learner()
 def features_of(table: LabelTable, rows: IntArray) -> Any:
-    """(k, d) the features of these rows, dense or sparse, fitted on them."""
+    """(k, d) the features of these rows, dense or sparse, fitted on them. Raises NoRoomError."""
     return table.features().fit(table, rows).transform(table, rows)
 
 

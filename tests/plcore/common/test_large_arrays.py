@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +49,8 @@ def test_a_large_one_lies_in_a_file_that_goes_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(large_arrays, "IN_MEMORY", 7)
-    monkeypatch.setattr(large_arrays.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(large_arrays, "ON_DISK", str(tmp_path))
+    monkeypatch.delenv("TMPDIR", raising=False)
     before = set(large_arrays._maps)
     small, large = large_array((7,), np.int8), large_array((8,), np.int8)
     assert len(set(large_arrays._maps) - before) == 1
@@ -61,11 +64,58 @@ def test_a_large_one_lies_in_a_file_that_goes_with_it(
     assert not set(large_arrays._maps) - before
 
 
-def test_a_full_disk_is_told_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    with pytest.raises(OSError, match="No space left"):
-        large_array((5,), np.float64)
+    monkeypatch.setattr(large_arrays, "ON_DISK", str(tmp_path))
+    monkeypatch.delenv("TMPDIR", raising=False)
+    with pytest.raises(OSError, match=r"no room for 40 MB.* Fix: make room there, or let TMPDIR") as refused:
+        large_array((5_000_000,), np.float64)
+    assert (refused.value.errno, refused.value.filename) == (errno.ENOSPC, str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_lies_where_tmpdir_says_or_else_on_a_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = []
+    make = large_arrays.tempfile.TemporaryFile
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    monkeypatch.setattr(large_arrays, "ON_DISK", str(tmp_path))
+    monkeypatch.setattr(large_arrays.tempfile, "tempdir", str(tmp_path.parent))
+    monkeypatch.setattr(
+        large_arrays.tempfile,
+        "TemporaryFile",
+        lambda **given: places.append(Path(given["dir"])) or make(**given),
+    )
+    monkeypatch.delenv("TMPDIR", raising=False)
+    large_array((3,), np.int8)
+    monkeypatch.setenv("TMPDIR", str(tmp_path.parent))
+    large_array((3,), np.int8)
+    monkeypatch.delenv("TMPDIR")
+    monkeypatch.setattr(large_arrays, "ON_DISK", str(tmp_path / "none"))
+    large_array((3,), np.int8)
+    assert places == [tmp_path, tmp_path.parent, tmp_path.parent]
+
+
+def test_threads_that_make_them_and_let_them_go_do_not_disturb_one_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A project is opened while the neighbours of another are searched."""
+    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    monkeypatch.setattr(large_arrays, "_make_room", lambda file, size: file.truncate(size))
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as threads:
+            held = [threads.submit(lambda: [large_array((3,), np.int8) for _ in range(200)]) for _ in "ab"]
+            going = threads.submit(lambda: [let_go() for _ in range(1000)])
+            assert [len(one.result()) for one in held] == [200, 200]
+            going.result()
+    finally:
+        sys.setswitchinterval(usual)

@@ -250,3 +250,6 @@ def test_only_what_nobody_may_write_to_is_shared():
         kept_candidates(sets, copied=False)
     with pytest.raises(CandidateError, match="no columns"):
         kept_candidates(np.zeros((2, 0), dtype=bool), copied=False)
+    labels = np.array([True, False])
+    labels.flags.writeable = False
+    assert kept_candidates(labels, copied=False).tolist() == [[False, True], [True, False]]

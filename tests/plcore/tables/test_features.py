@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
+from sklearn.preprocessing import OneHotEncoder
 
 from plcore import FeatureTransformer, LabelTable, Roles
 from plcore.common import large_arrays
@@ -122,6 +123,20 @@ def test_columns_of_all_kinds_stand_side_by_side_however_many_rows_come_at_a_tim
         assert found.shape == (len(rows), features.n_features_) == (len(rows), n_kinds + 4)
         assert not (found != whole).sum()
         assert features.transform(data, rows[:0]).shape == (0, n_kinds + 4)
+
+
+def test_many_categories_are_looked_up_in_few_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each lays all categories out anew: with as many rows as categories in a block that costs what the rows do."""
+    data = table(kind=[*map(str, range(500)), *map(str, range(500))])
+    asked = []
+    plain = OneHotEncoder.transform
+    monkeypatch.setattr(
+        OneHotEncoder, "transform", lambda encoder, some: asked.append(len(some)) or plain(encoder, some)
+    )
+    monkeypatch.setattr("plcore.tables.features._ROWS_AT_ONCE", 10)
+    features = data.features().fit(data, np.arange(1000))
+    features.transform(data, np.arange(1000))
+    assert asked == [500, 500]
 
 
 def test_two_categories_are_as_far_apart_as_the_ends_of_a_number() -> None:

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+from tests.disks import no_room_for_arrays
 from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.vector_world import answer_truly, true_labels, vector_project
 from tests.workflow.world import annotator, opened, small_frame, small_project
@@ -14,7 +15,7 @@ from workflow import answering, undoing
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import StaleQuestion, similar_rows
 from workflow.common import alike
-from workflow.home import Home
+from workflow.home import Home, NoRoomError
 from workflow.seat import Seat
 
 
@@ -60,6 +61,20 @@ def test_rows_of_numbers_are_compared_by_their_numbers(home: Home, owner: int) -
     ]
     assert far == sorted(far)
     assert len(far) >= 4
+
+
+def test_no_room_for_their_features_is_said_in_words(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    question = answering.next_question(seat)
+    answering.submit_answer(seat, question.token, "is", [small_frame()["truth"][question.view.row]])
+    token = answering.next_question(seat).token
+    with monkeypatch.context() as patch:
+        no_room_for_arrays(patch)
+        with pytest.raises(NoRoomError, match=r"no room left on the disk.* Fix: make room there"):
+            similar_rows(seat, token)
+    assert len(similar_rows(seat, token)) == 1, "and there is room again"
 
 
 def test_nothing_is_answered_yet_or_any_more(home: Home, owner: int) -> None:

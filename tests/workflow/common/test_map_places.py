@@ -10,6 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 
 from plcore import LabelTable
+from tests.disks import no_room_for_arrays
 from tests.workflow.world import ROLES, small_frame
 from workflow.common import map_places
 from workflow.common.map_places import (
@@ -19,6 +20,7 @@ from workflow.common.map_places import (
     principal_axes,
     rows_on_map,
 )
+from workflow.home import NoRoomError
 
 
 def test_few_rows_are_all_drawn_and_of_many_a_seeded_sample(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,6 +30,14 @@ def test_few_rows_are_all_drawn_and_of_many_a_seeded_sample(monkeypatch: pytest.
     assert len(drawn) == 25
     assert (np.diff(drawn) > 0).all()
     np.testing.assert_array_equal(drawn, rows_on_map(60))
+
+
+def test_no_room_for_the_features_is_no_fault_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker tries it again then (`workflow.models.attempts`)."""
+    table = LabelTable.from_frame(small_frame(), ROLES)
+    no_room_for_arrays(monkeypatch)
+    with pytest.raises(NoRoomError, match="no room left on the disk"):
+        features_of(table, rows_on_map(table.n_rows))
 
 
 def test_the_axes_are_the_first_principal_components_of_the_features() -> None:

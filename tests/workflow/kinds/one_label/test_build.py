@@ -10,6 +10,7 @@ import pytest
 
 from plcore import Entry, LabelTable, LearnerSettings
 from plcore.common import large_arrays
+from tests.disks import no_room_for_arrays
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame
 from tests.workflow.world import ROLES, small_frame
@@ -74,12 +75,8 @@ def test_neighbours_of_another_table_are_found_anew(home: Home, caplog: pytest.L
 def test_no_room_for_what_is_too_large_for_memory_is_said_in_words(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     table_hash = home.store_table(table())
-    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
-    monkeypatch.setattr(large_arrays, "_make_room", full)
+    no_room_for_arrays(monkeypatch)
     with pytest.raises(NoRoomError, match="no room left on the disk"):
         build.first_learner(table(), SETTINGS)
     with pytest.raises(NoRoomError, match=r"Fix: make room there"):
