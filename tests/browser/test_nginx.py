@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests import nginx
 from tests.browser import room
@@ -76,7 +77,13 @@ def handshake(proxy: Proxy, origin: str, cookie: str) -> int:
     def knock() -> int:
         address = f"wss://localhost:{proxy.port}/winnow/_stcore/stream"
         try:
-            with connect(address, ssl=proxy.tls, origin=origin, additional_headers={"Cookie": cookie}):  # type: ignore[arg-type]
+            with connect(  # a busy machine takes more than the ten seconds that it would wait by itself
+                address,
+                ssl=proxy.tls,
+                origin=Origin(origin),
+                additional_headers={"Cookie": cookie},
+                open_timeout=60,
+            ):
                 return 101
         except InvalidStatus as refusal:
             return refusal.response.status_code

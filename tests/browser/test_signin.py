@@ -44,6 +44,7 @@ def websocket_status(server: Server, cookie: str = "", origin: str | None = None
                 additional_headers={"Cookie": cookie, "X-Winnow-Person": "1"},
                 origin=origin or server.base,
                 subprotocols=["streamlit"],
+                open_timeout=60,
             ):
                 return 101
         except websockets.InvalidStatus as refusal:

@@ -63,7 +63,7 @@ def handshake(server: Server, origin: str | None = None, **headers: str) -> int:
     """HTTP status of opening the pages' websocket; 101 is success."""
     url = f"ws://127.0.0.1:{server.port}/_stcore/stream"
     try:
-        with connect(url, origin=origin, additional_headers=headers):  # type: ignore[arg-type]
+        with connect(url, origin=origin, additional_headers=headers, open_timeout=60):  # type: ignore[arg-type]
             return 101
     except InvalidStatus as refusal:
         return refusal.response.status_code
@@ -109,7 +109,8 @@ def test_one_sign_in_by_the_printed_link(server: Server) -> None:
     assert handshake(server, Cookie=cookie, Host="evil.example") == 400
     assert ask(server, "GET", "/", {"Cookie": cookie, "Host": "evil.example"}).status == 400
 
-    with connect(f"ws://{host}/_stcore/stream", additional_headers={"Cookie": cookie}) as websocket:
+    address, headers = f"ws://{host}/_stcore/stream", {"Cookie": cookie}
+    with connect(address, additional_headers=headers, open_timeout=60) as websocket:
         assert ask(server, "POST", "/signout", {"Cookie": cookie, "Origin": f"http://{host}"}).status == 303
         websocket.send(b"a key press")
         with pytest.raises(ConnectionClosed) as closed:
@@ -150,7 +151,7 @@ def session_of(server: Server, cookie: dict[str, str], wanted: str = "") -> str:
     """The id of the session of a page that opens its websocket, asking to have this one back."""
     url, told = f"ws://127.0.0.1:{server.port}/_stcore/stream", ForwardMsg()
     names = [Subprotocol(one) for one in ("streamlit", "none", wanted)[: 3 if wanted else 2]]
-    with connect(url, additional_headers=cookie, subprotocols=names) as page:
+    with connect(url, additional_headers=cookie, subprotocols=names, open_timeout=60) as page:
         page.send(BackMsg(rerun_script=ClientState()).SerializeToString())
         while told.WhichOneof("type") != "new_session":
             told.ParseFromString(bytes(page.recv(timeout=120)))  # type: ignore[arg-type]
