@@ -48,7 +48,7 @@ def said(server: Server, project: int) -> list[tuple[str, list[str], str]]:
 
 
 def test_a_round_in_yes_and_no_by_the_keys(page: Page, server: Server, project: int) -> None:
-    # What questions cost is learnt before the first answer, and anew only later: on a busy machine all of them take long.
+    # What questions cost is learnt before the first answer: on a busy machine all of them take long.
     page.goto(f"{server.base}/settings?project={project}")
     expect(page.get_by_text("Until answers tell, Winnow assumes")).to_be_attached()
     room.annotate(page, server, project)
