@@ -277,7 +277,7 @@ def main() -> None:
 
         def at(sizes: Sequence[int], *, drawn: bool) -> str:
             measured = {n_rows: measure(folder, n_rows, drawn) for n_rows in sizes}
-            return tables(measured) + ahead(measured)
+            return f"{tables(measured)}\n{ahead(measured)}"
 
         if asked.rows:
             print(at(asked.rows, drawn=asked.drawn))
