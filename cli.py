@@ -78,14 +78,11 @@ def serve() -> Any:
     """
     from workflow.common.at_start import terminal
     from workflow.outgoing.backups import staging
-    from workflow.settings import Settings
 
     terminal.as_json = is_json()
     # What is wrong with the settings, with a backup that is to be put back, or with the data is said as every command
     # says it; and in this order, for the backup may be what mends the data.
-    settings = Settings.from_environment()
-    if said := staging.carry_out(settings):
-        terminal.say(said)
+    settings = staging.settings_at_start()
     with home():
         pass
     program = Path(__file__).with_name("app.py")

@@ -28,7 +28,6 @@ from web.readable import Readable
 from web.signin import signin, signout
 from web.uploads import receive_file
 from workflow import exporting, media
-from workflow.common.at_start import terminal
 from workflow.home import home
 from workflow.importing import arrivals
 from workflow.outgoing.backups import owners, staging
@@ -60,9 +59,7 @@ ROUTES = [
 def settings_or_exit() -> Settings:
     """The settings; where one is wrong the server ends with its message instead of a traceback."""
     try:
-        settings = Settings.from_environment()
-        if said := staging.carry_out(settings):
-            terminal.say(said)
+        settings = staging.settings_at_start()
         home()
     except SettingsError as error:
         print(f"Winnow cannot start. {error}", file=sys.stderr)  # noqa: T201 - for the person at the terminal

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import tempfile
 import threading
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from db.engine import DatabaseUnavailableError
+from plcore.common import no_room
 from workflow.common import files, in_use, left_behind
 from workflow.common.arriving import Arrivals
 from workflow.common.kept_jobs import KeptJobs
@@ -59,7 +59,7 @@ def room_for_learner() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not no_room(error):
             raise
         raise NoRoomError(Path(error.filename or tempfile.gettempdir())) from error
 
@@ -90,7 +90,7 @@ class Home:
         try:
             return LabelTable.read(self.table_path(table_hash))
         except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            if no_room(error):
                 raise NoRoomError(self.tables_dir) from error
             raise LostTableError(self.table_path(table_hash).name) from error
 

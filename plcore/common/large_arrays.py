@@ -5,7 +5,6 @@ What was looked at or written of a mapped file is in memory only until the syste
 
 from __future__ import annotations
 
-import errno
 import math
 import mmap
 import os
@@ -16,6 +15,7 @@ from weakref import ref
 import numpy as np
 import numpy.typing as npt
 
+from plcore.common.disk_room import no_room
 from plcore.common.types import AnyArray
 
 IN_MEMORY = 1 << 23
@@ -40,7 +40,7 @@ def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
         try:
             _make_room(file, size)
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            if not no_room(error):
                 raise
             raise OSError(
                 error.errno,

@@ -44,7 +44,7 @@ from plcore.tables.image_reading import MAX_PIXELS, thumbnail
 from plcore.tables.kept_files import KeptFiles, lay_out
 from plcore.tables.label_text import MISSING
 from plcore.tables.looking import look_through
-from plcore.tables.mapped import let_go, mapped_numbers, nameless_file
+from plcore.tables.mapped import mapped_numbers, nameless_file
 from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
 from plcore.tables.named_votes import NamedVotes
 from plcore.tables.pictures import is_inline, listed_images
@@ -135,7 +135,6 @@ __all__ = [
     "joined",
     "lacks_rows",
     "lay_out",
-    "let_go",
     "listed_images",
     "look_through",
     "mapped_numbers",

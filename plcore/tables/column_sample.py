@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from plcore.tables.mapped import let_go
+from plcore.common import let_go
 from plcore.tables.media_files import IMAGE_ENDINGS
 from plcore.tables.text_columns import chunks_of, surely_differ
 

@@ -17,9 +17,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from plcore.common import let_go
 from plcore.common.types import BoolArray, FloatArray
 from plcore.common.words import quoted
-from plcore.tables.mapped import let_go, mapped_numbers
+from plcore.tables.mapped import mapped_numbers
 from plcore.tables.problems import MAX_PROBLEMS, Problem
 from plcore.tables.text_columns import chunks_of, has_empty, in_one_piece, surely_differ
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from plcore.common import let_go
 from plcore.common.types import IntArray
 from plcore.common.words import listed, quoted
 from plcore.tables.candidate_cells import is_weighted
 from plcore.tables.column_sample import DEFAULT_SEPARATOR, SELDOM, parts_known, parts_of
 from plcore.tables.formats.detections import ORIGINAL_ROWS
 from plcore.tables.label_text import MISSING
-from plcore.tables.mapped import let_go
 from plcore.tables.table import LabelTable
 
 SHOWN = 5  # names in a sentence

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from plcore.common import let_go
 from plcore.common.words import quoted
 from plcore.tables.columns import Finder, first_rows, stripped
-from plcore.tables.mapped import let_go
 from plcore.tables.problems import MAX_PROBLEMS
 
 MAX_WIDTH = 20_000

@@ -1,7 +1,7 @@
 """Files that are mapped into memory: what is looked at is read from the disk, and costs memory only until it is let go.
 
 A table of a million rows has a gigabyte of text that people see a few rows of. It lies in a file, and the system reads
-the pages of it that somebody asks for. Whoever has gone through all of it calls `let_go`.
+the pages of it that somebody asks for. Whoever has gone through all of it calls `plcore.common.let_go`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from plcore.common import array_at, let_go, note_map
+from plcore.common import array_at, note_map
 from plcore.common.types import AnyArray
-
-__all__ = ["let_go", "mapped", "mapped_array", "mapped_file", "mapped_numbers", "nameless_file"]
 
 
 def mapped(path: Path) -> pa.Buffer:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from plcore.common import let_go
 from plcore.common.candidate_sets import read_only
 from plcore.tables.candidates import Candidates, parse_candidates, parse_truth
 from plcore.tables.class_names import check_class_names
@@ -27,7 +28,6 @@ from plcore.tables.csv_writing import to_csv_bytes
 from plcore.tables.embeddings import Vectors, parse_embeddings
 from plcore.tables.features import FeatureTransformer
 from plcore.tables.frame_text import frame_as_text
-from plcore.tables.mapped import let_go
 from plcore.tables.media import Media, parse_media
 from plcore.tables.media_files import MediaFiles
 from plcore.tables.named_votes import NamedVotes

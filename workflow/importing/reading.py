@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 import tempfile
 import weakref
@@ -20,7 +19,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from plcore import LabelTable, Problem, Roles, TableError
-from plcore.common import listed
+from plcore.common import listed, no_room
 from plcore.tables import MAX_FILES, MAX_ZIP_MB, KeptFiles, TableReading, mapped_numbers, read_stored
 from workflow.common import limited
 from workflow.common.room import MOST_GROUPED, Groups
@@ -115,7 +114,7 @@ def room_wanted() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not no_room(error):
             raise
         message = f"There is no room left on the disk to read the file: it is unpacked into {tempfile.gettempdir()}."
         fix = "Make room there, or have whoever runs Winnow start it with TMPDIR set to another folder; then try again."

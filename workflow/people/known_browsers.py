@@ -35,7 +35,7 @@ class KnownBrowsers:
         if not database.is_sqlite:
             return _asked(database, secret_hash, now)
         try:  # before it is asked, never after
-            state = (id(database), database.times_replaced, *database.stamp())
+            state = (database.times_replaced, *database.stamp())
         except (SQLAlchemyError, DatabaseUnavailableError):
             return _asked(database, secret_hash, now)  # it may be told all the same, and else why not
         with self._lock:

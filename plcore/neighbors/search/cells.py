@@ -32,9 +32,7 @@ from plcore.neighbors.search.rows import ready
 AIM = 0.995  # recall aimed at on the first sample, so that 0.99 holds beyond it
 SAMPLE = 256  # rows in each of the two samples
 MOST_ROWS = 20_000  # rows a query compares itself with at most, about, whatever the recall
-MANY_CELLS = (
-    24  # cells that it may look into for all that: as many as rows on a curved surface of ten dimensions need
-)
+MANY_CELLS = 24  # that it may look into for all that: rows on a curved surface of ten dimensions need as many
 CELL_ROWS = (
     0.4  # cells: sqrt(n / CELL_ROWS), so that finding the cells costs about as much as looking into them
 )

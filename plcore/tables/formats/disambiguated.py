@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from plcore.common import let_go
 from plcore.common.types import BoolArray, FloatArray, IntArray
 from plcore.tables.columns import stripped
-from plcore.tables.mapped import let_go
 
 VOTES = ("is", "among")
 """Kinds of answers that name labels the row may have."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from plcore.common import let_go
 from plcore.tables import mapped
 
 
@@ -18,7 +19,7 @@ def test_what_is_mapped_outlives_its_name_and_its_pages(tmp_path: Path) -> None:
     found = mapped.mapped_numbers(path)
     path.unlink()
     np.testing.assert_array_equal(found, numbers)
-    mapped.let_go()
+    let_go()
     np.testing.assert_array_equal(found, numbers)
     with pytest.raises(ValueError, match="read-only"):
         found[0] = 1

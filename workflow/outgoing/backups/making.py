@@ -22,6 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from db.copies import AlienObjectError, CopyFacts, DamagedCopyError, look_into
 from db.engine import Database, DatabaseUnavailableError
+from plcore.common import no_room
 from plcore.loop import EntryKind
 from workflow.common.files import path_of
 from workflow.outgoing.backups.archive import Tell, is_ours, write_archive
@@ -144,7 +145,7 @@ def in_words(path: Path) -> Iterator[None]:
     except RuntimeError as error:
         raise BackupError(f"The database could not be copied: {error}. {whole} Fix: try again.") from error
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if no_room(error) or error.errno == errno.EFBIG:
             raise BackupError(_no_room(path, str(error.strerror), whole)) from error
         raise BackupError(f"The backup {path} could not be made: {error}. {whole}") from error
 

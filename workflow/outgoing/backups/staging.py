@@ -11,15 +11,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from workflow.common import in_use
+from workflow.common.at_start import terminal
 from workflow.common.whole_file import sync_folder, whole_file
 from workflow.outgoing.backups.manifest import BackupError
 from workflow.outgoing.backups.restoring import restore
-from workflow.settings import SettingsError
+from workflow.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from workflow.settings import Settings
 
 logger = logging.getLogger("winnow")
 
@@ -45,6 +44,15 @@ def unstage(home: Path) -> None:
 def last(home: Path) -> str | None:
     """What came of the last time, in words."""
     return _said(home / LAST, "said")
+
+
+def settings_at_start() -> Settings:
+    """The settings of a server that starts, when what is wanted has been put back; what came of that is said at the
+    terminal. To be called before the home is opened. Raises SettingsError as `carry_out`, and for wrong settings."""
+    settings = Settings.from_environment()
+    if said := carry_out(settings):
+        terminal.say(said)
+    return settings
 
 
 def carry_out(settings: Settings) -> str | None:
