@@ -92,20 +92,26 @@ class _Helper:
     def end(self) -> None:
         """End the process and whatever it is doing."""
         with self._lock:
-            if self._control is not None:
-                self._control.close()
-            if self._process is not None:
-                self._process.wait()
-            self._control = self._process = None
+            self._end()
+
+    def _end(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.wait()
+        self._control = self._process = None
 
     def job(self) -> socket.socket:
         """A socket whose other end a new child has."""
         mine, theirs = socket.socketpair()
-        with theirs, self._lock:
+        with contextlib.ExitStack() as on_failure, theirs, self._lock:
+            on_failure.callback(mine.close)
             try:
                 socket.send_fds(self._begin(), [b"j"], [theirs.fileno()])
-            except OSError:  # it has ended since
+            except OSError:  # its end is closed: it is ending, though the system may not count it as ended yet
+                self._end()
                 socket.send_fds(self._begin(), [b"j"], [theirs.fileno()])
+            on_failure.pop_all()
         return mine
 
 

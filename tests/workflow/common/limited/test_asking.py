@@ -139,6 +139,18 @@ def test_a_helper_that_ends_is_told_and_begun_anew(tmp_path: Path) -> None:
     assert helper().pid != before.pid
 
 
+def test_a_helper_that_is_ending_and_not_yet_counted_as_ended_is_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read(written(tmp_path, CSV), tmp_path)
+    before = helper()
+    before.kill()
+    before.wait()
+    monkeypatch.setattr(before, "poll", lambda: None)
+    assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
+    assert helper().pid != before.pid
+
+
 def test_a_job_that_no_helper_took_is_given_to_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
