@@ -55,16 +55,16 @@ function take(state, data, { first = false, dealt = false }) {
     clearTimeout(state.saving);
     Object.assign(state, { turn: data.turn, busy: false });
     if (!other) keepRefused(state);
-    state.dialog?.close();
+    // What is open belongs to the question: a late drawing of the same one takes nothing from under the hand.
+    if (other) state.dialog?.close();
     draw(state);
     pressWaiting(state);
     // On a phone the answer was given below: the next instance begins at its top.
     if (other && state.holder.getBoundingClientRect().top < 0) state.holder.scrollIntoView({ block: "start" });
-  } else {
-    fillSimilar(state);
-    fillExamples(state);
-    fillHistory(state);
   }
+  fillSimilar(state);
+  fillExamples(state);
+  fillHistory(state);
 }
 
 /**

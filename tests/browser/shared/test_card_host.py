@@ -32,11 +32,11 @@ STAGE = """async (card) => {
     const place = document.createElement("div").attachShadow({ mode: "open" });
     document.body.append(place.host);
     window.sent = [];
-    window.drawCard = (turn) => draw({
+    window.drawCard = (turn, token = `token ${turn}`) => draw({
         parentElement: place,
         setTriggerValue: (name, press) => window.sent.push(press.kind),
         data: {
-            project: 1, room: "candidates", tab: "tab", turn, token: `token ${turn}`, empty: null, undoable: null,
+            project: 1, room: "candidates", tab: "tab", turn, token, empty: null, undoable: null,
             redoable: null, saved: null, done: null, drawing: turn, route: null, height: null, frame: null,
             counts: { answered: 0, left: 2, share: "", about: "", of: "" },
             question: {
@@ -81,6 +81,16 @@ def test_a_search_that_was_open_when_the_page_was_left_hears_no_more_classes(sta
     stage.evaluate("() => window.end()")
     stage.wait_for_function("window.listening === 0")
     assert stage.get_by_role("dialog").count() == 0
+
+
+def test_what_is_open_stays_when_the_same_question_is_drawn_late(stage: Page) -> None:
+    stage.evaluate("() => { window.drawCard(1, 'one'); window.pressKey('0'); }")
+    search = stage.get_by_role("dialog", name="None of these")
+    search.get_by_role("combobox").fill("an")
+    stage.evaluate("() => { window.drawCard(2, 'one'); }")
+    assert search.get_by_role("combobox").input_value() == "an"
+    stage.evaluate("() => { window.drawCard(3, 'two'); }")
+    assert search.count() == 0
 
 
 def test_a_keydown_without_a_key_is_nobody_s(stage: Page, errors_of: Callable[[Page], list[str]]) -> None:
