@@ -1,8 +1,8 @@
-"""Projects of a million rows and of three, their neighbours searched: `large_project` where the search takes longest.
+"""Projects of one, three and ten million rows, their neighbours searched: `large_project` where that takes longest.
 
-`python -m benchmarks.large_project_full --folder PLACE` keeps what is measured there: the same command goes on where
-another was stopped. `TMPDIR` names the folder that holds what a learner has in files. Ten million are measured, and not
-written, by `python -m benchmarks.large_project --rows 10000000 --folder PLACE`: 25 GB of disk, and an hour.
+It takes an hour of a core and 25 GB of disk. `python -m benchmarks.large_project_full --folder PLACE` keeps what is
+measured there: the same command goes on where another was stopped. `TMPDIR` names the folder that holds what a learner
+has in files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.large_project import HEAD, measure, tables
 
-SIZES = 1_000_000, 3_000_000
+SIZES = 1_000_000, 3_000_000, 10_000_000
 
 
 def main() -> None:
