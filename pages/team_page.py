@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import figure_words, frame, state
 from pages.parts.agreement_part import agreement_part
+from pages.parts.words import percent
 from workflow.access import NotFound, Right
 from workflow.common.turn import StaleQuestion
 from workflow.people import aside, figures
@@ -135,9 +136,7 @@ def one_person(people: tuple[PersonFigures, ...]) -> None:
         "believed (Dawid and Skene's model); a column is what this person says then.",
     )
     st.dataframe(
-        pd.DataFrame(found.shares, index=list(found.classes), columns=list(found.classes)).map(
-            lambda part: f"{part:.0%}"
-        ),
+        pd.DataFrame(found.shares, index=list(found.classes), columns=list(found.classes)).map(percent),
         width="stretch",
     )
 

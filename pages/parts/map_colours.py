@@ -15,6 +15,7 @@ from pages.parts.class_box import offered
 from pages.parts.frame import ProjectPage
 from pages.parts.map_chart import MOST_IN_COLOUR, MapMarks
 from pages.parts.map_words import MapWords
+from pages.parts.words import percent
 from workflow import instance_map as use_case
 from workflow.access import Right
 from workflow.instance_map import STATES, InstanceMap
@@ -110,7 +111,7 @@ def _told(shown: InstanceMap, states: Sequence[str], words: MapWords) -> list[st
         line = f"{state}: {line}" if line else state
         if number >= 0 and not known:
             line += f"; the model says {shown.classes[number]}"
-        found.append(line if np.isnan(doubt) else f"{line}; doubt {doubt:.0%}")
+        found.append(line if np.isnan(doubt) else f"{line}; doubt {percent(doubt)}")
     return found
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts import charts, frame, state
 from pages.parts.frame import ProjectPage
-from pages.parts.words import counted
+from pages.parts.words import counted, percent
 from workflow import reviewing
 from workflow.reviewing import AnswerError, Precision, ScoreLine, ScoreReview
 
@@ -75,7 +75,7 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
 def _share(seen: Precision) -> str:
     if seen.looked_at < FEWEST:
         return ""
-    return f" ({seen.share:.0%}, between {seen.low:.0%} and {seen.high:.0%})"
+    return f" ({percent(seen.share)}, between {percent(seen.low)} and {percent(seen.high)})"
 
 
 def _ask(page: ProjectPage, label: str, threshold: float, key: str) -> None:
@@ -155,4 +155,4 @@ def _table(view: ScoreReview, threshold: float, key: str) -> None:
 def _cell(seen: Precision) -> str:
     if seen.looked_at == 0:
         return "not looked at"
-    return f"{seen.share:.0%}, between {seen.low:.0%} and {seen.high:.0%}"
+    return f"{percent(seen.share)}, between {percent(seen.low)} and {percent(seen.high)}"

@@ -88,7 +88,8 @@ _STYLE = """<style>
 .winnow-glyph { display: inline-grid; place-items: center; width: 48px; height: 40px; border-radius: 8px;
   background: rgba(128, 138, 144, .14); font-weight: 650; }
 .winnow-spark { position: relative; width: 92px; height: 28px; }
-.winnow-spark b { position: absolute; inset: 0; background: #3f9c8b; opacity: .35; }
+.winnow-spark :is(b, u) { position: absolute; inset: 0; background: #3f9c8b; }
+.winnow-spark b { opacity: .3; }
 .winnow-spark i { position: absolute; width: 7px; height: 7px; margin: -3px -3px 0 0; right: 0; border-radius: 50%;
   background: #3f9c8b; }
 .st-key-winnow_hero h1 { font-size: 2.25rem; line-height: 1.15; letter-spacing: -.025em; max-width: 40rem; }
