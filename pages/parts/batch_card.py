@@ -44,6 +44,7 @@ def batch_question(batch: ShownBatch) -> dict[str, Any]:
         "checked": _checked(batch),
         "tiles": tiles,
         "model": "",
+        "learnt": None,
         "shown": "",
         "telling": None,
         "view": tiles[0]["view"],

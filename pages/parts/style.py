@@ -89,7 +89,7 @@ _STYLE = """<style>
   background: rgba(128, 138, 144, .14); font-weight: 650; }
 .winnow-spark { position: relative; width: 92px; height: 28px; }
 .winnow-spark :is(b, u) { position: absolute; inset: 0; background: #3f9c8b; }
-.winnow-spark b { opacity: .3; }
+.winnow-spark b { opacity: .22; }
 .winnow-spark i { position: absolute; width: 7px; height: 7px; margin: -3px -3px 0 0; right: 0; border-radius: 50%;
   background: #3f9c8b; }
 .st-key-winnow_hero h1 { font-size: 2.25rem; line-height: 1.15; letter-spacing: -.025em; max-width: 40rem; }
@@ -118,8 +118,8 @@ _STYLE = """<style>
     grid-template-columns: 56px 1fr auto auto; align-items: center; gap: .25rem .6rem; }
   .st-key-winnow_projects [data-testid="stColumn"] { min-width: 0; width: auto; }
   .st-key-winnow_projects [data-testid="stColumn"]:nth-child(2) { grid-column: 2 / 5; }
-  .st-key-winnow_projects [data-testid="stColumn"]:nth-child(3),
   .st-key-winnow_projects [data-testid="stColumn"]:nth-child(5) { display: none; }
+  .winnow-spark { width: 48px; }
   .st-key-winnow_projects [data-testid="stColumn"]:nth-child(4) { grid-column: 2; } }
 </style>"""
 

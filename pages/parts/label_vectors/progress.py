@@ -110,13 +110,13 @@ def _figures(view: VectorProgress) -> None:
             number("Precision", "unknown", "", _unknown(view))
         number(
             "Known",
-            f"{np.floor(view.known * 100):.0f}%",
+            percent(np.floor(view.known * 100) / 100),
             "of the empty cells",
             "Share of the cells that were empty at import which have an answer now, or whose row is set aside.",
         )
         number(
             "Known or sure",
-            f"{np.floor(view.settled * 100):.0f}%",
+            percent(np.floor(view.settled * 100) / 100),
             "of the empty labels",
             f"{KNOWN_OR_SURE}.",
         )
@@ -218,13 +218,13 @@ def _controls(view: VectorProgress) -> None:
     st.dataframe(
         {
             "Figure": list(known),
-            "Estimate": [share.value for share in known.values()],
-            "95 %, from": [share.low for share in known.values()],
-            "to": [share.high for share in known.values()],
+            "Estimate": [100 * share.value for share in known.values()],
+            "95 %, from": [100 * share.low for share in known.values()],
+            "to": [100 * share.high for share in known.values()],
         },
         hide_index=True,
         column_config={
-            name: st.column_config.NumberColumn(format="percent") for name in ("Estimate", "95 %, from", "to")
+            name: st.column_config.NumberColumn(format="%.1f %%") for name in ("Estimate", "95 %, from", "to")
         },
     )
     among = (
