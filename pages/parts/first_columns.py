@@ -14,6 +14,8 @@ from workflow.seat import Seat
 PICTURE, SOUND, TEXT = "Picture", "Sound", "Text"
 ROW_HEIGHT = 56
 """Pixels of a line with a picture."""
+TEXT_WIDTH = 280
+"""Pixels of the beginning of a text: what else there is of a row stands beside it."""
 
 # Streamlit's tables show what a data URL holds and ask no server. The mark is seen in light and dark.
 _PLAY = (
@@ -46,7 +48,7 @@ def first_columns(seat: Seat, rows: Sequence[int]) -> FirstColumns:
         config[name] = st.column_config.ImageColumn(width=72)
     if texts is not None:
         cells[TEXT] = list(texts)
-        config[TEXT] = st.column_config.TextColumn(width="large")
+        config[TEXT] = st.column_config.TextColumn(width=TEXT_WIDTH)
     return FirstColumns(cells, config, {"row_height": ROW_HEIGHT} if pictures is not None else {})
 
 

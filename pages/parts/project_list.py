@@ -90,7 +90,7 @@ def project_list(projects: Sequence[ProjectSummary], glances: Mapping[int, Glanc
 
 
 def _chosen(projects: Sequence[ProjectSummary]) -> list[ProjectSummary]:
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="winnow_find"):
         words = st.text_input(
             "Find a project",
             key=state.FIND_PROJECT,
