@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import figure_words, frame, state
 from pages.parts.agreement_part import agreement_part
+from pages.parts.first_columns import table_height
 from pages.parts.words import percent
 from workflow.access import NotFound, Right
 from workflow.common.turn import StaleQuestion
@@ -104,6 +105,7 @@ def table(people: tuple[PersonFigures, ...]) -> None:
         ),
         hide_index=True,
         width="stretch",
+        height=table_height(len(people)),
     )
 
 

@@ -14,6 +14,8 @@ from workflow.seat import Seat
 PICTURE, SOUND, TEXT = "Picture", "Sound", "Text"
 ROW_HEIGHT = 56
 """Pixels of a line with a picture."""
+LINE, HEADING, MOST_HEIGHT = 35, 38, 420
+"""Pixels of any other line; of the names of the columns with the frame; of the whole, which is scrolled beyond."""
 TEXT_WIDTH = 280
 """Pixels of the beginning of a text: what else there is of a row stands beside it."""
 
@@ -26,9 +28,9 @@ _PLAY = (
 
 @dataclass(frozen=True)
 class FirstColumns:
-    """What a `st.dataframe` gets besides its own; nothing where there is nothing to see.
+    """What a `st.dataframe` gets besides its own.
 
-    cells : the columns      config : of them      options : further arguments
+    cells : the columns, none where there is nothing to see      config : of them      options : further arguments
     """
 
     cells: dict[str, list[str | None]]
@@ -49,7 +51,17 @@ def first_columns(seat: Seat, rows: Sequence[int]) -> FirstColumns:
     if texts is not None:
         cells[TEXT] = list(texts)
         config[TEXT] = st.column_config.TextColumn(width=TEXT_WIDTH)
-    return FirstColumns(cells, config, {"row_height": ROW_HEIGHT} if pictures is not None else {})
+    if pictures is not None:
+        return FirstColumns(
+            cells, config, {"row_height": ROW_HEIGHT, "height": table_height(len(rows), ROW_HEIGHT)}
+        )
+    return FirstColumns(cells, config, {"height": table_height(len(rows))})
+
+
+def table_height(lines: int, line: int = LINE) -> int:
+    """Pixels of a table of so many lines, of so many pixels each: what stands in its place until its script has come is
+    as high, so that nothing jumps."""
+    return min(MOST_HEIGHT, HEADING + line * lines)
 
 
 def is_to_play(selection: Any) -> bool:

@@ -45,7 +45,7 @@ class MapLook:
 def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
     """The choice of colours, drawn here, and what follows from it. It stays in the address."""
     ways = [LABEL, DOUBT, *([PERSON] if page.project.may(Right.REVIEW) else []), STATE]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="winnow_fields"):
         way = st.radio("Colour by", ways, horizontal=True, key="colour", bind="query-params")
         states = [STATES[number] for number in shown.states]
         told = _told(shown, states, words)
