@@ -98,7 +98,7 @@ def table(people: tuple[PersonFigures, ...]) -> None:
                 "Same as others": [figure_words.share(one.others) for one in people],
                 "Same as model": [figure_words.share(one.model) for one in people],
                 "Cannot tell": [figure_words.plain(one.unsure) for one in people],
-                "None": [figure_words.plain(one.none) for one in people],
+                "None of these": [figure_words.plain(one.none) for one in people],
                 "Bad item": [figure_words.plain(one.bad) for one in people],
                 "Seen": [figure_words.seen(one) for one in people],
             }

@@ -79,8 +79,8 @@ def _sure(batch: ShownBatch) -> str:
 def _checked(batch: ShownBatch) -> str:
     if not batch.checked:
         return "No row with a known label tells yet how right the model is there."
-    rows = counted(batch.checked, "row")
-    return f"Of {rows} with a known label of which it is as sure, it is right about {batch.right:,}."
+    times = counted(batch.checked, "time")
+    return f"Where it is as sure and the label is known, it is right about {batch.right:,} of {times}."
 
 
 def can_choose(page: frame.ProjectPage) -> bool:
