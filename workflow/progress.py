@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from db import entries
 from workflow import kinds
 from workflow.access import visible_projects
-from workflow.common.figures import FEWEST_MEASURED, LabelCount, StopView, pace
+from workflow.common.figures import FEWEST_MEASURED, LabelCount, StopView
 from workflow.kinds import glances
 from workflow.models import random_order
 
@@ -45,16 +44,9 @@ def at_a_glance(seat: Seat) -> dict[int, Glance]:
         session = reading.session
         seen = [one for one, _ in visible_projects(session, reading.person) if one.in_use]
         heights = {one.id: entries.last_seq(session, one.id) for one in seen}
-        paces = {
-            one.id: pace(session, one.id) for one in seen if kinds.stop_rules(one).goal is not None
-        }  # read only where somebody wants to know how long it takes
     found = {one.id: glances.glance_of(seat.home, one) for one in seen}
     # One of a log that is longer than this is of a database that another one has replaced.
-    return {
-        key: replace(one, pace=paces.get(key))
-        for key, one in found.items()
-        if one is not None and one.seq <= heights[key]
-    }
+    return {key: one for key, one in found.items() if one is not None and one.seq <= heights[key]}
 
 
 def read_progress(seat: Seat) -> Any:

@@ -26,7 +26,7 @@ class Glance:
     lows, highs : the 95 % interval of each, None where it is not known
     goal : the owner's, None where none is set      reached : whether it is
     more : about how many answers it still takes, None where nothing can be said
-    pace : median seconds for an answer, known only where a list asks for it
+    pace : median seconds of the latest answers, known where `more` is
     picture : a data URL of the first row's picture, "" where it has none
     """
 

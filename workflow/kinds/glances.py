@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from db.engine import Database
+from workflow.common.figures import pace
 from workflow.common.glance import Glance
 from workflow.common.rows import row_images
 from workflow.common.thumbnails import small_url
@@ -55,6 +56,9 @@ def glance_of(home: Home, project: Project) -> Glance | None:
     images = row_images(table, 0) if kept is None else ()
     picture = small_url(home, images[0]) if images else ""
     now = replace(now, picture=picture if kept is None else kept.picture)
+    if now.more is not None:
+        with home.database.read() as session:
+            now = replace(now, pace=pace(session, project.id))
     _keep(home, path, now)
     return now
 
