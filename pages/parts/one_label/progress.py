@@ -117,7 +117,7 @@ def _figures(view: ProgressView) -> None:
     """The figures that follow the one that leads; they wrap on a phone."""
     with st.container(horizontal=True, gap="small", key="winnow_follow"):
         if view.accuracy is not None and view.control is not None:
-            _by_controls(view)
+            _by_controls(view, view.control)
         number(
             "Settled",
             percent(np.floor(view.settled * 100) / 100),
@@ -140,14 +140,14 @@ def _figures(view: ProgressView) -> None:
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
 
-def _by_controls(view: ProgressView) -> None:
-    """What blind checks measure, where test rows lead."""
+def _by_controls(view: ProgressView, control: float) -> None:
+    """What blind checks measure, where test rows lead. control : the accuracy by them"""
     if view.control_asked < FEWEST_MEASURED:
         too_few("By controls", view.control_asked, "row")
         return
     low, high = view.control_interval
     words = f"Accuracy over all rows, with its 95 % interval, from {control_rows(view)}"
-    number("By controls", percent(view.control, 1), between(low, high, 1), words)
+    number("By controls", percent(control, 1), between(low, high, 1), words)
 
 
 def _accuracy(view: ProgressView, story: ModelStory) -> None:
