@@ -78,9 +78,9 @@ def test_a_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> Non
 def test_the_pace_is_known_where_it_says_how_long_the_goal_takes(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seat = Seat(home, owner, small_project(home, owner, test_share=0.5))
+    seat = Seat(home, owner, small_project(home, owner))
     number = seat.project_id or 0
-    for _ in range(24):
+    for _ in range(3):
         answer_next(home, owner, number)
     assert progress.at_a_glance(seat)[number].pace is None, "no goal"
     stopping.change_stop_rules(seat, StopRules(goal=0.999))
