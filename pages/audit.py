@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import frame
+from pages.parts.first_columns import table_height
 from workflow.people import audited
 from workflow.people.audit import EventKind
 from workflow.people.audited import EventFilter
@@ -56,6 +57,7 @@ if lines:
         hide_index=True,
         column_config={"Details": st.column_config.Column(width="medium")},
         width="stretch",
+        height=table_height(len(lines)),
     )
     if len(lines) == audited.MOST_SHOWN:
         st.caption(f"The latest {audited.MOST_SHOWN}. The file has all of them.")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from pages.parts import frame
-from pages.parts.words import counted, size
+from pages.parts.words import counted, percent, size
 from workflow.access import NotFound
 from workflow.outgoing.backups import owners
 from workflow.outgoing.backups.keeping import KeptBackup
@@ -105,7 +105,8 @@ def draw_work() -> None:
         if now is not None and now.unfinished:
             share = min(1.0, now.done / max(1, now.total))
             st.progress(
-                share, "A backup waits for a worker." if not now.total else f"A backup is made: {share:.0%}"
+                share,
+                "A backup waits for a worker." if not now.total else f"A backup is made: {percent(share)}",
             )
 
     work()

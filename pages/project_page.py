@@ -17,6 +17,7 @@ from pages.parts.more_rows_part import more_rows_part
 from pages.parts.own_encoder_part import own_encoder_part
 from pages.parts.qualification_part import qualification_part
 from pages.parts.shortlist_part import promise_box, shortlist_note
+from pages.parts.words import percent
 from workflow import projects, room
 from workflow.access import Right
 from workflow.projects import ProjectNameError
@@ -82,7 +83,8 @@ def learner_part() -> None:
     now = settings_form("learner", parts.LEARNING, "Save how it learns", "how the project learns and asks")
     if share := now.get("control_share"):
         st.caption(
-            f"{share:.0%} of the questions are blind checks, drawn when the project was made; that does not change."
+            f"{percent(share)} of the questions are blind checks, drawn when the project was made; that does not "
+            "change."
         )
     own_encoder_part(page)
 

@@ -9,6 +9,8 @@ import streamlit as st
 
 from pages.parts import figure_words, frame, state
 from pages.parts.agreement_part import agreement_part
+from pages.parts.first_columns import table_height
+from pages.parts.words import percent
 from workflow.access import NotFound, Right
 from workflow.common.turn import StaleQuestion
 from workflow.people import aside, figures
@@ -96,13 +98,14 @@ def table(people: tuple[PersonFigures, ...]) -> None:
                 "Same as others": [figure_words.share(one.others) for one in people],
                 "Same as model": [figure_words.share(one.model) for one in people],
                 "Cannot tell": [figure_words.plain(one.unsure) for one in people],
-                "None": [figure_words.plain(one.none) for one in people],
+                "None of these": [figure_words.plain(one.none) for one in people],
                 "Bad item": [figure_words.plain(one.bad) for one in people],
                 "Seen": [figure_words.seen(one) for one in people],
             }
         ),
         hide_index=True,
         width="stretch",
+        height=table_height(len(people)),
     )
 
 
@@ -135,9 +138,7 @@ def one_person(people: tuple[PersonFigures, ...]) -> None:
         "believed (Dawid and Skene's model); a column is what this person says then.",
     )
     st.dataframe(
-        pd.DataFrame(found.shares, index=list(found.classes), columns=list(found.classes)).map(
-            lambda part: f"{part:.0%}"
-        ),
+        pd.DataFrame(found.shares, index=list(found.classes), columns=list(found.classes)).map(percent),
         width="stretch",
     )
 

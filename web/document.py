@@ -110,7 +110,17 @@ def document(page: str, *, chooses: bool = False) -> str:
     named = [f"./{address}" for address in needed(page, chooses=chooses) if address not in begun]
     # At the end and last in the queue: nothing that Streamlit starts with waits for them.
     links = [f'<link rel="modulepreload" crossorigin fetchpriority="low" href="{one}">' for one in named]
-    return "\n    ".join([begun.rstrip(), _WHERE, *links]) + f"\n  {head}{rest}"
+    named_there = "\n    ".join([begun.rstrip(), _WHERE, *links]) + f"\n  {head}{rest}"
+    before, body, end = named_there.rpartition(
+        "</body>"
+    )  # what comes behind others' styles counts before them
+    return f"{before}{_style()}{body}{end}"
+
+
+@cache
+def _style() -> str:
+    """The style sheet of all pages: with their document it is there before anything is drawn."""
+    return f"<style>\n{(FOLDER / 'style.css').read_text('utf-8')}</style>\n"
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from db import entries
 from workflow import kinds
 from workflow.access import visible_projects
-from workflow.common.figures import FEWEST_MEASURED, LabelCount, StopView
+from workflow.common.figures import FEWEST_MEASURED, LabelCount, StopView, pace
 from workflow.kinds import glances
 from workflow.models import random_order
 
@@ -44,7 +44,12 @@ def at_a_glance(seat: Seat) -> dict[int, Glance]:
         session = reading.session
         seen = [one for one, _ in visible_projects(session, reading.person) if one.in_use]
         heights = {one.id: entries.last_seq(session, one.id) for one in seen}
-    found = {one.id: glances.glance_of(seat.home, one) for one in seen}
+
+    def read_pace(project_id: int) -> float | None:
+        with seat.reading() as reading:
+            return pace(reading.session, project_id)
+
+    found = {one.id: glances.glance_of(seat.home, one, read_pace) for one in seen}
     # One of a log that is longer than this is of a database that another one has replaced.
     return {key: one for key, one in found.items() if one is not None and one.seq <= heights[key]}
 

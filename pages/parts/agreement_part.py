@@ -43,7 +43,7 @@ def _of(where: str, found: AgreementOf, warning: str = "") -> None:
         return
     st.markdown(f"{found.alpha.reading} {figure_words.figure(found.alpha)}", help=METHOD)
     st.caption(
-        f"From {counted(found.alpha.n_rows, 'answered place')} that at least two people share. {warning}"
+        f"From {counted(found.alpha.n_rows, 'question')} that at least two people have answered. {warning}"
     )
     with st.expander("Other measures", key=f"measures-{where}"):
         lines = [("Counting what two sets share (alpha on sets)", found.on_sets), ("Gwet's AC1", found.ac1)]

@@ -14,7 +14,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from pages.parts import frame, state
 from pages.parts.answers import first_of, said
 from pages.parts.class_box import class_box
-from pages.parts.first_columns import ROW_HEIGHT, first_columns, is_to_play
+from pages.parts.first_columns import first_columns, is_to_play
 from pages.parts.frame import ProjectPage
 from pages.parts.instance import instance
 from workflow import reviewing
@@ -73,7 +73,7 @@ def _clicked(project_id: int, key: str, rows: tuple[int, ...]) -> None:
 def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
     """What to look for; every box counts. kinds : {kind of answer: in words}"""
     names = dict(options.people)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="winnow_fields"):
         words = st.text_input(
             "Search",
             placeholder="row id or words of the text",
@@ -135,7 +135,6 @@ def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str
         on_select=lambda: _clicked(project_id, table, rows),
         selection_mode="single-cell",  # a tick would stay, and clicks elsewhere do nothing
         key=table,
-        height=min(420, 38 + (ROW_HEIGHT if seen.options else 35) * len(rows)),
         column_config={
             **seen.config,
             "When": _when(),

@@ -44,6 +44,7 @@ def batch_question(batch: ShownBatch) -> dict[str, Any]:
         "checked": _checked(batch),
         "tiles": tiles,
         "model": "",
+        "learnt": None,
         "shown": "",
         "telling": None,
         "view": tiles[0]["view"],
@@ -78,8 +79,8 @@ def _sure(batch: ShownBatch) -> str:
 def _checked(batch: ShownBatch) -> str:
     if not batch.checked:
         return "No row with a known label tells yet how right the model is there."
-    rows = counted(batch.checked, "row")
-    return f"Of {rows} with a known label of which it is as sure, it is right about {batch.right:,}."
+    times = counted(batch.checked, "time")
+    return f"Where it is as sure and the label is known, it is right about {batch.right:,} of {times}."
 
 
 def can_choose(page: frame.ProjectPage) -> bool:

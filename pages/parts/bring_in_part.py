@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import frame, state
 from pages.parts.file_box import file_box, let_go
 from pages.parts.frame import Page
+from pages.parts.words import percent
 from workflow.importing import NAME_LENGTH
 from workflow.importing.arrivals import Arrived
 from workflow.outgoing.backups import one_project
@@ -47,7 +48,7 @@ def _bring_in(page: Page, chosen: Arrived, name: str) -> None:
 
     def tell(done: int, total: int) -> None:
         share = min(1.0, done / max(total, 1))
-        place.progress(share, f"Checking every byte and every entry of the log … {share:.0%}")
+        place.progress(share, f"Checking every byte and every entry of the log … {percent(share)}")
 
     with frame.refusals(BackupError, ProjectNameError):
         tell(0, 1)

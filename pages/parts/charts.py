@@ -26,6 +26,8 @@ MOST_POINTS = 1_000
 """Points of a curve that are drawn; the downloaded data has all of them."""
 NAMED_VERSIONS = 8
 """Model versions named on the chart, the newest among them; the others say their name when pointed at."""
+PERCENT = "\N{NO-BREAK SPACE}%"
+"""What stands behind the ticks of shares, which are drawn in per cent."""
 MOST_LABELS = 30
 """Classes in a chart; the downloaded data has all of them."""
 
@@ -93,17 +95,17 @@ def accuracy_curve(
         known = kept[~np.isnan(curve.value[kept])]
         x = answers[known]
         silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
-        figure.add_scatter(x=x, y=curve.high[known], **silent)
-        figure.add_scatter(x=x, y=curve.low[known], fill="tonexty", fillcolor=band, **silent)
+        figure.add_scatter(x=x, y=100 * curve.high[known], **silent)
+        figure.add_scatter(x=x, y=100 * curve.low[known], fill="tonexty", fillcolor=band, **silent)
         figure.add_scatter(
             x=x,
-            y=curve.value[known],
+            y=100 * curve.value[known],
             mode="lines+markers" if mark_versions else _mode(x),
             line_color=colour,
             error_y=_error_bar(curve, known),
             name=curve.name,
-            customdata=np.column_stack([versions[known], curve.low[known], curve.high[known]]),
-            hovertemplate=f"{curve.name}: %{{y:.1%}} (%{{customdata[1]:.1%}} to %{{customdata[2]:.1%}})"
+            customdata=np.column_stack([versions[known], 100 * curve.low[known], 100 * curve.high[known]]),
+            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}} %)"
             "<br>after %{x} answers, model version %{customdata[0]}<extra></extra>",
         )
     if mark_versions:
@@ -118,13 +120,8 @@ def _error_bar(curve: Honest, points: np.ndarray) -> dict[str, Any] | None:
     """The interval of a curve that is one point yet, where a band has no width."""
     if np.count_nonzero(~np.isnan(curve.low[points])) != 1:
         return None
-    value = curve.value[points]
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": curve.high[points] - value,
-        "arrayminus": value - curve.low[points],
-    }
+    value, low, high = 100 * curve.value[points], 100 * curve.low[points], 100 * curve.high[points]
+    return {"type": "data", "symmetric": False, "array": high - value, "arrayminus": value - low}
 
 
 def _name_versions(figure: go.Figure, answers: np.ndarray, versions: np.ndarray) -> None:
@@ -150,10 +147,10 @@ def share_curve(answers: np.ndarray, share: np.ndarray) -> go.Figure:
     figure = go.Figure()
     figure.add_scatter(
         x=answers[kept],
-        y=share[kept],
+        y=100 * share[kept],
         mode=_mode(answers),
         line_color=FIRST,
-        hovertemplate="%{y:.1%} after %{x} answers<extra></extra>",
+        hovertemplate="%{y:.1f} % after %{x} answers<extra></extra>",
     )
     return _over_answers(figure, answers, share=True)
 
@@ -166,18 +163,20 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
         known = kept[~np.isnan(curve.low[kept])]
         silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
         about: dict[str, Any] = {"x": answers[known], "legendgroup": curve.name}
-        figure.add_scatter(y=curve.high[known], **about, **silent)
-        figure.add_scatter(y=curve.low[known], fill="tonexty", fillcolor=_pale(colour), **about, **silent)
+        figure.add_scatter(y=100 * curve.high[known], **about, **silent)
+        figure.add_scatter(
+            y=100 * curve.low[known], fill="tonexty", fillcolor=_pale(colour), **about, **silent
+        )
         figure.add_scatter(
             x=answers[kept],
-            y=curve.value[kept],
+            y=100 * curve.value[kept],
             mode=_mode(answers),
             line_color=colour,
             error_y=_error_bar(curve, kept),
             name=curve.name,
             legendgroup=curve.name,
-            customdata=np.column_stack([curve.low[kept], curve.high[kept]]),
-            hovertemplate=f"{curve.name}: %{{y:.1%}} (%{{customdata[0]:.1%}} to %{{customdata[1]:.1%}})"
+            customdata=100 * np.column_stack([curve.low[kept], curve.high[kept]]),
+            hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}} %)"
             "<br>after %{x} answers<extra></extra>",
         )
     return with_legend(_over_answers(figure, answers, share=True))
@@ -276,10 +275,10 @@ def dress(figure: go.Figure) -> go.Figure:
 
 
 def _over_answers(figure: go.Figure, answers: np.ndarray, *, share: bool) -> go.Figure:
-    """Dressed, with answers across, and down a share, which is never outside 0 to 1, or anything else."""
+    """Dressed, with answers across, and down a share in per cent, which is never outside 0 to 100, or anything else."""
     figure = dress(figure).update_xaxes(title_text="Answers", **_whole(answers))
     figure.update_traces(cliponaxis=False)  # the first point is drawn whole
-    return figure.update_yaxes(tickformat=".1~%", minallowed=0, maxallowed=1) if share else figure
+    return figure.update_yaxes(ticksuffix=PERCENT, minallowed=0, maxallowed=100) if share else figure
 
 
 def _whole(counts: np.ndarray) -> dict[str, Any]:

@@ -112,6 +112,7 @@ def _question(
         "nClasses": len(opened.classes),
         "groups": [],
         "model": opened.why_not,
+        "learnt": None,
         "why": "",
         "shown": "",
         "telling": None,

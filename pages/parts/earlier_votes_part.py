@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import frame
-from pages.parts.words import counted
+from pages.parts.words import counted, percent
 from workflow.importing import LabelTable
 from workflow.importing.crowd import EarlierVotes, Voter, earlier_votes, reliability
 
@@ -27,7 +27,7 @@ def votes_before(table: LabelTable) -> EarlierVotes | None:
 
 
 def _looking(place: st.delta_generator.DeltaGenerator, share: float) -> None:
-    place.progress(share, text=f"Comparing the votes … {share:.0%}")
+    place.progress(share, text=f"Comparing the votes … {percent(share)}")
 
 
 def earlier_votes_part(page: frame.Page) -> None:
@@ -79,7 +79,7 @@ def in_words(found: EarlierVotes) -> str:
             f"Their agreement beyond chance is {found.alpha:.2f}{between} (Krippendorff's alpha; 1 is full)."
         )
     if found.share < 1:
-        said += f" Figures are from {found.share:.0%} of the rows, drawn at random."
+        said += f" Figures are from {percent(found.share)} of the rows, drawn at random."
     return said
 
 

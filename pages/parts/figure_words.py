@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from pages.parts.words import counted, span
+from pages.parts.words import between, counted, percent, span
 from workflow.people.agreement import Figure
 from workflow.people.person_figures import CountedShare, PersonFigures
 
@@ -26,12 +26,12 @@ def share(found: CountedShare) -> str:
     if not found.enough:
         return f"too few yet ({found.of:,})"
     low, high = found.interval
-    return f"{found.value:.0%} ({low:.0%} to {high:.0%})"
+    return f"{percent(found.value)} ({between(low, high)})"
 
 
 def plain(found: CountedShare) -> str:
     """A share that is only counted, so that it has no interval."""
-    return f"{found.value:.0%}" if found.of else "–"
+    return percent(found.value) if found.of else "–"
 
 
 def seconds(found: float | None) -> str:

@@ -14,6 +14,10 @@ from workflow.seat import Seat
 PICTURE, SOUND, TEXT = "Picture", "Sound", "Text"
 ROW_HEIGHT = 56
 """Pixels of a line with a picture."""
+LINE, HEADING, MOST_HEIGHT = 35, 38, 420
+"""Pixels of any other line; of the names of the columns with the frame; of the whole, which is scrolled beyond."""
+TEXT_WIDTH = 280
+"""Pixels of the beginning of a text: what else there is of a row stands beside it."""
 
 # Streamlit's tables show what a data URL holds and ask no server. The mark is seen in light and dark.
 _PLAY = (
@@ -24,9 +28,9 @@ _PLAY = (
 
 @dataclass(frozen=True)
 class FirstColumns:
-    """What a `st.dataframe` gets besides its own; nothing where there is nothing to see.
+    """What a `st.dataframe` gets besides its own.
 
-    cells : the columns      config : of them      options : further arguments
+    cells : the columns, none where there is nothing to see      config : of them      options : further arguments
     """
 
     cells: dict[str, list[str | None]]
@@ -46,8 +50,18 @@ def first_columns(seat: Seat, rows: Sequence[int]) -> FirstColumns:
         config[name] = st.column_config.ImageColumn(width=72)
     if texts is not None:
         cells[TEXT] = list(texts)
-        config[TEXT] = st.column_config.TextColumn(width="large")
-    return FirstColumns(cells, config, {"row_height": ROW_HEIGHT} if pictures is not None else {})
+        config[TEXT] = st.column_config.TextColumn(width=TEXT_WIDTH)
+    if pictures is not None:
+        return FirstColumns(
+            cells, config, {"row_height": ROW_HEIGHT, "height": table_height(len(rows), ROW_HEIGHT)}
+        )
+    return FirstColumns(cells, config, {"height": table_height(len(rows))})
+
+
+def table_height(lines: int, line: int = LINE) -> int:
+    """Pixels of a table of so many lines, of so many pixels each: what stands in its place until its script has come is
+    as high, so that nothing jumps."""
+    return min(MOST_HEIGHT, HEADING + line * lines)
 
 
 def is_to_play(selection: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import NoReturn, TypeVar
 import streamlit as st
 
 from pages.parts.frame import escape
-from pages.parts.words import counted
+from pages.parts.words import counted, percent
 from workflow.importing import LongLine, jobs
 from workflow.importing.arrivals import Arrived
 from workflow.seat import Seat
@@ -77,6 +77,6 @@ def show(
             icon=":material/hourglass_top:",
         )
     elif share is not None:
-        place.progress(share, text=f"{working} … {share:.0%}")
+        place.progress(share, text=f"{working} … {percent(share)}")
     else:
         place.empty()

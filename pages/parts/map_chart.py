@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts import palette
-from pages.parts.charts import dress, plain, with_legend
+from pages.parts.charts import PERCENT, dress, plain, with_legend
 
 MOST_IN_COLOUR = 6
 """Classes, or people, that eyes tell apart on one map; all others are grey."""
@@ -82,17 +82,18 @@ def by_doubt(doubt: np.ndarray) -> list[MapMarks]:
         look = {"color": palette.GIVEN, "symbol": "circle", "size": 4}
         found.append(MapMarks(f"not in doubt, or nothing said ({none.sum():,})", none, look))
     if not none.all():
-        least, most = float(np.nanmin(doubt)), float(np.nanmax(doubt))
-        most = max(most, least + 0.01)
-        bar = {"title": {"text": "Doubt", "side": "top"}, "tickformat": ".0%", "thickness": 12, "len": 0.6}
+        percent = 100 * doubt[~none]
+        least, most = float(percent.min()), float(percent.max())
+        most = max(most, least + 1)
+        bar = {"title": {"text": "Doubt", "side": "top"}, "ticksuffix": PERCENT, "thickness": 12, "len": 0.6}
         look = {
-            "color": doubt[~none],
+            "color": percent,
             "colorscale": palette.ramp(),
             "cmin": least,
             "cmax": most,
             "colorbar": bar,
             "symbol": "circle",
-            "size": 5 + 4 * (doubt[~none] - least) / (most - least),
+            "size": 5 + 4 * (percent - least) / (most - least),
         }
         found.append(MapMarks(f"in doubt ({(~none).sum():,})", ~none, look))
     return found

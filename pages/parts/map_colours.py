@@ -15,6 +15,7 @@ from pages.parts.class_box import offered
 from pages.parts.frame import ProjectPage
 from pages.parts.map_chart import MOST_IN_COLOUR, MapMarks
 from pages.parts.map_words import MapWords
+from pages.parts.words import percent
 from workflow import instance_map as use_case
 from workflow.access import Right
 from workflow.instance_map import STATES, InstanceMap
@@ -44,7 +45,7 @@ class MapLook:
 def look(page: ProjectPage, shown: InstanceMap, words: MapWords) -> MapLook:
     """The choice of colours, drawn here, and what follows from it. It stays in the address."""
     ways = [LABEL, DOUBT, *([PERSON] if page.project.may(Right.REVIEW) else []), STATE]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="winnow_fields"):
         way = st.radio("Colour by", ways, horizontal=True, key="colour", bind="query-params")
         states = [STATES[number] for number in shown.states]
         told = _told(shown, states, words)
@@ -110,7 +111,7 @@ def _told(shown: InstanceMap, states: Sequence[str], words: MapWords) -> list[st
         line = f"{state}: {line}" if line else state
         if number >= 0 and not known:
             line += f"; the model says {shown.classes[number]}"
-        found.append(line if np.isnan(doubt) else f"{line}; doubt {doubt:.0%}")
+        found.append(line if np.isnan(doubt) else f"{line}; doubt {percent(doubt)}")
     return found
 
 

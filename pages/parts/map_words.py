@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pages.parts.frame import escape
+from pages.parts.words import percent
 from workflow.instance_map import InstanceMap
 
 
@@ -21,7 +22,8 @@ def placed(shown: InstanceMap) -> str:
     """How the rows were placed: the end of a sentence about it. Markdown."""
     if shown.laid_out:
         return ", whichever way that is (t-SNE)."
-    axes = f": the first two principal components of the features, which hold {shown.explained:.0%} of their variance."
+    held = percent(shown.explained)
+    axes = f": the first two principal components of the features, which hold {held} of their variance."
     if shown.layout_fault:
         return f"{axes} They could not be laid out better: {escape(shown.layout_fault)}"
     if shown.coming:

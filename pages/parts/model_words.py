@@ -7,7 +7,7 @@ from datetime import timedelta
 import streamlit as st
 
 from pages.parts.frame import escape
-from pages.parts.words import span
+from pages.parts.words import percent, span
 from workflow.models.showing import Adoption, ModelStory, Running, short
 
 OPTIMISM = (
@@ -48,7 +48,7 @@ def say_running(running: Running) -> None:
         st.progress(0.0, text="Comparing the models: reading the rows …")
     else:
         share = running.done / running.total
-        st.progress(share, text=f"Comparing the models: {escape(running.fitting)}, {share:.0%} done")
+        st.progress(share, text=f"Comparing the models: {escape(running.fitting)}, {percent(share)} done")
 
 
 def seconds(length: float) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from itertools import groupby
 from typing import NamedTuple
 
 import streamlit as st
 
 from pages.parts import role_words, state
 from pages.parts.frame import escape
-from pages.parts.words import about, ago, counted
+from pages.parts.words import about, ago, between, counted, percent, span
 from workflow.access import Right, Role
 from workflow.common.glance import RIGHT, Glance
 from workflow.progress import FEWEST_MEASURED
@@ -53,16 +55,27 @@ def state_line(project: ProjectSummary, glance: Glance | None) -> str:
     if not project.left:
         return f":green-badge[{escape(project.words.finished.rstrip('.'))}]"
     if glance is not None and glance.reached:
-        return f":green-badge[The goal of {glance.goal or 0:.0%} is reached]"
+        return f":green-badge[The goal of {percent(glance.goal or 0)} is reached]"
     if not project.may(Right.ANSWER):
         return f"You are {role_words.WITH_ARTICLE[project.role]} here."
     if project.last_answer is None:
         return "The first question is ready"
-    if glance is not None and glance.goal is not None and glance.more is not None:
-        return f"About {about(glance.more)} more answers to your {glance.goal:.0%}"
+    if glance is not None and glance.goal is not None:
+        return _to_goal(glance.goal, glance, project)
     if project.role is not Role.OWNER:
         return f"You are {role_words.WITH_ARTICLE[project.role]} here."
     return escape(project.description.split(". ")[0])
+
+
+def _to_goal(goal: float, glance: Glance, project: ProjectSummary) -> str:
+    """How far the goal is, and how long that takes."""
+    yours = f"{'your ' if project.may(Right.OWN) else ''}{percent(goal)}"
+    if glance.more is None or glance.measured < FEWEST_MEASURED:
+        return f"How far it is to {yours} cannot be said yet"
+    if glance.more > project.left:
+        return f"By the answers so far, {yours} is out of reach with these rows"
+    time = "" if glance.pace is None else f", {span(timedelta(seconds=glance.pace * glance.more))}"
+    return f"About {about(glance.more)} more answers to {yours}{time}"
 
 
 def project_list(projects: Sequence[ProjectSummary], glances: Mapping[int, Glance], person: str) -> None:
@@ -77,7 +90,7 @@ def project_list(projects: Sequence[ProjectSummary], glances: Mapping[int, Glanc
 
 
 def _chosen(projects: Sequence[ProjectSummary]) -> list[ProjectSummary]:
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="winnow_find"):
         words = st.text_input(
             "Find a project",
             key=state.FIND_PROJECT,
@@ -104,7 +117,7 @@ def _line(project: ProjectSummary, glance: Glance | None, person: str) -> None:
     measured = glance if glance is not None and glance.curve and glance.measured >= FEWEST_MEASURED else None
     with curve:
         if measured is not None and len(measured.curve) > 1:
-            st.html(_spark(measured.curve))
+            st.html(_spark(measured))
     with figure:
         st.markdown(_figure(measured))
     with counts:
@@ -141,10 +154,10 @@ def _figure(glance: Glance | None) -> str:
     if glance is None:
         return "–  \n:small[:gray[too early]]"
     before = "" if glance.what == RIGHT else f"{glance.what} "
-    line = f"**{before}{glance.curve[-1]:.0%}**"
-    if glance.low is None or glance.high is None:
+    line = f"**{before}{percent(glance.curve[-1])}**"
+    if glance.interval is None:
         return line
-    return f"{line}  \n:small[:gray[{glance.low * 100:.0f} to {glance.high:.0%}]]"
+    return f"{line}  \n:small[:gray[{between(*glance.interval)}]]"
 
 
 def _counts(project: ProjectSummary, person: str) -> str:
@@ -160,16 +173,36 @@ def _counts(project: ProjectSummary, person: str) -> str:
     return f"{line}  \n{who}{ago(project.last_answer)}"
 
 
-def _spark(values: Sequence[float]) -> str:
-    """A small curve, drawn as the ground below it: numbers alone, no words of a user."""
-    low, high = min(values), max(values)
-    spread = max(high - low, 0.05)
-    heights = [10 + 80 * (value - low) / spread for value in values]
-    step = 100 / (len(values) - 1)
-    edge = ", ".join(f"{step * place:.0f}% {100 - height:.0f}%" for place, height in enumerate(heights))
-    words = f"from {values[0]:.0%} to {values[-1]:.0%}"
+def _spark(glance: Glance) -> str:
+    """The small curve with its band, drawn as grounds that are cut out: numbers alone, no words of a user. Where an
+    interval is not known the band is broken."""
+    values, last = glance.curve, len(glance.curve) - 1
+    points = list(zip(values, glance.lows, glance.highs, strict=True))
+    edges = [edge for point in points for edge in point if edge is not None]
+    least = min(edges)
+    spread = max(max(edges) - least, 0.05)
+
+    def spot(place: int, value: float, lower: str = "") -> str:
+        down = f"{90 - 80 * (value - least) / spread:.0f}%"
+        return f"{100 * place / last:.0f}% {f'calc({down} {lower})' if lower else down}"
+
+    bands = []
+    for known, run in groupby(enumerate(points), key=lambda one: None not in one[1]):
+        if known and len(band := list(run)) > 1:
+            above = [spot(place, high) for place, (_, _, high) in band if high is not None]
+            below = [spot(place, low) for place, (_, low, _) in band if low is not None]
+            bands.append(_cut("b", [*above, *reversed(below)]))
+    line = [spot(place, value, "- 1px") for place, value in enumerate(values)]
+    line += [spot(place, value, "+ 1px") for place, value in reversed(list(enumerate(values)))]
+    words = f"from {percent(values[0])} to {percent(values[-1])}"
+    if glance.interval is not None:
+        words += f", which is {between(*glance.interval)}"
+    end = 90 - 80 * (values[-1] - least) / spread
     return (
-        f'<div class="winnow-spark" role="img" aria-label="{words}">'
-        f'<b style="clip-path: polygon(0% 100%, {edge}, 100% 100%)"></b>'
-        f'<i style="top:{100 - heights[-1]:.0f}%"></i></div>'
+        f'<div class="winnow-spark" role="img" aria-label="{words}">{"".join(bands)}{_cut("u", line)}'
+        f'<i style="top:{end:.0f}%"></i></div>'
     )
+
+
+def _cut(tag: str, corners: Sequence[str]) -> str:
+    return f'<{tag} style="clip-path: polygon({", ".join(corners)})"></{tag}>'

@@ -11,19 +11,17 @@ import streamlit as st
 
 from pages.parts.frame import ProjectPage, escape, refusals_said_later, say_refusal
 from pages.parts.progress_parts import too_few
-from pages.parts.words import about, counted, span
+from pages.parts.words import about, between, counted, percent, span
 from workflow import stopping
 from workflow.access import Right
 from workflow.common.figures import StopView
-from workflow.common.proving import Proof, RandomLine
+from workflow.common.proving import Proof, RandomLine, is_rough
 from workflow.progress import FEWEST_MEASURED, estimate_random_order
 
 USUAL_GOAL = 90
 """Per cent, in the form where no goal is set yet."""
 WORTH_SAYING = 5
 """Answers below which "at least so many" says nothing."""
-ROUGH = 5
-"""Where the least is so many times less than what is likeliest, and there is no most, no number is likely."""
 
 
 class Seen(Protocol):
@@ -91,8 +89,8 @@ def _leading(view: Seen) -> None:
         too_few("Accuracy", measured, "row")
         return
     low, high = interval
-    about_it = f"{low:.1%} to {high:.1%}"
-    st.metric("Accuracy", f"{value:.1%}", about_it, delta_color="off", delta_arrow="off", help=words)
+    about_it = between(low, high, 1)
+    st.metric("Accuracy", percent(value, 1), about_it, delta_color="off", delta_arrow="off", help=words)
     _bar(value, interval, view.proof.goal)
 
 
@@ -120,7 +118,7 @@ def _bar(value: float, interval: tuple[float, float], goal: float | None) -> Non
     """The figure as a bar, its interval as a paler one, and the goal as a mark: numbers alone, no words of a user."""
     low, high = interval
     mark = "" if goal is None else f'<u style="left:{goal:.2%}"></u>'
-    words = f"{value:.0%}" + ("" if goal is None else f" of a goal of {goal:.0%}")
+    words = percent(value) + ("" if goal is None else f" of a goal of {percent(goal)}")
     st.html(
         f'<div class="winnow-goal" role="img" aria-label="{words}"><i style="width:{value:.2%}"></i>'
         f'<em style="left:{low:.2%};width:{high - low:.2%}"></em>{mark}</div>'
@@ -151,7 +149,7 @@ def goal_words(view: Seen) -> str:
         least = f" within {about(low)} answers" if WORTH_SAYING <= low <= view.left else ""
         words = f"By what the answers so far show, **{goal} is not reached**{least}"
         return f"{words}; {counted(view.left, 'row')} {'is' if view.left == 1 else 'are'} open."
-    if not np.isfinite(high) and low < value / ROUGH:
+    if is_rough(proof.more):
         least = f"At least {about(low)}" if low >= WORTH_SAYING else "A few, or many"
         return f"**{least} more answers to {goal}**: how many cannot be said yet, the curve hardly rises."
     pace = view.seconds_per_answer

@@ -20,16 +20,16 @@ def random_order(
 ) -> go.Figure:
     """The chart with a dashed line and its band; arrays of one length."""
     silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
-    figure.add_scatter(x=answers, y=high, **silent)
-    figure.add_scatter(x=answers, y=low, fill="tonexty", fillcolor=RANDOM_BAND, **silent)
+    figure.add_scatter(x=answers, y=100 * high, **silent)
+    figure.add_scatter(x=answers, y=100 * low, fill="tonexty", fillcolor=RANDOM_BAND, **silent)
     figure.add_scatter(
         x=answers,
-        y=value,
+        y=100 * value,
         mode="lines",
         line={"color": RANDOM, "dash": "dash", "width": 2},
         name="random order, estimated",
-        customdata=np.column_stack([low, high]),
-        hovertemplate="random order: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%})"
+        customdata=100 * np.column_stack([low, high]),
+        hovertemplate="random order: %{y:.1f} % (%{customdata[0]:.1f} to %{customdata[1]:.1f} %)"
         "<br>after %{x:.0f} answers<extra></extra>",
     )
     return figure
@@ -41,7 +41,7 @@ def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, 
     more : value, low, high of the answers from now on; None: not known
     """
     figure.add_hline(
-        y=share,
+        y=100 * share,
         line={"color": GOAL, "dash": "dot", "width": 1.5},
         annotation={
             "text": f"goal {share * 100:g} %",
@@ -58,7 +58,7 @@ def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, 
         return figure
     figure.add_scatter(
         x=[low, min(high, FARTHEST * now)],
-        y=[share, share],
+        y=[100 * share, 100 * share],
         mode="lines",
         line={"color": GOAL_BAND, "width": 11},
         hoverinfo="skip",
@@ -66,7 +66,7 @@ def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, 
     )
     figure.add_scatter(
         x=[value],
-        y=[share],
+        y=[100 * share],
         mode="markers",
         marker={"color": GOAL, "size": 9},
         name="goal",

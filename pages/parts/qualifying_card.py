@@ -75,6 +75,7 @@ def _question(now: Qualifying | Judged, descriptions: Mapping[str, str]) -> dict
             for key, label in zip_longest(keys, now.choices)
         ],
         "model": "",
+        "learnt": None,
         "why": "",
         "shown": "",
         "telling": None,

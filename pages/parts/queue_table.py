@@ -17,6 +17,11 @@ from workflow.access import NotAllowed, Right
 from workflow.answering import AnswerError
 from workflow.queue import list_queue
 
+SCORE = (
+    "By this number rows are put in order, the highest first: how much an answer to the row would tell, as the order "
+    "that is chosen measures it. Only its order has a meaning."
+)
+
 
 class QueueLine(Protocol):
     """What the lines of all queues have."""

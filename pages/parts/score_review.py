@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts import charts, frame, state
 from pages.parts.frame import ProjectPage
-from pages.parts.words import counted
+from pages.parts.words import counted, percent
 from workflow import reviewing
 from workflow.reviewing import AnswerError, Precision, ScoreLine, ScoreReview
 
@@ -75,7 +75,7 @@ def _sentence(line: ScoreLine, threshold: float) -> None:
 def _share(seen: Precision) -> str:
     if seen.looked_at < FEWEST:
         return ""
-    return f" ({seen.share:.0%}, between {seen.low:.0%} and {seen.high:.0%})"
+    return f" ({percent(seen.share)}, between {percent(seen.low)} and {percent(seen.high)})"
 
 
 def _ask(page: ProjectPage, label: str, threshold: float, key: str) -> None:
@@ -115,7 +115,8 @@ def _figure(view: ScoreReview) -> go.Figure:
     """The share that is right between each two scores, with its interval; nothing where none was looked at."""
     edges, seen = view.edges, view.bins
     known = [place for place, one in enumerate(seen) if one.looked_at]
-    shares = np.array([seen[place].share for place in known])
+    parts = [(seen[place].share, seen[place].low, seen[place].high) for place in known]
+    shares, low, high = 100 * np.array(parts).reshape(-1, 3).T
     figure = go.Figure()
     figure.add_scatter(
         x=[(edges[place] + edges[place + 1]) / 2 for place in known],
@@ -125,15 +126,15 @@ def _figure(view: ScoreReview) -> go.Figure:
         error_y={
             "type": "data",
             "symmetric": False,
-            "array": [seen[place].high for place in known] - shares,
-            "arrayminus": shares - [seen[place].low for place in known],
+            "array": high - shares,
+            "arrayminus": shares - low,
         },
         customdata=[[edges[p], edges[p + 1], seen[p].right, seen[p].looked_at] for p in known],
         hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{customdata[2]} of %{customdata[3]} right"
         "<extra></extra>",
     )
     figure.update_xaxes(title_text="Score in the file", range=[edges[0], edges[-1]])
-    figure.update_yaxes(title_text="Right", tickformat=".0%", range=[0, 1.02])
+    figure.update_yaxes(title_text="Right", ticksuffix=charts.PERCENT, range=[0, 102])
     return figure.update_layout(showlegend=False, height=260, margin={"t": 14, "b": 34})
 
 
@@ -155,4 +156,4 @@ def _table(view: ScoreReview, threshold: float, key: str) -> None:
 def _cell(seen: Precision) -> str:
     if seen.looked_at == 0:
         return "not looked at"
-    return f"{seen.share:.0%}, between {seen.low:.0%} and {seen.high:.0%}"
+    return f"{percent(seen.share)}, between {percent(seen.low)} and {percent(seen.high)}"

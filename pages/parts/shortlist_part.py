@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.words import counted
-from workflow.common.shortlists import CERTAIN, Interval, ShortlistView
+from pages.parts.words import between, counted, percent
+from workflow.common.shortlists import CERTAIN, ShortlistView
 from workflow.room import PROMISES
 
 ALL = "all of them"
@@ -72,7 +72,7 @@ def measured_in_words(view: ShortlistView) -> str:
     if not view.measured:
         return ""
     promised = "" if view.promise is None else f"promised {percent(view.promise)}, "
-    share = f"{percent(view.held / view.measured)}, {between(view.held_interval)}"
+    share = f"{percent(view.held / view.measured)}, {between(*view.held_interval)}"
     return f"{promised}held in {view.held:,} of {counted(view.measured, 'check')} ({share})"
 
 
@@ -80,21 +80,11 @@ def answers_in_words(view: ShortlistView) -> str:
     """What people said where a shortlist alone was shown first; empty before the first answer."""
     if not view.asked:
         return ""
-    share = f"{percent(view.none / view.asked)}, {between(view.none_interval)}"
+    share = f"{percent(view.none / view.asked)}, {between(*view.none_interval)}"
     return (
         f"Of {counted(view.asked, 'answer')} to shortlisted questions {view.none:,} said “none of these” ({share}), "
         f"{view.others:,} named a choice behind the key."
     )
-
-
-def percent(share: float) -> str:
-    """A share, as in `95 %`."""
-    return f"{100 * share:.0f} %"
-
-
-def between(interval: Interval) -> str:
-    """An interval in per cent, as in `90 to 98 %`."""
-    return f"{100 * interval[0]:.0f} to {100 * interval[1]:.0f} %"
 
 
 def outside_in_words(view: ShortlistView) -> str:
@@ -104,7 +94,7 @@ def outside_in_words(view: ShortlistView) -> str:
         return ""
     return (
         f"In {rate.outside:,} of {counted(rate.checks, 'blind check')} ({percent(rate.share)}, "
-        f"{between((rate.low, rate.high))}) the truth was none of the row's choices."
+        f"{between(rate.low, rate.high)}) the truth was none of the row's choices."
     )
 
 

@@ -24,6 +24,16 @@ def counted(count: int, name: str, several: str | None = None) -> str:
     return f"{count:,} {name if count == 1 else several or f'{name}s'}"
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share in [0, 1], such as "87 %"; the space does not break. digits : after the point"""
+    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+
+
+def between(low: float, high: float, digits: int = 0) -> str:
+    """Shares from one to another, such as "84 to 90 %"."""
+    return f"{100 * low:.{digits}f} to {percent(high, digits)}"
+
+
 def about(count: float) -> str:
     """A number of which only two digits are known, such as "140"."""
     digits = max(len(str(int(abs(count)))) - 2, 0)

@@ -82,7 +82,7 @@ class PaceCheck:
         """The evidence in words."""
         return (
             f"Half of {self.answers} answers took less than {self.seconds:.1f} s, of the others' "
-            f"{self.others_seconds:.1f} s; {self.faster:.0%} of them were faster than 95 % of the others'."
+            f"{self.others_seconds:.1f} s; {100 * self.faster:.0f} % of them were faster than 95 % of the others'."
         )
 
 

@@ -30,6 +30,6 @@ def test_a_goal_and_random_order_are_drawn(page: Page, server: Server, home: Hom
     page.get_by_role("button", name="Set the goal").click()
     expect(chart.locator(".annotation-text")).to_have_text("goal 99 %")
     expect(page.locator(".st-key-winnow_lead")).to_contain_text("99 %")
-    expect(page.get_by_role("img", name="of a goal of 99%")).to_be_visible()
+    expect(page.get_by_role("img", name="of a goal of 99 %")).to_be_visible()
     page.reload()
     expect(chart.locator(".annotation-text")).to_have_text("goal 99 %")

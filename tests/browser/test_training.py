@@ -52,8 +52,9 @@ def workers_of(server: Server) -> list[int]:
 
 def model_on_screen(page: Page) -> int:
     """The version that the suggestions come from, -1 before the first."""
-    words = page.locator(".card .model").inner_text()
-    return int(words.rsplit(" ", 1)[1]) if re.fullmatch(r"Shares by model \d+", words) else -1
+    words = page.locator(".card .model").get_attribute("title") or ""
+    found = re.search(r"learnt from the (?:answers up to line ([\d,]+) of the log|table alone so far)", words)
+    return -1 if found is None else int((found[1] or "0").replace(",", ""))
 
 
 def newest_model(server: Server, project: int) -> int:

@@ -38,7 +38,7 @@ def test_the_words_over_the_tiles() -> None:
     assert told["asks"] == "Are these 2 all bee?"
     assert told["about"] == "it stings"
     assert "a share of 93 to 97 %" in told["why"], "never more than it is"
-    assert told["checked"] == "Of 19 rows with a known label of which it is as sure, it is right about 18."
+    assert told["checked"] == "Where it is as sure and the label is known, it is right about 18 of 19 times."
     alone = batch_card.batch_question(batch(0.5, chosen=True))
     assert alone["asks"] == "Is this bee?"
     assert alone["why"].endswith("a share of 50 %; you chose these rows.")

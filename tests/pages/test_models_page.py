@@ -83,7 +83,7 @@ def test_a_running_comparison_shows_how_far_it_is(
     findings.before = look
     ComparingWorker(home, "one").look()
     assert texts[:2] == ["Comparing the models: reading the rows …"] * 2
-    assert texts[2:] == ["Comparing the models: CLPL, 0% done"] * 2
+    assert texts[2:] == ["Comparing the models: CLPL, 0\u00a0% done"] * 2
 
 
 def test_the_table_has_every_model_and_one_press_takes_another(

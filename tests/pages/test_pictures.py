@@ -92,7 +92,9 @@ def test_without_pictures_the_lists_are_as_they_were(home: Home, owner: int, sho
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin|wren,2\nc,wren,3\nd,wren,4\n")
     number = importing.create(Seat(home, owner), "numbers", table, LearnerSettings(n_neighbors=3))
     column = first_columns.first_columns(Seat(home, owner, number), [0, 1])
-    assert (column.cells, column.config, column.options) == ({}, {}, {})
+    assert (column.cells, column.config) == ({}, {})
+    assert column.options == {"height": first_columns.table_height(2)} == {"height": 38 + 2 * 35}
+    assert first_columns.table_height(1_000) == first_columns.MOST_HEIGHT, "the rest is scrolled to"
     test = show(owner, "queue_page.py", project=str(number))
     assert "Picture" not in test.dataframe[0].value.columns
 

@@ -65,4 +65,4 @@ def test_lines_of_texts_begin_with_the_text(home: Home, owner: int, show: Open) 
     assert lines["Text"].tolist() == texts[lines["Row"]].tolist()
     column = first_columns.first_columns(Seat(home, owner, project), [2, 0])
     assert column.cells == {"Text": [texts["t2"], texts["t0"]]}
-    assert column.options == {}, "a line of text is as high as any other"
+    assert column.options == {"height": 38 + 2 * 35}, "a line of text is as high as any other"

@@ -14,6 +14,7 @@ from tests.web.conftest import BASE, COOKIE, app_of
 from tests.workflow.alike_world import alike_project
 from web.document import ALWAYS, CHOOSING, NEEDED, PAGES, START, document, needed
 from web.headers import hashes_of
+from web.scripts import FOLDER
 from workflow.access import Role
 from workflow.home import Home
 from workflow.people import members, team
@@ -48,7 +49,11 @@ def test_it_is_streamlits_and_more_in_its_head(page: str) -> None:
     before, after = document(page).split("<script>window.__streamlit")
     assert STREAMLITS.startswith(before.rstrip())
     head, rest = after.split("</head>")
-    assert STREAMLITS.endswith(f"</head>{rest}")
+    body, style = rest.split("<style>")
+    style, end = style.split("</style>\n")
+    assert STREAMLITS.endswith(f"</head>{body}{end}"), "the body is Streamlit's but for the style at its end"
+    assert end.startswith("</body>")
+    assert style.strip() == (FOLDER / "style.css").read_text("utf-8").strip()
     assert set(hashes_of(document(page))) == set(hashes_of(document(START))), "one policy for all"
     assert all("low" in one for one in re.findall(r"<link [^>]*>", head))
 

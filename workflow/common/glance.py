@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from plcore.common import AnyArray
 
 MOST_POINTS = 24
 """Points of the small curve; what lies between them cannot be told apart at its size."""
@@ -21,8 +23,10 @@ class Glance:
     seq : of the entry up to which it counts      version : of the model
     what : RIGHT, the share of rows predicted right, or F1      measured : rows or labels it is measured on
     curve : values over the answers, the last one now; empty where nothing is measured
-    low, high : the 95 % interval of the last      goal : the owner's, None where none is set
-    reached : whether the goal is      more : about how many answers it still takes, None where nothing can be said
+    lows, highs : the 95 % interval of each, None where it is not known
+    goal : the owner's, None where none is set      reached : whether it is
+    more : about how many answers it still takes, None where nothing can be said
+    pace : median seconds of the latest answers, known where `more` is
     picture : a data URL of the first row's picture, "" where it has none
     """
 
@@ -31,27 +35,59 @@ class Glance:
     what: str
     measured: int
     curve: tuple[float, ...]
-    low: float | None
-    high: float | None
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
     goal: float | None
     reached: bool
     more: float | None
     picture: str = ""
+    pace: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the last value."""
+        low, high = (self.lows[-1], self.highs[-1]) if self.curve else (None, None)
+        return None if low is None or high is None else (low, high)
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Glance:
         """As it was written by `vars`. Raises KeyError, TypeError, ValueError for anything else."""
         curve = tuple(float(value) for value in stored["curve"])
-        return cls(**{**stored, "curve": curve})
+        if "low" in stored:  # written by a Winnow that kept the interval of the last value alone
+            stored = {
+                **stored,
+                **{f"{edge}s": _last_alone(curve, stored.get(edge)) for edge in ("low", "high")},
+            }
+            stored = {name: value for name, value in stored.items() if name not in ("low", "high")}
+        lows, highs = (
+            tuple(None if part is None else float(part) for part in stored[edge])
+            for edge in ("lows", "highs")
+        )
+        if not len(curve) == len(lows) == len(highs):
+            raise ValueError("an interval for each value")
+        return cls(**{**stored, "curve": curve, "lows": lows, "highs": highs})
 
 
-def thinned(values: Sequence[float] | np.ndarray) -> tuple[float, ...]:
-    """The known ones of these values, at most MOST_POINTS of them, evenly spread, the first and the last among them."""
-    known = np.asarray(values, dtype=float)
-    known = known[~np.isnan(known)]
+def _last_alone(curve: tuple[float, ...], edge: float | None) -> tuple[float | None, ...]:
+    return (*[None] * (len(curve) - 1), edge)[: len(curve)]
+
+
+class Thinned(NamedTuple):
+    """Values, and the 95 % interval of each, None where it is not known: of one length."""
+
+    curve: tuple[float, ...]
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
+
+
+def thinned(values: AnyArray, low: AnyArray, high: AnyArray) -> Thinned:
+    """The known ones of these values with their intervals, (n,) each, NaN where there is none: at most MOST_POINTS of
+    them, evenly spread, the first and the last among them."""
+    known = np.flatnonzero(~np.isnan(values))
     if len(known) > MOST_POINTS:
         known = known[np.linspace(0, len(known) - 1, MOST_POINTS).round().astype(int)]
-    return tuple(known.round(4).tolist())
+    edges = (tuple(number(part) for part in edge[known].tolist()) for edge in (low, high))
+    return Thinned(tuple(values[known].round(4).tolist()), *edges)
 
 
 def number(value: float | None) -> float | None:

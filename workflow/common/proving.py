@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LATEST = 5
 """Answers over which what the test rows read now is the mean: it moves by a row or two with each."""
 
+ROUGH = 5
+"""Where the least is so many times less than what is likeliest, and there is no most, no number is likely."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -118,6 +121,11 @@ def answers_to(goal: float, measured: Measured) -> Reach | None:
     else:
         reach = curve.reach(goal)
     return Reach(*(max(part - now, 0.0) for part in reach))
+
+
+def is_rough(more: Reach) -> bool:
+    """Whether a number of answers that is known no better than this would mislead."""
+    return not np.isfinite(more.high) and more.low < more.value / ROUGH
 
 
 def random_line(found: RandomOrderFound, at: int) -> RandomLine:

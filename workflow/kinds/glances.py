@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,8 +32,11 @@ _known: WeakKeyDictionary[Database, dict[Path, Glance | None]] = WeakKeyDictiona
 _keeping = threading.Lock()
 
 
-def glance_of(home: Home, project: Project) -> Glance | None:
-    """What the learner says, where it is in memory and nobody is at it; else what it said last."""
+def glance_of(home: Home, project: Project, read_pace: Callable[[int], float | None]) -> Glance | None:
+    """What the learner says, where it is in memory and nobody is at it; else what it said last.
+
+    read_pace : gives the pace in the project of this number; called only where that is new and says anything
+    """
     path = home.cache_dir / "glances" / f"{project.id}-{project.table_hash[:16]}.json"
     kept = _kept(home, path)
     slot = home.shelf.peek(project.id)
@@ -55,6 +59,8 @@ def glance_of(home: Home, project: Project) -> Glance | None:
     images = row_images(table, 0) if kept is None else ()
     picture = small_url(home, images[0]) if images else ""
     now = replace(now, picture=picture if kept is None else kept.picture)
+    if now.more is not None:
+        now = replace(now, pace=read_pace(project.id))
     _keep(home, path, now)
     return now
 

@@ -290,7 +290,7 @@ def words_of(found: ModelComparison, model: str, other: str, models: Mapping[str
 
     def figure(one: ModelFigures) -> str:
         value = one.accuracy if found.checks else one.kappa
-        return "not measured" if value is None else f"{value:.0%}".replace("%", " %")
+        return "not measured" if value is None else f"{100 * value:.0f} %"
 
     of_what = (
         f"by {found.checks:,} blind checks"

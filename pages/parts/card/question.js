@@ -32,8 +32,7 @@ export const questionHead = (state, question, words, ...more) =>
         "span",
         {
           class: "model",
-          title:
-            "How likely each label is by this model. Its number is the last line of the answer log that it has learnt.",
+          title: question.learnt === null ? "" : learntFrom(question.learnt),
         },
         make("i"),
         question.model,
@@ -41,6 +40,12 @@ export const questionHead = (state, question, words, ...more) =>
       ...more,
     ),
   );
+
+/** @param {number} line */
+const learntFrom = (line) =>
+  `How likely each label is by the model, which has learnt from ${
+    line ? `the answers up to line ${line.toLocaleString()} of the log` : "the table alone so far"
+  }.`;
 
 /**
  * @param {Question} question

@@ -82,10 +82,14 @@ export interface Line {
   probability: number;
 }
 
-/** What every kind's question has. shown : a stamp of what is on the screen, which the answer carries back */
+/**
+ * What every kind's question has. shown : a stamp of what is on the screen, which the answer carries back
+ * model : what the bars are      learnt : the line of the answer log up to which the model has learnt, null without one
+ */
 export interface Question {
   rows: Line[];
   model: string;
+  learnt: number | null;
   why: string;
   shown: string;
   telling: { between: [string, string]; columns: string[] } | null;

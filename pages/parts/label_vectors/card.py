@@ -19,6 +19,7 @@ from pages.parts.question_card import (
     view_of,
     why_stop,
 )
+from pages.parts.words import percent
 from workflow.kinds.label_vectors.showing import LabelLine, ShownVector
 from workflow.people.batches import ShownBatch
 from workflow.room import Groups
@@ -46,7 +47,7 @@ def told(
         question=_question(question) if question else None,
         standing=standing,
         heading=Heading(
-            f"{math.floor(100 * standing.settled)}% of the empty labels known or sure",
+            f"{percent(math.floor(100 * standing.settled) / 100)} of the empty labels known or sure",
             KNOWN_OR_SURE,
             "Rows answered" if question is None or question.label is None else "Labels answered",
             why_stop(standing, DONE),
@@ -72,9 +73,8 @@ def _question(question: ShownVector) -> dict[str, Any]:
         # Labels beyond the keys are there for the mouse, for Tab and for the search.
         "rows": [_line(one, key) for key, one in zip_longest(keys, question.lines)],
         "asked": None if asked is None else _line(asked, None),
-        "model": "Shares by the labels' frequency"
-        if question.predicted is None
-        else f"Shares by model {question.model_version}",
+        "model": "model" if question.predicted is not None else "Shares by the labels' frequency",
+        "learnt": None if question.predicted is None else question.model_version,
         "why": question.why,
         "shown": question.shown,
         "telling": None,

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts.create_parts import HELD_OUT, kept_files
 from pages.parts.frame import escape
+from pages.parts.words import percent
 from workflow.importing import LabelTable
 from workflow.kinds.label_vectors.settings import (
     FEWEST_HELD_OUT,
@@ -27,7 +28,7 @@ def summary(table: LabelTable) -> None:
     rows.metric("Rows", f"{table.n_rows:,}")
     labels.metric("Labels", f"{len(table.classes):,}", help=escape(", ".join(table.classes[:40])))
     share.metric(
-        "Known cells", f"{known.mean():.1%}", help="Cells with 1 or 0; the empty ones were not asked."
+        "Known cells", percent(known.mean(), 1), help="Cells with 1 or 0; the empty ones were not asked."
     )
     full.metric("Rows fully known", f"{int(known.all(axis=1).sum()):,}")
     kept_files(table)

@@ -12,7 +12,7 @@ from pages.parts.frame import ProjectPage, escape
 from pages.parts.label_vectors.card import KNOWN_OR_SURE
 from pages.parts.label_vectors.words import PREDICTS, STOP, predicts
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
-from pages.parts.words import counted, span
+from pages.parts.words import between, counted, percent, span
 from workflow.kinds.label_vectors.progress import Band, Share, VectorProgress
 from workflow.progress import FEWEST_MEASURED, read_progress, watched
 
@@ -85,33 +85,38 @@ def _figures(view: VectorProgress) -> None:
             for t, share in view.held_out.precision:
                 number(
                     f"Precision at {t}",
-                    f"{share.value:.1%}",
+                    percent(share.value, 1),
                     _range(share),
                     f"Share of the {t} likeliest labels of a row that are right, over {rows} These rows are never "
                     "asked about and never trained on.",
                 )
             about = f"By {rows} Yes is where the model says yes. "
             micro, macro = view.held_out.micro_f1, view.held_out.macro_f1
-            number("F1, micro", f"{micro.value:.1%}", _range(micro), f"{about}All labels counted together.")
-            number("F1, macro", f"{macro.value:.1%}", _range(macro), f"{about}The mean over the labels.")
+            number(
+                "F1, micro",
+                percent(micro.value, 1),
+                _range(micro),
+                f"{about}All labels counted together.",
+            )
+            number("F1, macro", percent(macro.value, 1), _range(macro), f"{about}The mean over the labels.")
         if view.control.f1 is None:
             pass
         elif view.control.cells < FEWEST_MEASURED:
             too_few("F1, controls", view.control.cells, "label")
         else:
             about = f"By {view.control.cells:,} answers to blind checks, with the 95 % interval."
-            number("F1, controls", f"{view.control.f1.value:.1%}", _range(view.control.f1), about)
+            number("F1, controls", percent(view.control.f1.value, 1), _range(view.control.f1), about)
         if view.held_out is None and view.control.f1 is None:
             number("Precision", "unknown", "", _unknown(view))
         number(
             "Known",
-            f"{np.floor(view.known * 100):.0f}%",
+            percent(np.floor(view.known * 100) / 100),
             "of the empty cells",
             "Share of the cells that were empty at import which have an answer now, or whose row is set aside.",
         )
         number(
             "Known or sure",
-            f"{np.floor(view.settled * 100):.0f}%",
+            percent(np.floor(view.settled * 100) / 100),
             "of the empty labels",
             f"{KNOWN_OR_SURE}.",
         )
@@ -136,7 +141,7 @@ def _figures(view: VectorProgress) -> None:
 
 
 def _range(share: Share) -> str:
-    return f"{share.low:.1%} to {share.high:.1%}"
+    return between(share.low, share.high, 1)
 
 
 def _unknown(view: VectorProgress) -> str:
@@ -160,7 +165,9 @@ def _quality(view: VectorProgress) -> None:
             answers | {name: column for line in lines for name, column in _columns(*line).items()},
             key="held-out",
             alt="Held-out rows against answers: "
-            + ", ".join(f"{name} now {band.value[-1]:.1%}" for name, band in lines if len(band.value)),
+            + ", ".join(
+                f"{name} now {percent(band.value[-1], 1)}" for name, band in lines if len(band.value)
+            ),
         )
         st.caption(
             f"On {counted(view.n_test, 'row')} whose labels were all known at import; never asked about, never "
@@ -211,13 +218,13 @@ def _controls(view: VectorProgress) -> None:
     st.dataframe(
         {
             "Figure": list(known),
-            "Estimate": [share.value for share in known.values()],
-            "95 %, from": [share.low for share in known.values()],
-            "to": [share.high for share in known.values()],
+            "Estimate": [100 * share.value for share in known.values()],
+            "95 %, from": [100 * share.low for share in known.values()],
+            "to": [100 * share.high for share in known.values()],
         },
         hide_index=True,
         column_config={
-            name: st.column_config.NumberColumn(format="percent") for name in ("Estimate", "95 %, from", "to")
+            name: st.column_config.NumberColumn(format="%.1f %%") for name in ("Estimate", "95 %, from", "to")
         },
     )
     among = (

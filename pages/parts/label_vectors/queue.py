@@ -29,7 +29,9 @@ def queue_page(page: ProjectPage) -> None:
     if not view.by_row:
         table |= {
             "Most useful label": [one.label for one in view.rows],
-            "Model's share": [one.probability for one in view.rows],
+            "Model's share": [
+                None if one.probability is None else 100 * one.probability for one in view.rows
+            ],
         }
     table_side, row_side = st.columns([3, 2], gap="large")
     chosen = table_side.dataframe(
@@ -40,8 +42,9 @@ def queue_page(page: ProjectPage) -> None:
         key=f"{state.QUEUE}-{page.project.id}-{hash(tuple((one.row, one.label) for one in view.rows))}",
         column_config={
             **seen.config,
-            "Score": st.column_config.NumberColumn(format="%.4f"),
-            "Model's share": st.column_config.NumberColumn(format="percent"),
+            "Place": st.column_config.Column(help="In the order of asking: 1 is asked next."),
+            "Score": st.column_config.NumberColumn(format="%.4f", help=queue_table.SCORE),
+            "Model's share": st.column_config.NumberColumn(format="%.0f %%"),
         },
         **seen.options,
     )

@@ -6,6 +6,7 @@ from pages.parts.answered_rows import ReviewWords
 from pages.parts.export_words import ExportWords
 from pages.parts.map_words import MapWords
 from pages.parts.stop_panel import StopWords
+from pages.parts.words import percent
 from workflow.kinds.label_vectors.progress import Predictor
 
 EXPORT = ExportWords(
@@ -76,7 +77,7 @@ def predicts(one: Predictor) -> str:
         lead = 100 * (one.f1 - one.other_f1)
         how = f"{lead:.1f} points ahead" if lead > 0 else "behind by no more than chance"
         why = (
-            f"micro F1 {one.f1:.1%} on known cells that it was not shown, {one.other} {one.other_f1:.1%}: {how} "
-            f"(standard error {100 * one.error:.1f})."
+            f"micro F1 {percent(one.f1, 1)} on known cells that it was not shown, "
+            f"{one.other} {percent(one.other_f1, 1)}: {how} (standard error {100 * one.error:.1f})."
         )
-    return f"{since}, {why} It says yes above a probability of {one.threshold:.0%}."
+    return f"{since}, {why} It says yes above a probability of {percent(one.threshold)}."

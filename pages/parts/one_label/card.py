@@ -25,6 +25,7 @@ from pages.parts.question_card import (
     view_of,
     why_stop,
 )
+from pages.parts.words import percent
 from workflow.kinds.one_label.showing import ShownQuestion, YesNo
 from workflow.people.batches import ShownBatch
 from workflow.room import Groups
@@ -75,7 +76,7 @@ def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
 
 def _heading(standing: Standing) -> Heading:
     return Heading(
-        f"{math.floor(100 * standing.settled)}% of rows settled",
+        f"{percent(math.floor(100 * standing.settled) / 100)} of rows settled",
         "Share of the predictions for rows that were ambiguous at the start which no further answer can change"
         if standing.has_proof
         else "Share of the rows that were ambiguous at the start which have one label now, or are set aside",
@@ -122,7 +123,8 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
         "noneKey": none_key(question.view),
         "none": len(question.candidates) < question.n_classes,
         "nClasses": question.n_classes,
-        "model": _model(question),
+        "model": "model" if question.predicted is not None else "Even shares: the model says nothing here",
+        "learnt": None if question.predicted is None else question.model_version,
         "why": question.why,
         "shown": question.shown,
         "telling": {"between": telling.between, "columns": telling.columns} if telling else None,
@@ -147,12 +149,6 @@ def _yes_no(question: ShownQuestion, asked: YesNo) -> dict[str, Any]:
         "about": asked.description if one else first_of(asked.labels),
         "probability": round(asked.probability, 4),
     }
-
-
-def _model(question: ShownQuestion) -> str:
-    if question.predicted is None:
-        return "Even shares: the model says nothing here"
-    return f"Shares by model {question.model_version}"
 
 
 def class_list(

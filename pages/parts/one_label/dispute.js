@@ -227,8 +227,8 @@ function actions(state, question) {
     actionButton(question.noneKey, "Another…", () => openSearch(state, question), { "aria-haspopup": "dialog" }),
     actionButton("t", "Note", () => openNote(state), { "aria-expanded": String(Boolean(state.note)) }),
     actionButton("Shift+t", "Leave only the note", leave, { title: "For the other reviewers; it settles nothing" }),
-    capped("↑", "ArrowUp", "Before", () => go(-1), { disabled: !step(-1) }),
-    capped("↓", "ArrowDown", "Next", () => go(1), { disabled: !step(1) }),
+    capped("↑", "ArrowUp", "Before", () => go(-1), { class: "action step", disabled: !step(-1) }),
+    capped("↓", "ArrowDown", "Next", () => go(1), { class: "action step", disabled: !step(1) }),
     actionButton("u", "Undo", () => press(state, null, "undo", [], undoable), {
       disabled: undoable === null,
       "aria-label": "Undo my latest verdict",

@@ -15,7 +15,7 @@ from pages.parts.one_label.words import STOP
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.proof import control_rows, lead, no_accuracy
 from pages.parts.shortlist_part import shortlist_figures
-from pages.parts.words import counted, span
+from pages.parts.words import between, counted, percent, span
 from workflow import training
 from workflow.access import Right
 from workflow.kinds.one_label.progress import ProgressView
@@ -69,7 +69,7 @@ def progress_page(page: ProjectPage) -> None:
     st.caption(f"Model version {view.model_version}: the log entry the model has learnt from last.")
     if view.recall is not None:
         st.caption(
-            f"With this many rows the neighbours are found approximately: {view.recall:.1%} of the true ones, "
+            f"With this many rows the neighbours are found approximately: {percent(view.recall, 1)} of the true ones, "
             "measured on a sample."
         )
     oracle_button.play(page)
@@ -117,10 +117,10 @@ def _figures(view: ProgressView) -> None:
     """The figures that follow the one that leads; they wrap on a phone."""
     with st.container(horizontal=True, gap="small", key="winnow_follow"):
         if view.accuracy is not None and view.control is not None:
-            _by_controls(view)
+            _by_controls(view, view.control)
         number(
             "Settled",
-            f"{np.floor(view.settled * 100) / 100:.0%}",
+            percent(np.floor(view.settled * 100) / 100),
             "of rows",
             "Share of the predictions for rows that were ambiguous at the start which no further answer can change."
             if view.has_proof
@@ -140,14 +140,14 @@ def _figures(view: ProgressView) -> None:
             number("Pace", f"{view.seconds_per_answer:.1f} s", left, about)
 
 
-def _by_controls(view: ProgressView) -> None:
-    """What blind checks measure, where test rows lead."""
+def _by_controls(view: ProgressView, control: float) -> None:
+    """What blind checks measure, where test rows lead. control : the accuracy by them"""
     if view.control_asked < FEWEST_MEASURED:
         too_few("By controls", view.control_asked, "row")
         return
     low, high = view.control_interval
     words = f"Accuracy over all rows, with its 95 % interval, from {control_rows(view)}"
-    number("By controls", f"{view.control:.1%}", f"{low:.1%} to {high:.1%}", words)
+    number("By controls", percent(control, 1), between(low, high, 1), words)
 
 
 def _accuracy(view: ProgressView, story: ModelStory) -> None:
@@ -181,7 +181,7 @@ def _accuracy(view: ProgressView, story: ModelStory) -> None:
         columns,
         key="accuracy",
         alt="Accuracy against answers: "
-        + ", ".join(f"{line.name} now {line.value[-1]:.1%}" for line in lines if len(line.value)),
+        + ", ".join(f"{line.name} now {percent(line.value[-1], 1)}" for line in lines if len(line.value)),
     )
     said = []
     if view.accuracy is not None:
@@ -221,7 +221,7 @@ def _curves(view: ProgressView) -> None:
             charts.share_curve(curve.answers, curve.settled),
             {"answers": curve.answers, "settled": curve.settled},
             key="settled",
-            alt=f"Share settled, now {view.settled:.0%}",
+            alt=f"Share settled, now {percent(view.settled)}",
         )
     with right:
         st.markdown("###### False candidates left")
@@ -243,7 +243,7 @@ def _progressive(view: ProgressView) -> None:
         charts.share_curve(curve.answers, curve.progressive),
         {"answers": curve.answers, "progressive_error": curve.progressive},
         key="progressive",
-        alt=f"Share of answers the model had wrong before, now {curve.progressive[-1]:.0%}",
+        alt=f"Share of answers the model had wrong before, now {percent(curve.progressive[-1])}",
     )
     st.caption(
         "Share of the answers so far before which the model had said a label that the answer ruled out. These rows "

@@ -53,7 +53,8 @@ def queue_page(page: ProjectPage) -> None:
         key=table,
         column_config={
             **seen.config,
-            "Score": st.column_config.NumberColumn(format="%.3f"),
+            "Place": st.column_config.Column(help="In the order of asking: 1 is asked next."),
+            "Score": st.column_config.NumberColumn(format="%.3f", help=queue_table.SCORE),
             "Why": st.column_config.Column(width="large"),
         },
         **seen.options,

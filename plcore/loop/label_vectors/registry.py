@@ -81,7 +81,7 @@ CRITERION_ENTRIES: dict[str, CriterionEntry] = {
         CriterionEntry(
             name="information",
             words="what tells the model most (for labels the default)",
-            why="Knowing it tells the model most about all that has not been asked.",
+            why="Your answer tells the model more about all that is open than any other would.",
         ),
         CriterionEntry(
             name="variance",

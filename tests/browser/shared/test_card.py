@@ -204,5 +204,6 @@ def test_candidates_stand_in_the_rooms_order_with_their_descriptions(annotating:
     for _ in range(3):
         assert room.labels_on_screen(page) == ["ant", "bee", "cat"]
         expect(page.locator(".choice", has_text="cat")).to_contain_text("with whiskers")
-        expect(page.locator(".model")).to_have_text(re.compile(r"Shares by model \d+"))
+        expect(page.locator(".model")).to_have_text("model")
+        expect(page.locator(".model")).to_have_attribute("title", re.compile("which has learnt from the "))
         room.press(page, "1")

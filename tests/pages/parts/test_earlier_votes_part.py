@@ -85,7 +85,7 @@ def test_a_project_without_voters_says_how_they_would_come(home: Home, owner: in
             "1 vote on 1 row. No",
         ),
         (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "0.61, between 0.50 and 0.70 with 95 %"),
-        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "Figures are from 50% of the rows"),
+        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "Figures are from 50\u00a0% of the rows"),
         (EarlierVotes((ONE, ONE), 9, 5, 1.0, 0.61, math.nan, math.nan, ""), "beyond chance is 0.61 (Kripp"),
     ],
 )

@@ -46,8 +46,8 @@ def test_every_row_is_drawn_once() -> None:
 def test_doubt_is_shaded_from_the_least_to_the_most() -> None:
     settled, doubtful = by_doubt(np.array([np.nan, 0.1, 0.4]))
     assert settled.here.tolist() == [True, False, False]
-    assert doubtful.look["color"].tolist() == [0.1, 0.4]
-    assert (doubtful.look["cmin"], doubtful.look["cmax"]) == (0.1, 0.4)
+    assert doubtful.look["color"].tolist() == [10, 40]
+    assert (doubtful.look["cmin"], doubtful.look["cmax"]) == (10, 40), "in per cent, as the bar says"
     assert doubtful.look["size"][0] < doubtful.look["size"][1]
     (all_sure,) = by_doubt(np.zeros(3))
     assert all_sure.look["cmax"] > all_sure.look["cmin"]

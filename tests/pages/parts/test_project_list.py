@@ -38,7 +38,9 @@ PROJECT = ProjectSummary(
     role=Role.OWNER,
     pictured="numbers",
 )
-GLANCE = Glance(9, 9, RIGHT, 40, (0.5, 0.6, 0.87), 0.84, 0.9, None, False, None)
+GLANCE = Glance(
+    9, 9, RIGHT, 40, (0.5, 0.6, 0.87), (0.4, 0.5, 0.84), (0.6, 0.7, 0.9), None, False, None, pace=6.0
+)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +70,25 @@ def test_the_one_button_is_what_is_to_be_done(
         ({"disputes": 1}, {}, ":orange-badge[1 dispute waits for you]"),
         ({"disputes": 3}, {}, ":orange-badge[3 disputes wait for you]"),
         ({"left": 0}, {}, f":green-badge[{WORDS.finished.rstrip('.')}]"),
-        ({}, {"reached": True, "goal": 0.9}, ":green-badge[The goal of 90% is reached]"),
-        ({}, {"goal": 0.9, "more": 143.0}, "About 140 more answers to your 90%"),
-        ({}, {"goal": 0.9, "more": None}, "Heard at dawn"),
+        ({}, {"reached": True, "goal": 0.9}, ":green-badge[The goal of 90\u00a0% is reached]"),
+        ({"left": 300}, {"goal": 0.9, "more": 143.0}, "About 140 more answers to your 90\u00a0%, 14 minutes"),
+        ({}, {"goal": 0.9, "more": 18.0, "pace": None}, "About 18 more answers to your 90\u00a0%"),
+        (
+            {"role": Role.ANNOTATOR},
+            {"goal": 0.9, "more": 18.0},
+            "About 18 more answers to 90\u00a0%, 2 minutes",
+        ),
+        (
+            {},
+            {"goal": 0.9, "more": 31.0},
+            "By the answers so far, your 90\u00a0% is out of reach with these rows",
+        ),
+        ({}, {"goal": 0.9, "more": None}, "How far it is to your 90\u00a0% cannot be said yet"),
+        (
+            {},
+            {"goal": 0.9, "more": 18.0, "measured": 9},
+            "How far it is to your 90\u00a0% cannot be said yet",
+        ),
         ({"last_answer": None}, {}, "The first question is ready"),
         ({"role": Role.VIEWER}, {}, "You are a viewer here."),
     ],
@@ -86,8 +104,8 @@ def test_what_a_user_wrote_is_no_markdown() -> None:
 
 
 def test_a_value_stands_with_its_interval() -> None:
-    assert project_list._figure(GLANCE) == "**87%**  \n:small[:gray[84 to 90%]]"
-    assert project_list._figure(replace(GLANCE, what=F1)).startswith("**F1 87%**")
+    assert project_list._figure(GLANCE) == "**87\u00a0%**  \n:small[:gray[84 to 90\u00a0%]]"
+    assert project_list._figure(replace(GLANCE, what=F1)).startswith("**F1 87\u00a0%**")
     assert project_list._figure(None).startswith("–")
 
 
@@ -99,10 +117,39 @@ def test_who_was_last_is_told_where_it_may_be() -> None:
 
 
 def test_the_curve_is_numbers_alone_and_ends_at_the_last() -> None:
-    drawn = project_list._spark((0.2, 0.4, 0.6))
-    assert 'aria-label="from 20% to 60%"' in drawn
-    assert "0% 90%, 50% 50%, 100% 10%" in drawn, "from the lowest to the highest"
-    assert "50% 90%" in project_list._spark((0.5, 0.5, 0.5)), "level where it is level"
+    drawn = spark((0.2, 0.4, 0.6))
+    assert 'aria-label="from 20\u00a0% to 60\u00a0%"' in drawn
+    assert "0% calc(90% - 1px), 50% calc(50% - 1px), 100% calc(10% - 1px)" in drawn, "lowest to highest"
+    assert "100% calc(10% + 1px), 50% calc(50% + 1px), 0% calc(90% + 1px)" in drawn, "and back below the line"
+    assert "50% calc(90% - 1px)" in spark((0.5, 0.5, 0.5)), "level where it is level"
+    assert '<i style="top:10%">' in drawn
+
+
+def test_the_curve_has_its_band_and_room_for_it() -> None:
+    drawn = spark((0.4, 0.5, 0.6), (0.2, 0.4, 0.5), (0.6, 0.9, 1.0))
+    assert "polygon(0% 50%, 50% 20%, 100% 10%, 100% 60%, 50% 70%, 0% 90%)" in drawn, "high, and back by low"
+    assert "from 40\u00a0% to 60\u00a0%, which is 50 to 100\u00a0%" in drawn
+    assert drawn.count("<b ") == 1
+
+
+def test_a_band_is_drawn_only_where_it_is_known() -> None:
+    values = (0.1, 0.2, 0.3, 0.4, 0.5)
+    assert "<b " not in spark(values)
+    assert "<b " not in spark(values, (None, None, None, None, 0.4), (None, None, None, None, 0.6)), (
+        "no width"
+    )
+    halves = spark(values, (0.1, 0.1, None, 0.3, 0.4), (0.2, 0.3, None, 0.5, 0.9))
+    assert halves.count("<b ") == 2
+    assert "polygon(75% 50%, 100% 10%, 100% 60%, 75% 70%)" in halves, "nothing is made up between"
+
+
+def spark(
+    curve: tuple[float, ...],
+    lows: tuple[float | None, ...] | None = None,
+    highs: tuple[float | None, ...] | None = None,
+) -> str:
+    unknown = (None,) * len(curve)
+    return project_list._spark(replace(GLANCE, curve=curve, lows=lows or unknown, highs=highs or unknown))
 
 
 def names(test: AppTest) -> list[str]:

@@ -221,7 +221,7 @@ def test_too_fast():
     assert check.seconds == 0.5
     assert check.answers == 12
     assert check.sentence.startswith("Half of 12 answers took less than 0.5 s, of the others'")
-    assert "100% of them were faster" in check.sentence
+    assert "100 % of them were faster" in check.sentence
     assert not too_fast(others[:50] * 0.5, others).too_fast, "quick is not too quick"
     assert not too_fast([0.5] * 9, others).too_fast, "too few answers"
     assert not too_fast([0.5] * 12, others[:29]).too_fast, "too few of the others"

@@ -6,13 +6,14 @@ import json
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from db import projects as stored
 from plcore.loop import StopRules
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import annotator, small_project, somebody
+from tests.workflow.world import annotator, answer_next, small_project, somebody
 from workflow import answering, progress, projects, stopping
 from workflow.access import NotAllowed
 from workflow.home import Home
@@ -34,6 +35,11 @@ def put_away(home: Home, project: int) -> None:
     slot = home.shelf.peek(project)
     assert slot is not None
     assert slot.put_away()
+
+
+def kind_of_project(seat: Seat) -> Any:
+    with seat.home.database.read() as session:
+        return kind_of(stored.get(session, seat.project_id or 0))
 
 
 def test_it_follows_the_answers(world: KindWorld, seat: Seat) -> None:
@@ -67,6 +73,24 @@ def test_a_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> Non
     progress.at_a_glance(seat)
     stopping.change_stop_rules(seat, StopRules(goal=0.85))
     assert progress.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
+
+
+def test_the_pace_is_known_where_it_says_how_long_the_goal_takes(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    number = seat.project_id or 0
+    for _ in range(3):
+        answer_next(home, owner, number)
+    assert progress.at_a_glance(seat)[number].pace is None, "no goal"
+    stopping.change_stop_rules(seat, StopRules(goal=0.999))
+    kind = kind_of_project(seat)
+    real = kind.glance
+    monkeypatch.setattr(kind, "glance", lambda *parts: replace(real(*parts), more=30.0))
+    answer_next(home, owner, number)
+    seen = progress.at_a_glance(seat)[number]
+    assert seen.pace == progress.read_progress(seat).seconds_per_answer
+    assert seen.pace is not None
 
 
 def test_nobody_waits_for_who_is_at_the_learner(home: Home, owner: int) -> None:
@@ -150,8 +174,7 @@ def test_a_full_disk_ends_no_list(home: Home, owner: int, monkeypatch: pytest.Mo
 
 
 def test_a_kind_leaves_the_picture_to_others(seat: Seat) -> None:
-    with seat.home.database.read() as session:
-        kind = kind_of(stored.get(session, seat.project_id or 0))
+    kind = kind_of_project(seat)
     with seat.learner() as opened:
         now = kind.glance(opened.learner, StopRules())
     assert now == replace(now, picture="")

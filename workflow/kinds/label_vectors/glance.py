@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workflow.common.glance import F1, Glance, number, thinned
+from workflow.common.glance import F1, Glance, thinned
+from workflow.kinds.label_vectors.progress import band
 from workflow.kinds.label_vectors.stopping import Learner, stop_view
 
 if TYPE_CHECKING:
@@ -22,15 +23,13 @@ def glance(learner: Learner, rules: StopRules) -> Glance:
     else:
         measured = curve[-1].control.cells if curve else 0
         shares = [point.control.f1 for point in curve]
-    last = shares[-1] if shares else None
+    known = band(shares)
     return Glance(
         seq=learner.seq,
         version=learner.model_version,
         what=F1,
         measured=measured,
-        curve=thinned([np.nan if share is None else share.value for share in shares]),
-        low=None if last is None else number(last.low),
-        high=None if last is None else number(last.high),
+        **thinned(known.value, known.low, known.high)._asdict(),
         goal=rules.goal,
         reached=any(one.rule == "goal" for one in stop_view(learner, rules).reached),
         more=None,

@@ -204,16 +204,15 @@ def _curve(points: list[LabelVectorPoint]) -> VectorCurve:
         model_version=np.array([point.model_version for point in points], dtype=int),
         unasked=np.array([point.unasked for point in points], dtype=int),
         entropy=np.array([point.entropy for point in points], dtype=float),
-        precision={
-            t: _band([None if one is None else dict(one.precision)[t] for one in held]) for t in sizes
-        },
-        macro_f1=_band([None if one is None else one.macro_f1 for one in held]),
-        micro_f1=_band([None if one is None else one.micro_f1 for one in held]),
-        control=_band([point.control.f1 for point in points]),
+        precision={t: band([None if one is None else dict(one.precision)[t] for one in held]) for t in sizes},
+        macro_f1=band([None if one is None else one.macro_f1 for one in held]),
+        micro_f1=band([None if one is None else one.micro_f1 for one in held]),
+        control=band([point.control.f1 for point in points]),
     )
 
 
-def _band(shares: Sequence[Share | None]) -> Band:
+def band(shares: Sequence[Share | None]) -> Band:
+    """These shares as arrays."""
     unknown = (np.nan, np.nan, np.nan)
     parts = [unknown if one is None else (one.value, one.low, one.high) for one in shares]
     return Band(*np.array(parts, dtype=float).reshape(-1, 3).T)

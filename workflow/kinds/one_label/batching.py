@@ -48,8 +48,8 @@ class _OneLabel:
         if at_least is None:
             return (
                 "The rows whose label is known do not show well enough that the model is right about "
-                f"{RIGHT:.0%} of those it is surest of: confirming many at once might not pay. The more is answered "
-                "one by one, the better it gets, and the better it is known."
+                f"{100 * RIGHT:.0f} % of those it is surest of: confirming many at once might not pay. The more is "
+                "answered one by one, the better it gets, and the better it is known."
             )
         shares = _shares(learner, rows)
         sure = sure_rows(shares, at_least=at_least)
@@ -57,8 +57,8 @@ class _OneLabel:
         if not found:
             return (
                 f"Rows are shown together where the model gives at least {FEWEST} open ones the same label with "
-                f"{at_least:.0%} or more; some are asked alone even so. There are none now: the more is answered one "
-                "by one, the surer it gets."
+                f"{100 * at_least:.0f} % or more; some are asked alone even so. There are none now: the more is "
+                "answered one by one, the surer it gets."
             )
         return pool.classes[int(shares[sure[0]].argmax())], found
 

@@ -148,7 +148,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
     """Everything the page draws, from the learner (caught up with the log) and the log itself."""
     learner, session, project_id = opened.learner, opened.session, opened.project_id
     now = learner.progress()
-    curve = _curve(learner, now.n_test)
+    curve = read_curve(learner, now.n_test)
     graph, stop = learner.graph, stop_view(learner, rules)
     value, low, high = (float(part[0]) for part in control_estimate(learner, [now.control]))
     return ProgressView(
@@ -175,7 +175,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         labels=_labels(learner),
         confusion=_confusion(session, project_id, learner),
         stop=stop,
-        proof=read_proof(session, project_id, stop, _measured(learner, curve, now.n_test)),
+        proof=read_proof(session, project_id, stop, measured_by(learner, curve, now.n_test)),
         model_version=learner.model_version,
         recall=graph.recall if graph is not None and graph.kind == "approximate" else None,
         shortlists=shortlist_view(opened),
@@ -197,7 +197,8 @@ def watched(doors: Doors[Learner]) -> tuple[int, int, int | None, str]:
         return seq, newest_version(reading.session, reading.project), *estimate
 
 
-def _curve(learner: Learner, n_test: int) -> Curve:
+def read_curve(learner: Learner, n_test: int) -> Curve:
+    """The curve of the answers that stand. n_test : held-out rows"""
     points: list[CurvePoint] = standing_points(learner.curve)
     accuracy = np.array([np.nan if p.accuracy is None else p.accuracy for p in points])
     low, high = wilson_interval(accuracy, n_test)
@@ -220,13 +221,7 @@ def _curve(learner: Learner, n_test: int) -> Curve:
     )
 
 
-def goes_by(learner: Learner) -> Measured:
-    """The curve that leads the page."""
-    n_test = int(learner.test_rows.sum())
-    return _measured(learner, _curve(learner, n_test), n_test)
-
-
-def _measured(learner: Learner, curve: Curve, n_test: int) -> Measured:
+def measured_by(learner: Learner, curve: Curve, n_test: int) -> Measured:
     """The curve by which the goal goes: that of the test rows, else that of the blind checks."""
     if n_test:
         return Measured(curve.answers, curve.accuracy, np.full(len(curve.answers), float(n_test)), fixed=True)

@@ -28,7 +28,7 @@ def test_it_is_what_progress_says(home: Home, owner: int) -> None:
     assert (seen.what, seen.measured) == (F1, view.n_test)
     assert view.held_out is not None
     assert seen.curve[-1] == pytest.approx(view.held_out.micro_f1.value, abs=1e-4)
-    assert (seen.low, seen.high) == pytest.approx(
-        (view.held_out.micro_f1.low, view.held_out.micro_f1.high), abs=1e-4
-    )
+    assert seen.interval == pytest.approx((view.held_out.micro_f1.low, view.held_out.micro_f1.high), abs=1e-4)
+    assert seen.lows == pytest.approx(view.curve.micro_f1.low, abs=1e-4), "each point with its own"
+    assert seen.highs == pytest.approx(view.curve.micro_f1.high, abs=1e-4)
     assert seen.more is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from plcore.loop import StopRules
@@ -27,8 +28,10 @@ def test_it_is_what_progress_says_by_test_rows(home: Home, owner: int) -> None:
     seen, view = glance_of(seat), progress.read_progress(seat)
     assert (seen.what, seen.measured, seen.seq) == (RIGHT, view.n_test, 3)
     assert seen.curve[-1] == pytest.approx(view.accuracy, abs=1e-4)
-    assert (seen.low, seen.high) == pytest.approx(view.interval, abs=1e-4)
-    assert len(seen.curve) == len(view.curve.accuracy)
+    assert seen.interval == pytest.approx(view.interval, abs=1e-4)
+    assert seen.curve == pytest.approx(view.curve.accuracy, abs=1e-4)
+    assert seen.lows == pytest.approx(view.curve.low, abs=1e-4), "each point with its own"
+    assert seen.highs == pytest.approx(view.curve.high, abs=1e-4)
     assert (seen.goal, seen.reached) == (view.proof.goal, view.proof.reached)
 
 
@@ -40,7 +43,10 @@ def test_it_is_what_progress_says_by_blind_checks(home: Home, owner: int) -> Non
     seen, view = glance_of(seat), progress.read_progress(seat)
     assert seen.measured == view.control_asked > 0
     assert seen.curve[-1] == pytest.approx(view.control, abs=1e-4)
-    assert (seen.low, seen.high) == pytest.approx(view.control_interval, abs=1e-4)
+    assert seen.interval == pytest.approx(view.control_interval, abs=1e-4)
+    known = ~np.isnan(view.curve.control)
+    assert seen.lows == pytest.approx(view.curve.control_low[known], abs=1e-4)
+    assert seen.highs == pytest.approx(view.curve.control_high[known], abs=1e-4)
 
 
 def test_the_goal_is_the_owners(home: Home, owner: int) -> None:
