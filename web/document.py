@@ -2,12 +2,14 @@
 
 What a page is drawn with, and our own modules, a browser would learn of when the page comes by its websocket, and what
 Streamlit's scripts import only from them, one after another. Named in the document they come while Streamlit starts. It
-says where Streamlit is, too, which would look for it below the address of each page first.
+tells Streamlit where its server is, too, which it would look for below the address of each page first, and what else it
+would ask that server before it opens its websocket.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from contextlib import suppress
 from functools import cache
@@ -19,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from streamlit.file_util import get_static_dir
 
+from web.closed import FRAMED_BY
 from web.guard import PERSON_HEADER
 from web.packed import takes_packed
 from web.scripts import FOLDER
@@ -81,7 +84,13 @@ CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT
 _FOLDER = Path(get_static_dir())
 _STREAMLITS = _FOLDER / "static" / "js"
 _IMPORTS = re.compile(r'(?:\bfrom|\bimport)"\./([^"]+)"')
-_WHERE = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", document.baseURI).href };</script>'
+# Streamlit's page opens its websocket at once where it is told what else it would ask for first. That has to name a
+# site that may frame it: this one can be nowhere (RFC 2606).
+_HOST = json.dumps({**FRAMED_BY, "allowedOrigins": ["https://nobody.invalid"]})
+_TOLD = (
+    '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", document.baseURI).href, '
+    f"HOST_CONFIG: {_HOST} }};</script>"
+)
 
 
 async def show(request: Request) -> Response:
@@ -109,7 +118,7 @@ def document(page: str, *, chooses: bool = False) -> str:
     named = [f"./{address}" for address in needed(page, chooses=chooses) if address not in begun]
     # At the end and last in the queue: nothing that Streamlit starts with waits for them.
     links = [f'<link rel="modulepreload" crossorigin fetchpriority="low" href="{one}">' for one in named]
-    return "\n    ".join([begun.rstrip(), _WHERE, *links]) + f"\n  {head}{rest}"
+    return "\n    ".join([begun.rstrip(), _TOLD, *links]) + f"\n  {head}{rest}"
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from streamlit.file_util import get_static_dir
 
 from tests.web.conftest import BASE, COOKIE, app_of
 from tests.workflow.alike_world import alike_project
+from web.closed import HOST_CONFIG
 from web.document import ALWAYS, CHOOSING, NEEDED, PAGES, START, document, needed
 from web.headers import hashes_of
 from web.scripts import FOLDER
@@ -53,6 +55,12 @@ def test_it_is_streamlits_and_more_in_its_head(page: str) -> None:
     assert STREAMLITS.endswith(f"</head>{rest}")
     assert set(hashes_of(document(page))) == set(hashes_of(document(START))), "one policy for all"
     assert all("low" in one for one in re.findall(r"<link [^>]*>", head))
+
+
+def test_streamlit_is_told_what_it_would_ask_for_and_of_nobody_who_may_frame_it(ada: TestClient) -> None:
+    told = re.findall(r"HOST_CONFIG: (.*?) };</script>", ada.get("/annotate").text)
+    named = [json.loads(one) for one in told]
+    assert named == [ada.get(HOST_CONFIG).json() | {"allowedOrigins": ["https://nobody.invalid"]}]
 
 
 def test_what_a_script_imports_is_named_with_it() -> None:
