@@ -30,25 +30,25 @@ STREAMLITS = {
 """Streamlit's addresses with their methods, for whoever is signed in. Beside them there are HOST_CONFIG, which we
 answer, and STREAM, the websocket of the pages."""
 
+FRAMED_BY = {
+    "allowedOrigins": [],
+    "useExternalAuthToken": False,
+    "enableCustomParentMessages": False,
+    "enforceDownloadInNewTab": False,
+    "metricsUrl": "",
+    "blockErrorDialogs": False,
+    "resourceCrossOriginMode": None,
+}
+"""What Streamlit's pages are told of a site that frames them. None may frame Winnow, so none is named: Streamlit's own
+answer names the hosts of its cloud."""
+
 _POLICY = 1008  # the close code of a websocket that is against the rules
 _NOT_THERE = "There is no such address here. Fix: begin at the start page."
 
 
 async def host_config(_request: Request) -> JSONResponse:
-    """What Streamlit's pages ask at the start about a site that frames them. None may frame Winnow, so none is
-    named: Streamlit's own answer names the hosts of its cloud."""
-    return JSONResponse(
-        {
-            "allowedOrigins": [],
-            "useExternalAuthToken": False,
-            "enableCustomParentMessages": False,
-            "enforceDownloadInNewTab": False,
-            "metricsUrl": "",
-            "blockErrorDialogs": False,
-            "resourceCrossOriginMode": None,
-        },
-        headers={"cache-control": "no-cache"},
-    )
+    """What Streamlit's pages ask at the start about a site that frames them."""
+    return JSONResponse(FRAMED_BY, headers={"cache-control": "no-cache"})
 
 
 class Closed:

@@ -1,16 +1,19 @@
 """The document of every page: Streamlit's, whose head names what the page will ask for, too.
 
 What a page is drawn with, and our own modules, a browser would learn of when the page comes by its websocket, and what
-they import only from them, one after another. Named in the document they come while Streamlit starts. It says where
-Streamlit is, too, which would look for it below the address of each page first.
+Streamlit's scripts import only from them, one after another. Named in the document they come while Streamlit starts. It
+tells Streamlit where its server is, too, which it would look for below the address of each page first, and what else it
+would ask that server before it opens its websocket.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from streamlit.file_util import get_static_dir
 
+from web.closed import FRAMED_BY
 from web.guard import PERSON_HEADER
 from web.packed import takes_packed
 from web.scripts import FOLDER
@@ -46,15 +50,13 @@ OF_A_PROJECT = (
 PAGES = (*OF_A_PROJECT, "import", "people", "audit", "backups", "account", "home", "start")
 """Addresses of pages. Which page a person may have is asked where it is drawn."""
 
-ALWAYS = ("BidiComponent", "Html", "menu.js", "installing.js")
+ALWAYS = ("BidiComponent", "Html")
 NEEDED = {
-    START: ("Button", "ImageList", "sign_out.js"),
-    "annotate": ("*/card.js", "*/class_list.js"),
+    START: ("Button", "ImageList"),
     "queue": ("TextInput", "Selectbox", "DataFrame", "DownloadButton"),
     "progress": ("Metric", "PlotlyChart", "Button", "DownloadButton"),
-    "map": ("Radio", "Multiselect", "PlotlyChart", "DownloadButton", "map_pictures.js"),
+    "map": ("Radio", "Multiselect", "PlotlyChart", "DownloadButton"),
     "review": ("TextInput", "Selectbox", "Checkbox", "DataFrame", "Pagination"),
-    "disputes": ("*/card.js", "*/class_list.js"),
     "team": ("Selectbox", "DataFrame"),
     "models": ("Button",),
     "export": ("TextInput", "Radio", "Button", "DataFrame"),
@@ -73,8 +75,8 @@ NEEDED = {
     ),
     "account": ("TextInput", "Button"),
 }
-"""What a page is drawn with beside ALWAYS: Streamlit's scripts, without the hash in their names, and our modules. What
-they import is found. Which card a question has is known when it comes, so that those of all kinds are named."""
+"""What a page is drawn with beside ALWAYS and our modules: Streamlit's scripts, without the hash in their names. What
+they import is found."""
 
 CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT, (2, ("Selectbox",)))}
 """From how many projects on a page has more, to choose among them, and Streamlit's scripts of that."""
@@ -82,7 +84,13 @@ CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT
 _FOLDER = Path(get_static_dir())
 _STREAMLITS = _FOLDER / "static" / "js"
 _IMPORTS = re.compile(r'(?:\bfrom|\bimport)"\./([^"]+)"')
-_WHERE = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", document.baseURI).href };</script>'
+# Streamlit's page opens its websocket at once where it is told what else it would ask for first. That has to name a
+# site that may frame it: this one can be nowhere (RFC 2606).
+_HOST = json.dumps({**FRAMED_BY, "allowedOrigins": ["https://nobody.invalid"]})
+_TOLD = (
+    '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", document.baseURI).href, '
+    f"HOST_CONFIG: {_HOST} }};</script>"
+)
 
 
 async def show(request: Request) -> Response:
@@ -110,11 +118,9 @@ def document(page: str, *, chooses: bool = False) -> str:
     named = [f"./{address}" for address in needed(page, chooses=chooses) if address not in begun]
     # At the end and last in the queue: nothing that Streamlit starts with waits for them.
     links = [f'<link rel="modulepreload" crossorigin fetchpriority="low" href="{one}">' for one in named]
-    named_there = "\n    ".join([begun.rstrip(), _WHERE, *links]) + f"\n  {head}{rest}"
-    before, body, end = named_there.rpartition(
-        "</body>"
-    )  # what comes behind others' styles counts before them
-    return f"{before}{_style()}{body}{end}"
+    named_there = "\n    ".join([begun.rstrip(), _TOLD, *links]) + f"\n  {head}{rest}"
+    before, body, end = named_there.rpartition("</body>")
+    return f"{before}{_style()}{body}{end}"  # what comes behind others' styles counts before them
 
 
 @cache
@@ -130,21 +136,9 @@ def _packed(page: str, *, chooses: bool) -> bytes:
 
 def needed(page: str, *, chooses: bool = False) -> list[str]:
     """Addresses, from that of the page, of the scripts that it is drawn with and of all that they import."""
-    found: dict[str, None] = {}
     more = CHOOSING[page][1] if chooses else ()
-    for name in (*ALWAYS, *NEEDED.get(page, ()), *more):
-        found.update(dict.fromkeys(_ours(name) if name.endswith(".js") else streamlits(name)))
-    return list(found)
-
-
-def _ours(pattern: str) -> list[str]:
-    scripts = scripts_in(FOLDER)
-    names = [
-        name
-        for name in scripts.contents
-        if Path(name).match(pattern) and name.count("/") == pattern.count("/")
-    ]
-    return [scripts.address(one) for name in names for one in scripts.with_imports(name)]
+    first, last = ([streamlits(name) for name in names] for names in ((*ALWAYS, *NEEDED.get(page, ())), more))
+    return list(dict.fromkeys(chain(*first, [scripts_in(FOLDER).address], *last)))
 
 
 def streamlits(name: str) -> list[str]:

@@ -12,12 +12,6 @@ from workflow.common.scripts import scripts_in
 
 _HERE = Path(__file__).parent
 
-# Streamlit sends a component's script with every drawing, so it is these lines alone; the module, and those that it
-# imports, the browser fetches once. (Two lines: a single one that holds a slash is taken for the path of a file.)
-_START = """const { default: draw } = await import(new URL("%s", document.baseURI));
-export default draw;
-"""
-
 
 def component(
     name: str, entry: str, styles: Sequence[str] = (), *, html: str | None = None
@@ -29,7 +23,8 @@ def component(
     """
     return st.components.v2.component(
         name,
-        js=_START % scripts_in(_HERE).address(entry),
+        # Streamlit sends it with every drawing: so it is two lines, and what they import the browser fetches once.
+        js=scripts_in(_HERE).start(entry),
         css="\n".join((_HERE / style).read_text(encoding="utf-8") for style in styles) or None,
         html=html,
     )

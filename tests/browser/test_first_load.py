@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser import room
 from tests.browser.server import Server
@@ -25,8 +24,12 @@ DEMO = 1
 """The one project of a new Winnow."""
 SEVERAL = 4
 """Projects with which Home, too, has boxes to choose by."""
-OTHER_KINDS = re.compile(r"/label_vectors/")
-"""The cards of all kinds are named: which one a question has is not known before it comes."""
+
+TELL = """(hash) => new Promise((resolve) => {
+    window.addEventListener("message", () => resolve(location.hash));
+    window.postMessage({ stCommVersion: 1, type: "UPDATE_HASH", hash }, "*");
+})"""
+"""Tells Streamlit's page of another place in it, as a site that frames it might; resolves to where it is then."""
 
 
 class NewBrowser:
@@ -78,10 +81,28 @@ def test_the_document_names_what_the_page_is_drawn_with(
     asking.page.goto(f"{server.base}/{ELSEWHERE}")
     asking.page.locator(f"nav a[href$='/{which}']").first.click()
     asking.draws(which, projects)
-    assert {one for one in named.asked if not OTHER_KINDS.search(one)} <= set(asking.asked)
+    assert set(named.asked) <= set(asking.asked)
     assert "script" in asking.asked.values()
     for one in (named, asking):
         one.context.close()
+
+
+def test_a_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page, server: Server) -> None:
+    """Its websocket is opened at once. And nobody may tell the page what to do, though a site is named that may."""
+    held: list[Route] = []
+    asked = ("**/_stcore/health", "**/_stcore/host-config")
+    for address in asked:
+        page.route(address, lambda one: held.append(one))
+    with page.expect_request(asked[0]), page.expect_request(asked[1]):
+        page.goto(f"{server.base}/annotate?project={DEMO}")
+        page.locator(room.CARD).wait_for()
+    assert page.evaluate(TELL, "#told") == ""
+    while len(held) < len(asked):
+        page.wait_for_timeout(20)
+    with page.expect_response(asked[1]):
+        for one in held:
+            one.continue_()
+    assert page.evaluate(TELL, "#told") == ""
 
 
 def test_streamlit_is_looked_for_where_it_is(page: Page, server: Server) -> None:

@@ -34,7 +34,7 @@ def test_the_pure_parts_pass_their_own_tests() -> None:
 def imported(name: str) -> set[str]:
     """The modules that this one imports, by their paths in the folder."""
     found = set()
-    for address in re.findall(IMPORT, SCRIPTS.contents[name].decode(), re.MULTILINE):
+    for address in re.findall(IMPORT, SCRIPTS.contents[name], re.MULTILINE):
         assert address.startswith("."), f"{name} imports {address}: there is no other module in the browser"
         found.add(posixpath.normpath(f"{PurePosixPath(name).parent}/{address}"))
     return found
@@ -50,7 +50,7 @@ def test_what_a_module_imports_is_there_and_no_other_kind_s(name: str) -> None:
         assert folders <= {"card", folder}
     else:
         assert folders <= {folder}, "what is shared knows no kind"
-    assert SCRIPTS.contents[name].startswith(b"// @ts-check\n")
+    assert SCRIPTS.contents[name].startswith("// @ts-check\n")
 
 
 def test_the_walk_sees_imports_over_several_lines() -> None:
@@ -73,6 +73,6 @@ def test_the_card_sends_the_kinds_of_entries_that_the_server_takes() -> None:
     assert sorted(known) == sorted({*OneLabelTurn.ANSWERS, *LabelVectorTurn.ANSWERS, "undo", "redo"})
     # That nothing else is sent is for the types to say (`make lint`); that each is sent, for this.
     scripts = "".join(
-        content.decode() for name, content in SCRIPTS.contents.items() if PurePosixPath(name).parent.name
+        content for name, content in SCRIPTS.contents.items() if PurePosixPath(name).parent.name
     )
     assert [kind for kind in known if f'"{kind}"' not in scripts] == []

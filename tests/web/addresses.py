@@ -15,7 +15,7 @@ OPEN_WITH_PROVIDER = ("/signin/openid", "/signin/openid/back")
 SIGNED_IN = (
     "/",
     "/signout",
-    "/scripts/{version}/{name:path}",
+    "/scripts/{version}.js",
     "/app/manifest.webmanifest",
     "/app/icon-{size}.png",
     "/_stcore/stream",

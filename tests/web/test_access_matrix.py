@@ -142,7 +142,7 @@ def test_without_a_sign_in_only_what_is_open_answers(client: TestClient, seat: S
     for path in addresses.OPEN:
         assert client.get(path).status_code == 200
     closed = [asked(path, "/exports/1/x") for path in (*addresses.AT_A_PROJECT, *addresses.OF_WINNOW)]
-    for path in (*closed, "/", "/signout", "/scripts/1/card.js", arrivals.PATH):
+    for path in (*closed, "/", "/signout", "/scripts/1.js", arrivals.PATH):
         assert client.get(path).status_code == 401, path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +13,12 @@ from streamlit.file_util import get_static_dir
 
 from tests.web.conftest import BASE, COOKIE, app_of
 from tests.workflow.alike_world import alike_project
+from web.closed import HOST_CONFIG
 from web.document import ALWAYS, CHOOSING, NEEDED, PAGES, START, document, needed
 from web.headers import hashes_of
 from web.scripts import FOLDER
 from workflow.access import Role
+from workflow.common.scripts import scripts_in
 from workflow.home import Home
 from workflow.people import members, team
 from workflow.seat import Seat
@@ -58,14 +61,15 @@ def test_it_is_streamlits_and_more_in_its_head(page: str) -> None:
     assert all("low" in one for one in re.findall(r"<link [^>]*>", head))
 
 
+def test_streamlit_is_told_what_it_would_ask_for_and_of_nobody_who_may_frame_it(ada: TestClient) -> None:
+    told = re.findall(r"HOST_CONFIG: (.*?) };</script>", ada.get("/annotate").text)
+    named = [json.loads(one) for one in told]
+    assert named == [ada.get(HOST_CONFIG).json() | {"allowedOrigins": ["https://nobody.invalid"]}]
+
+
 def test_what_a_script_imports_is_named_with_it() -> None:
     names = [re.sub(r"\.[\w-]{8}\.js$", "", one.rpartition("/")[2]) for one in needed("annotate")]
     assert {"BidiComponent", "serialization", "purify.es"} <= set(names)
-    ours = {
-        one.partition("/")[2].partition("/")[2] for one in needed("annotate") if one.startswith("scripts/")
-    }
-    assert {"menu.js", "card/card.js", "card/keys.js", "one_label/yes_no.js", "label_vectors/cell.js"} <= ours
-    assert "file_box.js" not in ours
     assert "PlotlyChart" in " ".join(needed("progress"))
     assert "PlotlyChart" not in " ".join(needed("annotate"))
 
@@ -92,6 +96,13 @@ def test_boxes_to_choose_by_are_named_where_there_are_some(ada: TestClient, home
             page for page in (START, "annotate", "account") if "Selectbox" in ada.get(f"/{page}").text
         ]
     assert named == {0: [], 1: [], 2: ["annotate"], 3: ["annotate"], 4: [START, "annotate"]}
+
+
+@pytest.mark.parametrize("page", [START, *PAGES])
+def test_our_own_are_one_file_behind_those_of_streamlit(page: str) -> None:
+    *others, last = needed(page)
+    assert last == scripts_in(FOLDER).address
+    assert all(one.startswith("static/js/") for one in others)
 
 
 def test_what_pages_need_is_of_pages() -> None:

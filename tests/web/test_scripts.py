@@ -1,4 +1,4 @@
-"""`/scripts/VERSION/NAME`: the modules of the pages, all of them and nothing else."""
+"""`/scripts/VERSION.js`: the modules of the pages as one, and nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workflow.home import Home
 from workflow.people import team
 
 SCRIPTS = scripts_in(FOLDER)
-ADDRESS = "/" + SCRIPTS.address("card/card.js")
+ADDRESS = f"/{SCRIPTS.address}"
 
 
 @pytest.fixture
@@ -26,12 +26,18 @@ def signed_in(client: TestClient, home: Home) -> TestClient:
 def test_without_a_sign_in_there_is_nothing(client: TestClient) -> None:
     answer = client.get(ADDRESS)
     assert answer.status_code == 401
-    assert b"import" not in answer.content
+    assert b"function" not in answer.content
 
 
-def test_a_module_comes_as_javascript_and_is_kept_for_ever(signed_in: TestClient) -> None:
-    answer = signed_in.get(ADDRESS)
-    assert (answer.status_code, answer.content) == (200, (FOLDER / "card" / "card.js").read_bytes())
+@pytest.mark.parametrize("coding", ["gzip", "identity"])
+def test_they_come_as_javascript_packed_to_who_takes_it_so_and_are_kept_for_ever(
+    signed_in: TestClient, coding: str
+) -> None:
+    answer = signed_in.get(ADDRESS, headers={"accept-encoding": coding})
+    assert (answer.status_code, answer.content) == (200, SCRIPTS.joined)
+    assert answer.headers.get("content-encoding", "identity") == coding
+    assert (int(answer.headers["content-length"]) < len(SCRIPTS.joined) / 3) == (coding == "gzip")
+    assert answer.headers["vary"] == "accept-encoding"
     assert answer.headers["content-type"].partition(";")[0] == "text/javascript"
     assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -39,23 +45,24 @@ def test_a_module_comes_as_javascript_and_is_kept_for_ever(signed_in: TestClient
     assert (head.status_code, head.content) == (200, b"")
 
 
-def test_every_module_is_given_out(signed_in: TestClient) -> None:
+def test_every_module_is_in_them() -> None:
     names = [path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js")]
     assert {"menu.js", "one_label/card.js", "label_vectors/card.js"} <= set(names)
-    assert {signed_in.get("/" + SCRIPTS.address(name)).status_code for name in names} == {200}
+    assert set(names) == set(SCRIPTS.contents)
 
 
 @pytest.mark.parametrize(
     "address",
     [
-        f"/scripts/{SCRIPTS.version}/state.py",
-        f"/scripts/{SCRIPTS.version}/card/card.css",
-        f"/scripts/{SCRIPTS.version}/card/types.d.ts",
+        f"/scripts/{SCRIPTS.version}",
+        f"/scripts/{SCRIPTS.version}.py",
+        f"/scripts/{SCRIPTS.version}.js/menu.js",
+        f"/scripts/{SCRIPTS.version}/menu.js",
         f"/scripts/{SCRIPTS.version}/%2e%2e/main.py",
-        f"/scripts/{SCRIPTS.version}/card/%2e%2e/menu.js",
-        f"/scripts/{SCRIPTS.version}/",
-        "/scripts/0123456789abcdef/card/card.js",
-        "/scripts/card/card.js",
+        "/scripts/",
+        "/scripts/menu.js",
+        "/scripts/%2e%2e/menu.js",
+        "/scripts/0123456789abcdef.js",
     ],
 )
 def test_nothing_else_is(signed_in: TestClient, address: str) -> None:

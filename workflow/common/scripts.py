@@ -1,36 +1,47 @@
-"""The JavaScript modules of the pages, as the server gives them out: at addresses that name what is in them.
+"""The JavaScript modules of the pages, as the server gives them out: one file, at an address that names what is in it.
 
-Pages take the addresses from here, the server's route the contents, so that the two agree.
+Pages take the address from here, the server's route the content, so that the two agree.
 """
 
 from __future__ import annotations
 
 import hashlib
-import posixpath
-import re
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from workflow.common.joined import joined
+
 PATH = "/scripts"
-"""Where the server gives them out."""
-_IMPORTED = re.compile(rb'^import\b[^;"]*"(\.[^"]+)";', re.MULTILINE)
+"""Where the server gives it out."""
+
+# Two lines: a single one that holds a slash Streamlit takes for the path of a file.
+_START = """const {{ default: modules }} = await import(new URL({address}, document.baseURI));
+export default modules[{name}].default;
+"""
 
 
 @dataclass(frozen=True)
 class Scripts:
-    """All modules below one folder, by their path in it.
+    """All modules below one folder.
 
-    version : a hash of all of them. They import one another by relative paths, so it stands before the path of each;
-        a browser may keep what it got under such an address for ever
+    contents : {path in the folder: text of the module}      joined : all of them as one
+    version : a hash of that, which is its address: a browser may keep for ever what it got there
     """
 
+    contents: Mapping[str, str]
+    joined: bytes
     version: str
-    contents: Mapping[str, bytes]
 
-    def address(self, name: str) -> str:
-        """The address of a module, from that of a page. name : such as "card/card.js"
+    @property
+    def address(self) -> str:
+        """Where they are, from the address of a page."""
+        return f"{PATH.lstrip('/')}/{self.version}.js"
+
+    def start(self, name: str) -> str:
+        """The text of a module whose default export is that of one of these. name : such as "one_label/card.js"
 
         Raises
         ------
@@ -39,28 +50,14 @@ class Scripts:
         """
         if name not in self.contents:
             raise KeyError(f"There is no JavaScript module {name!r}; there are {', '.join(self.contents)}.")
-        return f"{PATH.lstrip('/')}/{self.version}/{name}"
-
-    def with_imports(self, name: str) -> list[str]:
-        """A module and all that it and those import, by their paths, itself first."""
-        left, found = [name], dict.fromkeys([name])
-        while left:
-            importer = left.pop()
-            for path in _IMPORTED.findall(self.contents[importer]):
-                one = posixpath.normpath(posixpath.join(posixpath.dirname(importer), path.decode()))
-                if one not in found:
-                    found[one] = None
-                    left.append(one)
-        return list(found)
+        return _START.format(address=json.dumps(self.address), name=json.dumps(name))
 
 
 @cache
 def scripts_in(folder: Path) -> Scripts:
     """The modules below this folder, read once: a server that runs gives out what it started with."""
     contents = {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.js"))
+        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.js"))
     }
-    digest = hashlib.sha256()
-    for name, content in contents.items():
-        digest.update(f"{name} {len(content)} ".encode() + content)
-    return Scripts(digest.hexdigest()[:16], contents)
+    content = joined(contents).encode()
+    return Scripts(contents, content, hashlib.sha256(content).hexdigest()[:16])

@@ -19,7 +19,7 @@ from workflow.home import Home
 pytestmark = pytest.mark.browser
 
 # A card in a place of its own, drawn as Streamlit draws one. `listening`: what of it hears something that is no node.
-STAGE = """async (card) => {
+STAGE = """async (scripts) => {
     window.listening = 0;
     for (const [name, step] of [["addEventListener", 1], ["removeEventListener", -1]]) {
         const old = EventTarget.prototype[name];
@@ -28,7 +28,8 @@ STAGE = """async (card) => {
             return old.call(this, type, ...rest);
         };
     }
-    const { default: draw } = await import(new URL(card, document.baseURI).href);
+    const { default: modules } = await import(new URL(scripts, document.baseURI).href);
+    const draw = modules["one_label/card.js"].default;
     const place = document.createElement("div").attachShadow({ mode: "open" });
     document.body.append(place.host);
     window.sent = [];
@@ -57,7 +58,7 @@ def stage(page: Page, server: Server) -> Page:
     """A page without a card of Winnow's own, on which one can be drawn by hand."""
     page.goto(server.base)
     page.get_by_role("heading", name="Projects").wait_for()
-    page.evaluate(STAGE, scripts_in(FOLDER).address("one_label/card.js"))
+    page.evaluate(STAGE, scripts_in(FOLDER).address)
     return page
 
 

@@ -85,11 +85,13 @@ def test_a_list_that_comes_late_is_shown_in_the_open_search(annotating: Page, he
     page = annotating
     search = page.get_by_role("dialog", name="None of these")
     lit = search.locator("[aria-selected=true]")
-    address = scripts_in(FOLDER).address("one_label/classes.js")
-    module = page.evaluate("(address) => new URL(address, document.baseURI).href", address)
-    page.wait_for_function(f"async () => (await import('{module}')).classesOf({here.project}).length > 0")
+    address = page.evaluate(
+        "(address) => new URL(address, document.baseURI).href", scripts_in(FOLDER).address
+    )
+    module = f"(await import('{address}')).default['one_label/classes.js']"
+    page.wait_for_function(f"async () => {module}.classesOf({here.project}).length > 0")
     page.evaluate(f"""async () => {{
-        window.classes = await import('{module}');
+        window.classes = {module};
         window.all = window.classes.classesOf({here.project}).map((one) => [one.label, one.about]);
         window.classes.keep({here.project}, window.all.slice(2));
     }}""")

@@ -1,4 +1,4 @@
-"""The addresses of the JavaScript modules: each names what is in all of them."""
+"""The address of the JavaScript modules: it names what is in all of them."""
 
 from __future__ import annotations
 
@@ -6,42 +6,44 @@ from pathlib import Path
 
 import pytest
 
-from workflow.common.scripts import scripts_in
+from workflow.common.joined import joined
+from workflow.common.scripts import Scripts, scripts_in
 
 
-def version(folder: Path, files: dict[str, str]) -> str:
+def scripts(folder: Path, files: dict[str, str]) -> Scripts:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    return scripts_in(folder).version
+    return scripts_in(folder)
 
 
 def test_another_content_or_name_is_another_version(tmp_path: Path) -> None:
-    first = {"a.js": "export {}", "b/c.js": ""}
+    first = {"a.js": "export const a = 1;\n", "b/c.js": ""}
     same = {**first, "page.py": "no script", "card.css": "no script"}
-    assert version(tmp_path / "first", first) == version(tmp_path / "same", same)
-    others = [{**first, "a.js": "export { }"}, {**first, "d.js": ""}, {"a.js": "export {}", "b/d.js": ""}]
-    found = {version(tmp_path / str(place), files) for place, files in enumerate([first, *others])}
-    assert len(found) == 4
+    others = [
+        {**first, "a.js": "export const a =  1;\n"},
+        {**first, "d.js": ""},
+        {"a.js": "export const a = 1;\n", "b/d.js": ""},
+    ]
+    made = [scripts(tmp_path / str(place), files) for place, files in enumerate([first, same, *others])]
+    assert made[0] == made[1]
+    assert len({one.version for one in made}) == len({one.address for one in made}) == 4
 
 
-def test_an_address_is_that_of_a_module_that_is_there(tmp_path: Path) -> None:
-    (tmp_path / "a.js").write_text("export {}")
-    scripts = scripts_in(tmp_path)
-    assert scripts.address("a.js") == f"scripts/{scripts.version}/a.js"
-    with pytest.raises(KeyError, match=r"no JavaScript module 'b.js'; there are a.js"):
-        scripts.address("b.js")
+def test_they_are_given_out_as_one(tmp_path: Path) -> None:
+    files = {"a.js": 'import { b } from "./b/c.js";\n', "b/c.js": "export const b = 'Å';\n"}
+    made = scripts(tmp_path, files)
+    assert dict(made.contents) == files
+    assert made.joined.decode() == joined(files)
+    assert made.address == f"scripts/{made.version}.js"
 
 
-def test_a_module_comes_with_all_that_it_and_those_import(tmp_path: Path) -> None:
-    (tmp_path / "b").mkdir()
-    (tmp_path / "a.js").write_text(
-        'import { one } from "./b/c.js";\n/** @import { T } from "./types.js" */\nconst x = "./d.js";\n'
+def test_a_start_is_of_a_module_that_is_there(tmp_path: Path) -> None:
+    made = scripts(tmp_path, {"b/a.js": "export default 1;\n"})
+    assert made.start("b/a.js") == (
+        f'const {{ default: modules }} = await import(new URL("{made.address}", document.baseURI));\n'
+        'export default modules["b/a.js"].default;\n'
     )
-    (tmp_path / "b" / "c.js").write_text('import {\n  one,\n  two,\n} from "../e.js";\nimport "./c.js";\n')
-    for name in ("d.js", "e.js"):
-        (tmp_path / name).write_text('export function one() { return "./d.js"; }\n')
-    scripts = scripts_in(tmp_path)
-    assert scripts.with_imports("a.js") == ["a.js", "b/c.js", "e.js"]
-    assert scripts.with_imports("e.js") == ["e.js"]
+    with pytest.raises(KeyError, match=r"no JavaScript module 'b.js'; there are b/a.js"):
+        made.start("b.js")
