@@ -64,9 +64,10 @@ def create_project(
     NotSaved
         The disk is full, or the database cannot be written. No project was made.
     """
-    name, description, home = checked_name(name), _checked_description(description), seat.home
-    with seat.everywhere.reading(Right.OWN) as reading:
-        check_free(reading, name)  # before a table is written that nothing would name
+    name, description = check_new(
+        seat, name, description
+    )  # before a table is written that nothing would name
+    home = seat.home
     settings = settings or default_settings(table)
     kind = kinds.of_settings(settings)
     # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
@@ -101,6 +102,15 @@ def create_project(
     kind.keep_beside(home, table_hash, learner)
     home.shelf.put(project_id, learner)
     return project_id
+
+
+def check_new(seat: Seat, name: str, description: str = "") -> tuple[str, str]:
+    """The name, without blanks around it, and the description of a project to be: before a file is read that may take
+    long. Raises ProjectNameError, NotAllowed as `create_project`."""
+    name, description = checked_name(name), _checked_description(description)
+    with seat.everywhere.reading(Right.OWN) as reading:
+        check_free(reading, name)
+    return name, description
 
 
 def default_settings(table: LabelTable) -> kinds.KindSettings:
