@@ -63,7 +63,7 @@ def import_table(
     with home() as here:
         seat, name = owner(here), name or file.stem or file.resolve().stem  # of "." the folder's
         # What is refused anyway is said before a file is read, which may take long, and before anything is made.
-        projects.check_new(seat, name, description)
+        importing.check_new(seat, name, description)
         for person, role in shared:
             members.share(seat, person, [], role)
         upload, table = importing.read_as_named(file, columns, **files)
