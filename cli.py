@@ -10,6 +10,7 @@ import re
 import runpy
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -55,7 +56,7 @@ def run() -> NoReturn:
     except Exception as error:
         if not isinstance(error, _refusals()):
             raise
-        _refuse(str(error))
+        _refuse(_words(error))
     sys.exit(status)
 
 
@@ -174,8 +175,19 @@ def _refuse(message: str) -> NoReturn:
     words = " ".join(message.split("\n"))
     say(f"Error: {words}", err=True)
     if FLAG in sys.argv[1:]:
-        write_document(refusal(words, REFUSED))
+        with suppress(OSError):  # standard output may be what cannot be written; the line above says it
+            write_document(refusal(words, REFUSED))
     sys.exit(REFUSED)
+
+
+def _words(error: Exception) -> str:
+    """What an error says; of what the system says of a file, its name first."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    if error.filename is None:
+        return f"Something could not be read or written: {error.strerror}."
+    named = os.fsdecode(error.filename)
+    return f"{named}: {error.strerror}. Fix: name another one, or see to it that this user can use it."
 
 
 def _refusals() -> tuple[type[Exception], ...]:

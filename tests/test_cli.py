@@ -29,7 +29,7 @@ from tests.plcore.tables.zips import make_zip
 from tests.workflow.compared import Findings, findings
 from tests.workflow.vector_world import answer_truly, vector_frame, vector_project
 from tests.workflow.world import small_frame, small_project
-from workflow import queue
+from workflow import importing, queue
 from workflow.access import Right
 from workflow.common.log_lines import write_log_lines
 from workflow.common.running import noted
@@ -553,7 +553,7 @@ def test_further_pictures_and_a_caption_are_named(shell: Shell, tmp_path: Path) 
     found = LabelTable.read(stored)
     assert (found.roles.picture_columns, found.roles.caption) == (("image", "second"), ("third",))
     assert [len(found.media.images_of(row)) for row in range(3)] == [3, 1, 1]
-    line = shell.refused("import", zipped, *named, "--caption", "second")
+    line = shell.refused("import", zipped, *named, "--caption", "second", "--name", "another")
     assert "both a further image shown and part of the caption" in line
 
 
@@ -562,6 +562,49 @@ def test_the_same_file_again_is_said(shell: Shell, table: Path) -> None:
     status, _, err = shell("import", table, "--name", "again", "--number", "x")
     assert status == 0
     assert "Project 'birds' was made from the same file on" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "named 'birds' exists already"),
+        (("--name", "n" * 81), "at most 80 characters"),
+        (("--name", "new", "--description", "d" * 100_000), "A description has at most"),
+    ],
+)
+def test_what_no_project_may_be_called_is_said_before_the_file_is_read(
+    shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+) -> None:
+    shell.done("import", table)
+
+    def read(*_: object, **__: object) -> None:
+        pytest.fail("read")
+
+    monkeypatch.setattr(importing, "read_as_named", read)
+    assert said in shell.refused("import", table, *options)
+
+
+def test_the_folder_where_one_is_has_its_name(
+    shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = table.parent / "of birds"
+    folder.mkdir()
+    table.rename(folder / table.name)
+    monkeypatch.chdir(folder)
+    shell.done("import", ".")
+    assert json.loads(shell.done("projects", "--json"))[0]["name"] == "of birds"
+
+
+def test_what_the_system_says_of_a_file_begins_with_its_name(
+    shell: Shell, table: Path, tmp_path: Path
+) -> None:
+    shell.done("import", table)
+    gone = tmp_path / "gone" / "out.csv"
+    assert shell.refused("verify", tmp_path).startswith(f"Error: {tmp_path}: Is a directory. Fix: ")
+    assert shell.refused("verify", gone).startswith(f"Error: {gone}: No such file or directory. Fix: ")
+    assert shell.refused("export", 1, "--to", gone) == (
+        f"Error: Nothing was written: there is no folder {gone.parent}. Fix: make it, or name another one."
+    )
 
 
 @pytest.mark.parametrize(

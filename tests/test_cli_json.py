@@ -194,6 +194,20 @@ def test_a_backup_is_put_back_before_the_data_are_opened(
     assert len(json.loads(shell.done("projects", "--json"))) == 1
 
 
+def test_a_document_that_cannot_be_written_is_refused_in_one_line(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.done("projects")
+
+    def full(_document: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(json_option, "write_document", full)
+    monkeypatch.setattr(cli, "write_document", full)
+    line = "Error: Something could not be read or written: No space left on device.\n"
+    assert shell("projects", "--json") == (cli.REFUSED, "", line)
+
+
 def test_words_go_beside_the_document(
     shell: Shell, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import tempfile
+from pathlib import Path
 
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -64,7 +66,16 @@ def settings_or_exit() -> Settings:
     except SettingsError as error:
         print(f"Winnow cannot start. {error}", file=sys.stderr)  # noqa: T201 - for the person at the terminal
         sys.exit(CANNOT_START)
+    see_to_home()
     return settings
+
+
+def see_to_home() -> None:
+    """Have Streamlit find a folder of the user. One that is a number alone, as containers have them, has none."""
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = tempfile.gettempdir()
 
 
 def middleware(settings: Settings) -> list[Middleware]:

@@ -61,15 +61,18 @@ def import_table(
     from workflow.people import members
 
     with home() as here:
+        seat, name = owner(here), name or file.stem or file.resolve().stem  # of "." the folder's
+        # What is refused anyway is said before a file is read, which may take long, and before anything is made.
+        importing.check_new(seat, name, description)
         for person, role in shared:
-            members.share(owner(here), person, [], role)  # whoever is unknown is said before anything is made
+            members.share(seat, person, [], role)
         upload, table = importing.read_as_named(file, columns, **files)
-        seat, chosen = owner(here), importing.settings_for(table, settings)
+        chosen = importing.settings_for(table, settings)
         odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
         notes = [*upload.notes, *map(str, (*odd, *importing.doubts_about(table, chosen)))]
         for said in notes:
             say(said, err=True)
-        project_id = importing.create(seat, name or file.stem, table, chosen, description, upload)
+        project_id = importing.create(seat, name, table, chosen, description, upload)
         for person, role in shared:
             members.share(seat, person, [project_id], role)
         made = projects.get_project(seat.at(project_id))

@@ -64,7 +64,7 @@ def create_project(
     NotSaved
         The disk is full, or the database cannot be written. No project was made.
     """
-    name, description, home = checked_name(name), _checked_description(description), seat.home
+    name, description, home = checked_name(name), checked_description(description), seat.home
     with seat.everywhere.reading(Right.OWN) as reading:
         check_free(reading, name)  # before a table is written that nothing would name
     settings = settings or default_settings(table)
@@ -111,8 +111,7 @@ def default_settings(table: LabelTable) -> kinds.KindSettings:
 
 def list_projects(seat: Seat) -> list[ProjectSummary]:
     """Every project in use that the person is a member of, the one with the latest answer first. Reads the log's counts
-    only, builds no learner.
-    """
+    only, builds no learner."""
     with seat.reading() as reading:
         session, home = reading.session, seat.home
         counting.keep_only(home, {project.id for project in projects.listed(session)})
@@ -179,7 +178,8 @@ def learner_settings(seat: Seat) -> dict[str, Any]:
         return found
 
 
-def _checked_description(description: str) -> str:
+def checked_description(description: str) -> str:
+    """It without blanks around it. Raises ProjectNameError where it is too long or cannot be stored."""
     description = description.strip()
     if (found := forbidden_in_text(description)) is not None:
         raise ProjectNameError(f"A description cannot be stored with {found}. Fix: take it out.")
@@ -200,7 +200,7 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
         The person is not an owner.
     NotSaved, NotFound
     """
-    name, description = checked_name(name), _checked_description(description)
+    name, description = checked_name(name), checked_description(description)
     with seat.owning() as owning:
         if name != owning.project.name:
             check_free(owning, name, except_for=owning.project.id)

@@ -24,6 +24,7 @@ from tests import caddy
 from tests.browser.server import free_port
 from tests.conftest import ROOT
 from tests.packaging.wheel import Installed
+from workflow.home import open_home
 from workflow.settings import Settings
 
 CONTAINERFILE = (ROOT / "Containerfile").read_text()
@@ -67,10 +68,18 @@ class TestContainer:
         assert sys.version_info[:2] >= (3, 11)
         (user,) = given("USER")
         assert int(user) > 0
-        assert given("VOLUME") == [environment()["WINNOW_HOME"], environment()["TMPDIR"]]
+        home = Path(environment()["WINNOW_HOME"])
+        assert given("VOLUME") == [str(home.parent), environment()["TMPDIR"]]
         (health,) = given("HEALTHCHECK")
         assert f":{environment()['WINNOW_PORT']}/healthz" in health
         assert f"install -d -m 1777 {' '.join(given('VOLUME'))}" in given("RUN")
+
+    def test_its_data_are_for_its_user_alone(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        """In a volume that everybody may write, whatever the uid: nothing to warn of, and the doctor finds it well."""
+        tmp_path.chmod(0o1777)
+        home = tmp_path / Path(environment()["WINNOW_HOME"]).relative_to(given("VOLUME")[0])
+        open_home(Settings.from_environment({"WINNOW_HOME": str(home)})).close()
+        assert (home.stat().st_mode & 0o777, caplog.text) == (0o700, "")
 
     def test_what_is_written_lies_in_the_volume_or_in_tmp(self) -> None:
         """So that the root may be read-only, as in the recipes."""
@@ -84,7 +93,7 @@ class TestContainer:
     def test_the_settings_are_taken_with_an_address_for_people(self) -> None:
         ours = {key: value for key, value in environment().items() if key.startswith("WINNOW_")}
         taken = Settings.from_environment({**ours, "WINNOW_PUBLIC_URL": "http://localhost:8501"})
-        assert (taken.host, str(taken.home)) == ("0.0.0.0", given("VOLUME")[0])  # noqa: S104
+        assert (taken.host, str(taken.home.parent)) == ("0.0.0.0", given("VOLUME")[0])  # noqa: S104
 
     def test_the_image_is_made_of_what_the_wheel_needs_and_no_more(self) -> None:
         left_out = (ROOT / ".dockerignore").read_text().split("\n")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import os
 import re
 import secrets
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,6 +21,7 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from tests.browser.server import Server
+from web.server import see_to_home
 from workflow.home import open_home
 from workflow.people import team
 from workflow.seat import Seat
@@ -72,6 +76,18 @@ def handshake(server: Server, origin: str | None = None, **headers: str) -> int:
 def test_the_link_is_printed_for_the_port_of_the_settings(server: Server) -> None:
     link = urlsplit(server.link)
     assert (link.hostname, link.port, link.path) == ("127.0.0.1", server.port, "/signin")
+
+
+def test_a_user_that_is_a_number_alone_gets_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setenv("HOME", "/home/ada")
+    see_to_home()
+    assert os.environ["HOME"] == "/home/ada"
+    monkeypatch.setattr(Path, "home", unknown)
+    see_to_home()
+    assert os.environ["HOME"] == tempfile.gettempdir()
 
 
 def test_a_stranger_gets_nothing(server: Server) -> None:

@@ -404,6 +404,7 @@ OWN_SOMEWHERE: dict[str, UseCase] = {
 }
 """For owners of this Winnow and of any project: what they send is theirs alone."""
 OWN_WINNOW: dict[str, UseCase] = {
+    "uploads.check_new": lambda seat, _world, _row: importing.check_new(seat, "new"),
     "projects.create_project": lambda seat, world, _row: projects.create_project(seat, "new", world.table()),
     "uploads.made_before": lambda seat, _world, _row: importing.made_before(
         seat, importing.read_upload(b"id,labels\n1,a|b\n")

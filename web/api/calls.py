@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
+from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -125,15 +126,32 @@ async def _failed(_request: Request, error: Exception) -> Response:
     return problem(503, words_for_fault(error), {"retry-after": AGAIN})
 
 
-async def _misfit(_request: Request, error: Exception) -> Response:
+async def _misfit(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - what it is registered for
-    said = (f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()[:5])
-    return problem(422, "; ".join(said))
+    return problem(422, "; ".join(_misfit_words(one, request) for one in error.errors()[:5]))
+
+
+def _misfit_words(one: Mapping[str, Any], request: Request) -> str:
+    where, words = ".".join(str(part) for part in one["loc"]), one["msg"]
+    if isinstance(one["input"], bytes):  # FastAPI has not read it, as it is sent for something else
+        kind = request.headers.get("content-type")
+        words = (
+            f"It is sent {f'as {kind:.100}' if kind else 'without Content-Type'}. "
+            "Fix: send JSON, with Content-Type: application/json."
+        )
+    elif one["type"] == "json_invalid":
+        words = f"From this character on it is no JSON: {one['ctx']['error']}."
+    elif one["loc"] == ("body",) and one["type"] == "missing":
+        words = "There is none. Fix: send JSON, with Content-Type: application/json."
+    return f"{where}: {words}"
 
 
 async def _of_http(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
-    return problem(error.status_code, str(error.detail), error.headers)
+    words = str(error.detail)
+    if words == HTTPStatus(error.status_code).phrase:  # of an address that is none, which says no more
+        words = f"{words}: there is no such call. Fix: take one that /api/v1/docs lists, as it stands there."
+    return problem(error.status_code, words, error.headers)
 
 
 class Bounded:

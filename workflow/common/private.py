@@ -39,6 +39,15 @@ def _why_not(path: Path, mode: int) -> str | None:
     """Why others need a folder that somebody has named as the data folder; None where it is Winnow's alone."""
     if mode & stat.S_ISVTX:
         return "it is a folder for everybody's files"
-    if path.resolve() == Path.home().resolve() or path.resolve() == Path(path.anchor):
+    if path.resolve() == Path(path.anchor) or _is_home_of_user(path):
         return "it holds more than Winnow's data"
     return None
+
+
+def _is_home_of_user(path: Path) -> bool:
+    try:
+        return path.resolve() == Path.home().resolve()
+    except (
+        RuntimeError
+    ):  # they have none: a user that is a number alone, as containers have them, without HOME
+        return False

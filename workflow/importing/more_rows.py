@@ -7,10 +7,11 @@ drawn by the same shares. The project then points to a table of all rows; the ta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,20 @@ if TYPE_CHECKING:
 
     from workflow.seat import Seat
 
-__all__ = ["Addition", "CannotLearn", "NotSaved", "RowsError", "TableError", "add_rows", "read_rows"]
+__all__ = [
+    "Addition",
+    "CannotLearn",
+    "NotSaved",
+    "RowsError",
+    "TableError",
+    "add_rows",
+    "added_anew",
+    "read_rows",
+]
+
+TRIES = 8
+"""How often at most what programs send is read for the project as it is: of all at once one is stored each time."""
+Added = TypeVar("Added")
 
 
 class RowsError(ValueError):
@@ -203,6 +217,21 @@ def add_rows(seat: Seat, addition: Addition) -> int:
         raise _stale() from error
     table.let_go()
     return table.n_rows
+
+
+def added_anew(add: Callable[[], Added], what: str) -> Added:
+    """What `add` gives, which reads something for the project as it is and adds it; done anew where other rows or other
+    classes came between, or the same sent twice at once. what : it adds, for people
+
+    Raises RowsError where that was so at every one of TRIES; else as `add`.
+    """
+    for _ in range(TRIES):
+        with suppress(RowsError):
+            return add()
+    raise RowsError(
+        f"The project's rows or classes have changed again and again while these {what} were read. Nothing was stored. "
+        "Fix: send them again, one program at a time."
+    )
 
 
 def _changes(grown: Grown, n_before: int, last: int) -> tuple[ClassChange, ...]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from plcore.tables import MAX_PROBLEMS, Problem, Rescored, is_score, with_scores
 from workflow.access import Right
 from workflow.common.log import read_class_changes
 from workflow.importing import more_rows
-from workflow.importing.more_rows import Addition, RowsError
+from workflow.importing.more_rows import Addition
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
@@ -30,8 +29,6 @@ MOST = 10_000
 """Rows that are sent at once."""
 LONGEST = 100
 """Characters of a key, and of a model's name."""
-TRIES = 8
-"""How often scores are read for the project as it is at most: of those that come at once one is stored each time."""
 
 
 class ScoredRow(NamedTuple):
@@ -67,7 +64,7 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
         A row or a class is not there, a row is named twice, a score is no number of 0 or more, or the project has label
         vectors: nothing is stored then.
     RowsError
-        Something else came between at every one of TRIES.
+        Something else came between at every one of `more_rows.TRIES`.
     CannotLearn, NotAllowed, NotSaved, NotFound
         As of `workflow.importing.more_rows.add_rows`.
     """
@@ -76,14 +73,7 @@ def add_predictions(seat: Seat, sent: Sequence[ScoredRow], model: str, key: str)
     _check_name("key", key)
     _check_name("model", model)
     token = _token(sent, model, key)
-    for _ in range(TRIES):
-        # What came between, other scores perhaps or the same sent twice at once, is read with the next try.
-        with suppress(RowsError):
-            return _added(seat, sent, model, token)
-    raise RowsError(
-        "The project's rows or classes have changed again and again while these scores were read. Nothing was stored. "
-        "Fix: send them again, one program at a time."
-    )
+    return more_rows.added_anew(lambda: _added(seat, sent, model, token), "scores")
 
 
 def _added(seat: Seat, sent: Sequence[ScoredRow], model: str, token: str) -> Scored:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workflow.importing import more_rows
+from workflow.importing.more_rows import added_anew
 from workflow.importing.reading import read_upload
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def append_rows(seat: Seat, records: Sequence[Mapping[str, str]]) -> Appended:
     ------
     TableError
         A column is missing, a cell cannot be read, or no row is new: where the same are sent twice, the second time.
-    RowsError, CannotLearn, LongLine, NotAllowed, NotSaved, NotFound
+    RowsError
+        Other rows, or other classes, came between at every one of `more_rows.TRIES`.
+    CannotLearn, LongLine, NotAllowed, NotSaved, NotFound
         As of `workflow.importing.more_rows`.
     """
     known = more_rows.columns(seat)  # before anything is read: whether they may
@@ -50,5 +53,9 @@ def append_rows(seat: Seat, records: Sequence[Mapping[str, str]]) -> Appended:
     writer.writeheader()
     writer.writerows(records)
     upload = read_upload(text.getvalue().encode(), "rows.csv", as_it_is=True)
-    addition = more_rows.read_rows(seat, upload)
-    return Appended(more_rows.add_rows(seat, addition), *addition.grown[1:])
+
+    def add() -> Appended:
+        addition = more_rows.read_rows(seat, upload)
+        return Appended(more_rows.add_rows(seat, addition), *addition.grown[1:])
+
+    return added_anew(add, "rows")

@@ -111,6 +111,15 @@ def create(
     return project_id
 
 
+def check_new(seat: Seat, name: str, description: str = "") -> None:
+    """Before a file is read, which may take long: raises ProjectNameError where no new project may be called or
+    described so, NotAllowed unless the person is an owner."""
+    name = projects.checked_name(name)
+    projects.checked_description(description)
+    with seat.everywhere.reading(Right.OWN) as reading:
+        projects.check_free(reading, name)
+
+
 def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
     """The doubt that a project was made from the same file already, whatever its columns were taken for; none where
     there is none. Raises NotAllowed unless the person is an owner."""

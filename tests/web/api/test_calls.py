@@ -56,6 +56,26 @@ def test_a_form_of_another_site_is_no_body(api: TestClient, seat: Seat) -> None:
             headers={"content-type": kind},
         )
         assert refused.status_code == 422, kind
+        assert refused.json()["detail"] == (
+            f"body: It is sent as {kind}. Fix: send JSON, with Content-Type: application/json."
+        )
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "words"),
+    [
+        (b'{"token": "x"}', None, "body: It is sent without Content-Type. Fix: send JSON"),
+        (b"", "application/json", "body: There is none. Fix: send JSON"),
+        (b'{"token": "x", }', "application/json", "body.15: From this character on it is no JSON: "),
+        (b"[" * 40_000, "application/json", "There was an error parsing the body"),
+    ],
+)
+def test_a_body_that_is_no_json_is_told_what_it_lacks(
+    api: TestClient, seat: Seat, body: bytes, kind: str | None, words: str
+) -> None:
+    given = {} if kind is None else {"content-type": kind}
+    refused = api.post(f"/projects/{seat.project_id}/answers", content=body, headers=given)
+    assert refused.json()["detail"].startswith(words)
 
 
 def test_a_body_that_does_not_come_whole(
@@ -168,7 +188,7 @@ def test_an_answer_does_not_wait_for_the_files_of_others(monkeypatch: pytest.Mon
 def test_an_address_that_says_nothing(api: TestClient, method: str, path: str, status: int) -> None:
     refused = api.request(method, path)
     assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE), refused.text
-    assert refused.json()["detail"]
+    assert ("Fix: " in refused.json()["detail"]) == (status != 422)
 
 
 @pytest.mark.parametrize(

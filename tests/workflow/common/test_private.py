@@ -36,6 +36,18 @@ def test_a_folder_that_others_need_is_named_and_left(
     assert "Fix: " in caplog.text
 
 
+def test_who_has_no_home_has_data_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user that is a number alone, as containers have them, without HOME."""
+
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(Path, "home", unknown)
+    keep_private(tmp_path)
+    assert mode(tmp_path) == 0o700
+
+
 def test_what_cannot_be_changed_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from db import entries
@@ -10,7 +12,8 @@ from tests.workflow.four import four_class_project
 from tests.workflow.world import annotator
 from workflow.access import NotAllowed
 from workflow.home import Home
-from workflow.importing import row_records
+from workflow.importing import more_rows, row_records
+from workflow.importing.more_rows import RowsError
 from workflow.seat import Seat
 
 NEW = {"id": "new", "x": "1.5", "y": "2", "candidates": "ant|bee", "truth": "ant"}
@@ -56,6 +59,42 @@ def test_what_the_project_has_is_passed_over(there: Seat) -> None:
     assert (added.known, added.dropped) == (("new",), ("nobody",)), "and it is said"
     with there.learner() as opened:
         assert opened.learner.table.id_of(before) == "newer"
+
+
+@pytest.mark.parametrize("theirs", ["theirs", "new"])
+def test_rows_of_others_that_come_between_do_not_hinder(
+    there: Seat, monkeypatch: pytest.MonkeyPatch, theirs: str
+) -> None:
+    """Of programs that send at once each has its rows added; the same sent twice at once come in once."""
+    before, read = count(there), more_rows.read_rows
+
+    def read_late(*given: Any) -> Any:
+        found = read(*given)
+        if count(there) == before:
+            monkeypatch.setattr(more_rows, "read_rows", read)
+            row_records.append_rows(there, [{**NEW, "id": theirs}])
+        return found
+
+    monkeypatch.setattr(more_rows, "read_rows", read_late)
+    if theirs == "new":
+        with pytest.raises(TableError, match="in the project already"):
+            row_records.append_rows(there, [NEW])
+        assert count(there) == before + 1
+    else:
+        assert row_records.append_rows(there, [NEW]).rows == count(there) == before + 2
+        with there.learner() as opened:
+            assert [opened.learner.table.id_of(row) for row in (before, before + 1)] == ["theirs", "new"]
+
+
+def test_who_comes_between_every_time_is_told(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def add(*_: object) -> None:
+        raise RowsError("The rows have changed.")
+
+    monkeypatch.setattr(more_rows, "add_rows", add)
+    before = count(there)
+    with pytest.raises(RowsError, match=r"again and again while these rows were read.*Fix: send them again"):
+        row_records.append_rows(there, [NEW])
+    assert count(there) == before
 
 
 @pytest.mark.parametrize(
