@@ -300,8 +300,8 @@ def test_one_point_has_its_interval_and_its_axes_make_sense() -> None:
         charts.share_curves(answers, [line]),
     ):
         bar = figure.data[-1].error_y
-        assert (bar.array, bar.arrayminus) == (pytest.approx([0.1]), pytest.approx([0.2]))
-        assert (figure.layout.yaxis.minallowed, figure.layout.yaxis.maxallowed) == (0, 1)
+        assert (bar.array, bar.arrayminus) == (pytest.approx([10]), pytest.approx([20])), "in per cent"
+        assert (figure.layout.yaxis.minallowed, figure.layout.yaxis.maxallowed) == (0, 100)
         assert (figure.layout.xaxis.dtick, figure.layout.xaxis.tickformat) == (1, ",d")
     two = np.array([0.8, 0.9])
     line = charts.Honest("on held-out rows", two, two - 0.2, two + 0.1)
