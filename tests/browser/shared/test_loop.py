@@ -53,7 +53,7 @@ def test_birdsong_from_upload_to_export(
     page.locator(".js-plotly-plot").first.wait_for()
     expect(page.get_by_test_id("stMetric").filter(has_text="Answered")).to_contain_text(str(answers))
     accuracy = page.get_by_test_id("stMetric").filter(has_text="Accuracy").inner_text()
-    assert 40 < float(re.search(r"([\d.]+)%", accuracy)[1]) < 100
+    assert 40 < float(re.search(r"([\d.]+)\s%", accuracy)[1]) < 100
     points = page.evaluate("document.querySelector('.js-plotly-plot').calcdata.at(-1).length")
     assert points >= answers
 
