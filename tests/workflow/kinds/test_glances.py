@@ -72,6 +72,7 @@ def test_a_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> Non
     world.answer(seat)
     progress.at_a_glance(seat)
     stopping.change_stop_rules(seat, StopRules(goal=0.85))
+    seat.settle()  # a glance does not wait for whoever is at the learner
     assert progress.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
 
 
@@ -88,6 +89,7 @@ def test_the_pace_is_known_where_it_says_how_long_the_goal_takes(
     real = kind.glance
     monkeypatch.setattr(kind, "glance", lambda *parts: replace(real(*parts), more=30.0))
     answer_next(home, owner, number)
+    seat.settle()
     seen = progress.at_a_glance(seat)[number]
     assert seen.pace == progress.read_progress(seat).seconds_per_answer
     assert seen.pace is not None
