@@ -41,6 +41,10 @@ class Honest:
     low: np.ndarray
     high: np.ndarray
 
+    def in_percent(self) -> Honest:
+        """The same as it is drawn, in per cent."""
+        return Honest(self.name, 100 * self.value, 100 * self.low, 100 * self.high)
+
 
 def show(
     figure: go.Figure, data: Mapping[str, Any], *, key: str, alt: str, picks: bool = False
@@ -91,20 +95,21 @@ def accuracy_curve(
     """Accuracy against answers, each curve with its band; model versions marked and named where they are asked for."""
     figure = go.Figure()
     kept = np.arange(len(answers)) if mark_versions else _thinned(len(answers))
-    for curve, (colour, band) in zip(curves, ((FIRST, FIRST_BAND), (SECOND, SECOND_BAND)), strict=False):
+    for whole, (colour, band) in zip(curves, ((FIRST, FIRST_BAND), (SECOND, SECOND_BAND)), strict=False):
+        curve = whole.in_percent()
         known = kept[~np.isnan(curve.value[kept])]
         x = answers[known]
         silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
-        figure.add_scatter(x=x, y=100 * curve.high[known], **silent)
-        figure.add_scatter(x=x, y=100 * curve.low[known], fill="tonexty", fillcolor=band, **silent)
+        figure.add_scatter(x=x, y=curve.high[known], **silent)
+        figure.add_scatter(x=x, y=curve.low[known], fill="tonexty", fillcolor=band, **silent)
         figure.add_scatter(
             x=x,
-            y=100 * curve.value[known],
+            y=curve.value[known],
             mode="lines+markers" if mark_versions else _mode(x),
             line_color=colour,
             error_y=_error_bar(curve, known),
             name=curve.name,
-            customdata=np.column_stack([versions[known], 100 * curve.low[known], 100 * curve.high[known]]),
+            customdata=np.column_stack([versions[known], curve.low[known], curve.high[known]]),
             hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[1]:.1f}} to %{{customdata[2]:.1f}} %)"
             "<br>after %{x} answers, model version %{customdata[0]}<extra></extra>",
         )
@@ -117,10 +122,10 @@ def accuracy_curve(
 
 
 def _error_bar(curve: Honest, points: np.ndarray) -> dict[str, Any] | None:
-    """The interval of a curve that is one point yet, where a band has no width."""
+    """The interval of a curve in per cent that is one point yet, where a band has no width."""
     if np.count_nonzero(~np.isnan(curve.low[points])) != 1:
         return None
-    value, low, high = 100 * curve.value[points], 100 * curve.low[points], 100 * curve.high[points]
+    value, low, high = curve.value[points], curve.low[points], curve.high[points]
     return {"type": "data", "symmetric": False, "array": high - value, "arrayminus": value - low}
 
 
@@ -159,23 +164,22 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
     """Several shares between 0 and 1 against answers, each with its name and band; NaN where one is unknown."""
     figure = go.Figure()
     kept = _thinned(len(answers))
-    for curve, colour in zip(curves, MANY, strict=False):
+    for whole, colour in zip(curves, MANY, strict=False):
+        curve = whole.in_percent()
         known = kept[~np.isnan(curve.low[kept])]
         silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
         about: dict[str, Any] = {"x": answers[known], "legendgroup": curve.name}
-        figure.add_scatter(y=100 * curve.high[known], **about, **silent)
-        figure.add_scatter(
-            y=100 * curve.low[known], fill="tonexty", fillcolor=_pale(colour), **about, **silent
-        )
+        figure.add_scatter(y=curve.high[known], **about, **silent)
+        figure.add_scatter(y=curve.low[known], fill="tonexty", fillcolor=_pale(colour), **about, **silent)
         figure.add_scatter(
             x=answers[kept],
-            y=100 * curve.value[kept],
+            y=curve.value[kept],
             mode=_mode(answers),
             line_color=colour,
             error_y=_error_bar(curve, kept),
             name=curve.name,
             legendgroup=curve.name,
-            customdata=100 * np.column_stack([curve.low[kept], curve.high[kept]]),
+            customdata=np.column_stack([curve.low[kept], curve.high[kept]]),
             hovertemplate=f"{curve.name}: %{{y:.1f}} % (%{{customdata[0]:.1f}} to %{{customdata[1]:.1f}} %)"
             "<br>after %{x} answers<extra></extra>",
         )

@@ -18,17 +18,18 @@ FARTHEST = 3.0
 def random_order(
     figure: go.Figure, answers: np.ndarray, value: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> go.Figure:
-    """The chart with a dashed line and its band; arrays of one length."""
+    """The chart with a dashed line and its band; shares between 0 and 1, in arrays of one length."""
+    value, low, high = 100 * value, 100 * low, 100 * high
     silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
-    figure.add_scatter(x=answers, y=100 * high, **silent)
-    figure.add_scatter(x=answers, y=100 * low, fill="tonexty", fillcolor=RANDOM_BAND, **silent)
+    figure.add_scatter(x=answers, y=high, **silent)
+    figure.add_scatter(x=answers, y=low, fill="tonexty", fillcolor=RANDOM_BAND, **silent)
     figure.add_scatter(
         x=answers,
-        y=100 * value,
+        y=value,
         mode="lines",
         line={"color": RANDOM, "dash": "dash", "width": 2},
         name="random order, estimated",
-        customdata=100 * np.column_stack([low, high]),
+        customdata=np.column_stack([low, high]),
         hovertemplate="random order: %{y:.1f} % (%{customdata[0]:.1f} to %{customdata[1]:.1f} %)"
         "<br>after %{x:.0f} answers<extra></extra>",
     )
@@ -40,11 +41,12 @@ def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, 
 
     more : value, low, high of the answers from now on; None: not known
     """
+    height = 100 * share
     figure.add_hline(
-        y=100 * share,
+        y=height,
         line={"color": GOAL, "dash": "dot", "width": 1.5},
         annotation={
-            "text": f"goal {share * 100:g} %",
+            "text": f"goal {height:g} %",
             "font": {"color": GOAL, "size": 12},
             "xanchor": "left",
             "x": 0.01,
@@ -58,7 +60,7 @@ def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, 
         return figure
     figure.add_scatter(
         x=[low, min(high, FARTHEST * now)],
-        y=[100 * share, 100 * share],
+        y=[height, height],
         mode="lines",
         line={"color": GOAL_BAND, "width": 11},
         hoverinfo="skip",
@@ -66,7 +68,7 @@ def goal(figure: go.Figure, share: float, now: float, more: tuple[float, float, 
     )
     figure.add_scatter(
         x=[value],
-        y=[100 * share],
+        y=[height],
         mode="markers",
         marker={"color": GOAL, "size": 9},
         name="goal",

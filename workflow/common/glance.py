@@ -52,13 +52,10 @@ class Glance:
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Glance:
         """As it was written by `vars`. Raises KeyError, TypeError, ValueError for anything else."""
-        curve = tuple(float(value) for value in stored["curve"])
-        if "low" in stored:  # written by a Winnow that kept the interval of the last value alone
-            stored = {
-                **stored,
-                **{f"{edge}s": _last_alone(curve, stored.get(edge)) for edge in ("low", "high")},
-            }
-            stored = {name: value for name, value in stored.items() if name not in ("low", "high")}
+        stored, curve = dict(stored), tuple(float(value) for value in stored["curve"])
+        for edge in ("low", "high"):
+            if edge in stored:  # written by a Winnow that kept the interval of the last value alone
+                stored[f"{edge}s"] = (*[None] * (len(curve) - 1), stored.pop(edge))[: len(curve)]
         lows, highs = (
             tuple(None if part is None else float(part) for part in stored[edge])
             for edge in ("lows", "highs")
@@ -66,10 +63,6 @@ class Glance:
         if not len(curve) == len(lows) == len(highs):
             raise ValueError("an interval for each value")
         return cls(**{**stored, "curve": curve, "lows": lows, "highs": highs})
-
-
-def _last_alone(curve: tuple[float, ...], edge: float | None) -> tuple[float | None, ...]:
-    return (*[None] * (len(curve) - 1), edge)[: len(curve)]
 
 
 class Thinned(NamedTuple):

@@ -47,7 +47,5 @@ def _why_not(path: Path, mode: int) -> str | None:
 def _is_home_of_user(path: Path) -> bool:
     try:
         return path.resolve() == Path.home().resolve()
-    except (
-        RuntimeError
-    ):  # they have none: a user that is a number alone, as containers have them, without HOME
-        return False
+    except RuntimeError:
+        return False  # they have none: a user that is a number alone, as containers have them, without HOME

@@ -108,10 +108,8 @@ class _Helper:
             on_failure.callback(mine.close)
             try:
                 socket.send_fds(self._begin(), [b"j"], [theirs.fileno()])
-            except (
-                OSError
-            ):  # its end is closed: it is ending, though the system may not count it as ended yet
-                self._end()
+            except OSError:
+                self._end()  # its end is closed: it is ending, though the system may not count it as ended yet
                 socket.send_fds(self._begin(), [b"j"], [theirs.fileno()])
             on_failure.pop_all()
         return mine
