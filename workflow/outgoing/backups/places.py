@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -92,15 +93,20 @@ class SqlitePlace:
         """Give the database that is there another name, too; where it lies then, None where there is none. Nothing is
         left beside it, whether it is there or not: SQLite would write an old log into the one that comes."""
         kept, there = _kept(home), self.path.exists()
-        if there:
-            with suppress(sqlite3.Error), closing(sqlite3.connect(self.path)) as before:
-                before.execute("PRAGMA journal_mode=DELETE")  # what was written is in the one file then
-            shutil.copyfile(self.path, kept)
-            kept.chmod(0o600)
-        for ending in _BESIDE:  # of a database that SQLite could not read, or that somebody has deleted
-            beside = self.path.with_name(self.path.name + ending)
-            if beside.exists():
-                shutil.move(beside, kept.with_name(kept.name + ending))
+        try:
+            if there:
+                with suppress(sqlite3.Error), closing(sqlite3.connect(self.path)) as before:
+                    before.execute("PRAGMA journal_mode=DELETE")  # what was written is in the one file then
+                shutil.copyfile(self.path, kept)
+            for ending in _BESIDE:  # of a database that SQLite could not read, or that somebody has deleted
+                beside = self.path.with_name(self.path.name + ending)
+                if beside.exists():
+                    shutil.move(beside, kept.with_name(kept.name + ending))
+        except BaseException:
+            kept.unlink()
+            raise
+        if not there:
+            kept.unlink()
         sync_folder(self.path.parent)  # they are gone before the new one has the name
         return kept if there else None
 
@@ -175,7 +181,12 @@ class PostgresPlace:
 
 
 def _kept(home: Path) -> Path:
-    """A new name for the database that is there."""
-    kept = home / KEPT / f"before-restore-{datetime.now(UTC):%Y%m%d-%H%M%S}.sqlite3"
-    make_folder(kept.parent)
+    """A new empty file for the database that is there: two restores of one second keep one each."""
+    make_folder(home / KEPT)
+    moment = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    for again in count(1):
+        kept = home / KEPT / f"before-restore-{moment}{'' if again == 1 else f'-{again}'}.sqlite3"
+        with suppress(FileExistsError):
+            kept.touch(mode=0o600, exist_ok=False)
+            break
     return kept

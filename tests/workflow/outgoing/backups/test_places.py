@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from alembic import command
@@ -27,7 +28,7 @@ from workflow import answering
 from workflow.common.store import NOTE
 from workflow.home import Home, open_home
 from workflow.outgoing import verifying
-from workflow.outgoing.backups import making, staging
+from workflow.outgoing.backups import making, places, staging
 from workflow.outgoing.backups.archive import check_archive
 from workflow.outgoing.backups.manifest import ALONE, DATABASE, BackupError
 from workflow.outgoing.backups.places import SqlitePlace, place_of
@@ -153,6 +154,26 @@ def test_one_that_is_not_empty_is_left_alone_unless_told(
     assert done.before is not None
     assert len(rows_of(done.before)["entries"]) == 1, "what was there can be had again"
     assert done.before.stat().st_mode & 0o777 == 0o600
+
+
+def test_two_restores_of_one_second_keep_what_was_there_before_each(
+    home: Home, owner: int, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stopped(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls(2026, 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr(places, "datetime", Stopped)
+    making.make(home, tmp_path / "a.zip")
+    answer_next(home, owner, project)
+    home.close()
+    first = restore(home.settings, tmp_path / "a.zip", replace=True).before
+    second = restore(home.settings, tmp_path / "a.zip", replace=True).before
+    assert first is not None
+    assert second is not None
+    assert [len(rows_of(one)["entries"]) for one in (first, second)] == [1, 0]
+    assert {one.stat().st_mode & 0o777 for one in (first, second)} == {0o600}
 
 
 @on_postgres
