@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
@@ -23,6 +24,8 @@ NOBODY = (
 )
 LABELS = 60
 """Labels that a card lists at most; the search finds the others."""
+MARKS = 4
+"""Labels that have a colour and a shape, by their number (`one_label/card.css`): those that most people left."""
 
 
 def dispute_data(
@@ -72,6 +75,7 @@ def _question(
     found: DisputeList, opened: Dispute, descriptions: Mapping[str, str], zone: str | None
 ) -> dict[str, Any]:
     labels = _in_order(opened)
+    marks = _marks([(one.labels, 1) for one in opened.opinions])
     return {
         "rows": [
             {
@@ -82,6 +86,7 @@ def _question(
                 ),
                 "probability": round(opened.shares.get(label, 0.0), 4),
                 "shown": not opened.why_not,
+                "mark": marks.get(label),
             }
             for key, label in zip_longest(keys_of(opened.view, labels)[: len(labels)], labels)
         ],
@@ -91,6 +96,7 @@ def _question(
                 "row": one.row,
                 "id": f"Row {one.row_id}",
                 "words": " / ".join(_words(labels) for labels in one.said),
+                "shares": _shares(list(zip(one.said, one.times, strict=True))),
                 "current": one.row == opened.view.row,
             }
             for one in found.lines
@@ -99,7 +105,7 @@ def _question(
         "said": [
             {
                 "person": one.person,
-                "words": _words(one.labels),
+                "names": [[name, marks.get(name)] for name in _names(one.labels)],
                 "when": _when(one.at, zone) + (f" · {one.seconds:.1f} s" if one.seconds is not None else ""),
                 "note": one.note or "",
             }
@@ -139,8 +145,31 @@ def _who_says(opinions: Sequence[Opinion], label: str) -> str:
     return ", ".join(filter(None, (says, f"{among} maybe" if among else "")))
 
 
+def _marks(said: Sequence[tuple[Sequence[str], int]]) -> dict[str, int]:
+    """{label: number of its mark}. said : labels that people left together, and how many did"""
+    votes = Counter[str]()
+    for labels, times in said:
+        votes.update(dict.fromkeys(labels, times))
+    order = sorted(votes, key=lambda label: (-votes[label], label))
+    return {label: number for number, label in enumerate(order[:MARKS])}
+
+
+def _shares(said: Sequence[tuple[Sequence[str], int]]) -> list[list[int | None]]:
+    """How many people left each label, by its mark; None: labels without one, and bad items."""
+    marks, found = _marks(said), Counter[int | None]()
+    for labels, times in said:
+        for label in labels or ("",):
+            found[marks.get(label)] += times
+    return [[mark, found[mark]] for mark in (*range(MARKS), None) if mark in found]
+
+
+def _names(labels: Sequence[str]) -> Sequence[str]:
+    """What somebody left, in words that stand with an "or" between them."""
+    return labels if 0 < len(labels) <= 3 else (first_of(labels) or "bad item",)
+
+
 def _words(labels: Sequence[str]) -> str:
-    return " or ".join(labels) if 0 < len(labels) <= 3 else first_of(labels) or "bad item"
+    return " or ".join(_names(labels))
 
 
 def _when(moment: datetime, zone: str | None) -> str:

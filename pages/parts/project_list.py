@@ -164,13 +164,9 @@ def _counts(project: ProjectSummary, person: str) -> str:
     """How much is answered, who answered last and when."""
     line = f"{project.answered:,} of {project.answered + project.left:,} answered"
     if project.last_answer is None:
-        return f"{line}  \nno answers yet"
-    who = (
-        ""
-        if project.last_by is None
-        else f"{'you' if project.last_by == person else escape(project.last_by)}, "
-    )
-    return f"{line}  \n{who}{ago(project.last_answer)}"
+        return f"{line},  \nnone yet"
+    who = "you" if project.last_by == person else escape(project.last_by or "")
+    return f"{line},  \n{f'last by {who}' if who else 'the last'} {ago(project.last_answer)}"
 
 
 def _spark(glance: Glance) -> str:

@@ -36,7 +36,9 @@ OPENED = Dispute(
     "",
     (NamedNote("Eve", AT, "Listen again."),),
 )
-FOUND = DisputeList((DisputeLine(3, "r3", (("wren",), ()), 0.8, 0.9),), 7, 2, several=True, by_row=True)
+FOUND = DisputeList(
+    (DisputeLine(3, "r3", (("wren",), ()), (2, 1), 0.8, 0.9),), 7, 2, several=True, by_row=True
+)
 
 
 def data_of(found: DisputeList = FOUND, opened: Dispute | None = OPENED, **more: Any) -> dict[str, Any]:
@@ -54,13 +56,38 @@ def test_the_card_has_who_said_what_and_the_labels_most_said_first() -> None:
     assert [one["probability"] for one in question["rows"]] == [0.5, 0.4, 0.1]
     assert all(one["shown"] for one in question["rows"])
     assert question["said"] == [
-        {"person": "Ada", "words": "wren", "when": "4 May 2026, 14:30 · 6.1 s", "note": "The rattle."},
-        {"person": "Ben", "words": "dunnock or wren", "when": "4 May 2026, 14:30", "note": ""},
-        {"person": "Cem", "words": "bad item", "when": "4 May 2026, 14:30 · 2.0 s", "note": ""},
+        {"person": "Ada", "names": [["wren", 0]], "when": "4 May 2026, 14:30 · 6.1 s", "note": "The rattle."},
+        {"person": "Ben", "names": [["dunnock", 1], ["wren", 0]], "when": "4 May 2026, 14:30", "note": ""},
+        {"person": "Cem", "names": [["bad item", None]], "when": "4 May 2026, 14:30 · 2.0 s", "note": ""},
     ]
     assert question["notes"] == [{"person": "Eve", "when": "4 May 2026, 14:30", "text": "Listen again."}]
-    assert question["list"] == [{"row": 3, "id": "Row r3", "words": "wren / bad item", "current": True}]
+    assert question["list"] == [
+        {"row": 3, "id": "Row r3", "words": "wren / bad item", "shares": [[0, 2], [None, 1]], "current": True}
+    ]
     assert (question["total"], question["nClasses"]) == (7, 4)
+
+
+def test_a_label_has_one_mark_wherever_it_stands() -> None:
+    """The most said first, ties by name; beyond the fourth, and for what nobody said, there is none."""
+    opinions = [("b", "c"), ("c",), ("a",), ("d",), ("e",)]
+    opened = replace(
+        OPENED,
+        opinions=tuple(Opinion("Ada", labels, AT, None, None) for labels in opinions),
+        candidates=(*"abcdef",),
+        shares={"f": 1.0},
+    )
+    line = DisputeLine(3, "r3", tuple(opinions), (1,) * len(opinions), 0.8, 0.9)
+    question = data_of(replace(FOUND, lines=(line,)), opened)["question"]
+    assert {one["label"]: one["mark"] for one in question["rows"]} == {
+        "c": 0,
+        "a": 1,
+        "b": 2,
+        "d": 3,
+        "e": None,
+        "f": None,
+    }
+    assert [one["names"] for one in question["said"]][:2] == [[["b", 2], ["c", 0]], [["c", 0]]]
+    assert question["list"][0]["shares"] == [[0, 2], [1, 1], [2, 1], [3, 1], [None, 1]]
 
 
 def test_shares_that_must_not_be_seen_are_not_sent() -> None:

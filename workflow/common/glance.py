@@ -27,7 +27,7 @@ class Glance:
     goal : the owner's, None where none is set      reached : whether it is
     more : about how many answers it still takes, None where nothing can be said
     pace : median seconds of the latest answers, known where `more` is
-    picture : a data URL of the first row's picture, "" where it has none
+    picture : a data URL of the first row's picture, or of what it sounds like, "" where it has neither
     """
 
     seq: int

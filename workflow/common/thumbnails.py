@@ -25,6 +25,11 @@ CONTENT_TYPE = "image/webp"
 SMALL_ENOUGH = 4_000
 """Letters of a data URL in a cell that is shown as it is."""
 
+SOUND_SIZE = 96, 80
+"""Points of the small picture of a recording, as a list of projects shows it on a fine screen."""
+HEARD = 5.0
+"""Seconds of a recording that are in it: of more than that one could tell no note."""
+
 MAKERS = threading.BoundedSemaphore(2)
 """How many are made at a time: a picture of 50 million points takes 200 MB while it is."""
 
@@ -61,6 +66,24 @@ def small_url(home: Home, image: str) -> str:
         logger.warning("The small picture of %s cannot be made.", image[:80])
         return ""
     return f"data:{CONTENT_TYPE};base64,{base64.b64encode(found).decode()}"
+
+
+def small_sound_url(home: Home, audio: str, segment: tuple[float | None, float | None] | None) -> str:
+    """A data URL of a small spectrogram: the first HEARD seconds of a recording as a row shows it, or of its segment; ""
+    where it cannot be read any more. It is drawn anew each time."""
+    from plcore.tables import MediaError
+
+    path = path_of(home.media_dir, audio.removeprefix(address("")))
+    start, end = segment or (None, None)
+    drawn = {"around": 0.0, "width": SOUND_SIZE[0], "height": SOUND_SIZE[1]}
+    given = {"path": str(path), "start": start, "end": end, "longest": HEARD, "heard": None, "dark": False}
+    try:
+        with MAKERS:
+            found = limited.look("spectrogram", {**given, "drawn": drawn}, path.stat().st_size)
+    except (MediaError, OSError):
+        logger.warning("The small picture of %s cannot be drawn.", path.name)
+        return ""
+    return f"data:image/png;base64,{found['png']}"
 
 
 def _kept(home: Home, digest: str, given: Callable[[], tuple[dict[str, str], int]]) -> bytes:

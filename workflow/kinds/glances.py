@@ -17,13 +17,14 @@ from weakref import WeakKeyDictionary
 
 from db.engine import Database
 from workflow.common.glance import Glance
-from workflow.common.rows import row_images
-from workflow.common.thumbnails import small_url
+from workflow.common.rows import row_view
+from workflow.common.thumbnails import small_sound_url, small_url
 from workflow.common.whole_file import whole_file
 from workflow.kinds import kind_of, stop_rules
 
 if TYPE_CHECKING:
     from db.projects import Project
+    from plcore import LabelTable
     from workflow.home import Home
 
 _log = logging.getLogger("winnow")
@@ -56,13 +57,19 @@ def glance_of(home: Home, project: Project, read_pace: Callable[[int], float | N
         now, table = kind_of(project).glance(learner, rules), learner.table
     finally:
         slot.lock.release()
-    images = row_images(table, 0) if kept is None else ()
-    picture = small_url(home, images[0]) if images else ""
-    now = replace(now, picture=picture if kept is None else kept.picture)
+    now = replace(now, picture=(kept.picture if kept else "") or _picture(home, table))
     if now.more is not None:
         now = replace(now, pace=read_pace(project.id))
     _keep(home, path, now)
     return now
+
+
+def _picture(home: Home, table: LabelTable) -> str:
+    """Of the first row, what it shows or what it sounds like; "" where it has neither."""
+    first = row_view(table, 0)
+    if first.image:
+        return small_url(home, first.image)
+    return small_sound_url(home, first.audio, first.segment) if first.audio else ""
 
 
 def _kept(home: Home, path: Path) -> Glance | None:

@@ -8,6 +8,7 @@ that person's, the dispute is open again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -49,6 +50,7 @@ BLIND_CHECK = "This row is a blind check: the model is measured on it, so that i
 @dataclass(frozen=True)
 class DisputeLine:
     """A row in dispute. said : what people left, each once, the most frequent first; () is a bad item
+    times : how many left each of these
 
     disagreement : 0 to 1, how far people are apart      doubt : 0 to 1, of the model; None where it is not asked
     """
@@ -56,6 +58,7 @@ class DisputeLine:
     row: int
     row_id: str
     said: tuple[tuple[str, ...], ...]
+    times: tuple[int, ...]
     disagreement: float
     doubt: float | None
 
@@ -190,7 +193,7 @@ def _lines(learner: Any) -> list[DisputeLine]:
     rows = sorted(disputed)
     views = {row: [view for view in pool.views(row) if view.over] for row in rows}
     lines = [
-        DisputeLine(row, learner.table.id_of(row), _said(pool, views[row]), disputed[row], None)
+        DisputeLine(row, learner.table.id_of(row), *_said(pool, views[row]), disputed[row], None)
         for row in rows
     ]
     if not _has_model(learner):
@@ -206,12 +209,9 @@ def _lines(learner: Any) -> list[DisputeLine]:
     return lines
 
 
-def _said(pool: Any, views: Sequence[View]) -> tuple[tuple[str, ...], ...]:
-    counts: dict[tuple[str, ...], int] = {}
-    for view in views:
-        labels = pool.names(view.folded.votes)
-        counts[labels] = counts.get(labels, 0) + 1
-    return tuple(sorted(counts, key=lambda labels: -counts[labels]))
+def _said(pool: Any, views: Sequence[View]) -> tuple[tuple[tuple[str, ...], ...], tuple[int, ...]]:
+    counts = Counter(pool.names(view.folded.votes) for view in views).most_common()
+    return tuple(labels for labels, _ in counts), tuple(times for _, times in counts)
 
 
 def _opinion(pool: Any, names: dict[int, str], log: Sequence[LogEntry], view: View) -> Opinion:

@@ -201,7 +201,7 @@ function heading({ data, saved }) {
         "span",
         {},
         make("b", { text: counts.answered.toLocaleString() }),
-        make("span", { class: "word", text: ` ${counts.done ?? "answered"}` }),
+        make("span", { class: counts.done ? null : "word", text: ` ${counts.done ?? "answered"}` }),
       ),
       make("span", { class: "quiet", text: `${counts.left.toLocaleString()} open` }),
       make("span", { class: "quiet", text: counts.share, title: counts.about }),

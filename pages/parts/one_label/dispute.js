@@ -8,7 +8,7 @@ import { press } from "../card/press.js";
 import { openSearch } from "./search.js";
 
 /** @import { Room, State } from "../card/types.js" */
-/** @import { DisputedLabel, DisputeQuestion } from "./types.js" */
+/** @import { DisputedLabel, DisputeQuestion, Mark } from "./types.js" */
 
 /** @type {Room<DisputeQuestion>} */
 export const dispute = {
@@ -50,11 +50,23 @@ const list = (state, { list: lines, total }) =>
         },
         make("strong", { text: one.id }),
         make("span", { class: "about", text: one.words }),
+        make(
+          "span",
+          { class: "votes", "aria-hidden": "true" },
+          ...one.shares.map(([mark, people]) => make("i", { "data-mark": mark, style: `flex-grow:${people}` })),
+        ),
       ),
     ),
     total > lines.length &&
       make("p", { class: "quiet small", text: `${(total - lines.length).toLocaleString()} more come later.` }),
   );
+
+/**
+ * The label's colour and shape, which stand wherever the label does.
+ *
+ * @param {Mark} mark
+ */
+const sign = (mark) => mark !== null && make("i", { class: "sign", "data-mark": mark, "aria-hidden": "true" });
 
 /** @param {DisputeQuestion} question */
 const said = ({ said: opinions }) =>
@@ -66,7 +78,11 @@ const said = ({ said: opinions }) =>
         "div",
         { class: "opinion" },
         make("strong", { text: one.person, dir: "auto" }),
-        make("span", { class: "label", text: one.words }),
+        make(
+          "span",
+          { class: "label" },
+          ...one.names.flatMap(([name, mark], place) => [place > 0 && " or ", sign(mark), name]),
+        ),
         make("span", { class: "quiet small", text: one.when }),
         one.note && make("p", { class: "because", dir: "auto", text: one.note }),
       ),
@@ -130,7 +146,7 @@ function choice(state, line) {
     make(
       "span",
       { class: "what" },
-      make("span", { class: "label", text: line.label }),
+      make("span", { class: "label" }, sign(line.mark), line.label),
       make("span", { class: "about", text: line.about }),
     ),
     ...(line.shown ? shareBar(percent) : []),

@@ -55,17 +55,24 @@ export interface CandidateQuestion extends Question {
 /** What the search of all classes needs to know of a question. */
 export type SearchedQuestion = Pick<CandidateQuestion, "none" | "nClasses" | "groups"> & { rows: Line[] };
 
+/** The number of a label's colour and shape; null: it has none */
+export type Mark = number | null;
+
 /** A label of a disputed row. about : who says so. shown : whether the model's share is */
 export interface DisputedLabel extends Line {
   shown: boolean;
+  mark: Mark;
 }
 
-/** A row that people disagree on. list : the disputes, worst first, of which there are `total`. said : who said what */
+/**
+ * A row that people disagree on. list : the disputes, worst first, of which there are `total`; each with how many people
+ * left the label of a mark. said : who said what, the names with an "or" between them
+ */
 export interface DisputeQuestion extends Question {
   rows: DisputedLabel[];
-  list: { row: number; id: string; words: string; current: boolean }[];
+  list: { row: number; id: string; words: string; shares: [mark: Mark, people: number][]; current: boolean }[];
   total: number;
-  said: { person: string; words: string; when: string; note: string }[];
+  said: { person: string; names: [name: string, mark: Mark][]; when: string; note: string }[];
   notes: { person: string; when: string; text: string }[];
   /** The key that says "none of these", or searches. */
   noneKey: string;

@@ -110,10 +110,12 @@ def test_a_value_stands_with_its_interval() -> None:
 
 
 def test_who_was_last_is_told_where_it_may_be() -> None:
-    assert "Ada, " in project_list._counts(PROJECT, "Bob")
-    assert "you, " in project_list._counts(PROJECT, "Ada")
-    assert "no answers yet" in project_list._counts(replace(PROJECT, last_answer=None), "Ada")
-    assert re.search(r"answered  \n\d+ \w+ ago$", project_list._counts(replace(PROJECT, last_by=None), "Ada"))
+    assert "last by Ada " in project_list._counts(PROJECT, "Bob")
+    assert "last by you " in project_list._counts(PROJECT, "Ada")
+    assert project_list._counts(replace(PROJECT, last_answer=None), "Ada").endswith("answered,  \nnone yet")
+    assert re.search(
+        r"answered,  \nthe last \d+ \w+ ago$", project_list._counts(replace(PROJECT, last_by=None), "Ada")
+    )
 
 
 def test_the_curve_is_numbers_alone_and_ends_at_the_last() -> None:

@@ -7,14 +7,24 @@ import hashlib
 import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from plcore.tables import MediaError, thumbnail
 from tests.plcore.tables.zips import picture
+from tests.workflow.sounds import tone
 from workflow.common import limited, thumbnails
 from workflow.common.files import address, path_of
-from workflow.common.thumbnails import SMALL_ENOUGH, small_address, small_url, thumbnail_of
+from workflow.common.thumbnails import (
+    HEARD,
+    SMALL_ENOUGH,
+    SOUND_SIZE,
+    small_address,
+    small_sound_url,
+    small_url,
+    thumbnail_of,
+)
 from workflow.home import Home
 
 LARGE = picture(1, "JPEG", (500, 300))
@@ -97,6 +107,29 @@ def test_one_that_is_gone_or_damaged_is_left_out_of_a_list(home: Home, image: Pa
 def test_the_address_of_a_small_picture_is_that_of_its_file(home: Home) -> None:
     assert small_address(address(NAME)) == f"files/{NAME}/small"
     assert small_address(url(LARGE)) == url(LARGE)
+
+
+def test_a_recording_is_drawn_small_by_its_segment(home: Home) -> None:
+    """Silence for three seconds, then a tone: a row's segment is drawn, of more than HEARD seconds the first."""
+    name = "0" * 64 + ".wav"
+    path = path_of(home.media_dir, name)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(tone(20.0, begins=3.0))
+
+    def loud(segment: tuple[float | None, float | None] | None) -> float:
+        found = small_sound_url(home, address(name), segment)
+        data = base64.b64decode(found.removeprefix("data:image/png;base64,"))
+        grey = np.asarray(Image.open(io.BytesIO(data)))
+        assert grey.shape == SOUND_SIZE[::-1]
+        return float((grey.max(axis=0) > 200).mean())
+
+    assert loud((0.0, 2.0)) == 0
+    assert loud((4.0, 6.0)) == 1
+    assert loud(None) == loud((None, 15.0)) == pytest.approx((HEARD - 3) / HEARD, abs=0.02)
+    path.write_bytes(b"junk")
+    assert small_sound_url(home, address(name), None) == ""
+    path.unlink()
+    assert small_sound_url(home, address(name), None) == ""
 
 
 def test_two_are_made_at_a_time_and_no_more(home: Home, image: Path, monkeypatch: pytest.MonkeyPatch) -> None:

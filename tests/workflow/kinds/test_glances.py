@@ -13,9 +13,12 @@ import pytest
 from db import projects as stored
 from plcore.loop import StopRules
 from tests.workflow.kind_worlds import KindWorld
+from tests.workflow.sounds import tone
 from tests.workflow.world import annotator, answer_next, small_project, somebody
 from workflow import answering, progress, projects, stopping
 from workflow.access import NotAllowed
+from workflow.common.files import address, path_of
+from workflow.common.rows import RowView
 from workflow.home import Home
 from workflow.kinds import glances, kind_of
 from workflow.seat import Seat
@@ -159,10 +162,33 @@ def test_each_sees_their_own_projects(home: Home, owner: int) -> None:
 
 def test_a_first_row_with_a_picture_shows_it(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = Seat(home, owner, small_project(home, owner))
+    seat.settle()
+    assert progress.at_a_glance(seat)[seat.project_id or 0].picture == ""
     monkeypatch.setattr(
-        glances, "row_images", lambda table, row: ("data:image/png;base64,AAAA",) * (row == 0)
+        glances, "row_view", lambda table, row: RowView(row, "r", "data:image/png;base64,AAAA", None, ())
     )
+    answer_next(home, owner, seat.project_id or 0)
+    seat.settle()
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == "data:image/png;base64,AAAA"
+
+
+def test_a_first_row_with_a_recording_shows_what_it_sounds_like(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"{'0' * 64}.wav"
+    path = path_of(home.media_dir, name)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(tone(3))
+    seat = Seat(home, owner, small_project(home, owner))
+    heard = RowView(0, "r", None, None, (), audio=address(name), segment=(1.0, 2.0))
+    monkeypatch.setattr(glances, "row_view", lambda table, row: heard)
+    seat.settle()
+    picture = progress.at_a_glance(seat)[seat.project_id or 0].picture
+    assert picture.startswith("data:image/png;base64,")
+    path.unlink()
+    answer_next(home, owner, seat.project_id or 0)
+    seat.settle()
+    assert progress.at_a_glance(seat)[seat.project_id or 0].picture == picture, "it is drawn once"
 
 
 def test_a_full_disk_ends_no_list(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:

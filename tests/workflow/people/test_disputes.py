@@ -50,6 +50,7 @@ def test_a_row_is_in_dispute_once_two_people_differ(chief: Seat) -> None:
     assert (found.total, found.settled, found.several, found.by_row) == (2, 0, True, True)
     assert disputes.count_open(seat) == 2
     assert {one.row: one.said for one in found.lines} == {apart: (("ant",), ("bee",)), bad: (("ant",), ())}
+    assert {one.times for one in found.lines} == {(1, 1)}
     assert all(one.disagreement == 1.0 for one in found.lines)
 
 
