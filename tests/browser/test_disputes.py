@@ -72,7 +72,7 @@ def test_a_dispute_is_raised_settled_by_keys_and_exported(
     for number, label in enumerate(by_name[:1] + by_name[-1:]):
         for place in (said, eve.get_by_role("region", name="Verdict")):
             named = place.locator(".label", has_text=label)
-            expect(named.locator(".sign")).to_have_attribute("data-mark", str(number))
+            expect(named.locator(".swatch")).to_have_attribute("data-mark", str(number))
     store = eve.get_by_role("button", name="Store the verdict")
     expect(store).to_be_disabled()
     eve.keyboard.press(room.key_for(eve, given[1]))

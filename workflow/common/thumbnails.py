@@ -69,8 +69,10 @@ def small_url(home: Home, image: str) -> str:
 
 
 def small_sound_url(home: Home, audio: str, segment: tuple[float | None, float | None] | None) -> str:
-    """A data URL of a small spectrogram: the first HEARD seconds of a recording as a row shows it, or of its segment; ""
-    where it cannot be read any more. It is drawn anew each time."""
+    """A data URL of a small spectrogram: the first HEARD seconds of a recording as a row shows it, or of its segment.
+
+    "" where it cannot be read any more. It is drawn anew each time.
+    """
     from plcore.tables import MediaError
 
     path = path_of(home.media_dir, audio.removeprefix(address("")))

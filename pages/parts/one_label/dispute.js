@@ -66,7 +66,7 @@ const list = (state, { list: lines, total }) =>
  *
  * @param {Mark} mark
  */
-const sign = (mark) => mark !== null && make("i", { class: "sign", "data-mark": mark, "aria-hidden": "true" });
+const swatch = (mark) => mark !== null && make("i", { class: "swatch", "data-mark": mark, "aria-hidden": "true" });
 
 /** @param {DisputeQuestion} question */
 const said = ({ said: opinions }) =>
@@ -81,7 +81,7 @@ const said = ({ said: opinions }) =>
         make(
           "span",
           { class: "label" },
-          ...one.names.flatMap(([name, mark], place) => [place > 0 && " or ", sign(mark), name]),
+          ...one.names.flatMap(([name, mark], place) => [place > 0 && " or ", swatch(mark), name]),
         ),
         make("span", { class: "quiet small", text: one.when }),
         one.note && make("p", { class: "because", dir: "auto", text: one.note }),
@@ -146,7 +146,7 @@ function choice(state, line) {
     make(
       "span",
       { class: "what" },
-      make("span", { class: "label" }, sign(line.mark), line.label),
+      make("span", { class: "label" }, swatch(line.mark), line.label),
       make("span", { class: "about", text: line.about }),
     ),
     ...(line.shown ? shareBar(percent) : []),
