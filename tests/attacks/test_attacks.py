@@ -28,7 +28,7 @@ from workflow.seat import Seat
 
 pytestmark = pytest.mark.slow
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 TABLES = ("people", "projects", "entries", "members", "links", "sign_ins", "tokens")
 
 
@@ -157,7 +157,7 @@ def page_of(server: Server, there: World, who: str, session: str = "") -> Client
     cookie = {"Cookie": f"winnow_signin_{server.port}={there.cookies[who]}"}
     names = [Subprotocol(one) for one in ("streamlit", "none", session) if one]
     url = f"ws://127.0.0.1:{server.port}/_stcore/stream"
-    return connect(url, additional_headers=cookie, subprotocols=names, max_size=None)
+    return connect(url, additional_headers=cookie, subprotocols=names, max_size=None, open_timeout=PATIENCE)
 
 
 def drawn(page: ClientConnection, name: str = "", query: str = "") -> bytes:
@@ -165,7 +165,7 @@ def drawn(page: ClientConnection, name: str = "", query: str = "") -> bytes:
     page.send(BackMsg(rerun_script=ClientState(page_name=name, query_string=query)).SerializeToString())
     came, told = b"", ForwardMsg()
     while told.WhichOneof("type") != "script_finished":
-        frame = page.recv(timeout=60)
+        frame = page.recv(timeout=PATIENCE)
         assert isinstance(frame, bytes)
         told.ParseFromString(frame)
         came += frame
@@ -196,7 +196,7 @@ def test_a_session_of_somebody_else_is_not_to_be_had(server: Server, there: Worl
         told = ForwardMsg()
         page.send(BackMsg(rerun_script=ClientState()).SerializeToString())
         while told.WhichOneof("type") != "new_session":
-            frame = page.recv(timeout=60)
+            frame = page.recv(timeout=PATIENCE)
             assert isinstance(frame, bytes)
             told.ParseFromString(frame)
         mine = told.new_session.initialize.session_id

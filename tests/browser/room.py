@@ -80,6 +80,12 @@ def open_first_line(page: Page) -> None:
 
 def import_csv(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
     """Upload through the Import page, take its guesses, and create the project; true labels stay hidden."""
+    begin_import(page, base, frame, name)
+    page.locator(CARD).wait_for()
+
+
+def begin_import(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
+    """The same, up to the press that creates the project."""
     page.goto(f"{base}/import")
     written = io.StringIO()
     frame.to_csv(written, index=False)
@@ -91,7 +97,6 @@ def import_csv(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
     if page.get_by_role("combobox", name=TRUTH).count():
         hide_truth(page)
     create.click()
-    page.locator(CARD).wait_for()
 
 
 TRUTH = "The other true labels"
@@ -106,6 +111,27 @@ def hide_truth(page: Page) -> None:
             page.get_by_role("option", name=hidden).click(timeout=3_000)
             break
     expect(box).to_have_value(hidden)
+
+
+_SLOWLY = """() => {
+    const play = HTMLMediaElement.prototype.play;
+    HTMLMediaElement.prototype.play = function () {
+        this.playbackRate = 0.25;
+        return play.call(this);
+    };
+}"""
+
+
+def play_slowly(page: Page) -> None:
+    """Recordings that begin to play from now on take four times as long, or a busy machine looks, or presses, when they
+    have ended."""
+    page.add_init_script(f"({_SLOWLY})()")
+    page.evaluate(_SLOWLY)
+
+
+def settle(page: Page) -> None:
+    """Until the card has measured its room, in the frame after it was drawn."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def token(page: Page) -> str:

@@ -98,6 +98,7 @@ def test_forty_clips_are_heard_and_the_table_comes_back(
     page: Page, server: Server, errors_of: Callable[[Page], list[str]]
 ) -> None:
     errors, rows = errors_of(page), raven()
+    room.play_slowly(page)
     page.goto(f"{server.base}/import")
     page.locator(room.TABLE_BOX).set_input_files(
         {"name": "Dawn chorus.zip", "mimeType": "application/zip", "buffer": packed(rows)}

@@ -7,7 +7,7 @@ import re
 import signal
 import sqlite3
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
+from tests.turns import give_turn
 from tests.workflow.world import small_project
 from workflow.home import open_home
 from workflow.people import team
@@ -70,9 +71,7 @@ def newest_model(server: Server, project: int) -> int:
 def give_workers_their_turn(server: Server) -> None:
     """Workers take the time that is left over, which on a busy machine may be none for minutes."""
     for worker in workers_of(server):
-        with suppress(OSError):  # it has just ended
-            for thread in Path(f"/proc/{worker}/task").iterdir():
-                os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
+        give_turn(worker)
 
 
 def wait_for_model(page: Page, server: Server, project: int, least: int) -> None:

@@ -24,6 +24,8 @@ from workflow.home import home as process_home
 from workflow.people import team
 
 Open = Callable[..., AppTest]
+PATIENCE = 600
+"""Seconds that a page may take to be drawn: the first of a process imports the house, and the machine may be busy."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -57,7 +59,7 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Open:
 
     def open_page(person: int, page: str | None = None, **query: str) -> AppTest:
         monkeypatch.setattr(frame, "person_id", lambda: person)
-        test = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=30)
+        test = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=PATIENCE)
         for name, value in query.items():
             test.query_params[name] = value
         test.run()

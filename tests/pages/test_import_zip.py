@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import frame
 from tests.conftest import ROOT
-from tests.pages.conftest import listed_problems
+from tests.pages.conftest import PATIENCE, listed_problems
 from tests.pages.file_boxes import give
 from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow.media.test_finding import FILES, ZIP, kept
@@ -38,7 +38,7 @@ def owner(home: Home) -> int:
 @pytest.fixture
 def page(owner: int, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setattr(frame, "person_id", lambda: owner)
-    test = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=30)
+    test = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=PATIENCE)
     return test.run().switch_page("import_table.py").run()
 
 

@@ -17,7 +17,7 @@ from plcore import LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
 from tests.conftest import ROOT
-from tests.pages.conftest import Open, open_at_side, words
+from tests.pages.conftest import PATIENCE, Open, open_at_side, words
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import answering, classes, projects, reviewing, room
@@ -181,7 +181,7 @@ def test_the_settings_page_is_the_owners(home: Home, owner: int, monkeypatch: py
     small_project(home, owner)
     ada = annotator(home, owner, "Ada")
     monkeypatch.setattr(frame, "person_id", lambda: ada)
-    direct = AppTest.from_file(str(ROOT / "pages" / "project_page.py"), default_timeout=30).run()
+    direct = AppTest.from_file(str(ROOT / "pages" / "project_page.py"), default_timeout=PATIENCE).run()
     assert "owner" in words(direct)
     assert not direct.button
 

@@ -16,6 +16,7 @@ from pages.parts import charts, frame, map_chart, oracle_button
 from pages.parts.one_label import progress as progress_part
 from plcore.loop.stopping import StopRules
 from tests.conftest import ROOT
+from tests.pages.conftest import PATIENCE
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
 from workflow import (
@@ -41,7 +42,7 @@ Open = Callable[..., AppTest]
 def show(monkeypatch: pytest.MonkeyPatch) -> Open:
     def open_page(person: int, page: str, project: int) -> AppTest:
         monkeypatch.setattr(frame, "person_id", lambda: person)
-        test = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=30)
+        test = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=PATIENCE)
         test.query_params["project"] = str(project)
         test.run()
         test.switch_page(page).run()

@@ -192,6 +192,7 @@ def test_recordings_have_players_and_one_plays_at_a_time(
     page: Page, server: Server, home: Home, name: str
 ) -> None:
     seat = alike_project(home, OWNER, name, "sound")
+    room.play_slowly(page)
     open_batch(page, server, seat)
     playing = "all => all.map(one => !one.paused)"
     expect(page.locator(".tile canvas")).to_have_count(12)

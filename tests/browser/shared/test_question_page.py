@@ -78,11 +78,6 @@ def box(page: Page, selector: str) -> dict[str, float]:
     return {"x": found["x"], "y": found["y"], "width": found["width"], "height": found["height"]}
 
 
-def settle(page: Page) -> None:
-    """Until the card has measured its room, in the frame after it was drawn."""
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
 def sideways(page: Page) -> int:
     """Pixels that the page, or a box on the card, can be moved sideways."""
     return int(
@@ -103,7 +98,7 @@ def test_on_a_desk_the_row_gets_the_room_and_nothing_moves(
     page: Page, server: Server, make: Callable[[str], int], shown: str
 ) -> None:
     room.annotate(page, server, make(shown))
-    settle(page)
+    room.settle(page)
     instance, ask = box(page, ".instance"), box(page, ".ask")
     assert instance["height"] >= 0.6 * 800
     assert instance["width"] >= 1.6 * ask["width"]
@@ -114,7 +109,7 @@ def test_on_a_desk_the_row_gets_the_room_and_nothing_moves(
     assert box(page, ".choice")["height"] < 60, "name on one line, share beneath"
     places = []
     for _ in range(4):
-        settle(page)
+        room.settle(page)
         places.append([box(page, one) for one in (".instance", ".ask", ".choice", ".foot")])
         assert sideways(page) <= 0
         room.press(page, "1")
@@ -169,7 +164,7 @@ def test_on_a_phone_six_choices_are_in_sight(
 ) -> None:
     page = phone
     room.annotate(page, server, make(shown))
-    settle(page)
+    room.settle(page)
     instance, foot = box(page, ".instance"), box(page, ".foot")
     assert 0.3 * 844 <= instance["height"] <= 0.4 * 844
     assert instance["y"] <= 60, "one line over it"
@@ -195,7 +190,7 @@ def test_on_a_phone_six_choices_are_in_sight(
     assert sideways(page) <= 0
     before = [box(page, one) for one in (".instance", ".choice", ".foot")]
     room.press(page, "1")
-    settle(page)
+    room.settle(page)
     assert [box(page, one) for one in (".instance", ".choice", ".foot")] == before
     page.get_by_role("button", name="More").tap()
     expect(page.get_by_role("button", name="More")).to_have_attribute("aria-expanded", "true")
@@ -214,7 +209,7 @@ def test_text_of_twice_the_size_scrolls_nothing_sideways(
     for one in (phone, page):
         room.annotate(one, server, project)
         one.evaluate("document.documentElement.style.fontSize = '200%'")
-        settle(one)
+        room.settle(one)
         assert sideways(one) <= 0
 
 
@@ -242,8 +237,8 @@ def test_the_head_of_a_phone_is_one_line(phone: Page, server: Server, make: Call
 def test_a_toast_stands_at_the_foot(page: Page, server: Server) -> None:
     """Above it would cover the box that chooses the project."""
     table = pd.DataFrame({"id": range(8), "candidates": "ant|bee", "x": range(8)})
-    room.import_csv(page, server.base, table, "toasted")
-    expect(page.get_by_test_id("stToast")).to_be_visible()
+    room.begin_import(page, server.base, table, "toasted")
+    expect(page.get_by_test_id("stToast")).to_be_visible()  # for seconds, whenever the card comes
     assert box(page, "[data-testid=stToast]")["y"] > 400
 
 

@@ -30,6 +30,7 @@ def project(home: Home, name: str) -> int:
 @pytest.fixture
 def hearing(page: Page, server: Server, project: int) -> Page:
     """The card with a segment of two seconds, drawn."""
+    room.play_slowly(page)
     room.annotate(page, server, project)
     drawn(page)
     return page
@@ -38,6 +39,7 @@ def hearing(page: Page, server: Server, project: int) -> Page:
 def drawn(page: Page) -> Locator:
     picture = page.locator(".spectrogram.there")
     picture.wait_for()
+    room.settle(page)
     return picture
 
 
@@ -128,14 +130,11 @@ def test_an_answered_recording_is_let_go_and_the_next_plays(hearing: Page) -> No
 def test_it_plays_from_begin_to_end_of_the_segment_and_again(hearing: Page) -> None:
     page, first = hearing, begins(hearing)
     assert audio(page).evaluate(AT) == pytest.approx(first)
-    audio(page).evaluate(
-        "audio => { audio.playbackRate = 0.25 }"
-    )  # or a busy machine presses when it has ended
+    cursor = page.locator(".cursor")
+    here = cursor.bounding_box()
     page.keyboard.press("p")
     wait_until(page, f"audio => audio.currentTime > {first + 0.2}")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    cursor = page.locator(".cursor")
-    here = cursor.bounding_box()
     wait_until(page, f"audio => audio.currentTime > {first + 0.8}")
     there = cursor.bounding_box()
     assert here is not None
@@ -235,6 +234,7 @@ def test_what_cannot_be_decoded_is_played_alone_and_says_so(page: Page, server: 
         "**/spectrogram?*",
         lambda route: route.fulfill(status=415, content_type="text/plain", body="It may be damaged."),
     )
+    room.play_slowly(page)
     room.annotate(page, server, project)
     expect(page.get_by_text("No picture of this sound: It may be damaged.")).to_be_visible()
     expect(page.locator(".spectrogram")).to_have_count(0)
@@ -299,6 +299,7 @@ def test_on_a_phone_the_choices_stay_in_sight(
 
 
 def test_review_shows_it_too(page: Page, server: Server, project: int) -> None:
+    room.play_slowly(page)
     room.annotate(page, server, project)
     first = begins(page)
     row = room.row_id(page)
@@ -315,6 +316,7 @@ def test_review_shows_it_too(page: Page, server: Server, project: int) -> None:
 def test_a_list_plays_at_its_mark_one_at_a_time(page: Page, server: Server, project: int) -> None:
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.resource_type))
+    room.play_slowly(page)
     page.goto(f"{server.base}/queue?project={project}")
     grid = page.get_by_test_id("stDataFrame").first
     expect(grid.locator("[role=columnheader]", has_text="Sound")).to_be_attached()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
-from tests.browser.shared.test_question_page import box, phone, settle, sideways, six_project
+from tests.browser.shared.test_question_page import box, phone, sideways, six_project
 from tests.browser.test_accessibility import findings
 from workflow import demos, projects
 from workflow.home import Home
@@ -30,7 +30,7 @@ def demo(home: Home) -> Iterator[int]:
 
 
 def places(page: Page) -> list[dict[str, float]]:
-    settle(page)
+    room.settle(page)
     return [box(page, one) for one in (".choice >> nth=0", ".choice >> nth=5", ".foot")]
 
 
@@ -70,7 +70,7 @@ def test_on_a_phone_a_tour_hides_none_of_six_choices(phone: Page, server: Server
 
     page.get_by_role("button", name="End the tour").tap()
     expect(page.locator(".st-key-winnow_tour")).to_have_count(0)
-    settle(page)
+    room.settle(page)
     assert box(page, ".instance")["height"] >= 0.37 * 844, "the row has its room again"
 
 

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import class_box
 from pages.parts.class_box import LISTED, offered, with_in_name
+from tests.pages.conftest import PATIENCE
 
 MANY = tuple(f"class {number:05d}" for number in range(100_000))
 
@@ -20,7 +21,7 @@ def page(classes: tuple[str, ...]) -> None:
 
 
 def drawn(classes: tuple[str, ...], typed: str | None = None) -> AppTest:
-    test = AppTest.from_function(page, args=(classes,), default_timeout=60)
+    test = AppTest.from_function(page, args=(classes,), default_timeout=PATIENCE)
     if typed is not None:
         test.session_state["label"] = typed
     return test.run()

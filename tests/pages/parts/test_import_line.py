@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import PATIENCE, Open, words
 from tests.pages.file_boxes import give
 from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project
@@ -47,7 +47,7 @@ def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
         show(place, 2, None)
         show(place, before, None)
 
-    test = AppTest.from_function(page, args=(before,), default_timeout=30).run()
+    test = AppTest.from_function(page, args=(before,), default_timeout=PATIENCE).run()
     assert not test.exception
     assert [one.value.startswith(said or "?") for one in test.info] == ([True] if said else [])
     if said:
@@ -62,7 +62,7 @@ def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:
 
         show(st.empty(), 0, 0.25)
 
-    test = AppTest.from_function(page, default_timeout=30).run()
+    test = AppTest.from_function(page, default_timeout=PATIENCE).run()
     assert not test.exception
     (progress,) = test.get("progress")
     assert progress.proto.text == "Looking at every file … 25\u00a0%"

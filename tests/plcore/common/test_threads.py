@@ -22,13 +22,13 @@ entered, leave, seen = threading.Event(), threading.Event(), []
 def beside():
     with one_thread():
         entered.set()
-        leave.wait(10)
+        leave.wait(60)
         seen.append(blas_threads())
 
 other = threading.Thread(target=beside)
 with one_thread():
     other.start()
-    assert entered.wait(10)
+    assert entered.wait(60)
     leave.set()
     other.join()
     assert seen == [{1}]
@@ -39,7 +39,7 @@ for event in (entered, leave):
 other = threading.Thread(target=beside)
 with one_thread():
     other.start()
-    assert entered.wait(10)
+    assert entered.wait(60)
 assert blas_threads() == {1}, "the other thread is still inside"
 leave.set()
 other.join()

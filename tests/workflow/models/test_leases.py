@@ -67,7 +67,7 @@ def killed(home: Home) -> None:
             "REST": str(leases.REST.total_seconds()),
         },
         cwd=ROOT,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert ended.returncode == -signal.SIGKILL
@@ -165,9 +165,7 @@ def test_an_idle_worker_only_looks_whether_anybody_wrote(
         return real(home)
 
     def until_trained(seq: int) -> None:
-        until = time.monotonic() + 30
-        while newest_version(home, project) < seq:
-            assert time.monotonic() < until
+        while newest_version(home, project) < seq:  # no longer than a test may take
             time.sleep(0.02)
 
     monkeypatch.setattr(training, "news", news)
@@ -176,13 +174,11 @@ def test_an_idle_worker_only_looks_whether_anybody_wrote(
     thread.start()
     try:
         until_trained(0)
-        until = time.monotonic() + 30
         resting = False
-        while not resting and time.monotonic() < until:  # what it wrote itself is news, too
+        while not resting:  # what it wrote itself is news, too
             looked.clear()
             time.sleep(5 * training.POLL)
             resting = not looked
-        assert resting
         until_trained(answer_next(home, owner, project).seq)
         assert looked
     finally:
