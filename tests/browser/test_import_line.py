@@ -103,7 +103,8 @@ def test_a_file_is_read_once_though_its_page_is_loaded_anew_and_its_websocket_cu
     with held_up(server):
         send(page, server, "mine.csv")
         expect(page).to_have_url(re.compile("file-import="))
-        begun = readings()
+        while not (begun := readings()):  # the page says it as the reading begins
+            page.wait_for_timeout(50)
         assert len(begun) == 1
         page.reload()
         expect(reading).to_be_visible()

@@ -411,7 +411,7 @@ OWN_WINNOW: dict[str, UseCase] = {
     ),
     "making.find": lambda seat, _world, _row: demos.find(seat, A_DEMO),
     "making.make": lambda seat, _world, _row: demos.make(seat, A_DEMO),
-    "making.ask": lambda seat, _world, _row: demos.ask(seat, A_DEMO).wait(60),
+    "making.ask": lambda seat, _world, _row: demos.ask(seat, A_DEMO).wait(600),
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
     "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
     "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),

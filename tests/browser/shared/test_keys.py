@@ -24,6 +24,10 @@ WATCH = """
       if (line?.dataset.seq && window.seen.saved.at(-1) !== line.dataset.seq) window.seen.saved.push(line.dataset.seq);
     }
   };
+  // A busy machine may paint no frame between two drawings.
+  for (const host of document.querySelectorAll("*"))
+    if (host.shadowRoot?.querySelector(".card"))
+      new MutationObserver(look).observe(host.shadowRoot, { childList: true, subtree: true });
   const tick = () => { look(); requestAnimationFrame(tick); };
   tick();
 }

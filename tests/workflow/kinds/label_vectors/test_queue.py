@@ -49,6 +49,7 @@ def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int
 
 def test_the_queue_downloads_whole_and_for_the_owner_alone(home: Home, owner: int) -> None:
     project = vector_project(home, owner)
+    Seat(home, owner, project).settle()  # as above
     view = queue.list_queue(Seat(home, owner, project))
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
     assert [(line["row_id"], line["label"]) for line in lines] == [
