@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 from playwright.sync_api import TimeoutError as PageTimeout
 from sqlalchemy import NullPool, create_engine, text
 
@@ -59,6 +59,22 @@ def type_choice(page: Page, box: Locator, text: str) -> None:
     raise AssertionError(f"{text!r} could not be chosen")
 
 
+def drawn(page: Page) -> None:
+    """Until the server has drawn what it is drawing now."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
+def place_of(one: Locator) -> FloatRect:
+    """Where it stands once the page is drawn and nothing moves it any more: for who clicks beside it, or in it."""
+    drawn(one.page)
+    found = one.bounding_box()
+    while True:
+        one.page.wait_for_timeout(100)
+        before, found = found, one.bounding_box()
+        if found is not None and found == before:
+            return found
+
+
 def open_line(page: Page, row: str) -> None:
     """Click on the line of this row in a list, in any cell but its tick. The list is drawn on a canvas; the table that
     it holds for screen readers says where the line stands."""
@@ -66,8 +82,7 @@ def open_line(page: Page, row: str) -> None:
     cell = grid.locator("[role=gridcell]").get_by_text(row, exact=True).first
     cell.wait_for(state="attached")
     place = int((cell.get_attribute("id") or "").rpartition("-")[2])
-    box = grid.locator("canvas").first.bounding_box()
-    assert box is not None
+    box = place_of(grid.locator("canvas").first)
     pictured = grid.locator("[role=columnheader]", has_text=re.compile("^(Picture|Sound)$")).count()
     page.mouse.click(box["x"] + 140, box["y"] + 35 + (56 if pictured else 35) * (place + 0.5))
 

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser import room
 from tests.browser.conftest import ARGUMENTS
@@ -68,6 +68,8 @@ def go(page: Page, address: str, heading: str, selector: str, settle: int = SETT
         page.get_by_role("heading", name=heading, exact=True).wait_for()
     else:
         page.locator(selector).first.wait_for()
+    room.drawn(page)
+    expect(page.locator("[data-testid=stSkeleton]:visible")).to_have_count(0)
     page.wait_for_timeout(settle)
 
 

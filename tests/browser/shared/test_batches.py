@@ -171,9 +171,7 @@ def test_a_choice_from_the_queue_is_confirmed_as_the_label_chosen(
 ) -> None:
     page.goto(f"{server.base}/queue?project={pictures.project_id}")
     table = page.locator("[data-testid=stDataFrame] canvas").first
-    table.wait_for()
-    box = table.bounding_box()
-    assert box is not None
+    box = room.place_of(table)
     ticked = ("Ask this row next", "Look at 2 of them together", "Look at 3 of them together")
     for line, button in enumerate(ticked):  # the ticks stand left of each line
         page.mouse.click(box["x"] + 18, box["y"] + 35 + 56 * (line + 0.5))

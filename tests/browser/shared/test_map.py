@@ -33,8 +33,7 @@ def test_a_click_asks_a_row_and_a_lasso_many(
     page.reload()
     page.get_by_text("Open rows can still be asked about").wait_for()
     marks.first.wait_for()
-    still_open = marks.last.locator(".point").last.bounding_box()  # they are drawn above all others
-    assert still_open is not None
+    still_open = room.place_of(marks.last.locator(".point").last)  # they are drawn above all others
     page.mouse.click(still_open["x"] + still_open["width"] / 2, still_open["y"] + still_open["height"] / 2)
     ask = page.get_by_role("button", name="Ask this row")
     ask.wait_for()
@@ -46,8 +45,7 @@ def test_a_click_asks_a_row_and_a_lasso_many(
     marks.first.wait_for()
     page.locator(".js-plotly-plot").hover()
     page.locator("[data-title='Lasso Select']").click()
-    plot = page.locator(".js-plotly-plot .nsewdrag").bounding_box()
-    assert plot is not None
+    plot = room.place_of(page.locator(".js-plotly-plot .nsewdrag"))
     left, top, right, low = 4, 40, plot["width"] - 4, plot["height"] - 4
     page.mouse.move(plot["x"] + left, plot["y"] + top)
     page.mouse.down()

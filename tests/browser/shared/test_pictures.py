@@ -104,8 +104,7 @@ def test_the_lists_show_small_pictures_and_a_point_of_the_map_its_row(
     point = page.locator(".js-plotly-plot .scatterlayer .point").first
     point.wait_for()
     expect(page.get_by_text("Click a point to see its row")).to_be_visible()
-    box = point.bounding_box()
-    assert box is not None
+    box = room.place_of(point)
     pointed = page.locator(".pointed")
     expect(pointed).to_be_hidden()
     page.mouse.move(box["x"] - 30, box["y"])

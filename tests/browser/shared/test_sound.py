@@ -338,8 +338,7 @@ def test_a_list_plays_at_its_mark_one_at_a_time(page: Page, server: Server, proj
     wait_until(page, "audio => audio.paused")
 
     asked.clear()
-    box = grid.locator("canvas").first.bounding_box()
-    assert box is not None
+    box = room.place_of(grid.locator("canvas").first)
     page.mouse.click(box["x"] + 140, box["y"] + 35 + 56 * 2.5)  # another line, beside its mark
     expect(audio(page)).to_have_attribute("preload", "none")
     drawn(page)
