@@ -37,7 +37,7 @@ def start(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,  # a worker has the time that nobody else wants
     )
 
 

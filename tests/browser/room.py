@@ -109,6 +109,7 @@ def begin_import(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:
     )
     create = page.get_by_role("button", name="Create project")
     create.wait_for()
+    drawn(page)
     if page.get_by_role("combobox", name=TRUTH).count():
         hide_truth(page)
     create.click()

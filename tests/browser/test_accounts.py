@@ -125,6 +125,7 @@ def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
         expect(second.get_by_role("button", name="Sign out all others")).to_have_count(0)
     else:
         page.goto(f"{server.base}/people")
+        room.drawn(page)  # or the last of them might not be there yet
         what, then = ("Browsers", "Sign out") if ended_by == "the owner" else ("End access", "End it now")
         page.get_by_role("button", name=what).last.click()
         page.get_by_test_id("stPopoverBody").get_by_role("button", name=then).click()

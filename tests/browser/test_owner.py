@@ -30,6 +30,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     room.open_line(page, asked)
     page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
     page.get_by_text("Nothing is ever changed or deleted here").wait_for()
+    room.drawn(page)
     room.type_choice(page, page.get_by_role("combobox", name="Label", exact=True).last, right)
     page.get_by_label("Note (optional)").fill("looked again")
     button = page.get_by_role("button", name="Save the correction")

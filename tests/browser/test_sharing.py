@@ -38,6 +38,7 @@ def invited(page: Page, server: Server, browser: Browser, name: str) -> Page:
     page.goto(f"{server.base}/people")
     page.get_by_role("textbox", name="Name of the annotator").fill(name)
     box = page.get_by_role("combobox", name="Share with them")
+    room.drawn(page)  # what is drawn late closes an open list
     box.click()
     page.get_by_role("option", name=re.compile("digits", re.IGNORECASE)).click()
     page.keyboard.press("Escape")

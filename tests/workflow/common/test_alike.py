@@ -171,7 +171,7 @@ def test_nobody_waits_for_the_learner_while_rows_are_compared(
     def nearest(comparison: alike.RowComparison) -> list[int]:
         other = threading.Thread(target=press)
         other.start()
-        other.join(20)
+        other.join(300)
         return comparison.rows.tolist()
 
     monkeypatch.setattr(alike.RowComparison, "nearest", nearest)

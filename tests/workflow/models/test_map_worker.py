@@ -53,7 +53,7 @@ def test_a_look_at_the_map_has_it_laid_out(seat: Seat, wished: Wish, worker: Map
 def test_it_is_begun_beside_the_trainings(seat: Seat, wished: Wish, worker: MapWorker) -> None:
     worker.look()
     assert worker._laying is not None
-    worker._laying.join(60)
+    worker._laying.join()
     assert map_layouts.kept(seat.home, wished.table_hash, instance_map(seat).rows) is not None
 
 
@@ -116,6 +116,6 @@ def test_a_database_that_is_away_ends_nothing(
     monkeypatch.setattr(worker, "lay_out", away)
     worker._begin()
     assert isinstance(worker._laying, threading.Thread)
-    worker._laying.join(60)
+    worker._laying.join()
     assert "is tried again" in caplog.text
     assert map_layouts.wishes(seat.home) == [wished]
