@@ -43,7 +43,7 @@ def backup(file: Path | None, project_id: int | None) -> Any:
         folder = here.backups_dir if file is None else file
         if file is None:
             make_folder(folder)
-        target = folder / making.name_at(datetime.now(UTC)) if folder.is_dir() else folder
+        target = making.place_at(folder, datetime.now(UTC)) if folder.is_dir() else folder
         manifest = making.make(here, target, _teller())
     for said in _lacks(manifest):
         say(said, err=True)

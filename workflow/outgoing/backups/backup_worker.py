@@ -88,7 +88,7 @@ class BackupWorker(MapWorker):
         try:
             _clear(folder)
             keeping.note_work(folder, state)
-            path = folder / making.name_at(datetime.now(UTC))
+            path = making.place_at(folder, datetime.now(UTC))
             making.make(self.home, path, tell)
             keeping.note_checked(folder, path)
             if self.home.settings.backups.every is not None:

@@ -14,7 +14,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -46,6 +46,13 @@ class Stored(Protocol):
 def name_at(moment: datetime) -> str:
     """The name of a backup made then."""
     return f"winnow-{moment:%Y%m%d-%H%M%S}.zip"
+
+
+def place_at(folder: Path, moment: datetime) -> Path:
+    """Where in this folder a backup made then is put: of two of one second the later has the name of the next."""
+    while (place := folder / name_at(moment)).exists():
+        moment += timedelta(seconds=1)
+    return place
 
 
 def make(home: Stored, path: Path, tell: Tell | None = None) -> Manifest:

@@ -93,6 +93,28 @@ def test_one_that_was_asked_for_is_made_without_a_schedule(home: Home, project: 
     assert not anything_to_do(home)
 
 
+def test_two_that_are_asked_for_within_a_second_are_two(
+    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+
+    class Still(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
+            return now
+
+    monkeypatch.setattr(backup_worker, "datetime", Still)
+    for count in (1, 2):
+        keeping.ask(home.backups_dir, 1)
+        BackupWorker(home, "one").look()
+        said = keeping.work(home.backups_dir)
+        assert said is not None
+        assert (said.state, said.fault) == (keeping.DONE, "")
+        assert len(made_in(home)) == count
+    assert all(one.is_good for one in keeping.kept(home.backups_dir))
+    assert keeping.why_worried(home.settings, now) is None
+
+
 def test_two_workers_make_one(daily: Home) -> None:
     daily.backups_dir.mkdir()
     with in_use.alone(daily.backups_dir):
