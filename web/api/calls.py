@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.api.shapes import ToldProblem
 from web.guard import PERSON_HEADER
-from web.problems import problem
+from web.problems import no_call, problem
 from web.readable import has_too_many_parts
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import AnswerError, StaleQuestion
@@ -150,7 +150,7 @@ async def _of_http(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
     words = str(error.detail)
     if words == HTTPStatus(error.status_code).phrase:  # of an address that is none, which says no more
-        words = f"{words}: there is no such call. Fix: take one that /api/v1/docs lists, as it stands there."
+        return no_call(error.status_code, error.headers)
     return problem(error.status_code, words, error.headers)
 
 
