@@ -45,6 +45,8 @@ PARTS = 50_000
 """Lists and objects in it, counted by their brackets."""
 SILENCE = 30.0
 """Seconds within which it has come whole."""
+NAMED = 50
+"""Characters of a name that was sent, such as a column's, that are said back."""
 AGAIN = "5"
 """Seconds after which it may be tried again where the store fails, or many wait."""
 
@@ -132,7 +134,8 @@ async def _misfit(request: Request, error: Exception) -> Response:
 
 
 def _misfit_words(one: Mapping[str, Any], request: Request) -> str:
-    where, words = ".".join(str(part) for part in one["loc"]), one["msg"]
+    where = ".".join(str(part)[:NAMED] for part in one["loc"])
+    words = one["msg"].removeprefix("Value error, ")  # pydantic's, before words of ours
     if isinstance(one["input"], bytes):  # FastAPI has not read it, as it is sent for something else
         kind = request.headers.get("content-type")
         words = (

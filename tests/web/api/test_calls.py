@@ -78,6 +78,21 @@ def test_a_body_that_is_no_json_is_told_what_it_lacks(
     assert refused.json()["detail"].startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("rows", "detail"),
+    [
+        ([{"id": 1}], "body.rows: The cell 'id' of row 0 is no text. Fix: send \"1\" for 1."),
+        (
+            [{"c" * 100_000: "1"}],
+            f"body.rows.0.{'c' * calls.NAMED}.[key]: String should have at most 1000 characters",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told_in_short(api: TestClient, seat: Seat, rows: Any, detail: str) -> None:
+    refused = api.post(f"/projects/{seat.project_id}/rows", json={"rows": rows})
+    assert (refused.status_code, refused.json()["detail"]) == (422, detail)
+
+
 def test_a_body_that_does_not_come_whole(
     api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
