@@ -5,14 +5,16 @@ Nothing but click is imported before a command needs it, so that help and a mist
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import runpy
+import socket
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -30,12 +32,15 @@ from winnow.store_command import accept_store
 from winnow.terminal import say
 from winnow.token_command import token
 
+if TYPE_CHECKING:
+    from workflow.settings import Settings
+
+_NO_PORT = 1
+"""Exit status with which Streamlit ends a server that gets no port; it has others that end so."""
 REFUSED = 2
 """Exit status of a command that did not do what it was asked to; one line on standard error says why."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
-_NO_PORT = 1
-"""Exit status with which Streamlit ends a server that gets no port."""
 
 
 def run() -> NoReturn:
@@ -91,15 +96,31 @@ def serve() -> Any:
     try:
         runpy.run_path(str(program), run_name="__main__")
     except SystemExit as ended:
-        if ended.code != _NO_PORT:
+        if ended.code == _NO_PORT and isinstance(ended.__context__, OSError):
+            raise _cannot_listen(
+                settings,
+                "another program does, or this user may not",
+                "end that program, or set WINNOW_PORT to another port",
+            ) from None
+        if isinstance(ended.code, int) and ended.code and is_json():
+            write_document(
+                refusal("The server could not start. Fix: see what standard error says.", ended.code)
+            )
+        raise
+    except OSError as error:
+        if error.errno != errno.EADDRNOTAVAIL and not isinstance(error, socket.gaierror):
             raise
-        raise click.ClickException(
-            f"Winnow cannot listen at port {settings.port} of {settings.host}: another program does, or this user may "
-            "not. Fix: end that program, or set WINNOW_PORT to another port."
+        raise _cannot_listen(
+            settings, f"{error.strerror}", "set WINNOW_HOST to an address of this machine"
         ) from None
     finally:
         sys.argv = given
     return WRITTEN
+
+
+def _cannot_listen(settings: Settings, why: str, fix: str) -> click.ClickException:
+    where = f"port {settings.port} of {settings.host}"
+    return click.ClickException(f"Winnow cannot listen at {where}: {why}. Fix: {fix}.")
 
 
 @main.command("link")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import runpy
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -171,6 +173,42 @@ def test_a_server_that_does_not_start_says_so_in_a_document(
     status, out, _err = shell("serve", "--json")
     assert status == cli.REFUSED
     assert "WINNOW_PORT" in json.loads(out)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "says"),
+    [
+        (
+            OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address"),
+            2,
+            "of 10.9.9.9: Cannot assign requested",
+        ),
+        (
+            socket.gaierror(socket.EAI_NONAME, "Name or service not known"),
+            2,
+            "of 10.9.9.9: Name or service not known",
+        ),
+        (OSError(errno.ENOSPC, "No space left on device"), 2, "could not be read or written: No space left"),
+        (SystemExit(1), 1, "could not start. Fix: see what standard error says."),
+        (SystemExit(3), 3, "could not start. Fix: see what standard error says."),
+    ],
+)
+def test_what_ends_a_server_that_starts_is_not_always_its_port(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, fault: BaseException, status: int, says: str
+) -> None:
+    """Who starts it again where that may help knows by the status: docs/winnow.service."""
+
+    def end(_path: str, run_name: str) -> None:
+        raise fault
+
+    monkeypatch.setenv("WINNOW_HOST", "10.9.9.9")
+    shell.done("projects")
+    monkeypatch.setattr(runpy, "run_path", end)
+    ended, out, err = shell("serve", "--json")
+    problem = json.loads(out)
+    assert (ended, problem["exit_status"]) == (status, status)
+    assert says in problem["detail"]
+    assert "Traceback" not in err
 
 
 def test_a_backup_is_put_back_before_the_data_are_opened(

@@ -25,10 +25,15 @@ _DROPPED = (b"cookie", b"authorization")
 def is_of_program(scope: Scope, headers: Headers) -> bool:
     """Whether a token says who asks, and nothing else does."""
     path: str = scope["path"]
-    if scope["type"] != "http" or not (path == API or path.startswith(f"{API}/")):
+    if scope["type"] != "http" or not is_below(path):
         return False
     # A browser says `Basic` to a proxy that asks its people so.
     return path not in DOCUMENTS or headers.get("authorization", "").lower().startswith(_SCHEME)
+
+
+def is_below(path: str) -> bool:
+    """Whether the address is one of the interface, or would be."""
+    return path == API or path.startswith(f"{API}/")
 
 
 def secret_of(headers: Headers) -> str | None:

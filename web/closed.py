@@ -14,7 +14,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
+from streamlit.path_security import is_unsafe_path_pattern
 
+from web import bearer
+from web.problems import no_call
 from web.signin_page import page
 
 STREAM = "/_stcore/stream"
@@ -83,18 +86,23 @@ class Closed:
     def _answerer(self, scope: Scope) -> ASGIApp:
         if self._host_config.matches(scope)[0] is Match.FULL:
             return self._host_config.app
-        if scope["path"].startswith(_STATIC) and scope["path"].removeprefix(_STATIC) not in self._static:
-            return _not_here(404)  # Streamlit answers with its page
+        path: str = scope["path"]
+        if path.startswith(_STATIC) and path.removeprefix(_STATIC) not in self._static:
+            return _not_here(path, 404)  # Streamlit answers with its page
+        if is_unsafe_path_pattern(path.lstrip("/")):
+            return _not_here(path, 404)  # Streamlit answers with two words
         try:
             matches = {route.matches(scope)[0] for route in self._routes}
         except ValueError:  # a number of thousands of digits in the address
-            return _not_here(404)
+            return _not_here(path, 404)
         if Match.FULL in matches:
             return self._app
-        return _not_here(405 if Match.PARTIAL in matches else 404)
+        return _not_here(path, 405 if Match.PARTIAL in matches else 404)
 
 
-def _not_here(status: int) -> Response:
+def _not_here(path: str, status: int) -> Response:
+    if bearer.is_below(path):
+        return no_call(status)
     return page("Not here", _NOT_THERE, status=status)
 
 

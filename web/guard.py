@@ -74,7 +74,7 @@ class Guard:
         headers = Headers(scope=scope)
         changes = scope["type"] == "websocket" or scope["method"] not in _SAFE_METHODS
         if changes and _is_from_elsewhere(scope, headers):
-            await _refuse(scope, receive, send, PlainTextResponse("Refused: sent by another site.", 403))
+            await _refuse(scope, receive, send, _sent_by_another(scope))
             return
         if scope["type"] == "http" and scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
@@ -209,6 +209,15 @@ def _is_from_elsewhere(scope: Scope, headers: Headers) -> bool:
         ("https",) if scope["scheme"] in ("https", "wss") else ("http", "https")
     )  # a proxy may do the TLS
     return scheme not in schemes or host != headers.get("host")
+
+
+def _sent_by_another(scope: Scope) -> Response:
+    words = "Refused: sent by another site."
+    if bearer.is_below(scope["path"]):
+        return problem(
+            403, f"{words} Fix: call from a program, which names no Origin, or from a page of Winnow."
+        )
+    return PlainTextResponse(words, 403)
 
 
 async def _signed_in(secret: str | None) -> SignedIn | None:

@@ -10,8 +10,16 @@ from starlette.responses import JSONResponse
 TYPE = "application/problem+json"
 
 
+NO_CALL = "there is no such call. Fix: take one that /api/v1/docs lists, as it stands there."
+
+
 def problem(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The refusal as a response. words : what, why and the fix; a half of a character in them is written as ?"""
     words = words.encode(errors="replace").decode()
     said = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": words}
     return JSONResponse(said, status, headers, TYPE)
+
+
+def no_call(status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The refusal of an address that is none, or of a method that it does not have."""
+    return problem(status, f"{HTTPStatus(status).phrase}: {NO_CALL}", headers)

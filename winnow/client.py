@@ -14,16 +14,17 @@ its question, so that it is stored once however often it is sent.
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from operator import index
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from uuid import uuid4
 
 import httpx2
 
+from winnow.client_calls import PATIENCE, address_of, persevering, refusal_of, secret_of
 from winnow.client_values import (
     WinnowAdded,
     WinnowAnswer,
@@ -45,30 +46,35 @@ __all__ = [
     "WinnowWeighed",
 ]
 
-TRIES = 7
-"""How often a call is made at most that may be made again: for half a minute, in which a server is started anew."""
-_PASSES = frozenset({429, 502, 503, 504})
-"""What passes by itself: the server is busy, or is started again."""
 _AT_ONCE = 1_000
 """Rows, or entries, that are asked for at a time."""
 _MOST_ROWS, _MOST_BYTES = 10_000, 7_000_000
 """Rows that are sent at a time, and bytes of them: somewhat less than a body may have."""
-Made = TypeVar("Made")
 
 
 class Winnow:
     """A Winnow server, as the person of a token.
 
     url : where people open it      seconds : to wait for a reply
+    patience : seconds to wait in all before calls are made again that may be, where a connection breaks, or the server
+        is busy or started anew; 0: they are made once
     transport : how requests go out; None: as httpx2 sends them
+    Raises ValueError where these are no address or no token.
     """
 
     def __init__(
-        self, url: str, token: str, *, seconds: float = 60.0, transport: httpx2.BaseTransport | None = None
+        self,
+        url: str,
+        token: str,
+        *,
+        seconds: float = 60.0,
+        patience: float = PATIENCE,
+        transport: httpx2.BaseTransport | None = None,
     ) -> None:
+        self._patience = patience
         self._http = httpx2.Client(
-            base_url=f"{url.rstrip('/')}/api/v1",
-            headers={"authorization": f"Bearer {token}"},
+            base_url=f"{address_of(url)}/api/v1",
+            headers={"authorization": f"Bearer {secret_of(token)}"},
             timeout=seconds,
             transport=transport,
         )
@@ -98,13 +104,13 @@ class Winnow:
         def once() -> Any:
             reply = self._http.request(method, path, **options)
             if not reply.is_success:
-                raise _refusal(reply)
+                raise refusal_of(reply)
             try:
                 return reply.json()
             except ValueError as error:
                 raise WinnowError(reply.status_code, f"{reply.url} is no Winnow: it gave no JSON.") from error
 
-        return _persevering(once, TRIES if again else 1)
+        return persevering(once, self._patience if again else 0.0)
 
     def fetch(self, path: str, target: Path, **options: Any) -> None:
         """Write a reply to a file, in pieces: whole, or there is none. Raises WinnowError, OSError."""
@@ -114,13 +120,13 @@ class Winnow:
             with self._http.stream("GET", path, **options) as reply:
                 if not reply.is_success:
                     reply.read()
-                    raise _refusal(reply)
+                    raise refusal_of(reply)
                 with aside.open("wb") as file:
                     for piece in reply.iter_bytes():
                         file.write(piece)
 
         try:
-            _persevering(once, TRIES)
+            persevering(once, self._patience)
             aside.replace(target)
         finally:
             aside.unlink(missing_ok=True)
@@ -160,7 +166,12 @@ class WinnowProject:
         note: str | None = None,
         flagged: bool = False,
     ) -> WinnowAnswer:
-        """Answer a question, exactly once, however often it has to be sent. kind : one of `question.answers`"""
+        """Answer a question, exactly once, however often it has to be sent. kind : one of `question.answers`
+
+        Raises TypeError where the labels are one text, whose letters may be labels, too.
+        """
+        if isinstance(labels, str):
+            raise TypeError(f"The labels are a list of texts. Got {labels!r:.80}. Fix: [{labels!r:.80}].")
         said = {
             "token": question.token,
             "shown": question.shown,
@@ -201,11 +212,12 @@ class WinnowProject:
 
         scores : {number of the row, or its id as a text: {class: score of 0 or more}}, numbers of NumPy too
         model : what people call it
+        Raises ValueError where there are none, or one is no number, of whatever row: nothing is sent then.
         """
         rows = [
             {
                 **({"row_id": row} if isinstance(row, str) else {"row": index(row)}),
-                "scores": {name: float(score) for name, score in of_row.items()},
+                "scores": {name: _score(row, name, score) for name, score in of_row.items()},
             }
             for row, of_row in scores.items()
         ]
@@ -256,24 +268,11 @@ def _parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]
         yield part
 
 
-def _persevering(once: Callable[[], Made], tries: int) -> Made:
-    """What a call gives that is made so often at most, while what hinders it passes by itself. Raises WinnowError."""
-    for left in reversed(range(tries)):
-        try:
-            return once()
-        except httpx2.TransportError as error:
-            if not left:
-                raise WinnowError(0, f"The server did not answer: {error}") from error
-        except WinnowError as refusal:
-            if not left or refusal.status not in _PASSES:
-                raise
-        time.sleep(0.5 * 2 ** (tries - 1 - left))
-    raise AssertionError  # the last try gives or raises
-
-
-def _refusal(reply: httpx2.Response) -> WinnowError:
-    try:
-        words = str(reply.json()["detail"])
-    except (ValueError, KeyError, TypeError):
-        words = reply.text[:200] or reply.reason_phrase
-    return WinnowError(reply.status_code, words)
+def _score(row: int | str, name: str, score: float) -> float:
+    """The score as JSON has it. Raises ValueError where it is no finite number."""
+    if not math.isfinite(score):
+        raise ValueError(
+            f"The score of {name!r:.80} for row {row!r:.80} is {score}. Nothing was sent. Fix: leave it out, or send a "
+            "number of 0 or more."
+        )
+    return float(score)

@@ -10,11 +10,14 @@ Made = TypeVar("Made")
 
 
 class WinnowError(Exception):
-    """The server refuses, in its words. status : of HTTP; 0 where it could not be reached"""
+    """The server refuses, in its words.
 
-    def __init__(self, status: int, words: str) -> None:
+    status : of HTTP; 0 where it could not be reached      again : seconds after which it says to try again; 0: none
+    """
+
+    def __init__(self, status: int, words: str, again: float = 0.0) -> None:
         super().__init__(words)
-        self.status = status
+        self.status, self.again = status, again
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import questions, reservations
 from plcore import AnswerError
-from plcore.loop import Place
+from plcore.loop import ClassMap, Place
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.common.alike import SimilarRow, begin_comparison, still_shown
 from workflow.common.answers import Given, Saved
+from workflow.common.log import read_class_changes
 from workflow.common.notes import NOTE_LENGTH, checked_note
 from workflow.common.places import place_of
+from workflow.common.present_names import names_now
 from workflow.common.turn import StaleQuestion
 from workflow.kinds.opening import take_checkpoint
 from workflow.people.qualifying import NotQualified, require_qualified
@@ -117,8 +120,8 @@ def submit_answer(
     labels : class names; which an answer takes is said in `answering.py` of the kind's folder
     note : at most NOTE_LENGTH characters      flagged : marked for another look; both are stored with the answer
     shown : the stamp that the shown question carried, which says what was on the screen; None: not known
-    A token answered before gives the earlier entry with ``repeated`` set; nothing is stored. A row that is still
-    open after a "not" stays before the person.
+    A token answered before gives the earlier entry with ``repeated`` set, and ``other`` where it says something else;
+    nothing is stored. A row that is still open after a "not" stays before the person.
 
     Raises
     ------
@@ -133,6 +136,8 @@ def submit_answer(
     given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
     with seat.turn() as turn:
         saved, stays = answer_in(turn, token, given)
+        if saved.repeated:
+            saved = replace(saved, other=not _is_said_again(turn, saved, given))
     if stays is not None:
         show_again(seat, stays)
     return saved
@@ -160,6 +165,17 @@ def answer_in(turn: Turn[Any, Any, Any], token: str, given: Given) -> tuple[Save
         return turn.saved(stored), place
     turn.close_question()
     return turn.saved(stored), None
+
+
+def _is_said_again(turn: Turn[Any, Any, Any], saved: Saved, given: Given) -> bool:
+    """Whether this may be what was stored before, by whatever name its classes had then: where a class got another one
+    between a question and its answer, the answer names it as the question did, and the entry as it is called."""
+    if saved.may_be(given.kind, given.labels):
+        return True
+    changes = read_class_changes(turn.session, turn.project_id)
+    known = ClassMap(turn.opened.home.read_table(turn.opened.project.table_hash).classes, changes)
+    labels, denied = names_now(known, saved.labels), names_now(known, saved.denied)
+    return replace(saved, labels=labels, denied=denied).may_be(given.kind, names_now(known, given.labels))
 
 
 def leave(seat: Seat) -> None:

@@ -52,7 +52,7 @@ from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles import WAYS_IN, Roles, column_way
 from plcore.tables.row_files import RowFiles, find_row_files
 from plcore.tables.row_parts import PartedTable, read_in_parts
-from plcore.tables.scoring import LEAST_SHARE, Rescored, is_score, with_scores
+from plcore.tables.scoring import LEAST_SHARE, Rescored, is_score, why_no_score, with_scores
 from plcore.tables.sound import (
     SCALES,
     SOUND_NAMES,
@@ -160,6 +160,7 @@ __all__ = [
     "thumbnail",
     "to_csv_bytes",
     "to_png",
+    "why_no_score",
     "with_embeddings",
     "with_rows",
     "with_scores",

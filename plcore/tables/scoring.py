@@ -88,3 +88,13 @@ def with_scores(
 def is_score(value: object) -> bool:
     """Whether this is a number that can weigh a candidate: finite, at least 0, and none too large to calculate with."""
     return type(value) in (int, float) and 0 <= value <= LARGEST  # type: ignore[operator]
+
+
+def why_no_score(value: object) -> tuple[str, str]:
+    """What is wrong with a value that is no score, and the fix."""
+    if type(value) in (int, float) and value > LARGEST:  # type: ignore[operator]
+        return f"is more than {LARGEST:g}", "Divide all scores of the row by the largest of them."
+    return (
+        "is no number of 0 or more",
+        "Send probabilities or counts; of log-probabilities and scores below 0 take the exponential first.",
+    )

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
+from streamlit.web.server.starlette.starlette_path_security_middleware import PathSecurityMiddleware
 
 import workflow.home
 from tests.migrated import lay_database
@@ -51,7 +53,8 @@ def app_of(*, with_documents: bool = False) -> Starlette:
                 "/{path:path}", _who, methods=["GET", "POST", "PUT", "DELETE", "PATCH"]
             ),  # any address at all
         ],
-        middleware=server.middleware(Settings.from_environment()),
+        # Streamlit's own comes next: it answers "Bad Request" to a part of the addresses that are none.
+        middleware=[*server.middleware(Settings.from_environment()), Middleware(PathSecurityMiddleware)],
     )
 
 

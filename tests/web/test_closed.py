@@ -93,6 +93,8 @@ def test_what_pages_need_is_there(ada: TestClient, path: str) -> None:
         "/index.html",
         "/.streamlit/config.toml",
         "/home/",
+        "/files/..%2fx",
+        "/files/%00",
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT"])

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.api.shapes import ToldProblem
 from web.guard import PERSON_HEADER
-from web.problems import problem
+from web.problems import no_call, problem
 from web.readable import has_too_many_parts
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import AnswerError, StaleQuestion
@@ -45,6 +45,8 @@ PARTS = 50_000
 """Lists and objects in it, counted by their brackets."""
 SILENCE = 30.0
 """Seconds within which it has come whole."""
+NAMED = 50
+"""Characters of a name that was sent, such as a column's, that are said back."""
 AGAIN = "5"
 """Seconds after which it may be tried again where the store fails, or many wait."""
 
@@ -132,7 +134,8 @@ async def _misfit(request: Request, error: Exception) -> Response:
 
 
 def _misfit_words(one: Mapping[str, Any], request: Request) -> str:
-    where, words = ".".join(str(part) for part in one["loc"]), one["msg"]
+    where = ".".join(str(part)[:NAMED] for part in one["loc"])
+    words = one["msg"].removeprefix("Value error, ")  # pydantic's, before words of ours
     if isinstance(one["input"], bytes):  # FastAPI has not read it, as it is sent for something else
         kind = request.headers.get("content-type")
         words = (
@@ -150,7 +153,7 @@ async def _of_http(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
     words = str(error.detail)
     if words == HTTPStatus(error.status_code).phrase:  # of an address that is none, which says no more
-        words = f"{words}: there is no such call. Fix: take one that /api/v1/docs lists, as it stands there."
+        return no_call(error.status_code, error.headers)
     return problem(error.status_code, words, error.headers)
 
 

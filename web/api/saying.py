@@ -50,7 +50,7 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
         flagged=given.flagged,
         shown=given.shown,
     )
-    if saved.repeated and not saved.may_be(given.kind, given.labels):
+    if saved.other:
         raise StaleQuestion(
             f"That question was answered already, as entry {saved.seq}: {saved.kind} {', '.join(saved.labels)}".rstrip()
             + ". Nothing was stored. Fix: ask for the next question."

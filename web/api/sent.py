@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from workflow.common.pressed import storable
 from workflow.importing import predictions
-from workflow.importing.predictions import is_score
+from workflow.importing.predictions import is_score, why_no_score
 
 Text = Annotated[str, AfterValidator(storable)]
 """What a database takes."""
@@ -86,10 +86,9 @@ def _predictions_fit(sent: Any) -> Any:
                 raise ValueError(f"The {name} of prediction {place} is {value!r:.50}. Fix: send {what}.")
         for name, score in scores.items():
             if not is_score(score):
-                raise ValueError(
-                    f"The score {_said(score)} of {name[:50]!r} in prediction {place} is no number of 0 or more. Fix: "
-                    "send probabilities or counts; of log-probabilities and scores below 0 take the exponential first."
-                )
+                why, fix = why_no_score(score)
+                where = f"of {name[:50]!r} in prediction {place}"
+                raise ValueError(f"The score {_said(score)} {where} {why}. Fix: {fix}")
         try:
             storable("".join(scores))
         except ValueError as error:

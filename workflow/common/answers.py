@@ -22,6 +22,7 @@ class Saved:
 
     rows : how many rows the press was about      together : they were taken back, and are before the person together
     denied : labels that the press ruled out by an entry before this one; told of a repeated one alone
+    other : of a repeated one, whether what was said now is something else
     """
 
     seq: int
@@ -33,6 +34,7 @@ class Saved:
     rows: int = 1
     together: bool = False
     denied: tuple[str, ...] = ()
+    other: bool = False
 
     def may_be(self, kind: str, labels: Sequence[str]) -> bool:
         """Whether an answer of this kind with these labels may have stored this, rather than another one.

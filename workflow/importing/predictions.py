@@ -14,7 +14,7 @@ from db import entries
 from plcore import LabelTable, TableError
 from plcore.common import forbidden_in_name
 from plcore.loop import ClassChange, ClassError, ClassMap
-from plcore.tables import MAX_PROBLEMS, Problem, Rescored, is_score, with_scores
+from plcore.tables import MAX_PROBLEMS, Problem, Rescored, is_score, why_no_score, with_scores
 from workflow.access import Right
 from workflow.common.log import read_class_changes
 from workflow.importing import more_rows
@@ -23,7 +23,7 @@ from workflow.importing.more_rows import Addition
 if TYPE_CHECKING:
     from workflow.seat import Seat
 
-__all__ = ["LONGEST", "MOST", "Scored", "ScoredRow", "add_predictions", "is_score"]
+__all__ = ["LONGEST", "MOST", "Scored", "ScoredRow", "add_predictions", "is_score", "why_no_score"]
 
 MOST = 10_000
 """Rows that are sent at once."""
@@ -106,14 +106,10 @@ def _scored(
     scores = _by_row(table, sent, problems)
     columns = _columns(known, (name for one in sent for name in one.scores), problems)
     for place, one in enumerate(sent):
-        if not all(map(is_score, one.scores.values())):
-            problems.append(
-                _problem(
-                    place,
-                    "a score is no number of 0 or more.",
-                    "Send probabilities or counts; of log-probabilities and scores below 0 take the exponential first.",
-                )
-            )
+        wrong = [score for score in one.scores.values() if not is_score(score)]
+        if wrong:
+            why, fix = why_no_score(wrong[0])
+            problems.append(_problem(place, f"a score {why}.", fix))
     if problems:
         raise TableError(*problems[:MAX_PROBLEMS])
     return with_scores(table, scores, columns, model, known.first_names)

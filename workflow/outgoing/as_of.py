@@ -38,9 +38,9 @@ def read_as_of(text: str, zone: tzinfo = UTC) -> AsOf:
         return int(text)
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter: by UTC it is before the first year, or after the last
         return text
-    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
 def find_past(session: Session, project: Project, as_of: AsOf) -> Past:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from plcore.tables import LabelTable, Roles, TableError, is_score, with_rows, with_scores
+from plcore.tables import LabelTable, Roles, TableError, is_score, why_no_score, with_rows, with_scores
 from plcore.tables.scoring import LEAST_SHARE
 
 ROLES = Roles(candidates="labels", id="id", numbers=("x",))
@@ -110,3 +110,10 @@ def test_label_vectors_and_what_does_not_fit_the_memory_are_refused(monkeypatch:
 )
 def test_what_can_weigh_is_a_number_of_0_or_more(value: object, fits: bool) -> None:
     assert is_score(value) is fits
+
+
+@pytest.mark.parametrize(("value", "why"), [(1e308, "is more than 1e+100"), (10**400, "is more than 1e+100")])
+def test_a_number_that_is_too_large_is_said_to_be(value: float, why: str) -> None:
+    assert why_no_score(value)[0] == why
+    for other in (-1, float("nan"), None, "1", True):
+        assert why_no_score(other)[0] == "is no number of 0 or more"

@@ -78,6 +78,21 @@ def test_a_body_that_is_no_json_is_told_what_it_lacks(
     assert refused.json()["detail"].startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("rows", "detail"),
+    [
+        ([{"id": 1}], "body.rows: The cell 'id' of row 0 is no text. Fix: send \"1\" for 1."),
+        (
+            [{"c" * 100_000: "1"}],
+            f"body.rows.0.{'c' * calls.NAMED}.[key]: String should have at most 1000 characters",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told_in_short(api: TestClient, seat: Seat, rows: Any, detail: str) -> None:
+    refused = api.post(f"/projects/{seat.project_id}/rows", json={"rows": rows})
+    assert (refused.status_code, refused.json()["detail"]) == (422, detail)
+
+
 def test_a_body_that_does_not_come_whole(
     api: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,12 +198,26 @@ def test_an_answer_does_not_wait_for_the_files_of_others(monkeypatch: pytest.Mon
         ("GET", "/projects/1/export?rows=some", 422),
         ("GET", "/projects/1/export?above=nan", 422),
         ("GET", "/files/..%2f..%2fwinnow.sqlite3", 404),
+        ("GET", "/files/..%5cwinnow.sqlite3", 404),
+        ("GET", "/files/%00", 404),
+        ("GET", "/projects/%2e%2e/rows", 404),
+        ("POST", "/projects/1%00/question", 404),
     ],
 )
 def test_an_address_that_says_nothing(api: TestClient, method: str, path: str, status: int) -> None:
     refused = api.request(method, path)
     assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE), refused.text
     assert ("Fix: " in refused.json()["detail"]) == (status != 422)
+
+
+def test_what_stands_at_no_call_is_a_problem_too(server: TestClient, api: TestClient) -> None:
+    whose = {"authorization": api.headers["authorization"]}
+    for refused, status in (
+        (server.get(API, headers=whose), 404),
+        (server.post(f"{API}/projects", headers=whose | {"origin": "https://example.org"}), 403),
+    ):
+        assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE), refused.text
+        assert "Fix: " in refused.json()["detail"]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,9 @@ from workflow.home import Home
 from workflow.people import team, tokens
 from workflow.seat import Seat
 
+TRIES = 8
+"""How often a call is made within PATIENCE: after half a second, after twice as long each time, and at its end."""
+
 
 @pytest.fixture
 def url(home: Home) -> Iterator[str]:
@@ -126,7 +129,7 @@ class Flaky(httpx2.BaseTransport):
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     slept: list[float] = []
-    monkeypatch.setattr(client.time, "sleep", slept.append)
+    monkeypatch.setattr("winnow.client_calls.time.sleep", slept.append)
     return slept
 
 
@@ -157,7 +160,7 @@ class Broken(httpx2.SyncByteStream):
         raise httpx2.ReadError("lost on the way")
 
 
-@pytest.mark.parametrize("losses", [1, client.TRIES])
+@pytest.mark.parametrize("losses", [1, TRIES])
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float], losses: int) -> None:
     left = [Broken()] * losses
 
@@ -165,14 +168,14 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[flo
         return httpx2.Response(200, stream=left.pop()) if left else httpx2.Response(200, content=b"whole")
 
     with Winnow("http://127.0.0.1", "token", transport=httpx2.MockTransport(reply)) as winnow:
-        if losses == client.TRIES:
+        if losses == TRIES:
             with pytest.raises(WinnowError, match="lost on the way"):
                 winnow.project(1).export(tmp_path / "labels.csv")
         else:
             winnow.project(1).export(tmp_path / "labels.csv")
     found = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
-    assert found == ({} if losses == client.TRIES else {"labels.csv": b"whole"})
-    assert len(no_pauses) == min(losses, client.TRIES - 1)
+    assert found == ({} if losses == TRIES else {"labels.csv": b"whole"})
+    assert len(no_pauses) == min(losses, TRIES - 1)
 
 
 def test_what_is_no_winnow_is_said_so() -> None:
@@ -189,10 +192,10 @@ def test_it_gives_up_in_the_end(url: str, seat: Seat, no_pauses: list[float]) ->
     with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
         project = winnow.project(seat.project_id or 0)
         for loss, status in ((None, 0), (503, 503)):
-            flaky.calls, flaky.losses = 0, [loss] * 2 * client.TRIES
+            flaky.calls, flaky.losses = 0, [loss] * 2 * TRIES
             with pytest.raises(WinnowError) as gone:
                 project.summary()
-            assert (gone.value.status, flaky.calls) == (status, client.TRIES)
+            assert (gone.value.status, flaky.calls) == (status, TRIES)
         flaky.calls, flaky.losses = 0, [None]
         with pytest.raises(WinnowError):
             project.append([{"id": "x"}])

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from tests.web.api.conftest import KINDS, program, somebody_with
 from tests.workflow.four import log
 from web.api import saying
-from workflow import answering
+from workflow import answering, classes
 from workflow.home import Home
 from workflow.people import members, team
 from workflow.saving import NotSaved
@@ -105,6 +105,27 @@ def test_what_is_stored_as_another_kind_is_told_apart_too(server: TestClient, ho
     for another in ([], [other], [one, other][kind == "one_label" :]):
         assert send(api, seat, said | {"labels": another}).status_code == 409, another
     assert log(home, seat.project_id or 0) == entries
+
+
+def test_an_answer_sent_again_may_name_a_class_as_its_question_did(server: TestClient, home: Home) -> None:
+    """The class got another name after the question came, and so before the answer was stored."""
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, KINDS["one_label"](home, owner))
+    api = program(server, seat)
+    question = ask(api, seat)
+    said = said_of(question)
+    (label,) = said["labels"]
+    classes.change_classes(seat, 0, "rename", [label, "gnu"])
+    stored = send(api, seat, said)
+    assert (stored.status_code, stored.json()["labels"]) == (200, ["gnu"])
+    entries = log(home, seat.project_id or 0)
+    for again in ([label], ["gnu"]):
+        assert send(api, seat, said | {"labels": again}).content == stored.content
+    classes.change_classes(seat, 1, "rename", ["gnu", "yak"])
+    assert send(api, seat, said).content == stored.content
+    for other in (question["choices"][1]["label"], "nobody"):
+        assert send(api, seat, said | {"labels": [other]}).status_code == 409
+    assert len(log(home, seat.project_id or 0)) == len(entries) + 1
 
 
 def doubled(api: TestClient, seat: Seat, times: int) -> None:

@@ -51,6 +51,15 @@ def test_one_fault_of_a_million_is_enough(body: type[bodies.Sent], sent: dict[st
         ({"row": 1, "scores": {"ant": "1"}}, "score '1' of 'ant'"),
         ({"row": 1, "scores": {"ant": None}}, "score None of 'ant'"),
         ({"row": 1, "scores": {"ant": float("nan")}}, "score nan of 'ant'"),
+        (
+            {"row": 1, "scores": {"ant": 1e308}},
+            r"score 1e\+308 of 'ant' in prediction 1 is more than 1e\+100. Fix: Div",
+        ),
+        ({"row": 1, "scores": {"ant": float("inf")}}, "score inf of 'ant' in prediction 1 is more than"),
+        (
+            {"row": 1, "scores": {"ant": 10**101}},
+            "score of many digits of 'ant' in prediction 1 is more than",
+        ),
         ({"row": 1, "scores": {"a\0": 1}}, "Prediction 1: It cannot be stored"),
     ],
 )

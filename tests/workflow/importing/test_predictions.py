@@ -157,6 +157,7 @@ def test_answers_go_on_and_are_kept(there: Seat) -> None:
         (ScoredRow(3, None, {"nobody": 1}), "'nobody' is not a class and never was"),
         (ScoredRow(3, None, {"ant": -0.1}), "no number of 0 or more"),
         (ScoredRow(3, None, {"ant": float("nan")}), "no number of 0 or more"),
+        (ScoredRow(3, None, {"ant": 1e308}), "a score is more than 1e\\+100. Fix: Divide all"),
     ],
 )
 def test_what_does_not_fit_is_refused_whole(there: Seat, wrong: ScoredRow, words: str) -> None:

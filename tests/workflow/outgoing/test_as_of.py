@@ -32,6 +32,8 @@ def found(seat: Seat, as_of: AsOf) -> Past:
         ("2026-03-01", datetime(2026, 3, 1, tzinfo=UTC)),
         ("first release", "first release"),
         ("²", "²"),
+        ("9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59-14:00"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
     ],
 )
 def test_what_is_typed_is_a_number_a_moment_or_a_name(said: str, meant: AsOf) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from plcore import Problem, TableError
 from plcore.tables import MediaError
 from workflow.common.limited import line
-from workflow.common.limited.bounds import Bounds
+from workflow.common.limited.bounds import MB, Bounds
 
 logger = logging.getLogger("winnow")
 TABLE = "table.parquet"
@@ -256,4 +256,10 @@ def _passed(limit: str, bounds: Bounds) -> Problem:
         "broken": "The file breaks the program that reads it.",
         "lost": "The process that read the file was ended from outside, perhaps for want of memory on this machine.",
     }
+    allowed = bounds.file_bytes()
+    if limit == "disk" and allowed < bounds.file_mb * MB:  # no fault of the file
+        message = f"Winnow was started with a limit of {allowed:,} bytes for a file, and this one, unpacked, has more."
+        return Problem(
+            None, None, None, message, "Have whoever runs Winnow raise it (ulimit -f); then try again."
+        )
     return Problem(None, None, None, words[limit], "Try again." if limit == "lost" else small)

@@ -47,13 +47,17 @@ class Bounds:
         """For the child."""
         return asdict(self)
 
+    def file_bytes(self) -> int:
+        """Of the largest file that the job may leave, as whoever started the server allows."""
+        return _no_more_than(resource.RLIMIT_FSIZE, self.file_mb * MB)
+
     def set(self) -> None:
         """Limit this process for good. What passes a limit of time is ended by the system, whatever runs in it."""
         # Writable private memory is what a process costs; its address space also holds what is only reserved.
         kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
         limits = {
             kind: _in_use() + self.memory_mb * MB,
-            resource.RLIMIT_FSIZE: self.file_mb * MB,
+            resource.RLIMIT_FSIZE: self.file_bytes(),
             resource.RLIMIT_NOFILE: _FILES,
             resource.RLIMIT_CORE: 0,
         }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import select
 import signal
 import socket
@@ -104,6 +106,24 @@ def test_a_limit_that_is_passed_is_told(bounds: Bounds, said: str, tmp_path: Pat
         read(path, tmp_path, bounds)
     (problem,) = caught.value.problems
     assert "in parts" in problem.fix
+
+
+@pytest.mark.parametrize(
+    ("hard", "said", "fix"),
+    [
+        (resource.RLIM_INFINITY, "more of the disk than is allowed", "in parts"),
+        (2_048_000, "a limit of 2,048,000 bytes for a file", "ulimit -f"),
+    ],
+)
+def test_a_limit_that_winnow_was_started_with_is_no_fault_of_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hard: int, said: str, fix: str
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _limit: (hard, hard))
+    too_large = {"system": [errno.EFBIG, "File too large", None]}
+    monkeypatch.setattr(asking, "_asked", lambda *_: too_large)
+    with pytest.raises(TableError, match=said) as caught:
+        read(written(tmp_path, CSV), tmp_path)
+    assert fix in caught.value.problems[0].fix
 
 
 def test_a_job_that_waits_is_ended_after_its_time(tmp_path: Path) -> None:
