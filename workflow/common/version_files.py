@@ -66,7 +66,7 @@ def _shared_by(state: Path) -> str | None:
 def read_effects(path: Path) -> FloatArray | None:
     """(n_train,) the effect scores of the version whose scores are at `path`; None where it gives none.
 
-    Raises OSError, ValueError, KeyError, zipfile.BadZipFile for a file that cannot be read.
+    Raises OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile for a file that cannot be read.
     """
     state = path.with_suffix(".npz")
     if not state.exists():
