@@ -235,7 +235,8 @@ class OpenedFile:
         """Save what is in a file that has no name any more, and would be gone with this process."""
         if self._rescued is not None or os.fstat(mine.descriptor).st_nlink:
             return
-        path = self.path.with_name(f"{self.path.name}.rescued-{mine.place[1]}")
+        # By its height, too: a later file may have the number of one that is gone.
+        path = self.path.with_name(f"{self.path.name}.rescued-{mine.place[1]}-{self._told(mine)}")
         making = path.with_name(f".{path.name}.{os.getpid()}")
         with suppress(OSError, sqlite3.Error), self._lock:
             mine.anchor.execute("VACUUM INTO ?", (str(making),))

@@ -73,11 +73,12 @@ class Seat:
 
     @contextmanager
     def owning(self, *, anywhere: bool = False) -> Iterator[Reading]:
-        """A transaction that writes, for owners alone. anywhere : the project may be archived or in the bin
+        """A transaction that writes, for owners alone; nobody else writes at the project until it has ended, so that
+        what is changed of it is what was read. anywhere : the project may be archived or in the bin
 
         Raises as ``reading``, and NotSaved where the database cannot be written.
         """
-        with saving(self.home) as session:
+        with saving(self.home, project=self.project_id) as session:
             yield self._enter(session, Right.OWN, anywhere=anywhere)
 
     @contextmanager

@@ -238,8 +238,9 @@ class Worker:
                 seconds=seconds,
                 made_at=datetime.now(UTC),
             )
-        folders = sorted(path.parent.parent.glob(f"{project_id}-*"), key=lambda one: one.stat().st_mtime)
-        for folder in folders[:-KEPT_FOLDERS]:
+        # The one just written is the newest, also where a clock was put back since the others were.
+        others = [one for one in path.parent.parent.glob(f"{project_id}-*") if one != path.parent]
+        for folder in sorted(others, key=lambda one: one.stat().st_mtime)[: 1 - KEPT_FOLDERS]:
             shutil.rmtree(folder, ignore_errors=True)
         version_files.clean(path)
 

@@ -209,6 +209,31 @@ def test_what_a_deleted_file_held_is_saved_beside_it_and_taken_when_it_is_put_ba
     database.close()
 
 
+def test_what_was_saved_before_stays_where_another_file_has_the_same_number(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system gives the number of a deleted file to the next one."""
+    path = path_of(database)
+    backup = path.with_name("backup")
+    database.copy_to(backup)
+    database.close()
+    monkeypatch.setattr(opened_file, "_place", lambda _: (1, 1))
+    for people_after in (["bob"], ["cleo", "dora"]):
+        for name in people_after:
+            add(database, name)
+        path.unlink()
+        with pytest.raises(DatabaseReplacedError, match="All that it held"):
+            add(database, "emil")
+        database.close()
+        shutil.copy(backup, path)
+        database = Database(f"sqlite:///{path}")
+    database.close()
+    found = [Database(f"sqlite:///{one}") for one in path.parent.glob(f"{path.name}.rescued-*")]
+    assert sorted(map(names, found)) == [["ada", "bob"], ["ada", "cleo", "dora"]]
+    for one in found:
+        one.close()
+
+
 def test_nothing_is_saved_of_a_file_that_has_a_name_elsewhere(database: Database) -> None:
     path = path_of(database)
     path.rename(path.with_name("away.sqlite3"))

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import make_url
 
 from db import projects as stored
 from plcore.loop import Place
+from tests.databases import on_postgres
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, small_project, unwritable
-from workflow import projects, room
+from workflow import kinds, projects, room
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering import StaleQuestion
 from workflow.common.turn import Turn
-from workflow.home import Home
+from workflow.home import Home, open_home
 from workflow.kinds import KINDS
+from workflow.outgoing import verifying
 from workflow.people import team
 from workflow.room import RoomSettings
 from workflow.saving import NotSaved
@@ -168,3 +172,32 @@ def test_the_same_learner_serves_everybody_until_the_settings_are_others(seat: S
     other = seat.at(small_project(seat.home, seat.person_id, "other"))
     with other.learner() as opened:
         assert opened.project_id == other.project_id
+
+
+@on_postgres
+def test_of_two_owners_who_change_a_project_at_once_neither_undoes_what_the_other_did(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second comes when the first has read the settings that it changes. PostgreSQL would let it."""
+    project = small_project(home, owner, model="plknn")
+    url = make_url(home.settings.database_url).update_query_dict({"options": "-c lock_timeout=50ms"})
+    at_once = url.render_as_string(hide_password=False)
+    other = open_home(replace(home.settings, database_url=at_once))
+    real, seats = kinds.changed_settings, [Seat(other, owner, project)]
+
+    def changed(*given: Any) -> Any:
+        if seats:
+            with suppress(NotSaved):  # it is not its turn
+                projects.change_learner(seats.pop(), model="clpl")
+        return real(*given)
+
+    monkeypatch.setattr(kinds, "changed_settings", changed)
+    try:
+        projects.change_learner(Seat(home, owner, project), strategy="random")
+        assert verifying.verify_project(Seat(home, owner, project)), "log and settings name one model"
+        projects.change_learner(Seat(other, owner, project), model="clpl")
+    finally:
+        other.close()
+    now = projects.learner_settings(Seat(home, owner, project))
+    assert (now["model"], now["strategy"]) == ("clpl", "random")
+    assert verifying.verify_project(Seat(home, owner, project))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -285,6 +286,9 @@ def test_files_of_models_long_left_are_removed(
     for C in (1.0, 2.0, 3.0, 4.0, 5.0):
         projects.change_learner(Seat(home, owner, project), C=C)
         assert train_due(home, worker) == [0]
+        assert train_due(home, worker) == []
+        for folder in (home.settings.home / "models").iterdir():
+            os.utime(folder, (2e9, 2e9))  # the clock is put back before the next
     assert len(list((home.settings.home / "models").iterdir())) == 3
 
 

@@ -11,6 +11,8 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING
 
+from workflow.common.left_behind import NEW
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -42,7 +44,7 @@ def keep(folder: Path, table: LabelTable) -> None:
     if not names:
         return
     folder.mkdir(mode=0o700, exist_ok=True)
-    aside = tempfile.mkdtemp(dir=folder, prefix=".new-")
+    aside = tempfile.mkdtemp(dir=folder, prefix=NEW)
     new = folder / aside
     try:
         for name in names:

@@ -6,6 +6,7 @@ The lock ends with the process, however that ends, so that a note without one is
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,7 +21,9 @@ if sys.platform != "win32":
 def noted(folder: Path, address: str) -> Iterator[None]:
     """Note the address of this server for as long as the block lasts. folder : of the notes; made where it is not"""
     folder.mkdir(mode=0o700, exist_ok=True)
-    path, new = folder / str(os.getpid()), folder / f".{os.getpid()}"
+    # In containers that share the folder two servers may be process 7.
+    name = f"{os.getpid()}-{secrets.token_hex(4)}"
+    path, new = folder / name, folder / f".{name}"
     with new.open("w") as note:
         _lock(note)  # before it has its name
         note.write(address)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 from sqlalchemy import make_url
@@ -136,12 +137,19 @@ def set_aside_what_is_none(settings: Settings) -> list[Path]:
     database = Database(settings.database_url)
     if database.path is None or not (is_no_sqlite(database.path) or _is_damaged(database)):
         return []
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    aside = _free_name(database.path)
     moved = []
     for found, ending in zip(files_of(database), BESIDE, strict=True):
         if found.exists():
-            moved.append(found.rename(found.with_name(f"{database.path.name}.set-aside-{moment}{ending}")))
+            moved.append(found.rename(found.with_name(f"{aside}{ending}")))
     return moved
+
+
+def _free_name(path: Path) -> str:
+    """What no file beside it is called, nor one of the files that belong to it: two of one second stay apart."""
+    name = f"{path.name}.set-aside-{datetime.now(UTC):%Y%m%dT%H%M%S}"
+    tried = (name if again == 1 else f"{name}-{again}" for again in count(1))
+    return next(one for one in tried if not any(path.with_name(f"{one}{end}").exists() for end in BESIDE))
 
 
 def _is_damaged(database: Database) -> bool:

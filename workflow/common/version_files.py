@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -47,15 +48,25 @@ def clean(path: Path) -> None:
     for number in set(numbers) - set(kept):
         for ending in (".npy", ".npz"):
             path.with_name(f"{number}{ending}").unlink(missing_ok=True)
-    rounds = sorted(path.parent.glob("rounds-*.npz"), key=lambda one: one.stat().st_mtime)
-    for file in rounds[:-KEPT_VERSIONS]:
-        file.unlink(missing_ok=True)
+    shared = {_shared_by(path.with_name(f"{number}.npz")) for number in kept}
+    for file in path.parent.glob("rounds-*.npz"):  # by name, not by age: a clock may have been put back
+        if file.name not in shared:
+            file.unlink(missing_ok=True)
+
+
+def _shared_by(state: Path) -> str | None:
+    """The name of the file that a version's state shares with others; None where there is none, or none to be read."""
+    try:
+        with np.load(state, allow_pickle=False) as arrays:
+            return str(arrays["rounds"]) if "rounds" in arrays else None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return None
 
 
 def read_effects(path: Path) -> FloatArray | None:
     """(n_train,) the effect scores of the version whose scores are at `path`; None where it gives none.
 
-    Raises OSError, ValueError, KeyError, zipfile.BadZipFile for a file that cannot be read.
+    Raises OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile for a file that cannot be read.
     """
     state = path.with_suffix(".npz")
     if not state.exists():
@@ -97,9 +108,7 @@ def _write_footing(path: Path, footing: Footing) -> None:
         # The rows are the large part, and differ only where the eigenvalues in `shrink` do.
         parts = b"".join(one.tobytes() for name, one in shared.items() if name != "rows")
         basis = path.with_name(f"rounds-{hashlib.sha256(parts).hexdigest()[:16]}.npz")
-        if basis.exists():
-            os.utime(basis)  # it is in use: `clean` goes by age
-        else:
+        if not basis.exists():
             _put(basis, lambda file: _save(file, shared))
         state["rounds"] = np.array(basis.name)
     _put(path.with_suffix(".npz"), lambda file: _save(file, state))

@@ -19,6 +19,8 @@ __all__ = ["UNATTENDED", "Job", "JobEnded", "ask"]
 
 Result = TypeVar("Result")
 
+_GONE = "The file is not here any more. Fix: choose it again."
+
 
 def ask(
     seat: Seat, file: Arrived, what: str, asked: object, do: Callable[[Job[Result]], Result]
@@ -32,5 +34,14 @@ def ask(
     Raises NotAllowed for who may send no files; JobEnded where the file is none of theirs, or gone.
     """
     if arrivals.find(seat, file.key) is None:
-        raise JobEnded("The file is not here any more. Fix: choose it again.")
-    return seat.home.jobs.ask(seat.person_id, file.key, what, asked, do)
+        raise JobEnded(_GONE)
+
+    def do_with_file(job: Job[Result]) -> Result:
+        try:
+            return do(job)
+        except OSError as error:  # it gave way to another that its person has sent since, perhaps
+            if seat.home.arrivals.find(seat.person_id, file.key) is None:
+                raise JobEnded(_GONE) from error
+            raise
+
+    return seat.home.jobs.ask(seat.person_id, file.key, what, asked, do_with_file)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
+import pytest
+
+from tests.workflow.common.test_files import upload
 from tests.workflow.outgoing.backups.drill import reopened, settings_of
+from tests.workflow.world import opened, small_table
 from workflow.common import left_behind
-from workflow.home import open_home
+from workflow.home import Home, open_home
+from workflow.kinds.one_label.graphs import keep_graph
 from workflow.settings import Settings
 
 NAMES = (".restoring-abc", ".bringing-abc", ".winnow.sqlite3.restored")
@@ -44,6 +50,65 @@ def test_a_start_leaves_what_others_may_be_at(tmp_path: Path) -> None:
     assert names(tmp_path) >= set(NAMES)
     left_behind.clear(settings_of(tmp_path), older=0.0)
     assert not names(tmp_path) & set(NAMES)
+
+
+def test_what_was_half_written_in_its_folders_goes_and_all_else_stays(tmp_path: Path) -> None:
+    """Of tables, images, neighbours, rescued databases, and copies before a migration: each may have gigabytes."""
+    settings = settings_of(tmp_path)
+    gone = [
+        *(".doctor-abcdefgh", ".winnow.sqlite3.rescued-7-9.123", "tables/.new-abc_d.part"),
+        *("media/.new-abcdefgh", "graphs/.new-abcdefgh", "backups/.backup-abcdefgh"),
+        *(
+            "backups/.before-0019-20260101-000000-7.zip-12345678.part",
+            "backups/.winnow-2026.zip-12345678.part",
+        ),
+    ]
+    stay = [
+        *(".other", "winnow.sqlite3.rescued-7-9", "tables/a.parquet", "media/ab/a.png", "graphs/a.npz"),
+        *("backups/.part", "backups/.of-another.part", "backups/before-0019-20260101-000000-7.zip"),
+    ]
+    for name in (*gone, *stay):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"half")
+        os.utime(path, (0, 0))
+    (tmp_path / "media/.new-young123").mkdir()
+    left_behind.clear(settings)
+    there = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert there == set(stay)
+    assert (tmp_path / "media/.new-young123").exists()
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def killed(*_: object) -> None:
+    raise Killed
+
+
+def there_is_no_time(*_: object, **__: object) -> None:
+    """To remove what was begun."""
+
+
+@pytest.mark.parametrize("what", ["tables", "media", "graphs"])
+def test_what_is_begun_is_called_as_what_is_removed(
+    what: str, home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill at the moment at which it gets its name."""
+    (home.settings.home / what).mkdir(exist_ok=True)
+    with opened(home, owner, project) as learner:
+        table = upload() if what == "media" else small_table(70)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed)
+        patch.setattr(Path, "unlink", there_is_no_time)
+        patch.setattr(shutil, "rmtree", there_is_no_time)
+        with pytest.raises(Killed):
+            keep_graph(home, "0" * 64, learner) if what == "graphs" else home.store_table(table)
+    (left,) = left_behind.left(home.settings)
+    assert left.parent == home.settings.home / what
+    left_behind.clear(home.settings, older=-60)
+    assert not left.exists()
 
 
 def test_a_database_that_lies_elsewhere_has_its_own_removed_and_no_more(tmp_path: Path) -> None:

@@ -43,6 +43,15 @@ def test_each_is_found_while_it_runs(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+def test_two_of_one_number_are_both_found(tmp_path: Path) -> None:
+    """As in two containers with one data folder: each has its processes numbered from 1."""
+    with noted(tmp_path, "http://a"):
+        with noted(tmp_path, "http://b"):
+            assert sorted(running(tmp_path)) == ["http://a", "http://b"]
+        assert running(tmp_path) == ["http://a"]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
     begun = another(tmp_path)
     begun.kill()

@@ -6,7 +6,9 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import datetime, tzinfo
 from pathlib import Path
+from typing import Self
 
 import pytest
 from sqlalchemy import text
@@ -231,6 +233,27 @@ def test_what_is_none_is_kept_under_another_name_and_a_new_one_begun(used: Path,
     assert projects.list_projects(Seat(home, team.ensure_owner(home).id)) == []
     home.close()
     open_home(settings(used)).close()
+
+
+def test_two_that_are_set_aside_within_one_second_are_both_kept(
+    used: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stopped(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls(2026, 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr(store, "datetime", Stopped)
+    kept = []
+    for data in (b"one", b"two", b"three"):
+        (used / "winnow.sqlite3").write_bytes(data)
+        (used / "winnow.sqlite3-wal").write_bytes(b"of " + data)
+        kept += store.set_aside_what_is_none(settings(used))
+    assert [one.read_bytes() for one in kept] == [
+        *(b"one", b"of one"),
+        *(b"two", b"of two"),
+        *(b"three", b"of three"),
+    ]
 
 
 def test_a_whole_database_is_not_set_aside(used: Path) -> None:

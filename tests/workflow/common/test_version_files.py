@@ -83,6 +83,32 @@ def test_old_and_later_versions_are_cleaned_away_with_their_state(
     assert names(tmp_path) == {"2.npy", "2.npz"}
 
 
+def test_what_the_newest_version_shares_stays_where_a_clock_was_put_back(
+    tmp_path: Path, versions: list[Version]
+) -> None:
+    for version in versions:
+        write_version(tmp_path / f"{version.number}.npy", version)
+        for path in tmp_path.glob("rounds-*.npz"):  # each was written when the clock showed less
+            if path.stat().st_mtime > 1e9:
+                os.utime(path, (1e9 - version.number, 1e9 - version.number))
+    for name in "ab":
+        (tmp_path / f"rounds-{name}.npz").touch()  # of versions that are gone
+    clean(tmp_path / "3.npy")
+    assert read_footing(tmp_path / "3.npy", None) is not None
+    assert not {path.name for path in tmp_path.iterdir()} & {"rounds-a.npz", "rounds-b.npz"}
+
+
+def test_a_state_that_cannot_be_read_keeps_no_version_from_being_cleaned_away(
+    tmp_path: Path, versions: list[Version]
+) -> None:
+    for version in versions:
+        write_version(tmp_path / f"{version.number}.npy", version)
+    for damaged in (b"", b"PK", b"other"):
+        (tmp_path / "2.npz").write_bytes(damaged)
+        clean(tmp_path / "3.npy")
+        assert read_footing(tmp_path / "3.npy", None) is not None
+
+
 def test_a_state_too_large_is_left_out_but_for_the_effects(
     tmp_path: Path, versions: list[Version], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +62,38 @@ def test_two_pages_have_one_process_and_one_upload(home: Home, owner: int, asked
     assert first.cells["labels"].tolist() == ["a|b", "b", "a"]
     assert jobs.ask(seat, file, "read", (), reading(file)).result() is first
     assert asked == ["read"]
+
+
+def test_a_file_that_gave_way_to_another_before_its_turn_is_said_not_to_be_here(
+    home: Home, owner: int
+) -> None:
+    """There is room for the person's files together, and the oldest go for one that is sent, from another page too."""
+    home = replace(home, settings=replace(home.settings, upload_mb=1))
+    seat = Seat(home, owner)
+    file, its_turn = sent(seat), threading.Event()
+
+    def read(job: jobs.Job[Upload]) -> Upload:
+        its_turn.wait(PATIENCE)
+        return reading(file)(job)
+
+    job = jobs.ask(seat, file, "read", (), read)
+    arrivals.begin(seat, "frogs.csv", 1_000_000).end()
+    its_turn.set()
+    assert job.wait(PATIENCE)
+    with pytest.raises(jobs.JobEnded, match="not here any more"):
+        job.result()
+
+
+def test_what_the_system_refuses_is_no_file_that_has_gone(home: Home, owner: int) -> None:
+    seat = Seat(home, owner)
+
+    def read(_: jobs.Job[Upload]) -> Upload:
+        raise OSError(errno.EIO, "Input/output error")
+
+    job = jobs.ask(seat, sent(seat), "read", (), read)
+    assert job.wait(PATIENCE)
+    with pytest.raises(OSError, match="Input/output error"):
+        job.result()
 
 
 def test_a_file_that_is_taken_away_while_it_waits_gives_up_its_place(

@@ -72,6 +72,14 @@ def test_a_day_begins_at_midnight_where_the_person_is(here: Seat) -> None:
     assert goals.day(here, "Pacific/Auckland", NOON).date == "2026-03-02"
 
 
+def test_a_day_with_two_midnights_begins_at_the_first(here: Seat) -> None:
+    """In Havana clocks go back from one o'clock to midnight: half past midnight comes twice."""
+    first = datetime(2025, 11, 2, 4, 30, tzinfo=UTC)
+    answer_at(here, first - timedelta(minutes=40), first)
+    for later in (timedelta(), timedelta(hours=1), timedelta(hours=9)):
+        assert goals.day(here, "America/Havana", first + later).answers == 1
+
+
 def test_answers_count_once_and_those_taken_back_do_not(home: Home, owner: int) -> None:
     here = Seat(home, owner, four_class_project(home, owner))
     ada = Seat(home, annotator(home, here.person_id, "Ada"), here.project_id)

@@ -19,6 +19,7 @@ from plcore import ActiveLearner, LabelTable, LearnerSettings
 from plcore.common import IN_MEMORY, map_arrays, write_arrays
 from plcore.neighbors import Graph, graph_key
 from plcore.tables import nameless_file
+from workflow.common.left_behind import NEW
 
 if TYPE_CHECKING:
     from workflow.home import Home
@@ -53,7 +54,7 @@ def keep_graph(home: Home, table_hash: str, learner: ActiveLearner[LabelTable]) 
     aside = None
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        with NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as aside:
+        with NamedTemporaryFile(dir=path.parent, prefix=NEW, delete=False) as aside:
             write_arrays(aside.file, graph.to_arrays())
         Path(aside.name).replace(path)
     except OSError:

@@ -145,7 +145,7 @@ class FromWorker:
                 self._first.begin(newer[-1].version, scores, path)
             except FileNotFoundError:
                 newer.pop()  # the worker makes it anew, and an older version may serve meanwhile
-            except ValueError:
+            except (ValueError, EOFError):
                 logger.warning("The model file %s is damaged; it is made anew.", path.name)
                 path.unlink(missing_ok=True)
                 newer.pop()
@@ -159,7 +159,7 @@ class FromWorker:
         """The version's effect scores; without them questions go by how unsure the rows are themselves."""
         try:
             return read_effects(path)
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             logger.exception("The state beside the model file %s cannot be read.", path.name)
             return None
 

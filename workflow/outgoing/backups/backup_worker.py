@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import time
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workflow import training
-from workflow.common import in_use
+from workflow.common import in_use, left_behind
 from workflow.common.whole_file import make_folder
 from workflow.models.map_worker import MapWorker
 from workflow.outgoing.backups import keeping, making, staging
@@ -30,8 +29,6 @@ LOOK_EVERY = 1.0
 """Seconds between two looks whether a backup is wanted."""
 TOLD_EVERY = 1.0
 """Seconds between two notes of how far it is."""
-LEFT_AFTER = 24 * 3600.0
-"""Seconds after which what a killed worker has left half-made is removed."""
 
 
 def anything_to_do(home: Home) -> bool:
@@ -86,7 +83,7 @@ class BackupWorker(MapWorker):
             self._learn_meanwhile()
 
         try:
-            _clear(folder)
+            left_behind.clear(self.home.settings)
             keeping.note_work(folder, state)
             path = making.place_at(folder, datetime.now(UTC))
             making.make(self.home, path, tell)
@@ -134,13 +131,3 @@ class BackupWorker(MapWorker):
                 fault = str(error)
                 logger.error("%s", error)
             keeping.note_checked(folder, one.path, fault)
-
-
-def _clear(folder: Path) -> None:
-    """Remove what a worker that was killed has left."""
-    for path in (*folder.glob(f"{making.ASIDE}*"), *folder.glob(".winnow-*.part")):
-        if path.stat().st_mtime < time.time() - LEFT_AFTER:
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)

@@ -25,11 +25,9 @@ from db.engine import Database, DatabaseUnavailableError
 from plcore.common import no_room
 from plcore.loop import EntryKind
 from workflow.common.files import path_of
+from workflow.common.left_behind import MAKING
 from workflow.outgoing.backups.archive import Tell, is_ours, write_archive
 from workflow.outgoing.backups.manifest import ALONE, DATABASE, HOME, BackupError, Manifest
-
-ASIDE = ".backup-"
-"""Begins the name of a folder in which one is being made."""
 
 
 class Stored(Protocol):
@@ -78,7 +76,7 @@ def make_of(
     if not path.parent.is_dir():
         raise BackupError(f"There is no folder {path.parent}. Fix: make it, or name another one.")
     moment = datetime.now(UTC)
-    with in_words(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=ASIDE) as aside:
+    with in_words(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=MAKING) as aside:
         copy = Path(aside) / DATABASE
         database.copy_to(copy)
         facts = look_into(copy, EntryKind.ROWS)

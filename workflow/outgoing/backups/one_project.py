@@ -27,11 +27,12 @@ from plcore.loop import EntryKind
 from workflow.access import NotAllowed, Right
 from workflow.common import limited
 from workflow.common.files import path_of
+from workflow.common.left_behind import BRINGING, MAKING
 from workflow.common.prepared import Taken, Whose
 from workflow.common.whole_file import flush_all, whole_file
 from workflow.outgoing.backups import project_check
 from workflow.outgoing.backups.archive import Tell, is_of_project, write_into
-from workflow.outgoing.backups.making import ASIDE, in_words
+from workflow.outgoing.backups.making import in_words
 from workflow.outgoing.backups.manifest import CONTENT, PROJECT, BackupError, DamagedError, Manifest
 from workflow.outgoing.backups.project_content import set_aside_in
 from workflow.people import audit
@@ -104,7 +105,7 @@ def _write(seat: Seat, file: BinaryIO, tell: Tell | None) -> Manifest:
             f"The project cannot be taken along: {manifest.missing[0]} is missing in the data folder. Fix: put it back "
             "from a backup (winnow doctor names all that is missing)."
         )
-    with tempfile.TemporaryDirectory(dir=Path(file.name).parent, prefix=ASIDE) as folder:
+    with tempfile.TemporaryDirectory(dir=Path(file.name).parent, prefix=MAKING) as folder:
         (Path(folder) / CONTENT).write_text(json.dumps(content, ensure_ascii=False))
         return write_into(file, manifest, [(CONTENT, Path(folder) / CONTENT), *sorted(files.items())], tell)
 
@@ -144,7 +145,7 @@ def bring_in(
         if name is not None:
             check_free(reading, checked_name(name))
     try:
-        with tempfile.TemporaryDirectory(dir=home.settings.home, prefix=".bringing-") as folder:
+        with tempfile.TemporaryDirectory(dir=home.settings.home, prefix=BRINGING) as folder:
             aside = Path(folder)
             found = _looked_into(path, called, aside, tell)
             own = found["project"]

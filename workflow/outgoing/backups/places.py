@@ -81,7 +81,6 @@ class SqlitePlace:
         new = self.path.with_name(f".{self.path.name}{RESTORED}")
         try:
             shutil.move(copy, new)
-            flush_all()
             before = self._keep(home)
             (home / NOTE).unlink(missing_ok=True)  # an older database is meant now
             new.replace(self.path)
@@ -93,20 +92,27 @@ class SqlitePlace:
         """Give the database that is there another name, too; where it lies then, None where there is none. Nothing is
         left beside it, whether it is there or not: SQLite would write an old log into the one that comes."""
         kept, there = _kept(home), self.path.exists()
+        beside = {
+            self.path.with_name(self.path.name + ending): kept.with_name(kept.name + ending)
+            for ending in _BESIDE
+        }
         try:
             if there:
                 with suppress(sqlite3.Error), closing(sqlite3.connect(self.path)) as before:
                     before.execute("PRAGMA journal_mode=DELETE")  # what was written is in the one file then
                 shutil.copyfile(self.path, kept)
-            for ending in _BESIDE:  # of a database that SQLite could not read, or that somebody has deleted
-                beside = self.path.with_name(self.path.name + ending)
-                if beside.exists():
-                    shutil.move(beside, kept.with_name(kept.name + ending))
+            for one, aside in beside.items():  # of a database that SQLite could not read, or that is deleted
+                if one.exists():
+                    shutil.copy(one, aside)
         except BaseException:
-            kept.unlink()
+            for aside in (kept, *beside.values()):
+                aside.unlink(missing_ok=True)
             raise
         if not there:
             kept.unlink()
+        flush_all()  # what comes, and what was there, before any of it goes
+        for one in beside:
+            one.unlink(missing_ok=True)
         sync_folder(self.path.parent)  # they are gone before the new one has the name
         return kept if there else None
 

@@ -54,7 +54,7 @@ def test_a_learner_takes_in_what_was_published(home: Home, owner: int, trained: 
         )
 
 
-@pytest.mark.parametrize("damage", ["gone", "damaged"])
+@pytest.mark.parametrize("damage", ["gone", "damaged", "empty"])
 def test_a_file_that_cannot_be_read_is_left_until_it_is_made_anew(
     home: Home, owner: int, trained: int, damage: str
 ) -> None:
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_read_is_left_until_it_is_made_anew(
     if damage == "gone":
         path.unlink()
     else:
-        path.write_bytes(b"no numbers")
+        path.write_bytes(b"no numbers" if damage == "damaged" else b"")
     look = FromWorker(home, trained, fresh, FairLock())
     look.look()
     assert fresh.version_published is None

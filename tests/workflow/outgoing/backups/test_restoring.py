@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,9 +19,10 @@ from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import annotator, answer_next, full_disk
 from workflow import answering, projects, undoing
 from workflow.home import Home
-from workflow.outgoing.backups import making
+from workflow.outgoing.backups import making, places
 from workflow.outgoing.backups.archive import check_archive, extract_all, write_archive
 from workflow.outgoing.backups.manifest import DATABASE, BackupError, DamagedError
+from workflow.outgoing.backups.places import SqlitePlace
 from workflow.outgoing.backups.restoring import restore
 from workflow.people import audited, browsers, passwords, team
 from workflow.seat import Seat
@@ -176,6 +180,55 @@ def test_what_was_written_last_is_in_the_database_that_is_kept(
     assert done.before is not None
     assert "Zoe" in str(rows_of(done.before)["people"])
     assert "Zoe" not in str(rows_of(path)["people"])
+
+
+def test_what_was_there_is_on_the_disk_before_the_backup_takes_its_place(
+    home: Home, project: int, backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut may come at any moment: until all was flushed, the name leads to what was there."""
+    home.close()
+    path = home.settings.home / DATABASE
+    there, flushed = path.stat().st_ino, []
+
+    def flush() -> None:
+        kept = [one.stat().st_size for one in (home.settings.home / "backups").glob("before-restore-*")]
+        flushed.append((path.stat().st_ino == there, kept))
+
+    monkeypatch.setattr(places, "flush_all", flush)
+    done = restore(home.settings, backup, replace=True)
+    assert done.before is not None
+    assert flushed == [(True, [done.before.stat().st_size])]
+
+
+def test_a_log_that_cannot_be_kept_stays_beside_its_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database lies on another disk than the folder of backups, which fills up; SQLite could not bring the log in,
+    for another program has the database open."""
+    path, copy = tmp_path / DATABASE, tmp_path / "copy"
+    there = {path.with_name(path.name + ending): ending.encode() for ending in ("", "-wal", "-shm")}
+    for one, data in (*there.items(), (copy, b"another")):
+        one.write_bytes(data)
+    real = shutil.copy
+
+    def carry(source: Path, target: Path) -> None:
+        real(source, target)
+        if source.name.endswith("-shm"):
+            raise OSError(errno.ENOSPC, "no room")
+
+    def move(source: Path, target: Path) -> None:
+        carry(source, target)
+        source.unlink()
+
+    def connect(_: Path) -> sqlite3.Connection:
+        raise sqlite3.OperationalError("database is locked")
+
+    monkeypatch.setattr(places, "shutil", SimpleNamespace(copy=carry, move=move, copyfile=shutil.copyfile))
+    monkeypatch.setattr(places, "sqlite3", SimpleNamespace(connect=connect, Error=sqlite3.Error))
+    with pytest.raises(OSError, match="no room"):
+        SqlitePlace(path).put(tmp_path, copy)
+    assert {one: one.read_bytes() for one in there} == there
+    assert list((tmp_path / "backups").iterdir()) == []
 
 
 def test_nothing_of_a_database_that_is_gone_gets_into_the_restored_one(
