@@ -5,16 +5,19 @@ BIN := .venv/bin
 TESTS := $(BIN)/python -m pytest -n 2 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
-.PHONY: run test check lint bench screenshots access browser postgres audit docs clean
+.PHONY: run test check proofs lint bench screenshots access browser postgres audit docs clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
 
-test: check browser postgres  ## everything: format, lint, types, tests, the slow ones, PostgreSQL and the browser
-	$(TESTS) -m "browser or slow or postgres"
+test: check browser postgres  ## format, lint, types, tests, the slow ones, PostgreSQL and the browser
+	$(TESTS) -m "(browser or slow or postgres) and not proof"
 
 check: lint  ## all that needs no browser and no PostgreSQL and is not slow
-	$(TESTS) -m "not browser and not slow and not postgres"
+	$(TESTS) -m "not browser and not slow and not postgres and not proof"
+
+proofs: .venv/.ready-dev browser postgres  ## the tests that take minutes each
+	$(TESTS) -m proof
 
 lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .
@@ -22,7 +25,7 @@ lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/mypy
 	npm run --silent lint
 
-bench: .venv/.ready-dev browser  ## the benchmark tables of benchmarks/results
+bench: proofs  ## that, and the benchmark tables of benchmarks/results
 	$(BIN)/python -m benchmarks
 
 screenshots: browser  ## every page, into screenshots/

@@ -13,6 +13,8 @@ from tests.test_cli import Shell, shell, table
 from tests.workflow.outgoing.backups.forging import forged
 from workflow.home import close_home
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["shell", "table"]
 
 

@@ -20,6 +20,8 @@ from tests.migrated import lay_database
 from workflow.common import in_use
 from workflow.outgoing.backups import staging
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = {
     "server": ("app.py",),
     "worker": ("worker.py",),
@@ -86,11 +88,7 @@ FOUND: dict[str, tuple[Callable[[Path], object], str]] = {
         *(("shell", found) for found in FOUND),
         ("server", "damaged"),
         ("server", "missing"),
-        *(
-            pytest.param(command, found, marks=pytest.mark.slow)
-            for command in ("worker", "serve")
-            for found in ("newer", "damaged inside")
-        ),
+        *((command, found) for command in ("worker", "serve") for found in ("newer", "damaged inside")),
     ],
 )
 def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path, command: str, found: str) -> None:
@@ -107,9 +105,7 @@ def test_what_cannot_be_opened_is_said_in_one_line(tmp_path: Path, command: str,
 
 
 @pytest.mark.parametrize("what", [read_only, filled])
-@pytest.mark.parametrize(
-    "command", ["server", *(pytest.param(one, marks=pytest.mark.slow) for one in ("worker", "shell"))]
-)
+@pytest.mark.parametrize("command", ["server", "worker", "shell"])
 def test_a_disk_that_cannot_be_written_is_said_in_one_line(
     tmp_path: Path, command: str, what: Callable[[Path], AbstractContextManager[None]]
 ) -> None:

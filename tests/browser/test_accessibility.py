@@ -47,7 +47,7 @@ def signed_in(browser: Browser, server: Server, tmp_path: Path) -> str:
     return path
 
 
-@pytest.mark.parametrize("suffix", list(SIZES))
+@pytest.mark.parametrize("suffix", ["", pytest.param("-phone", marks=pytest.mark.proof)])
 def test_no_page_has_a_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
     server, cookies = looked_at
     wrong = {}

@@ -15,7 +15,7 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.test_training import give_workers_their_turn
 
-pytestmark = [pytest.mark.browser, pytest.mark.public_data]
+pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.public_data]
 
 PATIENCE = 900.0
 """Seconds that a machine under load may need for a comparison that takes half a minute of one core."""

@@ -18,7 +18,7 @@ from tests.browser.server import Server
 from tests.plcore.tables.sound.recordings import written
 from tests.plcore.tables.zips import make_zip
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.proof]
 
 RATE = 22_050
 BIRDS = {

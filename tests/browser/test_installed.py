@@ -18,7 +18,7 @@ from workflow.people import team
 from workflow.settings import Settings
 
 # The kernels are compiled for the new environment, and the machine may be busy.
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.timeout(1200)]
 COMPILING = 900
 """Seconds that a first start may take."""
 

@@ -139,6 +139,7 @@ def test_a_card_that_was_open_answers_again_after_a_restart(annotating: tuple[Se
         other.stop()
 
 
+@pytest.mark.proof
 def test_a_press_while_the_server_is_gone_is_stored_once_it_is_back_with_its_note(
     annotating: tuple[Server, Page],
 ) -> None:
@@ -163,6 +164,7 @@ def test_a_press_while_the_server_is_gone_is_stored_once_it_is_back_with_its_not
         other.stop()
 
 
+@pytest.mark.proof
 def test_a_kill_between_questions_changes_nothing(
     context: BrowserContext, annotating: tuple[Server, Page], homes: Homes
 ) -> None:

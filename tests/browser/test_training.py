@@ -104,6 +104,7 @@ def test_versions_follow_the_answers(page: Page, server: Server, project: int) -
     expect(page.get_by_text(re.compile("[Mm]odel version")).first).to_be_visible()
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(3 * PATIENCE)
 def test_a_killed_worker_is_replaced_and_none_outlives_the_server(
     page: Page, server: Server, project: int

@@ -96,6 +96,7 @@ def answer_some(page: Page, saved: dict[str, str], count: int) -> None:
         saved[room.answer(page, label)] = label
 
 
+@pytest.mark.proof
 def test_a_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
     page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:

@@ -115,7 +115,7 @@ class TestContainer:
             assert not path.startswith(".") or f"!{path}" in left_out, path
         assert {".*", "tests", "**/__pycache__"} <= set(left_out)
 
-    @pytest.mark.slow
+    @pytest.mark.proof
     @pytest.mark.timeout(1200)
     def test_its_steps_make_an_environment_that_compiles_nothing_at_its_start(self, tmp_path: Path) -> None:
         """Each RUN as it stands, below a folder instead of below /, but that packages of others are not fetched anew: a

@@ -23,6 +23,8 @@ from workflow.home import Home
 from workflow.people import members, team
 from workflow.seat import Seat
 
+pytestmark = pytest.mark.slow
+
 STREAMLITS = Path(get_static_dir(), "index.html").read_text("utf-8")
 PRELOADS = re.compile(r'<link rel="modulepreload"[^>]*href="\./([^"]+)">')
 

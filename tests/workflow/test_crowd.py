@@ -50,18 +50,18 @@ def test_a_few_people_at_two_processes_on_postgres(postgres_home: Home) -> None:
     at_once(postgres_home, FEW, in_processes=True)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("fold", ["majority", "dawid-skene"])
 def test_twenty_people_in_one_process(home: Home, fold: str) -> None:
     at_once(home, MANY, in_processes=False, every=25, fold=fold)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.postgres
 def test_twenty_people_at_two_processes_on_postgres(postgres_home: Home) -> None:
     at_once(postgres_home, MANY, in_processes=True, every=25)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_twenty_people_at_two_processes(home: Home) -> None:
     at_once(home, MANY, in_processes=True, every=25)

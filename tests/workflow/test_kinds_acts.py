@@ -190,7 +190,7 @@ def test_whatever_people_do(
     play_and_check(world, lay(tmp_path_factory.mktemp("home")), control_share, acts)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @EVERY_WORLD
 @CONTROL_SHARES
 @given(acts=st.lists(ACTS, min_size=4, max_size=24))

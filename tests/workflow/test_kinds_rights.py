@@ -35,6 +35,8 @@ from workflow.models.choosing import CannotCompare
 from workflow.people import members, team
 from workflow.seat import Seat
 
+pytestmark = pytest.mark.slow
+
 AT_A_PROJECT = {name: act for acts in BY_RIGHT.values() for name, act in acts.items()}
 TABLES = (
     "projects",

@@ -15,6 +15,8 @@ from workflow.home import Home
 from workflow.seat import Seat
 from workflow.shelf import Shelf, Slot
 
+pytestmark = pytest.mark.slow
+
 
 class Learner:
     """Anything that a slot can hold."""

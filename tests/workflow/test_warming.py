@@ -84,7 +84,7 @@ def test_what_stands_apart_are_steps() -> None:
     assert names > compiling.APART > set()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.timeout(1200)  # all kernels are compiled, and the machine may be busy
 def test_only_the_first_start_speaks_of_compiling(tmp_path: Path) -> None:
     for room in ("plcore", "workflow", "db"):

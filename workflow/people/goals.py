@@ -106,9 +106,8 @@ def day_in(opened: Opened[Any], zone: str | None, now: datetime | None = None, *
     """The same in a transaction of this person's. paused : whether their question is put away"""
     now = now or datetime.now(UTC)
     here = now.astimezone(_zone(zone))
-    midnight = here.replace(
-        hour=0, minute=0, second=0, microsecond=0, fold=0
-    )  # the first, where there are two
+    # Where there are two midnights, the first.
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     place = opened.session, opened.project_id, opened.person_id
     before = opened.before
     stored = goals.get(*place) if before is None else before.goal

@@ -26,6 +26,8 @@ from workflow.home import Home
 from workflow.people import team, tokens
 from workflow.seat import Seat
 
+pytestmark = pytest.mark.slow
+
 TRIES = 8
 """How often a call is made within PATIENCE: after half a second, after twice as long each time, and at its end."""
 

@@ -145,7 +145,7 @@ def test_doubled_answers_are_stored_once(api: TestClient, seat: Seat) -> None:
     doubled(api, seat, 25)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_doubled_answers_are_stored_once(
     server: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -18,6 +18,8 @@ from workflow.people import team
 from workflow.seat import Seat
 from workflow.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 SMALL = b"id,labels,size\n1,a|b,1\n2,b|c,2\n3,a|c,3\n4,a|b,4\n"
 FILES = [demos.CALLS, demos.REMARKS]
 PATIENCE = 600

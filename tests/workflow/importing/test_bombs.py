@@ -17,6 +17,8 @@ from workflow.common.limited import asking
 from workflow.importing import check
 from workflow.importing.reading import read_upload
 
+pytestmark = pytest.mark.slow
+
 MOST_MB, MOST_SECONDS = 500, 20
 MOST_GROWN_MB, MOST_GROWN_BY_A_TABLE_MB = 60, 250
 """What this process keeps after a file that was refused, and after one that became a table of 10,000 columns."""
@@ -56,13 +58,11 @@ def test_a_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
     defuse(bomb, caplog)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bomb", [one for one in BOMBS if not one.quick], ids=lambda one: one.name)
 def test_every_other_bomb_is_cheap(bomb: Bomb, caplog: pytest.LogCaptureFixture) -> None:
     defuse(bomb, caplog)
 
 
-@pytest.mark.slow
 def test_an_odd_file_costs_no_more(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "winnow")
     read_upload(ODD_FILES[0].data, ODD_FILES[0].file)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,8 @@ from workflow.importing.more_rows import RowsError
 from workflow.importing.predictions import ScoredRow
 from workflow.outgoing.verifying import verify_project
 from workflow.seat import Seat
+
+pytestmark = pytest.mark.slow
 
 NAMES = ["ant", "bee", "cat", "dog", "emu"]
 SETS = st.lists(st.sets(st.sampled_from(NAMES), min_size=1, max_size=3).map(sorted), min_size=1, max_size=5)

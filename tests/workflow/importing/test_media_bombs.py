@@ -25,6 +25,8 @@ from workflow.common.limited import asking
 from workflow.importing import check
 from workflow.importing.reading import read_upload
 
+pytestmark = pytest.mark.slow
+
 BOMBS = [*PICTURES, *SOUNDS, *SILENCES]
 IMAGES = ("png", "gif", "webp", "jpg")
 MOST_MB, MOST_OF_A_HEAVY_ONE_MB, MOST_SECONDS = 500, 700, 20
@@ -90,7 +92,7 @@ def test_a_bomb_is_cheap(bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCapt
     defuse(bomb, tmp_path, caplog)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("bomb", [one for one in BOMBS if one.heavy], ids=lambda one: one.name)
 def test_a_heavy_bomb_is_cheap(bomb: MediaBomb, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     defuse(bomb, tmp_path, caplog)

@@ -37,6 +37,8 @@ from workflow.models.away import Away
 from workflow.models.comparing import LEAST_NEW, ComparingWorker, Counts, is_due
 from workflow.seat import Seat
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["findings"]
 
 

@@ -22,6 +22,8 @@ from workflow.home import Home
 from workflow.models import leases
 from workflow.seat import Seat
 
+pytestmark = pytest.mark.slow
+
 SHORT = 0.3  # seconds of a lease
 
 KILLED = f"""

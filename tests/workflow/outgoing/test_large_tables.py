@@ -24,6 +24,8 @@ from workflow.common.blocks import blocks_folder
 from workflow.outgoing.large_tables import RankingError, rank_files, rank_on
 from workflow.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 
 def parts_of(folder: Path) -> dict[str, bytes]:
     return {path.name: sha256(path.read_bytes()).digest() for path in folder.glob("part-*")}
@@ -129,7 +131,6 @@ def test_a_run_that_begins_again_makes_no_part_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.dask
-@pytest.mark.slow
 def test_one_process_a_pool_and_a_cluster_leave_the_same_bits_of_20000_rows(tmp_path: Path) -> None:
     X, sets = rows_and_sets(20_000, d=16, m=12)
     path = write_arrays(tmp_path / "t", X, sets)
@@ -164,7 +165,7 @@ def kill_at_random(
 
 
 @pytest.mark.dask
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.proof)])
 def test_workers_that_are_killed_at_random_moments_leave_the_same_files(tmp_path: Path, kills: int) -> None:
     from distributed.core import Status
 

@@ -98,7 +98,7 @@ def test_the_state_as_of_an_entry_is_the_export_made_right_after_it(
     play_and_compare(world, lay(tmp_path_factory.mktemp("home")), acts)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @EVERY_WORLD
 @given(acts=st.lists(st.one_of(ACTS, OWNERS), min_size=4, max_size=20))
 @settings(max_examples=8, suppress_health_check=CALM)

@@ -14,6 +14,8 @@ from workflow.people.browsers import Visit
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 
+pytestmark = pytest.mark.slow
+
 GOOD = "four plain words here"
 HERE = Visit("192.0.2.7", "Firefox on Linux")
 

@@ -26,6 +26,8 @@ from tests.plcore.common.runners.tasks import (
     times,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_blocks_of_killed_processes_are_done_by_others(tmp_path: Path) -> None:
     pool = ProcessPool(2)

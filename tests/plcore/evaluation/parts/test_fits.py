@@ -21,6 +21,8 @@ from plcore.evaluation.parts import fits
 from plcore.evaluation.trials import Fit
 from tests.plcore.evaluation.told import Told
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["plknn", "kernelridge", "clpl", "m3pl"]
 
 

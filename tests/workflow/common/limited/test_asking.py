@@ -32,6 +32,8 @@ from workflow.common.limited import (
     start,
 )
 
+pytestmark = pytest.mark.slow
+
 LONG = 3600
 """Seconds that nothing takes here: a machine that is busy, or stands still for minutes, passes shorter limits."""
 PLENTY = Bounds(300, 60, LONG)

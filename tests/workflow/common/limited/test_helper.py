@@ -14,6 +14,8 @@ import pytest
 
 from workflow.common.limited import Bounds, asking, helper
 
+pytestmark = pytest.mark.slow
+
 LONG = 3600
 """Seconds that nothing takes here, on a machine that is busy either."""
 

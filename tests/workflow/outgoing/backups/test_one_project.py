@@ -33,6 +33,8 @@ from workflow.people import aside, goals, members, team
 from workflow.projects import ProjectNameError
 from workflow.seat import Seat
 
+pytestmark = pytest.mark.slow
+
 
 def taken(seat: Seat) -> Any:
     """All that is stored of the project."""

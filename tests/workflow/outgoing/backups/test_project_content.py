@@ -27,6 +27,8 @@ from workflow.people import goals, team
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 
+pytestmark = pytest.mark.slow
+
 Content = dict[str, Any]
 Change = Callable[[Content], object]
 MOMENT = "2026-01-01T00:00:00+00:00"
