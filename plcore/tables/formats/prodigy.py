@@ -13,7 +13,14 @@ from typing import Any
 
 from plcore.common.words import listed
 from plcore.tables.formats.candidate_rows import Row, rows_reading
-from plcore.tables.formats.disambiguated import VERDICT, VOTES, Disambiguated, Tell, silent
+from plcore.tables.formats.disambiguated import (
+    VERDICT,
+    VOTES,
+    Disambiguated,
+    Tell,
+    names_beside,
+    silent,
+)
 from plcore.tables.formats.reading import TableReading
 from plcore.tables.formats.record_values import (
     Records,
@@ -86,7 +93,7 @@ class Prodigy:
 
 
 def _is_task(record: dict[str, Any]) -> bool:
-    has_input = any(name in record for name in SHOWN)
+    has_input = any(name in record for name in (*SHOWN, "_input_hash"))
     binary = "label" in record and record.get("answer") in ANSWERS
     options = record.get("options")
     # Without any where a row was set aside.
@@ -160,12 +167,16 @@ def _key(record: dict[str, Any], row: int) -> str:
 def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """Lines of JSON for the interface `choice`: one for each answer that names labels, and one without an answer for
     each row that has none. The options are the candidates left, and the labels of the answer. Prodigy shows a column
-    `text`, `image`, `audio`, `video` or `html`; columns whose names mean something else to it go into `meta`.
+    `text`, `image`, `audio`, `video` or `html`; columns whose names mean something else to it go into `meta`, where
+    `id` names the row: a column of this name that holds something else is called `before_id`.
     """
     number = 0
+    columns = [str(name) for name in table.cells.columns]
+    new_names = {} if table.id_column() == "id" else names_beside(columns, ["id"])
     for piece in table.pieces():
         answers, left = piece.answers_by_row(), piece.weighted(after=True)
-        for row, cells in enumerate(piece.records()):
+        for row, record in enumerate(piece.records()):
+            cells = {new_names.get(column, column): cell for column, cell in record.items()}
             number += 1
             said = answers.get(row, [])
             given: list[dict[str, Any] | None] = [
@@ -184,7 +195,7 @@ def _written(
     own = [column for column in cells if column in _TAKEN or column.startswith("_")]
     task: dict[str, Any] = {column: cell for column, cell in cells.items() if column not in own}
     task["options"] = [{"id": option, "text": option} for option in dict.fromkeys([*left, *accepted])]
-    task["meta"] = {**{column: cells[column] for column in own}, "id": name}
+    task["meta"] = {"id": name, **{column: cells[column] for column in own}}
     task["_input_hash"] = number
     if answer is not None:
         task |= {"accept": accepted, "answer": "accept", "_annotator_id": answer["person"]}

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from plcore.tables.formats.disambiguated import DECIDING
+
 _PLAIN_TASKS = ("task", "task_id", "taskid", "_unit_id", "unit_id", "hitid", "hit_id")
 _ROW_NAMES = (
     "item",
@@ -43,8 +45,10 @@ _TIMES = (
     "assignment:started",
 )
 _STATUS = ("assignment:status", "assignmentstatus")
+_KINDS = ("", *DECIDING, "unsure", "skip")
+"""What stands in the column `kind` of votes that were written here; other tables call something of their own so."""
 _OTHERS = (
-    "kind", "seconds", "model_version", "assignment:link", "assignment:assignment_id", "assignment:task_id", "status",
+    "seconds", "model_version", "assignment:link", "assignment:assignment_id", "assignment:task_id", "status",
 )  # fmt: skip
 
 
@@ -105,6 +109,8 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         if task is None or not bool(cells[task].duplicated().any()):
             return None
     about = tuple(low[name] for name in _OTHERS if name in low)
+    kind = low.get("kind")
+    own_kinds = kind is not None and bool(cells[kind].str.strip().isin(_KINDS).all())
     appen = tuple(name for name in names if name.startswith("_")) if "_unit_id" in low else ()
     turk: tuple[str, ...] = ()
     if "hitid" in low and "assignmentstatus" in low:
@@ -118,7 +124,7 @@ def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
         first(_TIMES),
         first(("weight",)),
         first(_STATUS),
-        low.get("kind"),
+        kind if own_kinds else None,
         (*about, *appen, *turk),
     )
 

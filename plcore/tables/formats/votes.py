@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -129,15 +130,17 @@ def _tasks_with_votes(cells: pd.DataFrame, columns: VoteColumns) -> tuple[dict[s
     rows = {
         name: Row({str(k): v for k, v in record.items()}) for name, record in zip(first, records, strict=True)
     }
-    again = 0
+    again = Counter[bool]()
     for (task, worker), given in votes.items():
         last = _last(given)
-        again += len(given) > len(last)
+        if len(given) > len(last):
+            again[_are_timed(given)] += 1
         for label, weight in {vote.label: vote.weight for vote in last}.items():
             rows[task].name(label, weight, worker if worker.strip("\x1f") == worker else None)
-    if again:
-        how = "the latest by time" if columns.time is not None else "the last in the file"
-        notes.append(f"{again} times one worker voted on one task more than once: {how} counts.")
+    notes += [
+        f"{count} times one worker voted on one task more than once: {_which(columns, timed)}."
+        for timed, count in sorted(again.items(), reverse=True)
+    ]
     for task, gold in golds.items():
         rows[task].truth = gold
     return rows, notes
@@ -221,11 +224,26 @@ def _last(given: list[_Vote]) -> list[_Vote]:
     """The latest answer of a worker. Several labels at one time are one answer: the row is one of them."""
     if len(given) == 1:
         return given
-    times = [vote.time for vote in given]
-    if any(time is None for time in times):
+    if not _are_timed(given):
         return given[-1:]
-    latest = max(time for time in times if time is not None)
+    latest = max(vote.time for vote in given if vote.time is not None)
     return [vote for vote in given if vote.time == latest]
+
+
+def _are_timed(given: list[_Vote]) -> bool:
+    return all(vote.time is not None for vote in given)
+
+
+def _which(columns: VoteColumns, timed: bool) -> str:
+    """Which of several votes of a worker counts, in words."""
+    if timed:
+        return "the latest by time counts"
+    if columns.time is None:
+        return "the last in the file counts"
+    return (
+        f"the last in the file counts, for not all of their times in {quoted(columns.time)} are numbers or such as "
+        "2026-01-31T13:05:00"
+    )
 
 
 def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: Finder) -> dict[str, str]:

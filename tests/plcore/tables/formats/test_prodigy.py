@@ -197,3 +197,29 @@ def test_columns_that_mean_something_to_prodigy_go_into_meta(table: Disambiguate
         assert record["meta"] == {"label": "l", "options": "o", "_task_hash": "h", "id": record["meta"]["id"]}
         assert record["place"] == "p"
         assert {option["id"] for option in record["options"]} <= set(table.classes)
+
+
+@given(disambiguated())
+@settings(max_examples=20, deadline=None)
+def test_a_column_id_that_names_no_rows_stays_beside_their_ids(table: Disambiguated) -> None:
+    cells = table.cells.assign(id="the recording ")
+    reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
+    assert reading.cells["id"].tolist() == table.ids.tolist()
+    assert reading.cells["before_id"].tolist() == cells["id"].tolist()
+
+
+@given(disambiguated())
+@settings(max_examples=20, deadline=None)
+def test_ids_are_written_letter_for_letter(table: Disambiguated) -> None:
+    cells = table.cells.assign(id=[f" {name} " for name in table.ids])
+    reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
+    assert reading.cells["id"].tolist() == cells["id"].tolist()
+
+
+@given(disambiguated())
+@settings(max_examples=20, deadline=None)
+def test_tasks_of_a_table_without_a_column_that_prodigy_shows_are_read_again(table: Disambiguated) -> None:
+    cells = table.cells.rename(columns={"text": "length"})
+    reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
+    assert reading.cells["length"].tolist() == cells["length"].tolist()
+    assert reading.cells["id"].tolist() == table.ids.tolist()
