@@ -207,11 +207,14 @@ def _task(record: dict[str, Any], row: int) -> Item:
         is_truth = bool(annotation.get("ground_truth"))
         for result_place, result in enumerate(a_list(annotation.get("result"), row, f"{where}.result")):
             _result(item, result, row, f"{where}.result[{result_place}]", 1.0, person, is_truth=is_truth)
-    for place, value in enumerate(a_list(record.get("predictions"), row, "predictions")):
+    models = a_list(record.get("predictions"), row, "predictions")
+    predictions = [an_object(one, row, f"predictions[{place}]") for place, one in enumerate(models)]
+    # Written here, of a table that weighs nothing: the probability of its label is no weight beside those of others.
+    unweighed = own is not None and any(one.get("score") is None for one in predictions)
+    for place, prediction in enumerate(predictions):
         where = f"predictions[{place}]"
-        prediction = an_object(value, row, where)
         model = a_name_or_none(prediction.get("model_version"), row, f"{where}.model_version", "a model")
-        score = prediction.get("score")
+        score = None if unweighed else prediction.get("score")
         for result_place, value in enumerate(a_list(prediction.get("result"), row, f"{where}.result")):
             inside = f"{where}.result[{result_place}]"
             result = an_object(value, row, inside)

@@ -22,8 +22,8 @@ def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[st
 
     `data` is the row as it came, `meta` its id. Answers that name labels are annotations with these labels; all others
     (not, none, skip, ...) have no form there and are written as cancelled. The person stands in `winnow_person`: Label
-    Studio refuses a `completed_by` that is no member there. A label known has its probability as score. Each other
-    candidate left is a prediction of its own with its weight as score, as one score is all that a prediction has.
+    Studio refuses a `completed_by` that is no member there. A label known has its probability as score, and its weight
+    as that of its result. Each other candidate left is a prediction of its own with its weight as score.
     Scores have to lie in [0, 1] there: where weights are above 1, as counts of votes are, all are divided by the
     largest.
     """
@@ -83,8 +83,12 @@ def _predictions(
     found = []
     if label is not None:
         weight, probability = weighted.pop(label, None), table.known_probability(row)
-        score = weight if probability is None else probability
-        found.append(_prediction(label, score, str(table.source[row])))
+        prediction = _prediction(
+            label, weight if probability is None else probability, str(table.source[row])
+        )
+        if weight is not None:
+            prediction["result"][0]["score"] = weight
+        found.append(prediction)
     return found + [_prediction(name, weight, "candidates") for name, weight in weighted.items()]
 
 

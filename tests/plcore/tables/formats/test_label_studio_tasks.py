@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from plcore.tables.formats.disambiguated import Disambiguated
 from plcore.tables.formats.label_studio import LabelStudioTasks
@@ -173,3 +174,17 @@ def test_label_studio_refuses_what_is_no_choice_or_has_no_column(interface: Any)
     annotation["result"][0]["value"]["choices"] = ["owl"]
     assert not config.validate_annotation(annotation)
     assert config.validate_prediction({**task["predictions"][0], "score": 2.0}, return_errors=True)
+
+
+@given(disambiguated(answered=False), st.floats(0.01, 1))
+@settings(max_examples=40, deadline=None)
+def test_weights_of_rows_with_a_label_are_read_again(table: Disambiguated, sure: float) -> None:
+    """The model's probability of its label is no weight: beside others it would speak for or against it."""
+    label = table.candidates_after.argmax(axis=1)
+    known = replace(table, label=label, probability=np.full(len(label), sure))
+    scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
+    found = candidates(LabelStudioTasks().read(written(known)))
+    for left, read in zip(table.weighted(after=True), found, strict=True):
+        weights = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
+        assert read.keys() == weights.keys()
+        assert len(left) == 1 or read == pytest.approx(weights)
