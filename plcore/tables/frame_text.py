@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from plcore.tables.csv_text import storable
 from plcore.tables.problems import Problem, TableError
 
+_POWERS_FROM, _LONGER = 1e10, 1e16
+"""From the first on Arrow writes powers of ten; numbers of the second and more are not all whole ones exactly."""
+
 
 def frame_as_text(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame as (n_rows, n_columns) of str. Raises TableError for text that no file can hold."""
@@ -56,7 +59,16 @@ def _as_numbers(column: pd.Series[Any]) -> NDArray[Any] | None:
 
 
 def numbers_as_text(values: NDArray[Any]) -> pa.LargeStringArray:
-    """The shortest text of each number, (n,) floats or integers; '' for NaN."""
+    """The shortest text of each number, (n,) floats or integers; '' for NaN. Whole ones of up to 16 digits have no
+    power of ten: they may be somebody's ids."""
     if values.dtype.itemsize not in (4, 8):  # Arrow has no long doubles and prints halves as floats
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
-    return pc.fill_null(pc.cast(pa.array(values, from_pandas=True), pa.large_string()), "")
+    text = pc.fill_null(pc.cast(pa.array(values, from_pandas=True), pa.large_string()), "")
+    if values.dtype.kind != "f":
+        return text
+    size = np.abs(values)
+    long = (size >= _POWERS_FROM) & (size < _LONGER) & (size == np.floor(size))
+    if not long.any():
+        return text
+    digits = pc.cast(pa.array(values[long].astype(np.int64)), pa.large_string())
+    return pc.replace_with_mask(text, pa.array(long), digits)

@@ -70,6 +70,13 @@ def test_every_kind_of_value_is_text() -> None:
     }
 
 
+def test_barcodes_keep_their_digits() -> None:
+    assert table_of([["id"], [4006381333931], [20240101123456]]).cells["id"].tolist() == [
+        "4006381333931",
+        "20240101123456",
+    ]
+
+
 def test_labels_that_are_numbers_have_no_point() -> None:
     assert table_of([["label"], [1], [None], [2.0], [10]]).cells["label"].tolist() == ["1", "2", "10"]
 
