@@ -106,6 +106,22 @@ def test_a_whole_row_is_begun_by_one_and_finished_by_the_last() -> None:
     assert pool.places_left(Place(0)) == 0
 
 
+def test_of_a_whole_row_the_labels_that_nobody_has_answered_are_asked_about() -> None:
+    """Others may be settled: by a reviewer, or while single labels were asked about."""
+    pool = pool_of(["....", "...."], overlap=2, question="instance")
+    tell(pool, "eva right b")
+    assert pool.fresh()[0].tolist() == [True, False, True, True]
+    tell(pool, "ann yes a")
+    assert not pool.fresh()[0].any(), "it is begun"
+    for person in ("ann", "bob"):
+        assert pool.may_ask(Place(0), person)
+        assert list(pool.begun(pool.allowed((), person))) == [Place(0)]
+    tell(pool, "ann no cd")
+    assert not list(pool.begun(pool.allowed((), "ann")))
+    tell(pool, "bob no acd")
+    assert pool.places_left(Place(0)) == 0
+
+
 def test_a_share_of_the_rows_is_for_several() -> None:
     pool = pool_of(["...."] * 40, overlap=3, overlap_share=0.25, seed=3)
     places = [pool.places_left(Place(row)) for row in range(40)]
