@@ -214,8 +214,8 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
                 yield from (Place(row, self.classes[column]) for column in np.flatnonzero(labels & left))
 
     def fresh(self) -> BoolArray:
-        """(n, L) what waits for its first answer: labels that have none; where whole rows are asked about, those of rows
-        in which none with an answer waits for another: of some rows a few labels may be settled already."""
+        """(n, L) what waits for its first answer: labels that have none; of whole rows, those in which no label with an
+        answer waits for another. Some of their labels may be settled already."""
         if self.several is None or not self.settings.by_row:
             return self.open if self.several is None else np.asarray(self.open & ~self.answered)
         fresh = self.open.copy()

@@ -122,6 +122,21 @@ def test_of_a_whole_row_the_labels_that_nobody_has_answered_are_asked_about() ->
     assert pool.places_left(Place(0)) == 0
 
 
+@pytest.mark.parametrize(("question", "left"), [("cell", [16, 15, 13, 12]), ("instance", [4, 4, 4, 3])])
+def test_each_answer_is_one_less_to_wait_for(question: str, left: list[int]) -> None:
+    pool = pool_of(["....", "...."], overlap=2, question=question)
+    assert pool.several is not None
+    by_row = pool.settings.by_row
+    found = [pool.several.answers_left(by_row=by_row)]
+    for said in ("ann yes a", "ann no bc", "ann no d"):
+        tell(pool, said)
+        found.append(pool.several.answers_left(by_row=by_row))
+    assert found == left
+    for said in ("bob yes a", "bob no bcd"):
+        tell(pool, said)
+    assert pool.several.answers_left(by_row=by_row) == left[0] // 2
+
+
 def test_a_share_of_the_rows_is_for_several() -> None:
     pool = pool_of(["...."] * 40, overlap=3, overlap_share=0.25, seed=3)
     places = [pool.places_left(Place(row)) for row in range(40)]
