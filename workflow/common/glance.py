@@ -20,7 +20,7 @@ RIGHT, F1 = "right", "F1"
 class Glance:
     """What is measured on rows that no model learns from, as a list of projects shows it.
 
-    seq : of the entry up to which it counts      version : of the model
+    seq : of the entry up to which it counts      version : of the model      state : names what else it follows from
     what : RIGHT, the share of rows predicted right, or F1      measured : rows or labels it is measured on
     curve : values over the answers, the last one now; empty where nothing is measured
     lows, highs : the 95 % interval of each, None where it is not known
@@ -42,6 +42,7 @@ class Glance:
     more: float | None
     picture: str = ""
     pace: float | None = None
+    state: str = ""
 
     @property
     def interval(self) -> tuple[float, float] | None:

@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import blake2s
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -25,6 +26,7 @@ from workflow.kinds import kind_of, stop_rules
 if TYPE_CHECKING:
     from db.projects import Project
     from plcore import LabelTable
+    from plcore.loop import Learner
     from workflow.home import Home
 
 _log = logging.getLogger("winnow")
@@ -47,21 +49,28 @@ def glance_of(home: Home, project: Project, read_pace: Callable[[int], float | N
         learner = slot.learner
         if learner is None:
             return kept
-        rules = stop_rules(project)
-        if kept is not None and (kept.seq, kept.version, kept.goal) == (
+        rules, state = stop_rules(project), _state(learner)
+        if kept is not None and (kept.seq, kept.version, kept.goal, kept.state) == (
             learner.seq,
             learner.model_version,
             rules.goal,
+            state,
         ):
             return kept
         now, table = kind_of(project).glance(learner, rules), learner.table
     finally:
         slot.lock.release()
-    now = replace(now, picture=(kept.picture if kept else "") or _picture(home, table))
+    now = replace(now, state=state, picture=(kept.picture if kept else "") or _picture(home, table))
     if now.more is not None:
         now = replace(now, pace=read_pace(project.id))
     _keep(home, path, now)
     return now
+
+
+def _state(learner: Learner) -> str:
+    """Names what else the figures follow from, that no entry of the log tells: the settings, and which fit of the model
+    is in place. One that was begun before the latest answers may come after them."""
+    return blake2s(repr((learner.settings, learner.version_published)).encode(), digest_size=8).hexdigest()
 
 
 def _picture(home: Home, table: LabelTable) -> str:

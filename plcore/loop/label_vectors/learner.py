@@ -140,9 +140,11 @@ class LabelVectorLearner(Generic[TableT]):
         return True
 
     def restore_curve(self, points: Iterable[LabelVectorPoint]) -> None:
-        """Take in points of models of this log that were kept elsewhere; one that is there already is replaced."""
+        """Take in points of models of this log that were kept elsewhere; one that is there already is replaced. The
+        curve ends with the model in place: of later ones, whose answers do not count any more, nothing is said."""
         by_seq = {point.seq: point for point in (*self._curve, *points)}
-        self._curve = [by_seq[seq] for seq in sorted(by_seq)]
+        last = self._fitted
+        self._curve = [by_seq[seq] for seq in sorted(by_seq) if last is None or seq <= last]
 
     @property
     def version_published(self) -> int | None:

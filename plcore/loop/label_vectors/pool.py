@@ -207,18 +207,20 @@ class LabelVectorPool(Pool[TableT, LabelVectorSettings, LabelVectorFold]):
     def begun(self, allowed: BoolArray) -> Iterator[Place]:
         """Questions inside `allowed` (n, L) that train, have answers and wait for another, those begun first first."""
         for row, labels in () if self.several is None else self.several.begun():
-            left = labels & allowed[row] & ~self.control_cells[row]
+            left = allowed[row] & ~self.control_cells[row]
             if self.settings.by_row and left.any():
                 yield Place(row)
             elif not self.settings.by_row:
-                yield from (Place(row, self.classes[column]) for column in np.flatnonzero(left))
+                yield from (Place(row, self.classes[column]) for column in np.flatnonzero(labels & left))
 
     def fresh(self) -> BoolArray:
-        """(n, L) what waits for its first answer: labels, or whole rows where these are asked about, that have none."""
-        if self.several is None:
-            return self.open
-        begun = self.answered.any(axis=1, keepdims=True) if self.settings.by_row else self.answered
-        return np.asarray(self.open & ~begun)
+        """(n, L) what waits for its first answer: labels that have none; of whole rows, those in which no label with an
+        answer waits for another. Some of their labels may be settled already."""
+        if self.several is None or not self.settings.by_row:
+            return self.open if self.several is None else np.asarray(self.open & ~self.answered)
+        fresh = self.open.copy()
+        fresh[[row for row, _ in self.several.begun()]] = False
+        return fresh
 
     def allowed(
         self, barred: Collection[Place], annotator: str | None = None, *, control: bool = False

@@ -38,7 +38,8 @@ class VectorView(NamedTuple):
 class VectorRule:
     """The rule of a project.
 
-    wanted : (n,) how many people the labels of each row are to be answered by
+    wanted, at_first : (n,) how many people the labels of each row are to be answered by; how many before any answer,
+        for where enough of them agree nobody else is asked      enough : from how many on a label for all is not open
     for_all : bool (n, L), blind checks that are for everybody
     first : int8 (n, L), the cells before any answer
     """
@@ -48,8 +49,9 @@ class VectorRule:
     ) -> None:
         self.since = settings.own_since or 0
         self.wanted: IntArray = np.where(drawn, settings.overlap, 1)
-        self._for_all, self._first = for_all, first
-        self._enough, self._agree, self._rule = settings.overlap, settings.agree, settings.fold
+        self.at_first: IntArray = np.minimum(self.wanted, settings.agree or EVERYBODY)
+        self.for_all, self._first = for_all, first
+        self.enough, self._agree, self._rule = settings.overlap, settings.agree, settings.fold
 
     def views(self, entries: Sequence[Entry], chain: Chain) -> list[VectorView]:
         """What each person makes of a row, by the seq of their latest answer. entries : answers, in order, that are no
@@ -96,7 +98,7 @@ class VectorRule:
         left: IntArray = self.wanted[row] - (yes + no + n_out)
         if self._agree is not None:
             left = np.minimum(left, self._agree - np.maximum(yes, no))
-        left = np.where(self._for_all[row], EVERYBODY, left)
+        left = np.where(self.for_all[row], EVERYBODY, left)
         return np.where((self._first[row] != UNKNOWN) | settled, 0, np.maximum(left, 0))
 
     def answered(self, views: Sequence[VectorView]) -> IntArray:
@@ -106,7 +108,7 @@ class VectorRule:
 
     def counts_as_open(self, views: Sequence[VectorView], left: IntArray) -> BoolArray:
         """(L,) the labels that wait for somebody, but for those for everybody that enough have answered."""
-        return np.asarray((left > 0) & (self.answered(views) < self._enough))
+        return np.asarray((left > 0) & (self.answered(views) < self.enough))
 
 
 def votes(views: Iterable[VectorView], n_labels: int) -> tuple[IntArray, IntArray]:
@@ -200,6 +202,18 @@ class CellsForSeveral:
         """How many people may have this label of a row, or the row, before them now."""
         left = self.rule.places_left(row, self._views_of(row), ~self.waiting[row])
         return int(left.max() if column is None else left[column])
+
+    def answers_left(self, *, by_row: bool) -> int:
+        """How many answers everything that counts as open still waits for, as it stands now: to labels, or to rows."""
+        rule = self.rule
+        of_label = np.where(rule.for_all, rule.enough, rule.at_first[:, None]) * self.open
+        for row in self._begun:
+            views = self._views_of(row)
+            left = np.minimum(
+                rule.places_left(row, views, ~self.waiting[row]), rule.enough - rule.answered(views)
+            )
+            of_label[row] = np.where(self.open[row], left, 0)
+        return int((of_label.max(axis=1) if by_row else of_label).sum())
 
     def unsaid(self, annotator: str) -> BoolArray:
         """(n, L) the labels that wait and that this annotator has not answered; a new array."""

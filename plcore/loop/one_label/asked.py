@@ -62,6 +62,10 @@ class RowsToAsk:
         """(n,) those of them that count as open: rows that are for everybody do not, once enough have answered."""
         return self.waiting()
 
+    def answers_left(self) -> IntArray:
+        """(n,) how many people are still to answer each row that counts as open, as it stands now; 0 of the others."""
+        return np.asarray(self.open(), dtype=np.int64)
+
     def fresh(self) -> BoolArray:
         """(n,) those of them that can be chosen for what their answer tells: without enough of an answer so far."""
         return self.waiting()
@@ -206,6 +210,12 @@ class RowsForSeveral(RowsToAsk):
 
     def open(self) -> BoolArray:
         return np.asarray((self._places > 0) & (self._answers < self._enough))
+
+    def answers_left(self) -> IntArray:
+        left = np.minimum(
+            self._places, self._enough - self._answers
+        )  # rows that are for all count until enough have
+        return np.asarray(np.where(self.open(), left, 0), dtype=np.int64)
 
     def fresh(self) -> BoolArray:
         return np.asarray((self._places > 0) & (self._answers == 0))

@@ -14,6 +14,7 @@ from db import projects as stored
 from plcore.loop import StopRules
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.sounds import tone
+from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project, somebody
 from workflow import answering, progress, projects, stopping
 from workflow.access import NotAllowed
@@ -21,6 +22,7 @@ from workflow.common.files import address, path_of
 from workflow.common.rows import RowView
 from workflow.home import Home
 from workflow.kinds import glances, kind_of
+from workflow.kinds.label_vectors.training import ThreadTraining
 from workflow.seat import Seat
 
 
@@ -77,6 +79,36 @@ def test_a_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> Non
     stopping.change_stop_rules(seat, StopRules(goal=0.85))
     seat.settle()  # a glance does not wait for whoever is at the learner
     assert progress.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
+
+
+def test_other_settings_of_the_model_are_seen_at_once(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    number = seat.project_id or 0
+    for _ in range(6):
+        answer_next(home, owner, number, choice=1)
+    seen = []
+    for neighbours in (4, 30, 1, 15):
+        projects.change_learner(seat, n_neighbors=neighbours)
+        accuracy = progress.read_progress(seat).accuracy
+        assert accuracy is not None
+        seat.settle()
+        assert progress.at_a_glance(seat)[number].curve[-1] == round(accuracy, 4)
+        seen.append(accuracy)
+    assert len(set(seen)) > 1, "no entry of the log says so, and the figure is another"
+
+
+def test_a_fit_that_ends_after_the_last_answer_is_seen(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(ThreadTraining, "look", lambda _: None)
+        seat = Seat(home, owner, vector_project(home, owner))
+        number = seat.project_id or 0
+        assert progress.at_a_glance(seat)[number].curve == (), "no model is there yet"
+    progress.read_progress(seat)  # begins the fit
+    seat.settle()
+    seen, held = progress.at_a_glance(seat)[number], progress.read_progress(seat).held_out
+    assert (seen.seq, seen.curve) == (0, (round(held.micro_f1.value, 4),))
 
 
 def test_the_pace_is_known_where_it_says_how_long_the_goal_takes(

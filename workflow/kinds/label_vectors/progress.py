@@ -96,7 +96,8 @@ class Predictor:
 class VectorProgress:
     """Shares are in [0, 1]; cells are labels of rows.
 
-    answered, left : as every page counts them, rows if by_row, else labels
+    answered, left : as every page counts them, rows if by_row, else labels      answers_left : that these wait for, of
+        which one may be for several people
     by_kind : {kind: labels answered yes and no; entries bad, unsure, skip; verdicts where there are some}
     known : share of the cells not known at import that are known now      entropy : bits, None before the first model
     settled : the share known or sure, as on the card
@@ -110,6 +111,7 @@ class VectorProgress:
     by_kind: dict[str, int]
     answered: int
     left: int
+    answers_left: int
     answered_cells: int
     unasked: int
     known: float
@@ -132,7 +134,7 @@ class VectorProgress:
     @property
     def time_left(self) -> timedelta | None:
         """As `workflow.common.figures.time_left`."""
-        return time_left(self.seconds_per_answer, self.left)
+        return time_left(self.seconds_per_answer, self.answers_left)
 
 
 def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
@@ -144,6 +146,9 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
         by_kind={kind: count for kind, count in now.by_kind if count or kind not in VERDICTS},
         answered=pool.n_answered,
         left=pool.n_open,
+        answers_left=pool.n_open
+        if pool.several is None
+        else pool.several.answers_left(by_row=learner.settings.by_row),
         answered_cells=now.answered_cells,
         unasked=now.unasked,
         known=now.share_known,

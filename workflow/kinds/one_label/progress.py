@@ -86,6 +86,7 @@ class Confusion:
 class ProgressView:
     """Counts are rows, answered and left as every page counts them; shares are in [0, 1].
 
+    answers_left : that the open rows wait for, of which one may be for several people
     recall : of the approximate neighbour search, None where it is exact
     n_control : control rows drawn      control_asked, control_free : those that measure the model now, asked or with
         one candidate anyway      undecided_checks : blind checks that measure nothing, for people differ on
@@ -96,6 +97,7 @@ class ProgressView:
     curve: Curve
     answered: int
     left: int
+    answers_left: int
     candidates_left: int
     settled: float
     done: bool
@@ -124,7 +126,7 @@ class ProgressView:
     @property
     def time_left(self) -> timedelta | None:
         """As `workflow.common.figures.time_left`."""
-        return time_left(self.seconds_per_answer, self.left)
+        return time_left(self.seconds_per_answer, self.answers_left)
 
 
 @dataclass
@@ -155,6 +157,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         curve=curve,
         answered=learner.pool.n_answered,
         left=learner.pool.n_open,
+        answers_left=int(learner.pool.asked.answers_left()[~learner.test_rows].sum()),
         candidates_left=now.candidates_left,
         settled=now.settled,
         done=learner.done,

@@ -106,6 +106,37 @@ def test_a_whole_row_is_begun_by_one_and_finished_by_the_last() -> None:
     assert pool.places_left(Place(0)) == 0
 
 
+def test_of_a_whole_row_the_labels_that_nobody_has_answered_are_asked_about() -> None:
+    """Others may be settled: by a reviewer, or while single labels were asked about."""
+    pool = pool_of(["....", "...."], overlap=2, question="instance")
+    tell(pool, "eva right b")
+    assert pool.fresh()[0].tolist() == [True, False, True, True]
+    tell(pool, "ann yes a")
+    assert not pool.fresh()[0].any(), "it is begun"
+    for person in ("ann", "bob"):
+        assert pool.may_ask(Place(0), person)
+        assert list(pool.begun(pool.allowed((), person))) == [Place(0)]
+    tell(pool, "ann no cd")
+    assert not list(pool.begun(pool.allowed((), "ann")))
+    tell(pool, "bob no acd")
+    assert pool.places_left(Place(0)) == 0
+
+
+@pytest.mark.parametrize(("question", "left"), [("cell", [16, 15, 13, 12]), ("instance", [4, 4, 4, 3])])
+def test_each_answer_is_one_less_to_wait_for(question: str, left: list[int]) -> None:
+    pool = pool_of(["....", "...."], overlap=2, question=question)
+    assert pool.several is not None
+    by_row = pool.settings.by_row
+    found = [pool.several.answers_left(by_row=by_row)]
+    for said in ("ann yes a", "ann no bc", "ann no d"):
+        tell(pool, said)
+        found.append(pool.several.answers_left(by_row=by_row))
+    assert found == left
+    for said in ("bob yes a", "bob no bcd"):
+        tell(pool, said)
+    assert pool.several.answers_left(by_row=by_row) == left[0] // 2
+
+
 def test_a_share_of_the_rows_is_for_several() -> None:
     pool = pool_of(["...."] * 40, overlap=3, overlap_share=0.25, seed=3)
     places = [pool.places_left(Place(row)) for row in range(40)]

@@ -8,9 +8,11 @@ import pytest
 from db import entries
 from db import projects as stored
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
-from tests.workflow.world import exported, exported_cells
+from tests.workflow.world import annotator, exported, exported_cells
 from workflow.home import Home
 from workflow.kinds.label_vectors import correcting, counting, exporting, progress, queue, reviewing, stopping
+from workflow.people import aside
+from workflow.progress import at_a_glance, read_progress
 from workflow.seat import Seat
 
 
@@ -74,6 +76,31 @@ def test_figures_of_the_page_are_those_of_the_learner(seat: Seat) -> None:
             known = ~np.isnan(band.value)
             assert (band.low[known] <= band.value[known]).all()
             assert (band.value[known] <= band.high[known]).all()
+
+
+def test_the_curve_ends_with_the_model_that_answers_once_somebody_is_set_aside(
+    home: Home, owner: int
+) -> None:
+    seat = Seat(home, owner, vector_project(home, owner, question="cell", overlap=2))
+    ada = annotator(home, owner, "Ada")
+    for person, times in ((owner, 4), (ada, 9)):
+        for _ in range(times):
+            answer_truly(home, person, seat.project_id)
+    seat.settle()
+    before = read_progress(seat).curve.model_version[-1]
+    aside.set_aside(seat, ada)
+    read_progress(seat)  # builds the learner anew, and begins its fit
+    seat.settle()
+    view = read_progress(seat)
+    assert view.held_out is not None
+    with seat.learner() as opened:
+        assert view.curve.model_version[-1] == opened.learner.version_published == 3 < before
+    assert view.curve.micro_f1.value[-1] == view.held_out.micro_f1.value
+    assert at_a_glance(seat)[opened.project_id].curve[-1] == round(view.held_out.micro_f1.value, 4)
+    aside.count_again(seat, ada)
+    read_progress(seat)
+    seat.settle()
+    assert read_progress(seat).curve.model_version[-1] == before
 
 
 def test_before_the_first_fit_a_label_is_known_or_not(home: Home, owner: int) -> None:

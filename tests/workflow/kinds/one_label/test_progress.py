@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -136,6 +137,16 @@ def test_pace_and_time_left(home: Home, owner: int, project: int) -> None:
     assert view.seconds_per_answer is not None
     assert view.time_left is not None
     assert view.time_left.total_seconds() == pytest.approx(view.seconds_per_answer * view.left, abs=1e-6)
+
+
+def test_the_time_left_is_that_of_all_who_are_to_answer(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner, overlap=3))
+    before = progress.read_progress(seat)
+    assert before.answers_left == 3 * before.left > 0
+    answer_next(home, owner, seat.project_id)
+    view = progress.read_progress(seat)
+    assert (view.left, view.answers_left) == (before.left, before.answers_left - 1)
+    assert view.time_left == timedelta(seconds=view.seconds_per_answer * view.answers_left)
 
 
 def test_a_long_break_does_not_change_the_pace(
