@@ -464,7 +464,7 @@ def test_a_comparison_of_a_file_and_of_a_project(shell: Shell, table: Path, find
     findings.accuracies = {"clpl": 0.9, "plknn": 0.6}
     lines = shell.done("compare", table).splitlines()
     assert lines == [
-        "model\tconsistency\taccuracy\tseconds\tnote",
+        "model\tkappa\taccuracy\tseconds\tnote",
         "clpl\t0.800\t0.900\t0.2\tbest",
         "plknn\t0.500\t0.600\t0.2\t",
         "Each of 60 rows was held out once; accuracy on 60 of known truth.",

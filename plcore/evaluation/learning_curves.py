@@ -127,20 +127,29 @@ def reach_of(answers: FloatArray, level: float = LEVEL) -> Reach:
 def fit_learning_curve(
     answers: Any, accuracy: Any, measured: Any, until: float = 0.0, random_state: int = 0
 ) -> LearningCurve | None:
-    """The curve through points; None where they are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`).
+    """The curve through points; None where they are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`), or fall
+    so far that none of the curves, which rise, is near them.
 
     answers : (p,) ascending      accuracy : (p,) shares, NaN where there is none
     measured : rows that each is measured on, a number or (p,); the rows of a point are among those of later ones. May
         be no whole number, where rows count unevenly
     until : answers to which the curve will be carried on; up to the last point, where that is more
-    Draws are seeded: the same points give the same curve. Raises ValueError for points out of order.
+    Draws are seeded: the same points give the same curve. Raises ValueError for points out of order, accuracies that
+    are no shares, and other lengths.
     """
     t, y = np.asarray(answers, dtype=np.float64), np.asarray(accuracy, dtype=np.float64)
-    n = np.broadcast_to(np.asarray(measured, dtype=np.float64), t.shape)
+    n = np.asarray(measured, dtype=np.float64)
+    if n.shape not in ((), t.shape):
+        raise ValueError(
+            f"measured must be a number, or one for each of {t.size} points. Got shape {n.shape}."
+        )
+    n = np.broadcast_to(n, t.shape)
     if t.ndim != 1 or t.shape != y.shape or (np.diff(t) <= 0).any():
         raise ValueError(
             f"answers must be ascending and as many as accuracy. Got shapes {t.shape} and {y.shape}."
         )
+    if (wrong := (y < 0) | (y > 1)).any():  # NaN is neither
+        raise ValueError(f"accuracy must be shares in [0, 1]. Got {y[wrong][0]:g}. Fix: write 75 % as 0.75.")
     fit = np.flatnonzero(~np.isnan(y) & (n >= FEWEST_ROWS))
     if len(fit) < FEWEST_POINTS or np.ptp(t[fit]) < FEWEST_ANSWERS:
         return None
@@ -168,8 +177,8 @@ def shared_rows(answers: FloatArray, accuracy: FloatArray, measured: FloatArray)
 
 def _average(
     t: FloatArray, y: FloatArray, covariance: FloatArray, until: float, random: np.random.Generator
-) -> LearningCurve:
-    """Draws from all shapes, each as often as it explains the points.
+) -> LearningCurve | None:
+    """Draws from all shapes, each as often as it explains the points; None where none is one of accuracies.
 
     Given shape, wavering and drift, top and rise are a linear regression with a normal prior, whose posterior and
     evidence are known (Bishop 2006, eqs. 3.49-3.54, 3.86); draws that are no accuracies are thrown away.
@@ -198,6 +207,8 @@ def _average(
         weights.append(np.where(possible, evidence[:, None], -np.inf))
         found.append(both)
     weight = np.stack(weights)  # (drifts and wavers, s, tries)
+    if weight.max() == -np.inf:
+        return None
     weight = np.exp(weight - weight.max())
     chosen = random.choice(weight.size, _DRAWS, p=weight.ravel() / weight.sum())
     top, rise = np.stack(found).reshape(-1, 2)[chosen].T

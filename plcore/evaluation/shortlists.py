@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from plcore.common.checks import is_real
-from plcore.common.types import BoolArray, FloatArray
+from plcore.common.types import BoolArray, FloatArray, IntArray
 
 
 def checks_needed(miss: float) -> int:
@@ -36,10 +36,18 @@ def conformity_scores(shares: Any, truth: Any) -> FloatArray:
 
     shares : (c, m) the model's, inside the candidates of each row as they were before anybody answered
     truth : (c,) class numbers; -1 where the truth is none of the candidates: the score is then infinite
+    Raises ValueError for other numbers, and for what is none, such as the name of a class.
     """
-    shares, truth = np.asarray(shares, dtype=np.float64), np.asarray(truth, dtype=np.int64)
-    given = shares[np.arange(len(truth)), np.maximum(truth, 0)]
-    return np.where(truth >= 0, 1.0 - given, np.inf)
+    shares, truth = np.asarray(shares, dtype=np.float64), np.asarray(truth)
+    m = shares.shape[-1]
+    if truth.dtype.kind not in "iuf" or not ((truth >= -1) & (truth < m) & (truth % 1 == 0)).all():
+        raise ValueError(
+            f"truth must be class numbers, columns of shares from 0 to {m - 1}, or -1 where the truth is none of the "
+            f"candidates. Got {truth.tolist()[:6]!r}. Fix: for names, pandas.Index(classes).get_indexer(names)."
+        )
+    number: IntArray = truth.astype(np.int64)
+    given = shares[np.arange(len(number)), np.maximum(number, 0)]
+    return np.where(number >= 0, 1.0 - given, np.inf)
 
 
 def conformal_threshold(scores: Any, miss: float) -> float:
@@ -75,4 +83,6 @@ def _exactly(miss: float) -> Fraction:
     """The rate as it was written: 0.05 is a twentieth."""
     if not is_real(miss) or not 0 < miss < 1:
         raise ValueError(f"miss must be a number in (0, 1). Got {miss!r}.")
-    return Fraction(miss).limit_denominator(1_000_000)
+    rate = Fraction(str(float(miss)))
+    near = rate.limit_denominator(1_000_000)
+    return near if 0 < near < 1 else rate  # what is rarer than one in a million is no 0

@@ -15,6 +15,7 @@ from plcore.common.words import shortened
 from plcore.labels.alignment import candidates_among
 from plcore.labels.candidates import (
     CandidateError,
+    as_array,
     check_candidates,
     column_names,
     holds_sets,
@@ -90,7 +91,7 @@ def score_of(predicted: AnyArray, y: Any, classes: AnyArray, sample_weight: Any 
     if (plain or not vector) and is_candidate_matrix(y):
         return candidate_accuracy(y, predicted, classes, sample_weight=sample_weight)
     if plain:
-        labels = infer_labels(column_or_1d(y))
+        labels = infer_labels(column_or_1d(as_array(y)))
         refuse_missing_labels(labels)
         return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
     own = pd.Series(

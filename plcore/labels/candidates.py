@@ -40,15 +40,12 @@ def name_rows(rows: IntArray) -> str:
 
 
 def is_candidate_matrix(y: Any) -> bool:
-    """Whether `y` is read as a candidate matrix: a DataFrame, a sparse matrix, or two-dimensional.
-
-    A non-bool array of shape (n, 1) is a label column, not a matrix of one class.
-    """
+    """Whether `y` is a candidate matrix: a DataFrame, sparse, or (n, m); other than bool, (n, 1) is a label column."""
     if isinstance(y, pd.DataFrame) or sparse.issparse(y):
         return True
     if holds_sets(y):
         return False
-    array = _as_array(y)
+    array = as_array(y)
     return array.ndim == 2 and (array.shape[1] != 1 or array.dtype == np.bool_)
 
 
@@ -99,7 +96,7 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
     if holds_sets(y):
         return _read_sets(_rows_of(y))
     if not is_candidate_matrix(y):
-        return _one_each(_as_array(y))
+        return _one_each(as_array(y))
     if isinstance(y, pd.DataFrame):
         classes = column_names(y)
         if not y.columns.is_unique:
@@ -113,7 +110,7 @@ def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
         candidates = _sparse_as_bool(y)
         classes = np.arange(candidates.shape[1])
     else:
-        array = _as_array(y)
+        array = as_array(y)
         classes = np.arange(array.shape[1])
         candidates = _as_bool(array, classes)
     if candidates.shape[1] == 0:
@@ -157,7 +154,8 @@ def refuse_empty_rows(candidates: BoolArray) -> None:
         )
 
 
-def _as_array(y: Any) -> AnyArray:
+def as_array(y: Any) -> AnyArray:
+    """y as an array; objects where a list holds text beside other values, which NumPy would make text: "nan"."""
     rows = _rows_of(y)
     try:
         array = np.asarray(y if rows is None else list(rows))
@@ -171,6 +169,12 @@ def _as_array(y: Any) -> AnyArray:
             f"y must be a label vector (n,) or a candidate matrix (n, m). Got records with the fields "
             f"{array.dtype.names!r}. Fix: pass pandas.DataFrame(y)."
         )
+    if (
+        array.dtype.kind == "U"
+        and isinstance(y, (list, tuple))
+        and not all(isinstance(one, str) for one in y)
+    ):
+        return np.array(y, dtype=object)
     return array
 
 

@@ -78,7 +78,7 @@ class ModelComparison:
 
     def lines(self) -> str:
         """The comparison as lines of text for a terminal, columns parted by tabs, the best model first."""
-        lines = ["model\tconsistency\taccuracy\tseconds\tnote"]
+        lines = ["model\tkappa\taccuracy\tseconds\tnote"]
         for one in sorted(self.figures, key=lambda one: math.inf if one.kappa is None else -one.kappa):
             shares = ["" if share is None else f"{share:.3f}" for share in (one.kappa, one.accuracy)]
             note = "; ".join(part for part in ("best" if one.model == self.best else "", one.note) if part)

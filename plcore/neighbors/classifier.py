@@ -110,7 +110,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         self.candidates_, self.classes_ = check_candidates(y)
         check_consistent_length(X, self.candidates_)
         self._sample_weight = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
         )
         self._candidate_weights = check_candidate_weights(
             candidate_weights, self.candidates_.shape, self.classes_

@@ -46,3 +46,10 @@ def test_an_example_prints_what_stands_beside_it(number: int) -> None:
             assert found == pytest.approx(expected, abs=NEAR)
         else:
             assert found == expected
+
+
+def test_figures_have_the_names_in_whose_order_they_come() -> None:
+    """f1_scores gives macro, then micro: the other way round one is taken for the other, unseen."""
+    assert [line for code in EXAMPLES for line in code.splitlines() if "= f1_scores(" in line] == [
+        "macro, micro = f1_scores(Y[400:], model.predict(X[400:]))"
+    ]

@@ -67,6 +67,20 @@ def test_points_without_accuracy_or_rows_do_not_count() -> None:
     assert fit_learning_curve(t, rising(t), rows) is None
 
 
+def test_points_that_fall_far_have_no_curve() -> None:
+    answers = np.arange(0.0, 70.0, 10.0)
+    assert fit_learning_curve(answers, np.linspace(0.8, 0.7, 7), 400) is not None, "as chance has it"
+    assert fit_learning_curve(answers, np.linspace(0.9, 0.2, 7), 400) is None
+
+
+def test_what_are_no_shares_and_other_lengths_are_refused() -> None:
+    answers = np.arange(0.0, 70.0, 10.0)
+    with pytest.raises(ValueError, match=r"shares in \[0, 1\]. Got 52"):
+        fit_learning_curve(answers, [52.0, 60, 65, 69, 71, 74, 75], 400)
+    with pytest.raises(ValueError, match=r"one for each of 7 points. Got shape \(6,\)"):
+        fit_learning_curve(answers, np.full(7, 0.5), [400] * 6)
+
+
 def test_points_out_of_order_are_refused() -> None:
     with pytest.raises(ValueError, match="ascending"):
         fit_learning_curve([0, 10, 10], [0.5, 0.6, 0.7], 300)

@@ -30,6 +30,18 @@ def test_the_threshold_is_the_score_of_the_right_rank():
     assert [conformal_threshold(scores, miss) for miss in (0.05, 0.1, 0.01)] == [0.95, 0.9, 0.99]
 
 
+def test_rates_that_are_nearly_0_or_1_are_neither():
+    assert checks_needed(1e-7) == 9_999_999
+    assert np.isinf(conformal_threshold(np.arange(20), 1e-7))
+    assert conformal_threshold(np.arange(20), 1 - 1e-7) == 0
+
+
+@pytest.mark.parametrize("truth", [[0, 3], [0, -2], [0, np.nan], ["a", "b"], [0, 0.5]])
+def test_what_is_no_class_number_is_refused(truth):
+    with pytest.raises(ValueError, match=r"from 0 to 2, or -1.*Got \[.*get_indexer"):
+        conformity_scores(np.full((2, 3), 0.25), truth)
+
+
 def test_without_scores_nothing_may_be_left_out():
     assert np.isinf(conformal_threshold([], 0.5))
 

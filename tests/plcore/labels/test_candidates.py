@@ -192,6 +192,21 @@ def test_odd_labels_name_their_rows(labels, message):
         check_candidates(y)
 
 
+@pytest.mark.parametrize("form", [list, tuple])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", np.nan, "b"], "NaN, None or infinity in row 1 "),
+        (["a", 1, "b"], "all be text.*Got 1 in row 1;"),
+        ([True, "a", "b"], "all be text.*Got True in row 0;"),
+    ],
+)
+def test_what_stands_beside_text_in_a_list_is_no_text(labels, message, form):
+    """NumPy makes it some: a missing label would be the class "nan"."""
+    with pytest.raises(CandidateError, match=message):
+        check_candidates(form(labels))
+
+
 def test_continuous_labels_are_refused():
     with pytest.raises(ValueError, match="Unknown label type"):
         check_candidates([0.1, 0.5, 0.9])

@@ -10,6 +10,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
+from plcore.labels import CandidateError
 from plcore.labels.estimators import CandidateScoreMixin, ScoreClassifier
 
 NAMES = np.array(["emu", "robin", "wren"])
@@ -54,6 +55,11 @@ def test_labels_are_scored_by_accuracy(model):
     labels = np.array(["emu", "emu", "robin", "wren"])
     assert model.score(SCORES, labels) == 0.5
     assert model.score(SCORES, labels, sample_weight=[1, 1, 5, 1]) == 0.75
+
+
+def test_a_label_missing_from_a_list_is_not_scored_as_a_wrong_one(model):
+    with pytest.raises(CandidateError, match="NaN, None or infinity in row 2 "):
+        model.score(SCORES, ["emu", "emu", np.nan, "wren"])
 
 
 def test_candidates_are_scored_by_what_is_inside(model):

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from plcore import CandidateError
 from plcore.labels.weights import check_candidate_weights, prior_labels, weights_after_answers
+from plcore.neighbors import PLKNeighborsClassifier
 
 CLASSES = np.array(["emu", "owl"])
 
@@ -78,3 +79,15 @@ def test_weights_as_they_came_are_kept_whatever_is_answered(seed):
     np.testing.assert_array_equal(
         prior_labels(now[now.any(axis=1)], after[now.any(axis=1)]) > 0, now[now.any(axis=1)]
     )
+
+
+def test_an_update_goes_by_the_weights_of_the_fit_whatever_became_of_their_array():
+    X, weights = np.arange(6.0)[:, None], np.array([1.0, 2.0, 1.0, 3.0, 1.0, 2.0])
+    candidates = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [1, 1], [0, 1]], dtype=bool)
+    given = weights.copy()
+    model = PLKNeighborsClassifier(3).fit(X, candidates, sample_weight=given)
+    given[:] = [9.0, 1.0, 9.0, 1.0, 9.0, 1.0]
+    model.update(2, [True, False])
+    candidates[2] = [True, False]
+    fresh = PLKNeighborsClassifier(3).fit(X, candidates, sample_weight=weights)
+    np.testing.assert_array_equal(model.label_distributions_, fresh.label_distributions_)

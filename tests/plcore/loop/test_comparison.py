@@ -88,3 +88,15 @@ def test_a_report_is_stored_as_json_and_read_as_it_was():
     assert ModelComparison.from_json(found.to_json()).of("m3pl").kappa is None
     with pytest.raises(TypeError, match="figured"):
         ModelComparison.from_json({**found.to_json(), "figured": 1})
+
+
+def test_the_lines_call_a_figure_as_the_json_does():
+    """Consistency and kappa are two shares of one model; the lines have the one that it is chosen by."""
+    found = ModelComparison((ModelFigures("plsvc", 10.0, 0.5, 0.25, 0.75, 1.5),), "plsvc", 12, 6)
+    names, figures = (line.split("\t") for line in found.lines().splitlines()[:2])
+    told = dict(zip(names, figures, strict=True))
+    own = found.to_json()["figures"][0]
+    assert (told["kappa"], told["accuracy"], told["note"]) == ("0.250", "0.750", "best")
+    assert all(
+        float(told[name]) == own[name] for name in ("kappa", "consistency", "accuracy") if name in told
+    )
