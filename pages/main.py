@@ -70,6 +70,7 @@ for title in list(menu)[1:]:  # a heading with nothing to see below it is left o
         menu[""] += menu.pop(title)
 with frame.refusals():  # where a page has not said it itself
     opened = st.navigation(menu, position="top")
+    st.set_page_config(page_title=f"{opened.title} · Winnow")  # among tabs, in the history, and read out
     if opened.url_path != "annotate":
         frame.leave_question(page.seat)
     opened.run()

@@ -30,6 +30,10 @@ from workflow.seat import Seat
 PERSON_HEADER = "X-Winnow-Person"
 NOTHING_SHARED = "The owner has not shared a project with you yet. Ask them to; then load this page again."
 _NUMBER = re.compile("[0-9]{1,9}")
+_PICTURED = re.compile(r":(?=[\w+/-]+:)")
+"""Where the browser would see the name of an emoji or an icon, and does so behind a backslash too."""
+_UNSEEN = "\u2060"
+"""A word joiner: it has no width, and no line breaks at it."""
 SIGN_IN_HEADER = "X-Winnow-Sign-In"
 
 
@@ -200,7 +204,8 @@ def _switch_project(switch: str) -> None:
 def escape(text: str) -> str:
     """Text of a user inside Markdown, shown as it is."""
     return "".join(
-        f"\\{character}" if character in "\\`*_{}[]<>()#+-.!|~$:&" else character for character in text
+        f"\\{character}" if character in "\\`*_{}[]<>()#+-.!|~$:&" else character
+        for character in _PICTURED.sub(f":{_UNSEEN}", text)
     )
 
 

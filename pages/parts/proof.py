@@ -241,15 +241,15 @@ def saved_words(view: Seen) -> tuple[str, str]:
             "saved may be none. Savings are shown where the table hides true labels.",
         )
     if not random.surely_saved:
-        most = (
-            f" {about(max(at + saved.low, 0.0))} to {about(at + saved.high)} answers"
-            if np.isfinite(saved.high)
-            else f" {about(max(at + saved.low, 0.0))} answers or more"
-        )
-        return (
-            "No saving can be shown yet",
-            f"Random order would have taken{most} to come {so_far}: chance alone may explain the difference.",
-        )
+        least, most = about(max(at + saved.low, 0.0)), None
+        if np.isfinite(saved.high):
+            most = about(max(at + saved.high, 0.0))
+        if most == "0":  # the model was as good before anybody had answered
+            words = f"Random order would have come {so_far} without any answer"
+        else:
+            taken = f"{least} answers or more" if most is None else f"{least} to {most} answers"
+            words = f"Random order would have taken {taken} to come {so_far}"
+        return "No saving can be shown yet", f"{words}: chance alone may explain the difference."
     pace = view.seconds_per_answer
     low, high = about(at + saved.low), about(at + saved.high) if np.isfinite(saved.high) else None
     if not np.isfinite(saved.value):

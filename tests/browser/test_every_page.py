@@ -83,12 +83,15 @@ def test_every_page_is_walked_by_keyboard_and_asks_only_its_own_server(
 
     page.on("request", lambda request: note(request.url))
     page.on("websocket", lambda socket: note(socket.url))
-    wrong = {}
+    wrong, titles = {}, {}
     for name in PAGES:
         open_page(page, server.base, name, settle=300)
+        titles[name] = page.title()
         if found := walk(page):
             wrong[name] = found
     context.close()
+    assert len(set(titles.values())) == len(PAGES), titles
+    assert all(one.endswith(" · Winnow") for one in titles.values()), titles
     assert not elsewhere
     assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
 

@@ -104,7 +104,7 @@ function draw(state) {
     "data-row": data.saved?.row ?? "",
     text: data.saved
       ? [data.saved.message, data.day?.reached].filter(Boolean).join(". ")
-      : "Nothing answered yet in this project.",
+      : "You have not answered here yet.",
   });
   const root = make(
     "div",

@@ -41,7 +41,7 @@ export function fillHistory(state) {
   if (!panel || !list) return;
   const { refused, given, rows } = panel;
   if (refused !== null || !given.length) {
-    list.replaceChildren(make("p", { text: refused ?? "Nothing answered yet in this project." }));
+    list.replaceChildren(make("p", { text: refused ?? "You have not answered here yet." }));
     return;
   }
   list.replaceChildren(make("ol", { class: "past" }, ...given.map((one, place) => line(state, one, place))));

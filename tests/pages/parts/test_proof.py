@@ -101,6 +101,12 @@ def test_how_far_the_goal_is(seen: Any, words: str) -> None:
             "Random order would have taken 190 answers or more to come as far as the first 208 answers did: chance "
             "alone may explain the difference.",
         ),
+        (
+            view(saved=Reach(-40, -40, -40), at=40),
+            "No saving can be shown yet",
+            "Random order would have come as far as the first 40 answers did without any answer: chance alone may "
+            "explain the difference.",
+        ),
         (view(), "Against random order", "Not known yet. It is estimated after the first 20 answers."),
         (view(missing="Two *more*."), "Against random order", "Not known yet. Two \\*more\\*\\."),
         (
