@@ -169,13 +169,8 @@ def as_array(y: Any) -> AnyArray:
             f"y must be a label vector (n,) or a candidate matrix (n, m). Got records with the fields "
             f"{array.dtype.names!r}. Fix: pass pandas.DataFrame(y)."
         )
-    if (
-        array.dtype.kind == "U"
-        and isinstance(y, (list, tuple))
-        and not all(isinstance(one, str) for one in y)
-    ):
-        return np.array(y, dtype=object)
-    return array
+    text = array.dtype.kind == "U" and isinstance(y, (list, tuple))
+    return np.array(y, object) if text and not all(isinstance(one, str) for one in y) else array
 
 
 def _rows_of(y: Any) -> Any:
