@@ -468,7 +468,7 @@ def test_points_survive_json(question):
     assert later.curve == points
     assert later.progress().held_out is None  # there is no model yet
     later.adopt(later.job().run())
-    assert later.curve == points
+    assert later.curve == points[:1], "it ends with the model in place"
     assert later.progress().held_out == points[0].held_out
 
 
