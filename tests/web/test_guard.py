@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from tests.clocks import ahead
 from tests.web.conftest import COOKIE
 from tests.workflow.world import full_disk
 from web.guard import ENDED, SEEN_EVERY
@@ -122,13 +123,8 @@ def test_disabling_a_person_ends_an_open_websocket(client: TestClient, home: Hom
 
 
 def test_a_sign_in_ends_after_two_weeks(signed_in: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> datetime:
-            return datetime.now(UTC) + browsers.SIGN_IN_LIFE + timedelta(seconds=1)
-
     assert signed_in.get("/").status_code == 200
-    monkeypatch.setattr(browsers, "datetime", Later)
+    monkeypatch.setattr(browsers, "datetime", ahead(browsers.SIGN_IN_LIFE + timedelta(seconds=1)))
     assert signed_in.get("/").status_code == 401
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import tomllib
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from http.cookies import SimpleCookie
 
 import pytest
@@ -9,6 +9,7 @@ from httpx2 import Response
 from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
 
+from tests.clocks import ahead
 from tests.conftest import ROOT
 from tests.web.conftest import BASE, COOKIE
 from tests.workflow.world import full_disk
@@ -64,12 +65,7 @@ def test_the_cookie_is_secure_over_https(client: TestClient, home: Home) -> None
 def test_an_expired_link_is_refused(client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = team.make_start_link(home)
 
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> datetime:
-            return datetime.now(UTC) + team.START_LINK_LIFE + timedelta(seconds=1)
-
-    monkeypatch.setattr(team, "datetime", Later)
+    monkeypatch.setattr(team, "datetime", ahead(team.START_LINK_LIFE + timedelta(seconds=1)))
     answer = client.get("/signin", params={"link": secret})
     assert answer.status_code == 403
     assert "expired" in answer.text

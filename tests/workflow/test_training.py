@@ -17,6 +17,7 @@ import pytest
 from db import trained
 from db.projects import get as projects_of
 from plcore.loop.one_label import Trainer
+from tests.clocks import ahead
 from tests.databases import on_sqlite
 from tests.turns import give_turn
 from tests.workflow.world import answer_next, exported, opened, small_project
@@ -67,12 +68,7 @@ def test_one_answer_is_learnt_after_a_while(
     answer_next(home, owner, project)
     assert train_due(home, worker) == []
 
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
-            return datetime.now(UTC) + timedelta(hours=1)
-
-    monkeypatch.setattr(training, "datetime", Later)
+    monkeypatch.setattr(training, "datetime", ahead(timedelta(hours=1)))
     assert train_due(home, worker) == [1]
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from db import entries, questions
+from tests.clocks import ahead
 from tests.workflow.kind_worlds import KindWorld
 from workflow import answering
 from workflow.common import turn as turns
@@ -28,12 +29,7 @@ def test_a_wall_clock_that_is_set_changes_no_seconds(
 ) -> None:
     question = answering.next_question(seat)
 
-    class Set(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
-            return datetime.now(UTC) + timedelta(days=days)
-
-    monkeypatch.setattr(turns, "datetime", Set)
+    monkeypatch.setattr(turns, "datetime", ahead(timedelta(days=days)))
     world.answer(seat, question)
     with seat.home.database.read() as session:
         found = entries.latest(session, seat.project_id or 0, seat.person_id, 2)

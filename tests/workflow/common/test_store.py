@@ -6,15 +6,15 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
 
 import pytest
 from sqlalchemy import text
 
 from db.engine import Database
 from db.identity import Note
+from tests.clocks import stopped
 from tests.disks import filled, read_only, small_disk
 from tests.workflow.world import answer_next, small_project
 from workflow import projects
@@ -238,12 +238,7 @@ def test_what_is_none_is_kept_under_another_name_and_a_new_one_begun(used: Path,
 def test_two_that_are_set_aside_within_one_second_are_both_kept(
     used: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Stopped(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Self:
-            return cls(2026, 1, 1, tzinfo=tz)
-
-    monkeypatch.setattr(store, "datetime", Stopped)
+    monkeypatch.setattr(store, "datetime", stopped(datetime(2026, 1, 1, tzinfo=UTC)))
     kept = []
     for data in (b"one", b"two", b"three"):
         (used / "winnow.sqlite3").write_bytes(data)

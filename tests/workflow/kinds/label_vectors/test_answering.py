@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from db import entries, questions
 from plcore.loop.label_vectors.model import Refreshed
 from plcore.multilabel import RefreshJob
+from tests.clocks import ahead
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import annotator, count_entries, opened, small_project
 from workflow import answering, projects, standing, training, undoing
@@ -263,12 +264,7 @@ def test_what_is_before_somebody_is_not_given_to_another(home: Home, owner: int,
 
 
 def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> datetime:
-            return datetime.now(UTC) + timedelta(seconds=121)
-
-    monkeypatch.setattr(turn, "datetime", Later)
+    monkeypatch.setattr(turn, "datetime", ahead(timedelta(seconds=121)))
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from db.engine import DatabaseBusyError
+from tests.clocks import stopped
 from tests.workflow.outgoing.backups.test_keeping import lay
 from tests.workflow.world import full_disk
 from workflow.common import in_use
@@ -97,13 +98,7 @@ def test_two_that_are_asked_for_within_a_second_are_two(
     home: Home, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime.now(UTC)
-
-    class Still(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
-            return now
-
-    monkeypatch.setattr(backup_worker, "datetime", Still)
+    monkeypatch.setattr(backup_worker, "datetime", stopped(now))
     for count in (1, 2):
         keeping.ask(home.backups_dir, 1)
         BackupWorker(home, "one").look()

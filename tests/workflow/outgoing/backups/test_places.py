@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
 from alembic import command
@@ -16,6 +16,7 @@ from sqlalchemy import Column, Table, select, text
 from db import as_sqlite, lost_commits
 from db.base import Base
 from db.engine import Database, revisions
+from tests.clocks import stopped
 from tests.databases import on_postgres, on_sqlite
 from tests.db.test_migrations import move
 from tests.migrated import lay_database
@@ -159,12 +160,7 @@ def test_one_that_is_not_empty_is_left_alone_unless_told(
 def test_two_restores_of_one_second_keep_what_was_there_before_each(
     home: Home, owner: int, project: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Stopped(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Self:
-            return cls(2026, 1, 1, tzinfo=tz)
-
-    monkeypatch.setattr(places, "datetime", Stopped)
+    monkeypatch.setattr(places, "datetime", stopped(datetime(2026, 1, 1, tzinfo=UTC)))
     making.make(home, tmp_path / "a.zip")
     answer_next(home, owner, project)
     home.close()
