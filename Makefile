@@ -10,11 +10,13 @@ unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile t
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
 
-test: check browser postgres  ## format, lint, types, tests, the slow ones, PostgreSQL and the browser
+test: lint browser postgres  ## format, lint, types, and all tests but the proofs
+	$(TESTS) -m "not browser and not slow and not postgres and not proof"
 	$(TESTS) -m "(browser or slow or postgres) and not proof"
 
-check: lint  ## all that needs no browser and no PostgreSQL and is not slow
-	$(TESTS) -m "not browser and not slow and not postgres and not proof"
+check: lint  ## the same for what has changed since origin/main: its rooms, what imports them, and the laws of all
+	$(TESTS) --hypothesis-profile=check -m "not browser and not slow and not postgres and not proof" \
+		$$($(BIN)/python -m tests.changed)
 
 proofs: .venv/.ready-dev browser postgres  ## the tests that take minutes each
 	$(TESTS) -m proof
@@ -23,7 +25,8 @@ lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	npm run --silent lint
+	@# The Node.js that checks the JavaScript is a package of Python's, in .venv.
+	PATH="$(CURDIR)/$(BIN):$$PATH" npm run --silent lint
 
 bench: proofs  ## that, and the benchmark tables of benchmarks/results
 	$(BIN)/python -m benchmarks
@@ -59,7 +62,7 @@ postgres: .venv/.ready-dev
 	@echo "Getting and installing the packages that Winnow needs ..."
 	@# Python compiles each module of theirs when it is first imported: most never are.
 	@$(BIN)/python -m pip install --no-compile --quiet --quiet --disable-pip-version-check --requirement requirements.txt
-	@$(BIN)/python -m workflow.warming
+	@$(BIN)/python -m workflow.server.warming
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready requirements-dev.txt
@@ -77,11 +80,9 @@ postgres: .venv/.ready-dev
 	@.venv-docs/bin/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements-docs.txt
 	@touch $@
 
-node_modules/.ready: package.json package-lock.json
-	@node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' && npm --version > /dev/null \
-		|| { echo "The JavaScript is checked by programs that need Node.js 20 or newer and its npm. Get them from https://nodejs.org or by your system's packages (nodejs, npm)."; exit 1; }
+node_modules/.ready: .venv/.ready-dev package.json package-lock.json
 	@echo "Adding what checks the JavaScript (once) ..."
-	@npm ci --silent --no-audit --no-fund
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --no-audit --no-fund
 	@touch $@
 
 clean:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from web import faults, server
+from web import problems, server
 from web.lifespan import lifespan
 
 settings = server.settings_or_exit()
@@ -14,7 +14,7 @@ app = st.App(
     routes=server.ROUTES,
     middleware=server.middleware(settings),
     lifespan=lifespan,
-    on_script_error=faults.say,
+    on_script_error=problems.say,
 )
 
 if __name__ == "__main__":

@@ -18,22 +18,27 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from winnow import __version__
-from winnow.backup_commands import BACKUP_COMMANDS
-from winnow.cluster_option import cluster_option, settings_with
-from winnow.column_options import column_options, file_options
-from winnow.file_commands import FILE_COMMANDS
-from winnow.json_option import FLAG, WRITTEN, is_json, json_option, refusal, write_document
-from winnow.opening import home, owner
-from winnow.rank_command import rank
-from winnow.simulate_command import simulate
-from winnow.snapshot_command import snapshot
-from winnow.store_command import accept_store
-from winnow.terminal import say
-from winnow.token_command import token
+from winnow_labels import __version__
+from winnow_labels.backup_commands import BACKUP_COMMANDS
+from winnow_labels.column_options import column_options, file_options
+from winnow_labels.commands import FILE_COMMANDS, accept_store, snapshot, token
+from winnow_labels.options import (
+    FLAG,
+    WRITTEN,
+    cluster_option,
+    home,
+    is_json,
+    json_option,
+    owner,
+    refusal,
+    say,
+    settings_with,
+    write_document,
+)
+from winnow_labels.rank_command import rank, simulate
 
 if TYPE_CHECKING:
-    from workflow.settings import Settings
+    from workflow.server.settings import Settings
 
 _NO_PORT = 1
 """Exit status with which Streamlit ends a server that gets no port; it has others that end so."""
@@ -82,8 +87,8 @@ def serve() -> Any:
 
     WINNOW_HOST and WINNOW_PORT say where it listens, WINNOW_HOME where its data are.
     """
-    from workflow.common.at_start import terminal
-    from workflow.outgoing.backups import staging
+    from workflow.backups import staging
+    from workflow.server.running import terminal
 
     terminal.as_json = is_json()
     # What is wrong with the settings, with a backup that is to be put back, or with the data is said as every command
@@ -127,8 +132,8 @@ def _cannot_listen(settings: Settings, why: str, fix: str) -> click.ClickExcepti
 @json_option
 def link() -> Any:
     """Print a new one-time sign-in link for the owner of the running server. An unused earlier one ends."""
-    from workflow.common.running import running
     from workflow.people import team
+    from workflow.server.running import running
 
     with home() as here:
         addresses = running(here.servers_dir)
@@ -146,10 +151,10 @@ def link() -> Any:
 @json_option
 def list_projects() -> Any:
     """List the projects."""
-    from workflow import projects
+    from workflow.projects import managing
 
     with home() as here:
-        listed = projects.list_projects(owner(here))
+        listed = managing.list_projects(owner(here))
     for project in listed:
         say(f"{project.id}\t{project.name}\t{project.answered} answered, {project.left} open")
     return [project.to_json() for project in listed]
@@ -214,23 +219,22 @@ def _words(error: Exception) -> str:
 def _refusals() -> tuple[type[Exception], ...]:
     """What use cases refuse with, in words for the person. Anything else is a fault and shows its traceback."""
     from workflow.access import NotAllowed, NotFound
-    from workflow.answering import AnswerError, StaleQuestion
-    from workflow.common.log_columns import LogError
-    from workflow.home import LostTableError, NoRoomError
+    from workflow.answering.loop import AnswerError, StaleQuestion
+    from workflow.answering.oracle import NoTruth
+    from workflow.backups.manifest import BackupError
+    from workflow.exporting.snapshots import SnapshotError
     from workflow.importing import CannotLearn, TableError
     from workflow.importing.encoding import EncoderError
     from workflow.importing.more_rows import RowsError
-    from workflow.models.choosing import CannotCompare
-    from workflow.models.replaying import CannotSimulate
-    from workflow.oracle import NoTruth
-    from workflow.outgoing.backups.manifest import BackupError
-    from workflow.outgoing.large_tables import RankingError
-    from workflow.outgoing.snapshots import SnapshotError
+    from workflow.log.columns import LogError
+    from workflow.models.choosing import CannotCompare, CannotSimulate
+    from workflow.models.large_tables import RankingError
     from workflow.people.members import MemberError
     from workflow.people.tokens import TokenError
-    from workflow.projects import ProjectNameError
+    from workflow.projects.managing import ProjectNameError
     from workflow.saving import NotSaved
-    from workflow.settings import SettingsError
+    from workflow.server.home import LostTableError, NoRoomError
+    from workflow.server.settings import SettingsError
 
     refused = (AnswerError, BackupError, NotAllowed, NotFound, NotSaved, ProjectNameError, RowsError)
     cannot = (

@@ -15,9 +15,9 @@ import threading
 import time
 from pathlib import Path
 
-from workflow.home import open_home
-from workflow.outgoing.backups.backup_worker import BackupWorker
-from workflow.settings import Settings, SettingsError
+from workflow.backups.worker import BackupWorker
+from workflow.server.home import open_home
+from workflow.server.settings import Settings, SettingsError
 
 BELOW_PAGES = 10
 """Niceness, where there is nothing stronger."""
@@ -53,7 +53,7 @@ def main() -> None:
 def _step_back() -> None:
     """A person waiting for a page comes before a model waiting for its next version: train in what time is left."""
     if hasattr(os, "SCHED_IDLE"):
-        # Niceness alone still has a key press wait for its turn: a fifth longer in benchmarks/latency.py.
+        # Niceness alone still has a key press wait for its turn: a fifth longer in benchmarks/answering/latency.py.
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     elif hasattr(os, "nice"):
         os.nice(BELOW_PAGES)

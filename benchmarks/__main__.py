@@ -1,92 +1,48 @@
-"""`python -m benchmarks` runs every benchmark; `python -m benchmarks NAME ...` runs those named.
-
-Each writes its table to benchmarks/results/NAME.md, with the command, the machine and the versions.
-"""
+"""`python -m benchmarks` runs every benchmark, `python -m benchmarks NAME ...` those named; see `--help`."""
 
 from __future__ import annotations
 
-import importlib
 import sys
 
-NAMES = (
-    "latency",
-    "press",
-    "load",
-    "trust",
-    "two_servers",
-    "power_cuts",
-    "restart",
-    "opening",
-    "growing",
-    "put_away",
-    "large_project",
-    "wide_sets",
-    "press_rows",
-    "import_rows",
-    "large_import",
-    "commit_checks",
-    "retraining",
-    "first_start",
-    "start",
-    "pages",
-    "first_load",
-    "maps",
-    "table8",
-    "neighbors",
-    "cluster",
-    "ranking",
-    "model_choice",
-    "kernel_speed",
-    "margin_objective",
-    "margin_accuracy",
-    "margin_speed",
-    "many_classes",
-    "margin_curves",
-    "online_curves",
-    "online_speed",
-    "sensing_speed",
-    "sensing_figure2",
-    "sensing_figure4a",
-    "sensing_figure4bc",
-    "sensing_predict",
-    "sensing_choice",
-    "images",
-    "sounds",
-    "long_sound",
-    "wide_tables",
-    "hearing",
-    "texts",
-    "honest_curve",
-    "stopping",
-    "proof",
-    "crowd",
-    "imported_votes",
-    "overlap",
-    "shortlists",
-    "outside",
-    "cold_start",
-)
-LONG = (  # half an hour and more, so run only when named
-    "ten_million",
-    "large_project_full",
-    "model_accuracy",
-    "lmplane_tables",
-    "active_models",
-    "seconds",
-    "margin_curves_full",
-    "sensing_figure2_full",
-    "sensing_figure4a_full",
-    "sensing_figure4bc_full",
-)
+from benchmarks import harness
+
+NAMES = {
+    "answering": "latency press press_rows load overlap growing retraining commit_checks restart opening put_away",
+    "trust": "trust power_cuts two_servers",
+    "pages": "start first_start pages first_load hearing maps",
+    "files": "import_rows large_import large_project cluster wide_sets wide_tables images sounds long_sound texts",
+    "questions": "table8 neighbors ranking honest_curve proof stopping crowd "
+    "imported_votes shortlists outside cold_start",
+    "models": "kernel_speed model_choice margin_objective margin_accuracy margin_speed margin_curves many_classes "
+    "online_curves online_speed",
+    "sensing": "sensing_speed sensing_figure2 sensing_figure4a sensing_figure4bc sensing_predict sensing_choice",
+}
+"""The benchmarks of each folder, but for those that take half an hour and more: these run only when named."""
+LONG = {
+    "files": "ten_million",
+    "questions": "active_models seconds",
+    "models": "model_accuracy lmplane_tables",
+}
+FULL = ("large_project", "margin_curves", "sensing_figure2", "sensing_figure4a", "sensing_figure4bc")
+"""Those with a `--full` of their own."""
+
+
+def names(rooms: dict[str, str]) -> list[str]:
+    return " ".join(rooms.values()).split()
 
 
 def main() -> None:
-    chosen = sys.argv[1:] or list(NAMES)
-    unknown = sorted(set(chosen) - {*NAMES, *LONG})
-    if unknown:
-        sys.exit(f"There is no benchmark {', '.join(unknown)}. There are: {', '.join((*NAMES, *LONG))}.")
+    chosen = harness.parse(sys.argv[1:]) or (
+        list(FULL) if harness.mode() == "full" else names(NAMES) + names(LONG) * (harness.mode() == "try")
+    )
+    known = names(NAMES) + names(LONG)
+    if unknown := sorted(set(chosen) - set(known)):
+        sys.exit(f"There is no benchmark {', '.join(unknown)}. There are: {', '.join(known)}.")
+    if harness.mode() == "full" and (without := sorted(set(chosen) - set(FULL))):
+        sys.exit(f"These have no --full: {', '.join(without)}. Those that have: {', '.join(FULL)}.")
     for name in chosen:
-        importlib.import_module(f"benchmarks.{name}").main()
+        print(f"=== {name}", flush=True)
+        harness.run(name)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +15,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
 )
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase
 
 
@@ -54,3 +57,50 @@ class Base(DeclarativeBase):
         list[int]: JSON,
         dict[str, Any]: JSON,
     }
+
+
+# What an error of the database says of the place where it is stored, on SQLite and on PostgreSQL.
+
+_LACKS = ("42P01", "42703")  # undefined_table, undefined_column
+_NO_SUCH = re.compile("no such (table|column)")
+
+
+def is_damaged(error: DBAPIError) -> bool:
+    """Whether SQLite found its file overwritten: it is no database, or not a whole one."""
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def is_read_only(error: DBAPIError) -> bool:
+    """Whether SQLite may not write its file, or beside it."""
+    return _code(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+
+
+def lacks_a_table(error: DBAPIError) -> bool:
+    """Whether a table or a column is not there, that is made at every start."""
+    return getattr(error.orig, "sqlstate", None) in _LACKS or bool(_NO_SUCH.match(str(error.orig)))
+
+
+def is_gone(error: DBAPIError) -> bool:
+    """Whether PostgreSQL does not answer, or no longer does."""
+    plain = isinstance(error, OperationalError) and _code(error) is None
+    sqlstate = getattr(error.orig, "sqlstate", None) or ""
+    return error.connection_invalidated or (plain and (not sqlstate or sqlstate[:2] in ("57", "08", "3D")))
+
+
+def is_held(error: DBAPIError) -> bool:
+    """Whether another transaction of PostgreSQL held what was wanted for too long (`db.postgres`)."""
+    return getattr(error.orig, "sqlstate", None) == "55P03"
+
+
+def is_cut_off(error: DBAPIError) -> bool:
+    """Whether PostgreSQL ended the transaction because nothing happened in it for too long, and could still say so:
+    where it could not, the connection `is_gone`."""
+    return getattr(error.orig, "sqlstate", None) == "25P03"
+
+
+def _code(error: DBAPIError) -> int | None:
+    """SQLite's plain result code: an extended one has it in its last byte; None of PostgreSQL."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    if code is None:
+        return sqlite3.SQLITE_ERROR if isinstance(error.orig, sqlite3.Error) else None
+    return int(code) & 0xFF

@@ -9,35 +9,340 @@ that file alone, and can still be looked at and exported; `Database.check` raise
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, event, inspect, make_url, text
+from sqlalchemy import (
+    JSON,
+    URL,
+    ColumnElement,
+    Connection,
+    DateTime,
+    Engine,
+    MetaData,
+    Table,
+    TableClause,
+    Text,
+    TypeDecorator,
+    cast,
+    column,
+    create_engine,
+    func,
+    insert,
+    inspect,
+    select,
+    table,
+    text,
+)
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeEngine
+
+from db.base import Base, UtcTime, is_gone
+from db.identity import Commit
+from db.opened_file import DatabaseBusyError, DatabaseUnavailableError
+from db.postgres import alone_with_tables
+from db.sqlite import upgrade
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine, PoolProxiedConnection
+from sqlalchemy import event, make_url
 from sqlalchemy.orm import Session
 
-from db.as_sqlite import read_sqlite, write_sqlite
-from db.faults import is_damaged
+from db.base import is_damaged
 from db.identity import Identity, Note, check_same, count_commit, read_identity
-from db.lost_commits import Committing, CommitUnknownError, certain
-from db.opened_file import DatabaseBusyError, DatabaseReplacedError, DatabaseUnavailableError, OpenedFile
-from db.postgres_engine import PROJECT, READS, alone_with_tables, glancer_of, postgres_engine, reader_of
-from db.revisions import MIGRATIONS, NewerTablesError, check_known, revisions, upgrade
-from db.sqlite_engine import BUSY_SECONDS, FORGET_PAGES, PASSING, path_in, sqlite_engine
-from db.stamps import Stamps
+from db.opened_file import DatabaseReplacedError, OpenedFile
+from db.postgres import PROJECT, READS, glancer_of, postgres_engine, reader_of
+from db.sqlite import (
+    BRIDGE,
+    BUSY_SECONDS,
+    FORGET_PAGES,
+    MIGRATIONS,
+    PASSING,
+    UnknownTablesError,
+    check_known,
+    how_to_open,
+    is_older,
+    path_in,
+    revisions,
+    sqlite_engine,
+    writer_of,
+)
 
 __all__ = [
+    "BRIDGE",
     "MIGRATIONS",
     "CommitUnknownError",
     "Database",
     "DatabaseBusyError",
     "DatabaseReplacedError",
     "DatabaseUnavailableError",
-    "NewerTablesError",
+    "UnknownTablesError",
+    "how_to_open",
     "is_damaged",
+    "is_older",
     "revisions",
+    "writer_of",
 ]
+
+
+# A PostgreSQL database as an SQLite file of the same tables, and such a file put into PostgreSQL.
+#
+# So a backup has one form, whatever it was made of, and can be looked into and put back on either. Values go over as
+# they are: moments to the microsecond, JSON letter for letter. The tables may be of any version that this Winnow
+# knows: what they are is read from the file, which the migrations have made.
+
+LEAVING = 10.0
+"""Seconds in which connections end of a Winnow that was just stopped."""
+_PIECE = 2000  # rows at once in memory
+_VERSION = "alembic_version"
+_REVISION = text("SELECT version_num FROM alembic_version")
+_TEXT: TypeEngine[str] = Text()  # what JSON is in SQLite
+_OTHERS = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user "
+    "AND application_name = current_setting('application_name') AND pid <> pg_backend_pid()"
+)
+_FUNCTIONS = ("entries_are_append_only", "events_are_append_only")  # of the triggers
+
+
+class _JsonText(TypeDecorator[str]):
+    """JSON in PostgreSQL as the text that it is there: a number is not read and written anew."""
+
+    impl = Text
+    cache_ok = True
+
+    def bind_expression(self, bindvalue: Any) -> ColumnElement[Any]:
+        return cast(bindvalue, JSON)
+
+    def column_expression(self, column: Any) -> ColumnElement[Any]:
+        return cast(column, Text)
+
+
+def write_sqlite(source: Connection, path: Path) -> None:
+    """Write all of a PostgreSQL database to a new SQLite file, which is whole once this has come back.
+
+    source : in a transaction that sees the database at one moment
+    Raises RuntimeError where a table has other rows in the file than in the database; SQLAlchemyError.
+    """
+    with _file(path) as target:
+        for pragma in ("journal_mode=OFF", "synchronous=OFF"):  # nobody reads it before it is whole
+            target.exec_driver_sql(f"PRAGMA {pragma}")
+        upgrade(target, source.execute(_REVISION).scalar_one())
+        for one in _tables(target):
+            _carry(source, _of(one, _JsonText()), target, _of(one, _TEXT), one)
+        if inspect(source).has_table("identity"):
+            mine = str(source.execute(text("SELECT id FROM identity")).scalar_one())
+            height = int(source.execute(text("SELECT last_value FROM identity_height")).scalar_one())
+            target.exec_driver_sql(f"PRAGMA application_id = {int(mine[:8], 16) & 0x7FFFFFFF}")
+            target.exec_driver_sql(f"PRAGMA user_version = {height}")
+        target.commit()
+
+
+def read_sqlite(path: Path, target: Connection) -> None:
+    """Put what is in an SQLite file in the place of all that is Winnow's in PostgreSQL; the caller commits.
+
+    target : in a transaction; at its end everything is there at once
+    Raises DatabaseBusyError where others are connected to the database, RuntimeError and SQLAlchemyError.
+    """
+    alone_with_tables(target)
+    _wait_for_others(target)
+    _drop(target)
+    with _file(path) as source:
+        upgrade(target, source.execute(_REVISION).scalar_one())
+        ours = set(inspect(target).get_table_names())  # the file may have tables of others beside Winnow's
+        for one in _tables(source, ours):
+            _carry(source, _of(one, _TEXT), target, _of(one, _JsonText()), one)
+            _number_on(target, one)
+        if inspect(target).has_table("identity"):
+            height = int(source.exec_driver_sql("PRAGMA user_version").scalar_one())
+            target.execute(text("SELECT setval('identity_height', :height)"), {"height": max(1, height)})
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[Connection]:
+    engine = create_engine(URL.create("sqlite", database=str(path)))
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def _tables(file: Connection, ours: set[str] | None = None) -> list[Table]:
+    """Those of an SQLite file, each after those that it refers to. ours : no others"""
+    found = MetaData()
+    found.reflect(file, only=lambda name, _: ours is None or name in ours)
+    return [one for one in found.sorted_tables if one.name != _VERSION]
+
+
+def _of(one: Table, json: TypeEngine[str]) -> TableClause:
+    """The table with the types that its values have in one of the databases."""
+
+    def kind(found: TypeEngine[Any]) -> TypeEngine[Any]:
+        if isinstance(found, JSON):
+            return json
+        return UtcTime() if isinstance(found, DateTime) else found.as_generic()
+
+    return table(one.name, *(column(name, kind(found.type)) for name, found in one.c.items()))
+
+
+def _carry(source: Connection, there: TableClause, target: Connection, here: TableClause, one: Table) -> None:
+    """All rows of a table, in the order of their keys."""
+    wanted = select(*there.c).order_by(*(there.c[key.name] for key in one.primary_key))
+    if one.name == "identity":
+        target.execute(here.delete())  # a new one, which its migration has made
+    carried = 0
+    with source.execute(wanted, execution_options={"yield_per": _PIECE}) as rows:
+        for piece in rows.mappings().partitions():
+            target.execute(insert(here), [dict(row) for row in piece])
+            carried += len(piece)
+    found = [
+        at.execute(select(func.count()).select_from(which)).scalar_one()
+        for at, which in ((source, there), (target, here))
+    ]
+    if found != [carried, carried]:
+        raise RuntimeError(f"the table {one.name} has {found[0]:,} rows, and its copy {found[1]:,}")
+
+
+def _number_on(target: Connection, one: Table) -> None:
+    """New rows are numbered from the largest number on."""
+    if "id" not in one.c or one.c["id"].type.python_type is not int:
+        return
+    target.execute(
+        text(
+            f"SELECT setval(pg_get_serial_sequence('{one.name}', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL) "  # noqa: S608 - names of ours
+            f"FROM {one.name}"
+        )
+    )
+
+
+def _wait_for_others(target: Connection) -> None:
+    given_up = time.monotonic() + LEAVING
+    while others := target.execute(_OTHERS).scalar_one():
+        if time.monotonic() >= given_up:
+            raise DatabaseBusyError(
+                f"The database is in use: {others} other connection{'' if others == 1 else 's'} of Winnow's. "
+                "Nothing was changed. Fix: stop every server, worker and command of Winnow that uses it."
+            )
+        time.sleep(LEAVING / 100)
+
+
+def _drop(target: Connection) -> None:
+    """Remove what migrations make, of whichever version."""
+    names = ", ".join(f'"{name}"' for name in (*Base.metadata.tables, _VERSION))
+    target.execute(text(f"DROP TABLE IF EXISTS {names}"))
+    target.execute(text("DROP SEQUENCE IF EXISTS identity_height"))
+    for name in _FUNCTIONS:
+        target.execute(text(f"DROP FUNCTION IF EXISTS {name}()"))
+
+
+# A commit whose answer was lost with the connection: did it come through?
+#
+# PostgreSQL knows it by the number of the transaction. After a crash it may give that number to another one. It
+# begins its figures anew then, so that their age says whether it still knows.
+
+PATIENCE = 5.0
+"""Seconds for which the server is asked: one that is only restarted is back by then."""
+PAUSE = 0.1
+"""Seconds between two tries."""
+# After a crash the number may be one that is still to come, which is an error: asked only where there was none.
+_LOOK = text(
+    "SELECT since.is_same, CASE WHEN since.is_same THEN pg_xact_status(CAST(:number AS xid8)) END FROM (SELECT "
+    "pg_stat_get_bgwriter_stat_reset_time()::text IS NOT DISTINCT FROM CAST(:since AS text) AS is_same) AS since"
+)
+
+
+class CommitUnknownError(DatabaseUnavailableError):
+    """Nobody can say whether the transaction was committed. The message is for everybody to read."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The connection to PostgreSQL was lost while this was being stored. It is not known whether it was stored: "
+            "look before you do it again. An answer may be pressed again, it is stored once. Fix: start PostgreSQL; "
+            "Winnow then goes on by itself."
+        )
+
+
+class Committing(threading.local):
+    """What each thread has sent last, of what it is about; None where nothing."""
+
+    sent: Commit | None = None
+
+
+@contextmanager
+def certain(committing: Committing, engine: Engine) -> Iterator[None]:
+    """Around a transaction, which tells what it sends: where the connection is lost during its commit, it is asked what
+    became of it. Arguments and errors as of `came_through`."""
+    committing.sent = None  # that of a commit before is not of this one
+    try:
+        yield
+    except DBAPIError as error:
+        sent = committing.sent
+        if sent is None or sent.number is None or not is_gone(error) or not came_through(engine, sent):
+            raise
+
+
+def came_through(engine: Engine, sent: Commit) -> bool:
+    """Whether this commit is stored. Raises CommitUnknownError.
+
+    engine : leads to the same database by another connection
+    """
+    until = time.monotonic() + PATIENCE
+    while True:
+        with suppress(DBAPIError):
+            with engine.connect() as connection:
+                knows, status = connection.execute(_LOOK, {"number": sent.number, "since": sent.since}).one()
+            if not knows or status is None:
+                break
+            if status != "in progress":
+                return bool(status == "committed")
+        if time.monotonic() >= until:
+            break
+        time.sleep(PAUSE)
+    raise CommitUnknownError
+
+
+# A value that changes with every commit, so that who waits for news need not read for it.
+
+_STAMP = {True: "PRAGMA data_version", False: "SELECT pg_current_wal_insert_lsn()"}
+
+
+class Stamps:
+    """Asks by a connection of its own, which stays open. reader : a database, for reading"""
+
+    def __init__(self, reader: Engine) -> None:
+        self._reader = reader
+        self._lock = threading.Lock()
+        self._watcher: PoolProxiedConnection | None = None
+        self._watchers = 0
+
+    def stamp(self) -> tuple[int, str]:
+        """See `db.engine.Database.stamp`."""
+        with self._lock:
+            if self._watcher is None:
+                # Used raw, outside of any transaction, which would see the database as it was at its beginning.
+                # `raw_connection` would raise the driver's own errors.
+                self._watcher = self._reader.connect().connection
+                self._watchers += 1  # what two connections say cannot be compared
+            try:
+                with closing(self._watcher.cursor()) as cursor:
+                    cursor.execute(_STAMP[self._reader.dialect.name == "sqlite"])
+                    found = cursor.fetchone()
+            except Exception as error:
+                # The server went away, perhaps. The next look has a new connection.
+                self._watcher.invalidate()
+                self._watcher = None
+                raise DatabaseUnavailableError(f"The database does not answer now: {error}.") from error
+            return self._watchers, str(found)
+
+    def close(self) -> None:
+        """Close the connection; the next stamp is of another one."""
+        with self._lock:
+            if self._watcher is not None:
+                self._watcher.close()
+                self._watcher = None
 
 
 class Database:
@@ -186,7 +491,7 @@ class Database:
     def migrate(self) -> None:
         """Bring the tables to the newest revision; called at every start, from any working directory.
 
-        Raises NewerTablesError where they are of one that is not known here.
+        Raises UnknownTablesError where they are of one that is not known here.
         """
         with self.read() as session:
             check_known(session)
@@ -207,7 +512,7 @@ class Database:
         if not connection.get_execution_options().keys() & {READS, PASSING}:
             self._committing.sent = count_commit(connection)
 
-    def _check_same(self, connection: Any, _record: Any) -> None:
+    def _check_same(self, connection: Connection, _record: Any) -> None:
         """Of a new connection to PostgreSQL."""
         if self._id is not None:
             check_same(connection, self._id)
@@ -245,7 +550,7 @@ class Database:
     def fill_from(self, path: Path) -> None:
         """Put what `copy_to` has written in the place of all that is Winnow's in PostgreSQL, at once or not at all.
 
-        Raises CommitUnknownError, and as `db.as_sqlite.read_sqlite`.
+        Raises CommitUnknownError, and as `db.engine.read_sqlite`.
         """
         with certain(self._committing, self._reader), self._writer.begin() as connection:
             read_sqlite(path, connection)

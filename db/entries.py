@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from db.base import Base
-from db.listening import tell
+from db.identity import tell
 from db.models import EntryRow, ProjectRow
 
 NO_ROW = -1
@@ -283,5 +283,5 @@ def as_entry(row: Row[Any]) -> LogEntry:
     return LogEntry(**(values | {"label": values["label"] or None}))
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> Any:
     return list(value) if isinstance(value, tuple) else value

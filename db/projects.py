@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,8 @@ from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from db.base import Base
-from db.models import ProjectRow
+from db.entries import lock
+from db.models import PastSettingsRow, ProjectRow, SnapshotRow
 
 
 class NoSuchProjectError(LookupError):
@@ -188,3 +189,93 @@ def archive(session: Session, project_id: int, at: datetime | None) -> None:
 def bin_project(session: Session, project_id: int, at: datetime | None) -> None:
     """Put a project into the bin, or (None) take it out; its log stays."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(deleted_at=at))
+
+
+# The settings that a project had before they were changed: the log tells of other models alone.
+
+
+@dataclass(frozen=True)
+class PastSettings:
+    """Settings that were in force until a moment, `until`, and the log's entry `until_seq`, the last before it."""
+
+    until_seq: int
+    until: datetime
+    settings: dict[str, Any]
+
+
+def add_past_setting(
+    session: Session, project_id: int, settings: Mapping[str, Any], until_seq: int, until: datetime
+) -> None:
+    """Note what was in force until now; call it before the project gets others, with its log locked."""
+    here = PastSettingsRow.project_id == project_id
+    last = session.execute(select(func.max(PastSettingsRow.number)).where(here)).scalar_one()
+    session.execute(
+        insert(PastSettingsRow).values(
+            project_id=project_id,
+            number=(last or 0) + 1,
+            until_seq=until_seq,
+            until=until,
+            settings=dict(settings),
+        )
+    )
+
+
+def list_past_settings(session: Session, project_id: int) -> list[PastSettings]:
+    """All of a project, the earliest first."""
+    found = (
+        select(PastSettingsRow.until_seq, PastSettingsRow.until, PastSettingsRow.settings)
+        .where(PastSettingsRow.project_id == project_id)
+        .order_by(PastSettingsRow.number)
+    )
+    return [PastSettings(*row) for row in session.execute(found)]
+
+
+# Snapshots: states of a project that somebody has given a name, each with what it was made of and its hashes.
+
+
+class NameTakenError(ValueError):
+    """The project has a snapshot of this name; nothing was written."""
+
+
+@dataclass(frozen=True)
+class StoredSnapshot:
+    """seq : of the log's last entry in it      made_by : a person
+    settings : of the project then      model_version : that was in place, None where there was none
+    sha256, log_sha256 : of the labels, and of the log up to `seq`, 64 hex digits, as the callers make them
+    """
+
+    name: str
+    seq: int
+    made_at: datetime
+    made_by: int
+    settings: dict[str, Any]
+    model_version: int | None
+    sha256: str
+    log_sha256: str
+
+
+_SNAPSHOTS_TABLE = Base.metadata.tables["snapshots"]
+_SNAPSHOTS_COLUMNS = select(*(_SNAPSHOTS_TABLE.c[one.name] for one in fields(StoredSnapshot)))
+
+
+def add_snapshot(session: Session, project_id: int, new: StoredSnapshot) -> None:
+    """Store it. Raises NameTakenError."""
+    lock(session, project_id)  # so that nobody stores one of the same name between the two
+    if get_snapshot(session, project_id, new.name) is not None:
+        raise NameTakenError(f"There is a snapshot {new.name!r} already.")
+    session.execute(insert(SnapshotRow).values(project_id=project_id, **asdict(new)))
+
+
+def get_snapshot(session: Session, project_id: int, name: str) -> StoredSnapshot | None:
+    """The snapshot of this name; None where there is none."""
+    here = _SNAPSHOTS_TABLE.c.project_id == project_id, _SNAPSHOTS_TABLE.c.name == name
+    found = session.execute(_SNAPSHOTS_COLUMNS.where(*here)).one_or_none()
+    return None if found is None else StoredSnapshot(*found)
+
+
+def list_snapshots(session: Session, project_id: int) -> list[StoredSnapshot]:
+    """All of a project, in the order they were made."""
+    found = _SNAPSHOTS_COLUMNS.where(_SNAPSHOTS_TABLE.c.project_id == project_id).order_by(
+        _SNAPSHOTS_TABLE.c.made_at, _SNAPSHOTS_TABLE.c.name
+    )
+    return [StoredSnapshot(*row) for row in session.execute(found)]

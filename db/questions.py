@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Table,
+    Text,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    func,
+    insert,
+    null,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.orm import Session
 
+from db import members
 from db.base import Base
-from db.models import QuestionRow
+from db.members import StoredGoal
+from db.models import BatchRow, QuestionRow
+from db.people import Person
+from db.projects import LARGEST, Project
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.orm import Session
 
 LONGEST = 3600.0
 """Seconds after which nobody was at a question all the time."""
@@ -26,7 +51,7 @@ class OpenQuestion:
     token : names this showing: person, row, label or none, revision (entries of this person about it before)
     strategy, score, model_version, decides, undecided, predicted : why it is asked, and what the model says
     shown_at : when it was first shown; the seconds spent count from it. It and `paused_at` are of a clock that nobody
-        sets (`workflow.common.clock`)
+        sets (`workflow.answering.turn`)
     reserved_at : when it was last shown      reserved_until : when its row is offered to others again
     paused_at : when the person went away from it: until they come back its row is free; None while they are there
     asked : how it was put, as the entry will have it
@@ -82,7 +107,7 @@ _HAND_BACK = (
 def put(session: Session, question: OpenQuestion, *, alone: bool = False) -> None:
     """Open a question before a person, in place of the one that was open. alone : none is"""
     if not alone:
-        delete(session, question.project_id, question.person_id)
+        delete_question(session, question.project_id, question.person_id)
     session.execute(_PUT, vars(question) | {"label": question.label or ""})
 
 
@@ -98,7 +123,7 @@ def as_question(found: Sequence[Any]) -> OpenQuestion:
     return OpenQuestion(**(values | {"label": values["label"] or None}))
 
 
-def delete(session: Session, project_id: int, person_id: int) -> None:
+def delete_question(session: Session, project_id: int, person_id: int) -> None:
     """Close the person's question; harmless when none is open."""
     session.execute(_CLOSE, {"project": project_id, "person": person_id})
 
@@ -111,3 +136,219 @@ def close_all(session: Session, project_id: int) -> None:
 def hand_back(session: Session, project_id: int, person_id: int, now: datetime) -> None:
     """Offer the row of the person's question to others; it stays theirs until somebody else has it."""
     session.execute(_HAND_BACK, {"project": project_id, "person": person_id, "now": now})
+
+
+# The rows that are before each person together, to be confirmed with one press; they are reserved for them.
+
+
+@dataclass(frozen=True)
+class RowTogether:
+    """One row of a batch. share, predicted : the model's share of the batch's label there, and what it says itself"""
+
+    row: int
+    share: float
+    predicted: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredBatch:
+    """A person's latest batch in a project.
+
+    number : only grows, from a random one on: the name of each showing
+    label : the one that a press gives to all rows      rows : empty once they are confirmed
+    strategy, model_version : how they were found, and by which model
+    shown_at : when it was put before the person, or shown anew after it was handed back: the seconds spent count from
+        it, and its rows were then as they were shown
+    reserved_until : when its rows are offered to others again
+    taken_out : rows of earlier batches that the person wants to be asked about alone
+    """
+
+    project_id: int
+    person_id: int
+    number: int
+    label: str
+    rows: tuple[RowTogether, ...]
+    strategy: str
+    model_version: int
+    shown_at: datetime
+    reserved_until: datetime
+    taken_out: tuple[int, ...] = ()
+
+
+_BATCHES_TABLE = Base.metadata.tables["batches"]
+
+
+def put_batch(session: Session, batch: StoredBatch) -> None:
+    """Store a person's batch in place of the one before."""
+    here = (BatchRow.project_id == batch.project_id, BatchRow.person_id == batch.person_id)
+    session.execute(delete(BatchRow).where(*here))
+    values = asdict(batch) | {
+        "rows": [list(asdict(one).values()) for one in batch.rows],
+        "taken_out": list(batch.taken_out),
+    }
+    session.execute(insert(BatchRow).values(values))
+
+
+def get_batch(session: Session, project_id: int, person_id: int) -> StoredBatch | None:
+    """The latest batch of this person; None where there was none."""
+    here = (BatchRow.project_id == project_id, BatchRow.person_id == person_id)
+    found = session.execute(select(*_BATCHES_TABLE.c).where(*here)).one_or_none()
+    if found is None:
+        return None
+    values = dict(found._mapping)
+    rows = tuple(RowTogether(*one) for one in values["rows"])
+    return StoredBatch(**(values | {"rows": rows, "taken_out": tuple(values["taken_out"])}))
+
+
+def close_batch(session: Session, project_id: int, person_id: int | None = None) -> None:
+    """Let go of the rows of a person's batch, or of everybody's; harmless where there are none."""
+    query = update(BatchRow).where(BatchRow.project_id == project_id).values(rows=[])
+    session.execute(query if person_id is None else query.where(BatchRow.person_id == person_id))
+
+
+def hand_back_batch(session: Session, project_id: int, person_id: int, now: datetime) -> None:
+    """Offer the rows of the person's batch to others; they stay theirs until somebody else has them."""
+    session.execute(
+        update(BatchRow)
+        .where(
+            BatchRow.project_id == project_id, BatchRow.person_id == person_id, BatchRow.reserved_until > now
+        )
+        .values(reserved_until=now)
+    )
+
+
+# What is before people now, as a question of its own or in a batch, and so is nobody else's to answer.
+
+_QUESTIONS, _BATCHES = Base.metadata.tables["questions"], Base.metadata.tables["batches"]
+# Built once, and one: it runs for every answer.
+_OF_OTHERS = union_all(
+    select(_QUESTIONS.c.row, _QUESTIONS.c.label, cast(null(), _BATCHES.c.rows.type).label("rows")).where(
+        _QUESTIONS.c.project_id == bindparam("project"),
+        _QUESTIONS.c.person_id != bindparam("person"),
+        _QUESTIONS.c.reserved_until > bindparam("now"),
+        _QUESTIONS.c.paused_at.is_(None),
+    ),
+    select(cast(null(), Integer), cast(null(), Text), _BATCHES.c.rows).where(
+        _BATCHES.c.project_id == bindparam("project"),
+        _BATCHES.c.person_id != bindparam("person"),
+        _BATCHES.c.reserved_until > bindparam("now"),
+    ),
+)
+
+
+def reserved_places(
+    session: Session, project_id: int, except_person: int, now: datetime
+) -> Counter[tuple[int, str | None]]:
+    """Rows, each with the one label asked about or None, that others have before them now, and how many have it."""
+    others = {"project": project_id, "person": except_person, "now": now}
+    found: Counter[tuple[int, str | None]] = Counter()
+    for row, label, together in session.execute(_OF_OTHERS, others):
+        if row is not None:
+            found[row, label or None] += 1
+        else:
+            found.update((one, None) for one, *_ in together)
+    return found
+
+
+def close_reservations(session: Session, project_id: int) -> None:
+    """Close everything that is open in the project: what its screens show may not mean the same any more."""
+    close_all(session, project_id)
+    close_batch(session, project_id)
+
+
+def close(session: Session, project_id: int, person_id: int) -> None:
+    """Close what is open before this person; harmless when nothing is."""
+    delete_question(session, project_id, person_id)
+    close_batch(session, project_id, person_id)
+
+
+def hand_back_reservations(session: Session, project_id: int, person_id: int, now: datetime) -> None:
+    """Offer what is before the person to others; it stays theirs until somebody else has it."""
+    hand_back(session, project_id, person_id, now)
+    hand_back_batch(session, project_id, person_id, now)
+
+
+# Who comes to a project, what they are in it, the project itself and how long its log is: the one statement with
+# which every transaction at a project begins.
+
+_PEOPLE, _MEMBERS, _PROJECTS, _ENTRIES, _ENTERING_QUESTIONS, _GOALS = (
+    Base.metadata.tables[name] for name in ("people", "members", "projects", "entries", "questions", "goals")
+)
+_HERE = bindparam("project_id", type_=Integer)
+_LAST_SEQ = select(func.max(_ENTRIES.c.seq)).where(_ENTRIES.c.project_id == _HERE).scalar_subquery()
+_WHO = (
+    *(_PEOPLE.c[one.name] for one in fields(Person)),
+    _MEMBERS.c.role,
+    _LAST_SEQ,
+    *(_PROJECTS.c[one.name] for one in fields(Project)),
+)
+
+
+def _theirs(table: Table) -> ColumnElement[bool]:
+    """What is in the table of this person at this project."""
+    return and_(table.c.person_id == _PEOPLE.c.id, table.c.project_id == _HERE)
+
+
+_FROM = _PEOPLE.outerjoin(_MEMBERS, _theirs(_MEMBERS)).outerjoin(_PROJECTS, _PROJECTS.c.id == _HERE)
+_IS_HERE = _PEOPLE.c.id == bindparam("person_id")
+_COMING = select(*_WHO).select_from(_FROM).where(_IS_HERE)
+_TO_ANSWER = (
+    select(*_WHO, *COLUMNS, _GOALS.c.person_id, *members.COLUMNS)
+    .select_from(
+        _FROM.outerjoin(_ENTERING_QUESTIONS, _theirs(_ENTERING_QUESTIONS)).outerjoin(_GOALS, _theirs(_GOALS))
+    )
+    .where(_IS_HERE)
+)
+_CUT = len(fields(Person))
+_END, _GOAL = len(_WHO), len(_WHO) + len(COLUMNS)
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is before who comes to answer: their open question, and what they have set for themselves; None: nothing."""
+
+    question: OpenQuestion | None
+    goal: StoredGoal | None
+
+
+@dataclass(frozen=True)
+class Entering:
+    """Who comes, disabled or not, and where to.
+
+    role : theirs in the project, None where they are no member of it      project : None where there is none
+    height : seq of the project's latest entry, 0 before the first      before : None where it was not asked for
+    """
+
+    person: Person
+    role: str | None
+    project: Project | None
+    height: int
+    before: Before | None = None
+
+
+def find(session: Session, person_id: int, project_id: int, *, to_answer: bool = False) -> Entering | None:
+    """The person with this id at this project; None where there is no such person.
+
+    to_answer : with what is before them
+    """
+    # Other numbers, from an address or a shell, the database may refuse to look for.
+    wanted = {"person_id": person_id, "project_id": project_id if 0 < project_id <= LARGEST else 0}
+    found = session.execute(_TO_ANSWER if to_answer else _COMING, wanted).one_or_none()
+    if found is None:
+        return None
+    role, height, *project = found[_CUT:_END]
+    return Entering(
+        Person(*found[:_CUT]),
+        role,
+        None if project[0] is None else Project(*project),
+        height or 0,
+        _before(found) if to_answer else None,
+    )
+
+
+def _before(found: Sequence[Any]) -> Before:
+    question, (whose, *goal) = found[_END:_GOAL], found[_GOAL:]
+    return Before(
+        None if question[0] is None else as_question(question),
+        None if whose is None else StoredGoal(*goal),
+    )

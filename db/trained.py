@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, Update, insert, select, update
+from sqlalchemy import ColumnElement, Select, Update, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from db.base import Base
 from db.entries import lock
 from db.models import ModelRow, TrainingRow
+
+__all__ = [
+    "CANCELLED",
+    "DONE",
+    "FAILED",
+    "RUNNING",
+    "TASK",
+    "WAITING",
+    "Comparison",
+    "Encoding",
+    "RandomOrderEstimate",
+    "ask",
+    "ask_encoding",
+    "ask_random_order",
+    "begin",
+    "begin_encoding",
+    "begin_random_order",
+    "end",
+    "end_done",
+    "end_encoding",
+    "end_random_order",
+    "get",
+    "get_random_order",
+    "latest_comparison",
+    "latest_encoding",
+    "latest_random_order",
+    "note",
+    "note_encoding",
+    "note_random_order",
+    "unfinished",
+    "unfinished_encoding",
+]
 
 FIT = "fit"
 """The task of a lease: to train the project's model. Other tasks are words of the callers'."""
@@ -168,3 +201,286 @@ def _of(project_id: int, task: str) -> tuple[ColumnElement[bool], ...]:
 
 def _held(project_id: int, worker: str, task: str) -> Update:
     return update(TrainingRow).where(*_of(project_id, task), TrainingRow.worker == worker, ~TrainingRow.ended)
+
+
+# Work that is asked for and that a worker does: how it is found and how its state changes, whatever the work is.
+
+WAITING, RUNNING = "waiting", "running"
+DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
+UNFINISHED = (WAITING, RUNNING)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What all such work has.
+
+    asked_by : a person; None where it was due by itself
+    state : "waiting" | "running" | "done" | "cancelled" | "failed"
+    done, total : steps so far, and in all (0: not known yet)      fault : why it failed
+    """
+
+    id: int
+    project_id: int
+    asked_by: int | None
+    asked_at: datetime
+    state: str
+    done: int
+    total: int
+    fault: str | None
+    ended_at: datetime | None
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in UNFINISHED
+
+
+RequestT = TypeVar("RequestT", bound=Request)
+
+
+class Requests(Generic[RequestT]):
+    """The rows of one table. kind : what they are read as; its fields are the table's columns"""
+
+    def __init__(self, table: str, kind: type[RequestT]) -> None:
+        self._table = Base.metadata.tables[table]
+        self._kind = kind
+        self._columns = select(*(self._table.c[one.name] for one in fields(kind)))
+
+    def ask(
+        self, session: Session, project_id: int, *, asked_by: int | None, asked_at: datetime, **more: Any
+    ) -> int:
+        """Ask for the work at a project; its id, or that of the one which is unfinished: none is doubled.
+
+        more : the columns of this kind
+        """
+        lock(session, project_id)
+        before = self.latest(session, project_id)
+        if before is not None and before.unfinished:
+            return before.id
+        values = {
+            "project_id": project_id,
+            "asked_by": asked_by,
+            "asked_at": asked_at,
+            "state": WAITING,
+            "done": 0,
+            "total": 0,
+        }
+        made = insert(self._table).values(values | more).returning(self._table.c.id)
+        return int(session.execute(made).scalar_one())
+
+    def latest(self, session: Session, project_id: int, state: str | None = None) -> RequestT | None:
+        """The project's latest, of any state or of this one."""
+        query = self._columns.where(self._table.c.project_id == project_id)
+        query = query if state is None else query.where(self._table.c.state == state)
+        return next(iter(self._all(session, query.order_by(self._table.c.id.desc()).limit(1))), None)
+
+    def get(self, session: Session, request_id: int) -> RequestT | None:
+        """The one with this id."""
+        return next(iter(self._all(session, self._columns.where(self._table.c.id == request_id))), None)
+
+    def unfinished(self, session: Session) -> list[RequestT]:
+        """Those of all projects that wait or run, in the order they were asked for."""
+        waiting = self._columns.where(self._table.c.state.in_(UNFINISHED))
+        return self._all(session, waiting.order_by(self._table.c.id))
+
+    def change(
+        self,
+        session: Session,
+        request_id: int,
+        values: Mapping[str, Any],
+        states: Sequence[str] = UNFINISHED,
+    ) -> bool:
+        """Change it where it is in one of these states. False, and nothing is changed, where it is in another: of two
+        who end it one does."""
+        here = update(self._table).where(self._table.c.id == request_id, self._table.c.state.in_(states))
+        changed = session.execute(here.values(dict(values)).returning(self._table.c.id))
+        return changed.scalar_one_or_none() is not None
+
+    def _all(self, session: Session, query: Select[Any]) -> list[RequestT]:
+        return [self._kind(**row._mapping) for row in session.execute(query)]
+
+
+# Comparisons of the models of a project: asked for by a person or due by themselves, done by a worker.
+
+
+@dataclass(frozen=True)
+class Comparison(Request):
+    """One comparison.
+
+    seq, answers, checks : the log's latest seq, the answers and those to blind checks when it began; before it has
+        begun, when it was asked for
+    done, total, fitting : fits so far, fits in all (0: not known yet), the model that is fitted now
+    report : what was found, JSON values of the callers'; None before it is done      seconds : it took
+    fault : why it failed, or why what it chose was not adopted
+    """
+
+    seq: int
+    answers: int
+    checks: int
+    fitting: str
+    report: dict[str, Any] | None
+    seconds: float | None
+
+
+_REQUESTS = Requests("comparisons", Comparison)
+latest_comparison, get = _REQUESTS.latest, _REQUESTS.get
+
+
+def ask(
+    session: Session,
+    project_id: int,
+    *,
+    asked_by: int | None,
+    asked_at: datetime,
+    seq: int,
+    answers: int,
+    checks: int,
+) -> int:
+    """Ask for a comparison of the project's models; its id, or that of the one which is unfinished: none is doubled."""
+    told = {"seq": seq, "answers": answers, "checks": checks, "fitting": ""}
+    return _REQUESTS.ask(session, project_id, asked_by=asked_by, asked_at=asked_at, **told)
+
+
+def begin(session: Session, comparison_id: int, *, seq: int, answers: int, checks: int) -> bool:
+    """A worker begins it, or begins it anew after another has died of it. False where it is over."""
+    seen = {"seq": seq, "answers": answers, "checks": checks}
+    return _REQUESTS.change(
+        session, comparison_id, {"state": RUNNING, "done": 0, "total": 0, "fitting": ""} | seen
+    )
+
+
+def note(session: Session, comparison_id: int, done: int, total: int, fitting: str) -> bool:
+    """Say how far it is. False where it is over: somebody has cancelled it."""
+    return _REQUESTS.change(session, comparison_id, {"done": done, "total": total, "fitting": fitting})
+
+
+def end(
+    session: Session,
+    comparison_id: int,
+    state: str,
+    at: datetime,
+    *,
+    report: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
+    fault: str | None = None,
+) -> bool:
+    """It is over, in this state: "done", "cancelled" or "failed". False where it was over before; nothing is changed
+    then, so that of two who end it one does.
+    """
+    told = {"report": None if report is None else dict(report), "seconds": seconds, "fault": fault}
+    return _REQUESTS.change(session, comparison_id, {"state": state, "ended_at": at} | told)
+
+
+# Estimates of what random order would have reached: due by themselves or asked for by a person, made by a worker.
+
+TASK = "random order"
+"""The task of the leases of estimates (`db.trained`): trainings go on meanwhile."""
+
+
+@dataclass(frozen=True)
+class RandomOrderEstimate(Request):
+    """One estimate.
+
+    seq, answers : the log's latest seq, and the answers, when it began; before that, when it was asked for
+    done, total : fits so far, and in all      report : what was found, JSON values of the callers'; None before
+    """
+
+    seq: int
+    answers: int
+    report: dict[str, Any] | None
+
+
+_RANDOM_ORDERS_REQUESTS = Requests("random_orders", RandomOrderEstimate)
+latest_random_order, get_random_order, unfinished = (
+    _RANDOM_ORDERS_REQUESTS.latest,
+    _RANDOM_ORDERS_REQUESTS.get,
+    _RANDOM_ORDERS_REQUESTS.unfinished,
+)
+
+
+def ask_random_order(
+    session: Session, project_id: int, *, asked_by: int | None, asked_at: datetime, seq: int, answers: int
+) -> int:
+    """Ask for an estimate; its id, or that of the one which is unfinished: none is doubled."""
+    return _RANDOM_ORDERS_REQUESTS.ask(
+        session, project_id, asked_by=asked_by, asked_at=asked_at, seq=seq, answers=answers
+    )
+
+
+def begin_random_order(session: Session, estimate_id: int, *, seq: int, answers: int) -> bool:
+    """A worker begins it, or begins it anew after another has died of it. False where it is over."""
+    told = {"state": RUNNING, "done": 0, "total": 0, "seq": seq, "answers": answers}
+    return _RANDOM_ORDERS_REQUESTS.change(session, estimate_id, told)
+
+
+def note_random_order(session: Session, estimate_id: int, done: int, total: int) -> bool:
+    """Say how far it is. False where it is over: another worker has ended it."""
+    return _RANDOM_ORDERS_REQUESTS.change(session, estimate_id, {"done": done, "total": total})
+
+
+def end_random_order(
+    session: Session,
+    estimate_id: int,
+    state: str,
+    at: datetime,
+    *,
+    report: Mapping[str, Any] | None = None,
+    fault: str | None = None,
+) -> bool:
+    """It is over, in this state: "done" or "failed". False, and nothing is changed, where it was over
+    before."""
+    told = {"report": None if report is None else dict(report), "fault": fault}
+    return _RANDOM_ORDERS_REQUESTS.change(session, estimate_id, {"state": state, "ended_at": at} | told)
+
+
+# Encodings: vectors of a project's rows by an encoder of the owner's own, asked for by a person, made by a worker.
+
+
+@dataclass(frozen=True)
+class Encoding(Request):
+    """One encoding. encoder : its name      notes : of one that is done, a sentence each about rows left out
+
+    done, total : images, texts or segments
+    """
+
+    asked_by: int
+    encoder: str
+    notes: list[str]
+
+
+_ENCODINGS_REQUESTS = Requests("encodings", Encoding)
+latest_encoding, unfinished_encoding = _ENCODINGS_REQUESTS.latest, _ENCODINGS_REQUESTS.unfinished
+
+
+def ask_encoding(
+    session: Session, project_id: int, *, asked_by: int, asked_at: datetime, encoder: str
+) -> int:
+    """Ask for an encoding of the project's rows; its id, or that of the one which is unfinished: none is doubled."""
+    return _ENCODINGS_REQUESTS.ask(
+        session, project_id, asked_by=asked_by, asked_at=asked_at, encoder=encoder, notes=[]
+    )
+
+
+def begin_encoding(session: Session, encoding_id: int) -> bool:
+    """A worker begins it, or begins it anew after another has died of it. False where it is over."""
+    return _ENCODINGS_REQUESTS.change(session, encoding_id, {"state": RUNNING, "done": 0, "total": 0})
+
+
+def note_encoding(session: Session, encoding_id: int, done: int, total: int) -> bool:
+    """Say how far it is. False where it is over: somebody has cancelled it."""
+    return _ENCODINGS_REQUESTS.change(session, encoding_id, {"done": done, "total": total})
+
+
+def end_encoding(
+    session: Session, encoding_id: int, state: str, at: datetime, *, fault: str | None = None
+) -> bool:
+    """It is over, "cancelled" or "failed". False, and nothing is changed, where it was over before."""
+    return _ENCODINGS_REQUESTS.change(session, encoding_id, {"state": state, "ended_at": at, "fault": fault})
+
+
+def end_done(session: Session, encoding_id: int, at: datetime, notes: Sequence[str]) -> bool:
+    """Its vectors are stored, and so it is done: where somebody has cancelled it a moment too late, too. False where
+    that was known before.
+    """
+    told = {"state": DONE, "ended_at": at, "fault": None, "notes": list(notes)}
+    return _ENCODINGS_REQUESTS.change(session, encoding_id, told, (*UNFINISHED, CANCELLED, FAILED))

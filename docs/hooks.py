@@ -29,26 +29,12 @@ def beside() -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for one in _BESIDE for path in ROOT.glob(one))
 
 
-def decisions() -> str:
-    """The page that lists all decisions, newest last."""
-    lines = [
-        "# Decisions",
-        "",
-        "Why things are as they are. A decision that no longer holds is changed where it stands.",
-        "",
-    ]
-    for path in sorted((ROOT / "docs" / "decisions").glob("0*.md")):
-        title = path.read_text().split("\n", 1)[0].lstrip("# ")
-        lines.append(f"- [{title}]({path.name})")
-    return "\n".join(lines) + "\n"
-
-
 def site_path(path: str) -> str:
     """A path in the repository -> that on the site."""
     if path == "README.md":
         return "index.md"
     if path == "docs/decisions":
-        return "decisions/index.md"
+        return "decisions/README.md"
     return path.removeprefix("docs/")
 
 
@@ -79,7 +65,6 @@ def on_files(files: Any, config: Any) -> Any:
 
     for path in beside():
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
-    files.append(File.generated(config, "decisions/index.md", content=decisions()))
     return files
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import browser_list, frame, state
-from pages.parts.token_part import token_part
+from pages.parts import account_parts, frame, state
+from pages.parts.account_parts import token_part
 from workflow.people import browsers, passwords
 
 page = frame.begin()
@@ -79,7 +79,7 @@ for browser in mine:
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
-        st.markdown(browser_list.in_words(browser, this))
+        st.markdown(account_parts.browser_in_words(browser, this))
         if browser.id != this:  # this one has its own button on Home, which goes where it is said
             st.button("Sign out", key=f"out-{browser.id}", on_click=end_one, args=(browser.id,))
 if any(one.id != this for one in mine):

@@ -6,14 +6,16 @@ import contextlib
 
 import streamlit as st
 
-from pages.parts import after_press, answer_words, batch_card, frame, kinds, panel_rows, question_card, state
-from pages.parts.day_form import day_form, day_words
+from pages.parts import after_press, answers, frame, kinds, other_cards, panel_rows, question_card, state
+from pages.parts.account_parts import day_form, day_words
+from pages.parts.other_cards import known_row
 from pages.parts.presses import Press, dealing, notice, read_press, say, was_pressed
-from pages.parts.qualifying_card import known_row
 from pages.parts.tour import QUESTIONS, tour
-from workflow import answering, room, standing, undoing
 from workflow.access import NotAllowed, NotFound, Right
-from workflow.people import batches, examples, goals, pausing, pressing, qualifying
+from workflow.answering import batches, loop, room, undoing
+from workflow.answering import press as pressing
+from workflow.people import examples, goals, qualification
+from workflow.projects import standing
 from workflow.saving import STORE_FAULTS
 
 page = frame.begin_project("Answer", Right.ANSWER)
@@ -39,8 +41,8 @@ def on_press() -> None:
 
 def _find_similar(token: str) -> None:
     try:
-        question_card.show_similar(token, answering.similar_rows(page.seat, token))
-    except (answering.StaleQuestion, NotAllowed, NotFound, *STORE_FAULTS) as refusal:
+        question_card.show_similar(token, loop.similar_rows(page.seat, token))
+    except (loop.StaleQuestion, NotAllowed, NotFound, *STORE_FAULTS) as refusal:
         question_card.show_similar(token, (), frame.words_of(refusal))
 
 
@@ -54,7 +56,7 @@ def _fill_panel(wanted: str) -> None:
             panel_rows.show_panel(wanted, rows)
         else:
             rows = [question_card.row_in_panel(view, seq=seq) for seq, view in standing.last_ten(page.seat)]
-            given = [answer_words.given_before(one) for one in standing.standing(page.seat).history]
+            given = [answers.given_before(one) for one in standing.standing(page.seat).history]
             panel_rows.show_panel(wanted, rows, given=given)
     except (NotAllowed, NotFound, *STORE_FAULTS) as refusal:
         panel_rows.show_panel(wanted, (), frame.words_of(refusal))
@@ -70,9 +72,9 @@ def _open_on_review(seq: int | None) -> None:
 
 def _store(press: Press) -> None:
     if press.kind == "pause":
-        pausing.pause(page.seat, press.token)
+        loop.pause(page.seat, press.token)
     elif press.kind == "resume":
-        pausing.go_on(page.seat)
+        loop.go_on(page.seat)
     elif press.kind == "open":
         _open_on_review(press.seq)
     elif press.kind == "many":
@@ -82,13 +84,13 @@ def _store(press: Press) -> None:
         batches.leave_batch(page.seat)
     elif press.kind == "confirm":
         saved = batches.confirm_batch(page.seat, press.token, press.rows)
-        batch_card.say_what_was_left_out(saved)
+        other_cards.say_what_was_left_out(saved)
     elif press.kind == "begin":
-        qualifying.begin(page.seat)
+        qualification.begin(page.seat)
     elif press.kind == "next":
         st.session_state.pop(state.JUDGED, None)
     elif press.kind == "qualify":
-        judged = qualifying.judge(page.seat, press.token, "".join(press.labels))
+        judged = qualification.judge(page.seat, press.token, "".join(press.labels))
         st.session_state[state.JUDGED] = page.project.id, judged
     elif press.kind == "undo":
         undone = undoing.undo(page.seat, seq=press.seq)
@@ -123,17 +125,17 @@ def _after_press() -> pressing.Next | None:
     return None if many or project != page.project.id else after
 
 
-def _known_row() -> qualifying.Qualifying | qualifying.Judged | None:
+def _known_row() -> qualification.Qualifying | qualification.Judged | None:
     """What came of an answer to a known row, until the person goes on; else where they stand who may not start yet."""
     project, judged = st.session_state.get(state.JUDGED) or (None, None)
-    return judged if project == page.project.id else qualifying.now(page.seat)
+    return judged if project == page.project.id else qualification.now(page.seat)
 
 
 def _many_at_once() -> question_card.Drawing:
     """Rows to be confirmed together, or why there are none."""
     found = batches.next_batch(page.seat)
     if isinstance(found, batches.NoBatch):
-        return parts.question_card(page.seat, None, batch_card.nothing_together(found))
+        return parts.question_card(page.seat, None, other_cards.nothing_together(found))
     return parts.batch_card(page.seat, found)
 
 
@@ -173,7 +175,7 @@ def answer() -> None:
         st.session_state[state.ASKED] = page.project.id
         if day.reached and not day.told:
             goals.note_reached(page.seat, day.date)
-    except (answering.NotSaved, *STORE_FAULTS) as fault:
+    except (loop.NotSaved, *STORE_FAULTS) as fault:
         _draw_as_before(frame.words_of(fault))
         return
     except (NotAllowed, NotFound) as refusal:
@@ -188,7 +190,7 @@ def answer() -> None:
     if day.paused:
         return
     with contextlib.suppress(NotAllowed, NotFound, *STORE_FAULTS):  # the next press will say so
-        answering.get_ready(page.seat)
+        loop.get_ready(page.seat)
 
 
 st.session_state.pop(state.FRAME, None)

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import frame
-from pages.parts.first_columns import table_height
+from pages.parts.create_parts import table_height
 from workflow.people import audited
 from workflow.people.audit import EventKind
 from workflow.people.audited import EventFilter

@@ -10,8 +10,8 @@ import streamlit as st
 from pages.parts import frame
 from pages.parts.words import counted, percent, size
 from workflow.access import NotFound
-from workflow.outgoing.backups import owners
-from workflow.outgoing.backups.keeping import KeptBackup
+from workflow.backups import owners
+from workflow.backups.keeping import KeptBackup
 
 page = frame.begin_owner()
 frame.toast_from_last_page()

@@ -6,11 +6,11 @@ import streamlit as st
 
 from pages.parts import frame, kinds, state
 from pages.parts.answers import said
-from pages.parts.dispute_card import dispute_data
+from pages.parts.other_cards import dispute_data
 from pages.parts.presses import Press, dealing, notice, read_press, was_pressed
-from workflow import answering, room, undoing
 from workflow.access import NotAllowed, NotFound, Right
-from workflow.people import disputes, verdicts
+from workflow.answering import loop, room, undoing
+from workflow.people import disputes
 from workflow.saving import STORE_FAULTS
 
 page = frame.begin_project("Disputes", Right.REVIEW)
@@ -39,16 +39,14 @@ def _do(press: Press) -> None:
             st.session_state[state.DISPUTE] = page.project.id, undone.row
             st.session_state[state.SETTLED] = f"The verdict on row {undone.row_id} was taken back"
     elif (row := _looked_at()) is None:
-        raise answering.StaleQuestion("No dispute is open before you.")
+        raise loop.StaleQuestion("No dispute is open before you.")
     elif press.kind == "discuss":
-        verdicts.discuss(page.seat, row, press.note)
+        disputes.discuss(page.seat, row, press.note)
         st.session_state[state.SETTLED] = "Your note is saved"
     elif press.kind not in VERDICTS:
-        raise answering.AnswerError(
-            f"Here a press is a verdict. Got {press.kind!r}. Fix: load the page again."
-        )
+        raise loop.AnswerError(f"Here a press is a verdict. Got {press.kind!r}. Fix: load the page again.")
     else:
-        saved = verdicts.settle(page.seat, row, press.token, press.labels, press.note)
+        saved = disputes.settle(page.seat, row, press.token, press.labels, press.note)
         st.session_state[state.VERDICT] = page.project.id, saved.seq
         st.session_state[state.SETTLED] = f"Saved: row {saved.row_id}, {said(saved.kind, saved.labels)}"
         st.session_state.pop(state.DISPUTE, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import replace
 from typing import NoReturn
 from zoneinfo import ZoneInfo
@@ -9,13 +10,13 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from pages.parts import frame, kinds, state
-from pages.parts.frame import escape
-from pages.parts.prepared_files import draw_files
-from pages.parts.snapshots_part import draw_snapshots
-from pages.parts.words import counted
-from workflow import exporting
+from pages.parts.frame import ProjectPage, escape
+from pages.parts.words import counted, percent, size
 from workflow.access import Right
-from workflow.exporting import (
+from workflow.backups import one_project
+from workflow.exporting import files as exporting
+from workflow.exporting import snapshots
+from workflow.exporting.files import (
     ABOVE,
     CHOICES,
     DATA_SET,
@@ -25,8 +26,137 @@ from workflow.exporting import (
     CardDetails,
     ExportChoice,
     ExportView,
+    PreparedFile,
 )
-from workflow.outgoing.backups import one_project
+from workflow.exporting.snapshots import NamedSnapshot, SnapshotError
+
+# The files that a person has asked for: how far each is, and where to fetch it.
+
+
+def draw_files(page: ProjectPage, seq: int) -> None:
+    """Those of this project, the latest first. seq : of the log's latest entry
+
+    While one is being written this part of the page looks again every second.
+    """
+    unfinished = any(file.unfinished for file in exporting.prepared(page.seat))
+
+    @st.fragment(run_every=1.0 if unfinished else None)
+    def files() -> None:
+        found = exporting.prepared(page.seat)
+        if unfinished and not any(file.unfinished for file in found):
+            st.rerun()  # the whole page, which then looks no more
+        for file in found:
+            with st.container(key=f"{state.EXPORT}-{file.key}"):
+                _draw(page, file, seq)
+
+    files()
+
+
+def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
+    if file.state == exporting.READY:
+        _link(page, file)
+        if file.seq < seq and not file.of_then:
+            st.caption(
+                f"Without the latest {counted(seq - file.seq, 'entry', 'entries')} of the log: prepare it anew."
+            )
+        return
+    if file.state == exporting.FAILED:
+        st.error(f"{escape(file.file_name)}: {escape(file.fault)}", icon=":material/error:")
+        return
+    if file.state == exporting.WAITING:
+        st.markdown(f"{escape(file.file_name)} waits until other files are written.")
+    else:
+        share = min(1.0, file.done / max(1, file.total))
+        so_far = f"{file.done:,} of {file.total:,} rows" if file.counts_rows else percent(share)
+        st.progress(share, f"{escape(file.file_name)}: {so_far}")
+    if st.button("Cancel", icon=":material/close:", key=f"{state.EXPORT}-cancel-{file.key}"):
+        with frame.refusals():
+            exporting.remove(page.seat, file.key)
+            st.rerun()
+
+
+def _link(page: ProjectPage, file: PreparedFile) -> None:
+    """A link that the browser itself follows: the file goes from the disk to it, and through no memory of the page."""
+    address = f"{exporting.PATH.lstrip('/')}/{page.project.id}/{file.key}"
+    name = html.escape(file.file_name)
+    st.html(
+        f'<a class="winnow-download" href="{html.escape(address)}" download="{name}">Download {name}</a>'
+        f'<span class="winnow-download-size">{size(file.size)}</span>'
+    )
+
+
+# Named snapshots of a project on the Export page: made, listed, and brought back by the box *As of*.
+
+SHORT = 12
+"""Letters of a hash that are enough to tell it from others of the same project."""
+FEW = 4
+"""Snapshots that the list shows at once; of more it scrolls."""
+HEIGHT = 420
+
+
+def draw_snapshots(page: ProjectPage, as_of: str) -> None:
+    """The list, the latest first, and a way to make one. as_of : key of the box in which one of them is typed"""
+    found = snapshots.list_snapshots(page.seat)
+    with st.expander("Snapshots: names for states to come back to", icon=":material/bookmark:"):
+        if not found:
+            st.markdown(
+                "There is none yet. Make one before you publish or cite the labels: whatever is answered afterwards, "
+                "the same file can be taken away again later, and its SHA-256 shows that it is the same."
+            )
+        _make(page, len(found))
+        with st.container(height=HEIGHT if len(found) > FEW else "content", border=False):
+            for one in reversed(found):
+                _snapshots_part_draw(page, one, as_of)
+
+
+def _make(page: ProjectPage, n_made: int) -> None:
+    with (
+        st.form(f"{state.EXPORT}-snapshot-{page.project.id}", border=False),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
+        name = st.text_input(
+            "Name",
+            placeholder="First release",
+            max_chars=snapshots.NAME_LENGTH,
+            key=f"{state.EXPORT}-snapshot-{page.project.id}-{n_made}",  # after one was made, an empty box
+        )
+        pressed = st.form_submit_button("Make a snapshot of now", icon=":material/bookmark_add:")
+    if pressed:
+        with (
+            frame.refusals(SnapshotError, ValueError),
+            st.spinner("Writing the table once for its SHA-256 ..."),
+        ):
+            snapshots.make_snapshot(page.seat, name)
+            st.rerun()
+
+
+def _snapshots_part_draw(page: ProjectPage, one: NamedSnapshot, as_of: str) -> None:
+    moment = one.made_at.astimezone(ZoneInfo(st.context.timezone or "UTC"))
+    held = counted(one.seq, "entry", "entries") if one.seq else "before the first entry"
+    key = f"{state.EXPORT}-snapshot-{page.project.id}-{one.name}"
+    with st.container(border=True):
+        st.markdown(f"**{escape(one.name)}**")
+        by = f" by {escape(one.by)}" if one.by else ""
+        st.caption(f"{held} · {moment:%Y-%m-%d %H:%M}{by}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Export this",
+                icon=":material/history:",
+                key=f"{key}-show",
+                help="Puts its name into the box “As of”: the page, and the files, are of that state then.",
+                on_click=_show,
+                args=(as_of, one.name),
+            )
+            with st.popover(f"SHA-256 {one.sha256[:SHORT]}…", key=f"{key}-hash"):
+                st.markdown(
+                    "SHA-256 of the table as CSV, all rows, which is the file that an export of it gives:"
+                )
+                st.code(one.sha256, language=None, wrap_lines=True)
+
+
+def _show(as_of: str, name: str) -> None:
+    st.session_state[as_of] = name
+
 
 PREVIEW_ROWS = 20
 AT_ONCE = 1.0
@@ -205,6 +335,11 @@ with right:
             st.info("Nobody has answered anything yet: there is no line.", icon=":material/info:")
         else:
             st.markdown(f"All {counted(view.seq, 'line')}, whatever became of their rows.")
+    label_disputed = "disputed" in view.sources and st.checkbox(
+        "Label disputed rows",
+        key=f"{state.EXPORT}-disputed-{page.project.id}",
+        help="Rows on which annotators differ get their most likely label. Their source stays “disputed”.",
+    )
     details = what_people_know() if file.form.name == DATA_SET else CardDetails()
     files = exporting.prepared(page.seat)
     st.button(
@@ -213,7 +348,7 @@ with right:
         icon=":material/draft:",
         disabled=nothing,
         on_click=prepare,
-        args=(ExportChoice(file.form.name, chosen, least(), details, as_of),),
+        args=(ExportChoice(file.form.name, chosen, least(), details, as_of, label_disputed),),
     )
     st.button(
         "Take this project along",

@@ -7,13 +7,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import frame, state
-from pages.parts.demo_cards import demo_cards
-from pages.parts.first_steps import first_steps
-from pages.parts.project_list import project_list
-from pages.parts.sign_out import sign_out_button
-from workflow import demos, progress, projects
-from workflow.outgoing.backups import owners
-from workflow.projects import ProjectNameError, ProjectSummary
+from pages.parts.home_parts import demo_cards, first_steps, project_list, sign_out_button
+from workflow import demos
+from workflow.backups import owners
+from workflow.projects import managing, progress
+from workflow.projects.managing import ProjectNameError, ProjectSummary
 
 page = frame.begin()
 frame.toast_from_last_page()
@@ -28,7 +26,7 @@ def tried(action: Callable[..., None], project: ProjectSummary, words: str) -> N
 
 def put_away_part() -> None:
     """What is archived and what is in the bin, folded, each with its way back."""
-    away = projects.put_away(page.seat)
+    away = managing.put_away(page.seat)
     for group, title, icon in (
         (away.archived, "Archived", ":material/archive:"),
         (away.binned, "Bin", ":material/delete:"),
@@ -44,14 +42,14 @@ def put_away_part() -> None:
                         icon=":material/restore:",
                         key=f"restore-{project.id}",
                         on_click=tried,
-                        args=(projects.restore_project, project, "is back"),
+                        args=(managing.restore_project, project, "is back"),
                     )
                     if title == "Archived":
                         st.button(
                             "Put it into the bin",
                             key=f"bin-{project.id}",
                             on_click=tried,
-                            args=(projects.bin_project, project, "is in the bin"),
+                            args=(managing.bin_project, project, "is in the bin"),
                         )
 
 
@@ -59,7 +57,7 @@ frame.say_refusal()
 if page.person.is_owner and (worried := owners.overview(page.seat).worried):
     st.warning(f"Backups: {frame.escape(worried)}", icon=":material/backup:")
     st.page_link("backups.py", label="Look at the backups", icon=":material/arrow_forward:")
-known = projects.list_projects(page.seat)
+known = managing.list_projects(page.seat)
 first = page.person.is_owner and all(one.name in demos.BY_NAME for one in known)
 if first:
     first_steps()

@@ -7,17 +7,128 @@ from pathlib import PurePath
 import streamlit as st
 
 from pages.parts import frame, kinds, state
-from pages.parts.bring_in_part import bring_in_part
-from pages.parts.earlier_votes_part import show_earlier_votes, votes_before
-from pages.parts.file_box import file_box, held, let_go
-from pages.parts.import_check import how_many, show_doubts, show_first_question, show_problems
-from pages.parts.import_examples import what_it_may_be
-from pages.parts.import_line import CHECKING, READING, awaited
+from pages.parts.create_parts import show_earlier_votes, votes_before
+from pages.parts.frame import Page
 from pages.parts.role_form import role_form
+from pages.parts.uploads import (
+    CHECKING,
+    READING,
+    ask_doubts,
+    awaited,
+    file_box,
+    held,
+    how_many,
+    let_go,
+    show_doubts,
+    show_first_question,
+    show_problems,
+    show_reading,
+)
+from pages.parts.words import percent
 from workflow import importing
-from workflow.common.first_look import first_look
+from workflow.backups import one_project
+from workflow.backups.manifest import BackupError
+from workflow.importing import LIMITS, NAME_LENGTH
 from workflow.importing.arrivals import Arrived
-from workflow.projects import CONTROL_SHARE, ProjectNameError
+from workflow.importing.first_look import first_look
+from workflow.projects.managing import CONTROL_SHARE, ProjectNameError
+
+# Bringing in a project that was taken along from another Winnow, on the Import page.
+
+BOX = "bring-in"
+
+
+def bring_in_part(page: Page) -> None:
+    """Folded, for few need it: the box for the file, the name that the project is to have, the button."""
+    with st.expander("Bring in a project from another Winnow", icon=":material/luggage:"):
+        st.markdown(
+            "In that Winnow, *Take this project along* on the Export page gives the file. The project comes with its "
+            "log and all: who answered what, and when. People are known again by their names. Others come as people "
+            "who cannot sign in until you let them in, on the People page."
+        )
+        chosen = file_box(
+            page.seat,
+            "The file of a project",
+            key=BOX,
+            about="A larger one is brought in by whoever runs Winnow: winnow bring-in FILE.",
+        )
+        if chosen is None:
+            return
+        name = st.text_input(
+            "Its name here (optional)",
+            placeholder="As it was called",
+            max_chars=NAME_LENGTH,
+            key=f"{state.FILE}-name-{chosen.key}",
+        )
+        if st.button("Bring it in", type="primary", icon=":material/luggage:"):
+            _bring_in(page, chosen, name.strip())
+
+
+def _bring_in(page: Page, chosen: Arrived, name: str) -> None:
+    place = st.empty()
+
+    def tell(done: int, total: int) -> None:
+        share = min(1.0, done / max(total, 1))
+        place.progress(share, f"Checking every byte and every entry of the log … {percent(share)}")
+
+    with frame.refusals(BackupError, ProjectNameError):
+        tell(0, 1)
+        try:
+            done = one_project.bring_in(page.seat, chosen.path, name or None, tell, called=chosen.name)
+        finally:
+            place.empty()
+        let_go(page.seat, BOX)
+        more = f". New here, on the People page: {', '.join(done.new)}" if done.new else ""
+        st.session_state[state.FLASH] = f"{done.name} is here{more}"
+        st.switch_page("home.py")
+
+
+# What the Import page says before a file is chosen: which files it takes, with an example of each kind.
+
+EXAMPLES = (
+    (
+        "A shortlist with scores",
+        "id,text,labels\n1,The rink stays closed,sport:0.6|town:0.3\n2,Heating costs rise,energy:0.8|town:0.1\n",
+        "Scores also come in columns (label1,score1,label2,score2), as one column of probabilities for each label, "
+        "or as JSON. They are shown with the question, and the model learns by them.",
+    ),
+    (
+        "Votes of several people",
+        "task,worker,label\nt1,w3,sport\nt1,w7,town\nt2,w3,energy\n",
+        "One vote a row, joined to the table of the tasks, or one column for each person. How often a label was named "
+        "is its weight.",
+    ),
+    (
+        "Sounds or pictures in a zip",
+        "file,species\na/0733.wav,wren|robin\na/0734.wav,robin\n",
+        "The table and the files in one zip. A column names each row's file as it stands in the zip; the cell may stay "
+        "empty. The model learns from what recordings sound like and, where there are neither numbers nor texts, from "
+        "what images look like. Two columns of seconds say which segment of a recording a row is.",
+    ),
+)
+FORMATS = (
+    "**Formats:** CSV and TSV in any common encoding, Excel and OpenDocument, JSON and JSON lines, Parquet and Feather "
+    "(with Hugging Face's features), NPZ and MATLAB arrays, ARFF, libsvm lines; exports of Label Studio, Prodigy, "
+    "Argilla and doccano, votes of crowdsourcing platforms, label matrices of Snorkel, WRENCH and cleanlab, batches of "
+    "language models, zero-shot scores; tables of BirdNET, Raven, Kaleidoscope, Audacity, Timelapse and Camtrap DP, "
+    "predictions of SpeciesNet and MegaDetector. Packed with gzip or zip, too."
+)
+
+
+def what_it_may_be() -> None:
+    """Three examples side by side, the formats, and how large a file may be."""
+    st.markdown("###### What may it look like?")
+    for place, (title, example, words) in zip(st.columns(3), EXAMPLES, strict=True):
+        with place.container(border=True, height="stretch"):
+            st.markdown(f"**{title}**")
+            st.code(example, language=None, wrap_lines=True)
+            st.caption(words)
+    st.caption(
+        f"{FORMATS} Where several labels may be right at once, a column for each label holds 1, 0 or nothing, which "
+        "means not asked. Numbers may have a decimal comma."
+    )
+    st.caption(f"**Limits:** {LIMITS}")
+
 
 PREVIEW_ROWS = 8
 CREATED = "Project created. Only you see it until you share it: Project settings, Sharing"
@@ -136,7 +247,9 @@ def settings_form(upload: importing.Upload, checked: importing.Checked, chosen: 
         parts = kinds.PARTS[importing.kind_of_table(table)]
         settings = parts.settings(table, CHECKS)
         show_doubts(importing.doubts_about(table, settings))
-        if st.button("Create project", type="primary", icon=":material/add:"):
+        show_reading(importing.described(upload, table))
+        accepted = ask_doubts(checked.doubts, chosen.key)
+        if st.button("Create project", type="primary", icon=":material/add:", disabled=not accepted):
             with frame.refusals(ProjectNameError, importing.CannotLearn):
                 with st.spinner(parts.PREPARING):
                     project_id = importing.create(
@@ -180,7 +293,8 @@ if checked.table is None:
     show_problems(checked.problems)
 else:
     kinds.PARTS[importing.kind_of_table(checked.table)].summary(checked.table)
-    show_doubts([*importing.made_before(page.seat, upload), *checked.doubts], upload.notes)
+    odd = [doubt for doubt in checked.doubts if not doubt.stops]
+    show_doubts([*importing.made_before(page.seat, upload), *odd], upload.notes)
     if (votes := votes_before(checked.table)) is not None:
         show_earlier_votes(votes)
     parts = kinds.PARTS[importing.kind_of_table(checked.table)]

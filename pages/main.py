@@ -7,11 +7,11 @@ from typing import Literal
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from pages.parts import frame, style
+from pages.parts import frame
 from workflow.access import Right
 
-st.set_page_config(page_title="Winnow", page_icon=style.ICON, layout="wide")
-style.apply()
+st.set_page_config(page_title="Winnow", page_icon=frame.ICON, layout="wide")
+frame.apply()
 
 page = frame.begin()
 person = page.person

@@ -2,12 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from pages.parts import charts, frame, kinds, map_colours, map_panel, map_words
-from pages.parts.map_chart import instance_map
-from pages.parts.map_pictures import pictures_on_pointing
-from workflow import instance_map as use_case
+from pages.parts import charts, frame, kinds, map_chart
+from pages.parts.components import component
+from pages.parts.frame import ProjectPage
+from pages.parts.map_chart import MapLook, instance_map
+from pages.parts.other_cards import can_choose, choose_together
+from pages.parts.row_lists import instance
+from pages.parts.words import counted
+from workflow.answering.loop import AnswerError, NotQualified
+from workflow.files import media
+from workflow.rows import instance_map as use_case
+from workflow.rows.instance_map import STATES, InstanceMap
+
+# What stands beside the map: the row that was clicked, or what can be done with several that were drawn round.
+
+
+def panel(page: ProjectPage, shown: InstanceMap, look: MapLook, picked: Sequence[int]) -> None:
+    """Draw it. picked : numbers of the rows that are clicked or drawn round"""
+    together = can_choose(page)
+    if len(picked) > 1 and together:
+        st.markdown(f"##### {counted(len(picked), 'row')}")
+        choose_together(page, list(picked), f"map-{page.project.id}-{hash(tuple(picked))}")
+    elif picked:
+        _row(page, shown, look, picked[0])
+    else:
+        several = ", or draw round several to answer them at once" if together else ""
+        st.caption(f"Click a point to see its row{several}.")
+
+
+def _row(page: ProjectPage, shown: InstanceMap, look: MapLook, row: int) -> None:
+    view = media.row_of(page.seat, row)
+    st.markdown(f"##### Row {frame.escape(view.row_id)}")
+    place = int(shown.rows.searchsorted(row))
+    there = place < len(shown.rows) and shown.rows[place] == row
+    if there:
+        st.caption(frame.escape(look.told[place]))
+    instance(view)
+    may_ask = there and shown.can_ask and STATES[shown.states[place]] == "open"
+    if may_ask and st.button(
+        "Ask this row", type="primary", icon=":material/keyboard:", key=f"map-ask-{row}"
+    ):
+        with frame.refusals(AnswerError, NotQualified):
+            use_case.ask_row(page.seat, row)
+            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+
+
+# The small picture of the row that is pointed at on the map: plotly itself shows words alone.
+
+# The addresses go in as data and are set as a picture's source; the server guards each as it does elsewhere.
+_PICTURES = component("winnow_map_pictures", "map_pictures.js", ("map_pictures.css",))
+
+
+def pictures_on_pointing(page: ProjectPage, rows: Sequence[int]) -> None:
+    """Have them shown; nothing where no row has one. rows : those on the map"""
+    found = media.small_addresses(page.seat, rows)
+    if found:
+        _PICTURES(
+            key="winnow_map_pictures",
+            data={"pictures": {str(row): address for row, address in found.items()}},
+        )
+
 
 LOOK_EVERY = 2.0
 """Seconds between two looks whether a worker has laid out the rows, or cannot."""
@@ -18,7 +76,7 @@ frame.say_refusal()
 words = kinds.parts_of(page).MAP
 with st.spinner("Placing the rows ...", show_time=True):
     shown = use_case.instance_map(page.seat)
-look = map_colours.look(page, shown, words)
+look = map_chart.look(page, shown, words)
 left, right = st.columns([5, 2], gap="medium")
 with left:
     picked = charts.show(
@@ -29,14 +87,14 @@ with left:
         picks=True,
     )
 with right:
-    map_panel.panel(page, shown, look, sorted({int(one[2]) for one in picked}))
+    panel(page, shown, look, sorted({int(one[2]) for one in picked}))
 sampled = (
     f"{len(shown.rows):,} of {shown.n_rows:,} rows, drawn at random. "
     if len(shown.rows) < shown.n_rows
     else ""
 )
 st.caption(
-    f"{sampled}Rows that look alike to the model lie near each other{map_words.placed(shown)} {look.about}"
+    f"{sampled}Rows that look alike to the model lie near each other{map_chart.placed(shown)} {look.about}"
 )
 pictures_on_pointing(page, shown.rows.tolist())
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import frame, state
 from pages.parts.frame import escape
-from pages.parts.model_words import OPTIMISM, adoption_line, say_running, say_story, seconds
+from pages.parts.learner_form import OPTIMISM, adoption_line, say_running, say_story, seconds
 from pages.parts.words import counted
 from workflow.access import Right
 from workflow.models import choosing, showing

@@ -6,12 +6,111 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import browser_list, frame, sharing_choice, state, token_part
-from pages.parts.groups_part import groups_part
+from pages.parts import account_parts, frame, role_choices, state
+from pages.parts.frame import Page
 from pages.parts.words import counted
-from workflow.people import browsers, elsewhere, overview, passwords, reach, team, tokens
-from workflow.people.members import MemberError
-from workflow.people.overview import PersonView
+from workflow.people import browsers, elsewhere, members, passwords, team, tokens
+from workflow.people.members import Group, GroupError, MemberError
+from workflow.people.team import PersonView
+from workflow.projects import managing
+
+# Groups of people: a part of the People page. A group is added to a project at once, in the project's settings.
+
+
+def groups_part(page: Page) -> None:
+    """Each group with its people, and the form that makes a new one. Nothing where there is nobody to be in one."""
+    names = {one.id: one.name for one in team.list_people(page.seat) if not one.is_owner}
+    if not names:
+        return
+    st.subheader("Groups")
+    st.caption("People whom you add to projects together. A group by itself gives nobody any rights.")
+    for group in members.list_groups(page.seat):
+        with st.expander(f"{frame.escape(group.name)} ({counted(len(group.people), 'person', 'people')})"):
+            _change_form(page, group, names)
+    with st.form(f"{state.GROUPS}-new", border=True):
+        name, people = f"{state.GROUPS}-new-name", f"{state.GROUPS}-new-people-{hash(tuple(names.items()))}"
+        st.text_input("Name of a new group", max_chars=members.NAME_LENGTH, placeholder="Experts", key=name)
+        _people_box(names, people)
+        st.form_submit_button(
+            "Make the group", icon=":material/group_add:", on_click=_make, args=(page, name, people)
+        )
+
+
+def _change_form(page: Page, group: Group, names: dict[int, str]) -> None:
+    # What it was drawn with is part of the key, so that a change made elsewhere is a new box.
+    key = f"{state.GROUPS}-{group.id}-{hash((group, tuple(names.items())))}"
+    with st.form(f"{key}-form", border=False):
+        st.text_input("Name", group.name, max_chars=members.NAME_LENGTH, key=f"{key}-name")
+        _people_box(names, f"{key}-people", [one for one in group.people if one in names])
+        with st.container(horizontal=True):
+            st.form_submit_button("Save", type="primary", on_click=_change, args=(page, group, key))
+            st.form_submit_button(
+                "Remove the group",
+                on_click=_do,
+                args=(lambda: members.remove_group(page.seat, group.id), f"{group.name} is removed"),
+            )
+
+
+def _people_box(names: dict[int, str], key: str, chosen: list[int] | None = None) -> None:
+    st.multiselect(
+        "People in it",
+        list(names),
+        default=chosen,
+        format_func=names.__getitem__,
+        key=key,
+        placeholder="choose names",
+    )
+
+
+def _make(page: Page, name: str, people: str) -> None:
+    typed = st.session_state[name]
+    with frame.refusals_said_later(GroupError):
+        members.make_group(page.seat, typed, st.session_state[people])
+        st.session_state[name], st.session_state[people] = "", []
+        st.session_state[state.FLASH] = f"{typed.strip()} is made"
+
+
+def _change(page: Page, group: Group, key: str) -> None:
+    name, people = st.session_state[f"{key}-name"], st.session_state[f"{key}-people"]
+    _do(lambda: members.change_group(page.seat, group.id, name, people), f"{name.strip()} is saved")
+
+
+def _do(act: Callable[[], object], words: str) -> None:
+    with frame.refusals_said_later(GroupError):
+        act()
+        st.session_state[state.FLASH] = words
+
+
+# Projects that are shared at once with a person who is invited: a choice in the form of the People page.
+
+_PROJECTS, _ROLE = f"{state.INVITED_TO}-projects", f"{state.INVITED_TO}-role"
+
+
+def choose(page: Page) -> None:
+    """Which projects, and as what. Nothing is drawn where there is no project."""
+    known = {one.id: one.name for one in managing.list_projects(page.seat)}
+    if not known:
+        return
+    left, right = st.columns(2)
+    with left:
+        st.multiselect(
+            "Share with them",
+            list(known),
+            format_func=known.__getitem__,
+            placeholder="no project yet",
+            key=_PROJECTS,
+            help="People see only projects that are shared with them. You can share later, in a project's settings.",
+        )
+    with right:
+        role_choices.role_box("As", _ROLE)
+
+
+def share_chosen(page: Page, name: str) -> None:
+    """Share what was chosen with the person of this name, in a callback. Raises as `members.share`."""
+    if chosen := st.session_state.get(_PROJECTS):
+        members.share(page.seat, name, chosen, st.session_state[_ROLE])
+        st.session_state[_PROJECTS] = []
+
 
 page = frame.begin_owner()
 frame.toast_from_last_page()
@@ -29,7 +128,7 @@ def invite() -> None:
     name = st.session_state[state.INVITED]
     with frame.refusals_said_later(team.PersonNameError, team.LinkError, MemberError):
         st.session_state[state.LINK] = name.strip(), team.make_link(page.seat, name)
-        sharing_choice.share_chosen(page, name)
+        share_chosen(page, name)
         st.session_state[state.INVITED] = ""
 
 
@@ -57,7 +156,7 @@ def facts(one: PersonView) -> str:
     count = len(one.browsers)
     found.append(f"{count} {'browser' if count == 1 else 'browsers'} signed in" if count else "not signed in")
     if one.tokens:
-        found.append(counted(len(one.tokens), "token") + token_part.last_use(one.tokens))
+        found.append(counted(len(one.tokens), "token") + account_parts.last_use(one.tokens))
     if one.has_password:
         found.append("has a password")
     if one.known_as:
@@ -90,7 +189,7 @@ def buttons(one: PersonView) -> None:
         with st.popover("Browsers", key=f"browsers-{person.id}", icon=":material/devices:"):
             for browser in one.browsers:
                 with st.container(horizontal=True, vertical_alignment="center"):
-                    st.markdown(browser_list.in_words(browser))
+                    st.markdown(account_parts.browser_in_words(browser))
                     st.button(
                         "Sign out",
                         key=f"out-{browser.id}",
@@ -104,7 +203,7 @@ def buttons(one: PersonView) -> None:
             )
             for token in one.tokens:
                 with st.container(horizontal=True, vertical_alignment="center"):
-                    st.markdown(token_part.in_words(token, mine=mine))
+                    st.markdown(account_parts.in_words(token, mine=mine))
                     st.button(
                         "End",
                         key=f"end-token-{token.id}",
@@ -148,7 +247,7 @@ def buttons(one: PersonView) -> None:
 frame.say_refusal()
 with st.form("invite", border=True):
     st.text_input("Name of the annotator", max_chars=team.NAME_LENGTH, placeholder="Ada", key=state.INVITED)
-    sharing_choice.choose(page)
+    choose(page)
     st.form_submit_button(
         "Make a sign-in link", type="primary", icon=":material/link:", on_click=invite, key="make-link"
     )
@@ -159,11 +258,11 @@ if made := st.session_state.get(state.LINK):
             f"Send this to {frame.escape(invited)}. It is shown until you dismiss it, and never again."
         )
         st.code(frame.link_address(secret), language=None)
-        if why := reach.why_out_of_reach(page.seat.home.settings, frame.host()):
+        if why := team.why_out_of_reach(page.seat.home.settings, frame.host()):
             st.warning(frame.escape(why), icon=":material/link_off:")
         st.button("Dismiss", key="dismiss-link", on_click=dismiss)
 
-for view in overview.overview(page.seat):
+for view in team.overview(page.seat):
     with st.container(border=True):
         owns = " · owner of this Winnow" if view.person.is_owner else ""
         st.markdown(f"**{frame.escape(view.person.name)}**{owns}  \n{facts(view)}")

@@ -2,9 +2,65 @@
 
 from __future__ import annotations
 
-from pages.parts import frame, kinds
-from pages.parts.my_figures import my_figures
+import streamlit as st
+
+from pages.parts import frame, kinds, progress_parts, state
+from pages.parts.frame import ProjectPage
 from pages.parts.tour import tour
+from workflow.access import Right
+from workflow.people import figures
+from workflow.people.figures import PersonFigures
+
+# What people are told of themselves: nobody else's name, and nothing that tells a blind check from other rows.
+
+SHARED = (
+    f"Counted in steps of {figures.OWN_STEP} answers that can be compared, so that no single answer is told right or "
+    "wrong. With fewer there is no figure yet."
+)
+
+
+def my_figures(page: ProjectPage) -> None:
+    """A box at the end of a page, for whoever answers."""
+    if not page.project.may(Right.ANSWER):
+        return
+    with st.expander("My figures", icon=":material/person:", key="my-figures"):
+        found = _kept(page)
+        if not found.answers:
+            st.markdown("Your figures begin with your first answer.")
+            return
+        st.markdown(
+            f"**{found.answers:,}** {'answer' if found.answers == 1 else 'answers'}, "
+            f"half of them within **{progress_parts.seconds(found.seconds)}**. Last seen {progress_parts.seen(found)}."
+        )
+        if found.pace:
+            st.caption(progress_parts.pace(found))
+        st.markdown(
+            f"Cannot tell {progress_parts.plain(found.unsure)} · none of these {progress_parts.plain(found.none)} · "
+            f"bad item {progress_parts.plain(found.bad)}"
+        )
+        lines = (
+            ("Right on blind checks", found.checks),
+            ("Same as the others", found.others),
+        )
+        st.markdown(
+            "\n".join(f"- {name}: {progress_parts.share(share)}" for name, share in lines)
+            + f"\n- Same as the model had said: {progress_parts.share(found.model)}",
+            help=SHARED,
+        )
+        if found.aside:
+            st.info("The owner has set your answers aside for now.", icon=":material/info:")
+
+
+def _kept(page: ProjectPage) -> PersonFigures:
+    """The figures, counted anew only when the log has grown."""
+    version = page.project.id, figures.log_seq(page.seat)
+    kept = st.session_state.get(state.MY_FIGURES)
+    if kept is None or kept[0] != version:
+        kept = version, figures.mine(page.seat)
+        st.session_state[state.MY_FIGURES] = kept
+    found: PersonFigures = kept[1]
+    return found
+
 
 page = frame.begin_project("Progress")
 frame.toast_from_last_page()

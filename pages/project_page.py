@@ -9,19 +9,17 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import frame, kinds, state
-from pages.parts.earlier_votes_part import earlier_votes_part
-from pages.parts.forms_part import forms_part
-from pages.parts.learner_form import Setting, learner_form
-from pages.parts.members_part import members_part
-from pages.parts.more_rows_part import more_rows_part
-from pages.parts.own_encoder_part import own_encoder_part
-from pages.parts.qualification_part import qualification_part
-from pages.parts.shortlist_part import promise_box, shortlist_note
+from pages.parts.create_parts import earlier_votes_part
+from pages.parts.learner_form import Setting, learner_form, promise_box, shortlist_note
+from pages.parts.members_part import members_part, qualification_part
+from pages.parts.project_parts import forms_part, more_rows_part, own_encoder_part
 from pages.parts.words import percent
-from workflow import projects, room
 from workflow.access import Right
-from workflow.projects import ProjectNameError
-from workflow.room import RoomError
+from workflow.answering import room
+from workflow.answering.room import RoomError
+from workflow.kinds import LATEST_OF_SEVERAL
+from workflow.projects import managing
+from workflow.projects.managing import ProjectNameError
 
 page = frame.begin_project("Project settings", Right.OWN)
 frame.toast_from_last_page()
@@ -39,27 +37,34 @@ def saved(words: str) -> None:
 
 def about_part() -> None:
     with st.form(f"{KEY}-about", border=False):
-        name = st.text_input("Name", value=page.project.name, max_chars=projects.NAME_LENGTH)
+        name = st.text_input("Name", value=page.project.name, max_chars=managing.NAME_LENGTH)
         description = st.text_area(
-            "Description", value=page.project.description, max_chars=projects.DESCRIPTION_LENGTH, height=90
+            "Description", value=page.project.description, max_chars=managing.DESCRIPTION_LENGTH, height=90
         )
         if st.form_submit_button("Save name and description", type="primary"):
             with frame.refusals(ProjectNameError):
-                projects.rename_project(page.seat, name, description)
+                managing.rename_project(page.seat, name, description)
                 saved("Saved: name and description")
 
 
 def settings_form(name: str, settings: Sequence[Setting], button: str, words: str) -> Mapping[str, Any]:
     """Draw these settings and a button that saves them; all settings as they are now."""
-    now = projects.learner_settings(page.seat)
+    now = managing.learner_settings(page.seat)
     # Of what is drawn alone: a comparison that adopts another model meanwhile must not take away what was typed.
     drawn = {one.name: str(now[one.name]) for one in settings if one.name in now}
     key = f"{KEY}-{name}-{hash(tuple(drawn.items()))}"
     chosen = learner_form(now, key, settings)
     changed: dict[str, Any] = {name: value for name, value in chosen.items() if value != now[name]}
-    if st.button(button, type="primary", disabled=not changed, key=f"{key}-save"):
+    # With more annotators a row and the rule untouched, the answers are combined by majority.
+    doubtful = chosen.get("overlap", 1) > 1 and changed.get("fold", "") == "latest"
+    keeps = doubtful and st.checkbox(
+        "Let the latest answer count although several annotators answer a row",
+        help=LATEST_OF_SEVERAL,
+        key=f"{key}-latest",
+    )
+    if st.button(button, type="primary", disabled=not changed or (doubtful and not keeps), key=f"{key}-save"):
         with frame.refusals(ValueError):
-            projects.change_learner(page.seat, **changed)
+            managing.change_learner(page.seat, keep_latest=keeps, **changed)
             saved(f"Saved: {words}")
     return now
 
@@ -151,8 +156,8 @@ def put_away_part() -> None:
     st.markdown("Both can be undone on the Home page. Table, answers and log stay.")
     with st.container(horizontal=True):
         for words, icon, action, what in (
-            ("Archive it", ":material/archive:", projects.archive_project, "archived"),
-            ("Put it into the bin", ":material/delete:", projects.bin_project, "in the bin"),
+            ("Archive it", ":material/archive:", managing.archive_project, "archived"),
+            ("Put it into the bin", ":material/delete:", managing.bin_project, "in the bin"),
         ):
             if st.button(words, icon=icon, key=f"{KEY}-{what}"):
                 with frame.refusals():

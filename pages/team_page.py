@@ -7,15 +7,77 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from pages.parts import figure_words, frame, state
-from pages.parts.agreement_part import agreement_part
-from pages.parts.first_columns import table_height
-from pages.parts.words import percent
+from pages.parts import frame, progress_parts, state
+from pages.parts.create_parts import table_height
+from pages.parts.words import counted, percent
 from workflow.access import NotFound, Right
-from workflow.common.turn import StaleQuestion
+from workflow.answering.turn import StaleQuestion
 from workflow.people import aside, figures
-from workflow.people.person_figures import PersonFigures
+from workflow.people.figures import AgreementOf, Pair, PersonFigures, Team
 from workflow.seat import Seat
+
+# How far people agree, on the Team page: a plain reading first, the names of the methods one step down.
+
+METHOD = (
+    "Krippendorff's alpha: 0 is chance, 1 is always. Good enough for most uses from .80. An interval of 95 % from "
+    "rows drawn anew."
+)
+BIASED = (
+    "Rows that were chosen because they are hard make people differ more than they would on random ones: "
+    "this figure is too low for the table as a whole."
+)
+
+
+def agreement_part(team: Team) -> None:
+    """Below the people."""
+    st.markdown("###### How far do they agree?")
+    left, right = st.columns(2)
+    with left:
+        _of("On blind checks, which are random", team.agreement.checks)
+    with right:
+        _of("On all rows that several have answered", team.agreement.everywhere, BIASED)
+    if team.agreement.pairs:
+        st.markdown(
+            "###### Who agrees with whom",
+            help="How often both said the very same; Cohen's kappa is how far that is beyond chance.",
+        )
+        _pairs(team)
+
+
+def _of(where: str, found: AgreementOf, warning: str = "") -> None:
+    st.markdown(f"**{where}**")
+    if found.alpha.reason:
+        st.caption(found.alpha.reason)
+        return
+    st.markdown(f"{found.alpha.reading} {progress_parts.figure(found.alpha)}", help=METHOD)
+    st.caption(
+        f"From {counted(found.alpha.n_rows, 'question')} that at least two people have answered. {warning}"
+    )
+    with st.expander("Other measures", key=f"measures-{where}"):
+        lines = [("Counting what two sets share (alpha on sets)", found.on_sets), ("Gwet's AC1", found.ac1)]
+        lines += [(f"{frame.escape(label)} (alpha)", one) for label, one in found.by_label]
+        st.markdown(
+            "\n".join(
+                f"- {name}: {one.reason or (progress_parts.figure(one) if one.low == one.low else f'{one.value:.2f}')}"
+                for name, one in lines
+            )
+        )
+
+
+def _pairs(team: Team) -> None:
+    names = {one.person_id: one.name for one in team.people}
+
+    def line(pair: Pair) -> dict[str, object]:
+        return {
+            "One": names[pair.one],
+            "Other": names[pair.other],
+            "Shared": pair.n_rows,
+            "Same": progress_parts.share(pair.share),
+            "Beyond chance": pair.kappa.reason or f"{pair.kappa.value:.2f}",
+        }
+
+    st.dataframe(pd.DataFrame([line(one) for one in team.agreement.pairs]), hide_index=True, width="stretch")
+
 
 page = frame.begin_project("Team", Right.REVIEW)
 frame.toast_from_last_page()
@@ -93,14 +155,14 @@ def table(people: tuple[PersonFigures, ...]) -> None:
             {
                 "Person": [f"{one.name} (set aside)" if one.aside else one.name for one in people],
                 "Answers": [one.answers for one in people],
-                "Pace": [figure_words.seconds(one.seconds) for one in people],
-                "Right on blind checks": [figure_words.share(one.checks) for one in people],
-                "Same as others": [figure_words.share(one.others) for one in people],
-                "Same as model": [figure_words.share(one.model) for one in people],
-                "Cannot tell": [figure_words.plain(one.unsure) for one in people],
-                "None of these": [figure_words.plain(one.none) for one in people],
-                "Bad item": [figure_words.plain(one.bad) for one in people],
-                "Seen": [figure_words.seen(one) for one in people],
+                "Pace": [progress_parts.seconds(one.seconds) for one in people],
+                "Right on blind checks": [progress_parts.share(one.checks) for one in people],
+                "Same as others": [progress_parts.share(one.others) for one in people],
+                "Same as model": [progress_parts.share(one.model) for one in people],
+                "Cannot tell": [progress_parts.plain(one.unsure) for one in people],
+                "None of these": [progress_parts.plain(one.none) for one in people],
+                "Bad item": [progress_parts.plain(one.bad) for one in people],
+                "Seen": [progress_parts.seen(one) for one in people],
             }
         ),
         hide_index=True,
@@ -123,7 +185,7 @@ def one_person(people: tuple[PersonFigures, ...]) -> None:
     if chosen is None:
         return
     one = by_id[chosen]
-    st.markdown(f"**Pace:** {figure_words.pace(one) or 'no times yet'}")
+    st.markdown(f"**Pace:** {progress_parts.pace(one) or 'no times yet'}")
     aside_button(one, "chosen")
     found = figures.confusion(page.seat, chosen)
     if found is None or found.n_shared < figures.FEWEST_CONFUSED:

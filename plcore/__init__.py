@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from plcore import crowd, evaluation, query
+from plcore.arrays.extras import missing_for_tables
+from plcore.baselines import (
+    LSBCMMClassifier,
+    PLAGGDClassifier,
+    PLCLClassifier,
+    PLGPClassifier,
+    RegISLClassifier,
+    SUREClassifier,
+)
+from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
 from plcore.compiling import compile_kernels
 from plcore.evaluation import (
     PARAMETER_GRIDS,
@@ -11,15 +24,7 @@ from plcore.evaluation import (
     ControlCounts,
     precise_folds,
 )
-from plcore.kernel import (
-    LSBCMMClassifier,
-    PLAGGDClassifier,
-    PLCLClassifier,
-    PLGPClassifier,
-    PLKernelRidge,
-    RegISLClassifier,
-    SUREClassifier,
-)
+from plcore.kernel import PLKernelRidge
 from plcore.labels import CandidateError
 from plcore.loop import AnswerError, Entry
 from plcore.loop.one_label import (
@@ -37,7 +42,7 @@ from plcore.margin import (
     LMPlaneClassifier,
     M3PLClassifier,
 )
-from plcore.neighbors import PLAdaptiveNeighborsClassifier, PLKNeighborsClassifier
+from plcore.neighbors import PLKNeighborsClassifier
 from plcore.online import PLPegasos, PLPerceptron, learn_stream
 from plcore.sensing import (
     BMLCSClassifier,
@@ -47,15 +52,17 @@ from plcore.sensing import (
     f1_scores,
     precision_at,
 )
-from plcore.tables import (
-    FeatureTransformer,
-    LabelTable,
-    Problem,
-    Roles,
-    TableError,
-    read_cells,
-    suggest_roles,
-)
+
+if TYPE_CHECKING:
+    from plcore.tables import (
+        FeatureTransformer,
+        LabelTable,
+        Problem,
+        Roles,
+        TableError,
+        read_cells,
+        suggest_roles,
+    )
 
 __all__ = [
     "PARAMETER_GRIDS",
@@ -107,3 +114,17 @@ __all__ = [
     "read_cells",
     "suggest_roles",
 ]
+_OF_TABLES = frozenset(
+    {"FeatureTransformer", "LabelTable", "Problem", "Roles", "TableError", "read_cells", "suggest_roles"}
+)
+if missing_for_tables():  # without the extra
+    __all__[:] = [name for name in __all__ if name not in _OF_TABLES]
+
+
+def __getattr__(name: str) -> object:
+    """Import the names of `plcore.tables` when they are first used: they need the extra of that name."""
+    if name == "tables":
+        return import_module("plcore.tables")
+    if name in _OF_TABLES:
+        return getattr(import_module("plcore.tables"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,11 +10,11 @@ import numpy as np
 from numba.core import event
 from scipy import sparse
 
-from plcore.common.candidate_sets import FEW_CLASSES
-from plcore.common.types import BoolArray, IntArray, StepProgress
+from plcore.arrays.candidate_sets import FEW_CLASSES
+from plcore.arrays.types import BoolArray, IntArray, StepProgress
 from plcore.crowd import DawidSkene
 from plcore.kernel import PLKernelRidge
-from plcore.kernels.shares import margins, softmax_margins
+from plcore.kernels.scores import margins, softmax_margins
 from plcore.loop.one_label.models import softmax_inside
 from plcore.margin import PLSVC, LMPlaneClassifier, M3PLClassifier
 from plcore.neighbors.classifier import PLKNeighborsClassifier

@@ -9,7 +9,7 @@ import sys
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.browser.server import Server
+from tests.browser.server import START, Server
 from tests.conftest import ROOT
 from tests.live_page import LivePage
 
@@ -27,7 +27,7 @@ def signed_in(server: Server) -> str:
 
 
 def spend(folder: Path) -> None:
-    server = Server(folder / "home").start()
+    server = Server(folder / "home", command=START).start()
     try:
         with LivePage(server.port, signed_in(server), "project=1") as page:
             for _ in range(ANSWERS):

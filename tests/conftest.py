@@ -10,6 +10,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from tests import postgres_programs
 
@@ -23,16 +24,36 @@ _CALM = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile(
     "winnow", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=50
 )
+hypothesis.settings.register_profile(
+    "check", deadline=None, suppress_health_check=_CALM, derandomize=True, max_examples=20
+)
 hypothesis.settings.register_profile("hunt", deadline=None, suppress_health_check=_CALM, max_examples=500)
 hypothesis.settings.load_profile("winnow")
+# Hypothesis tries constants of every module that happens to be loaded: which, depends on the tests that ran before.
+providers._get_local_constants = lambda: providers._local_constants
 
-# The process of the tests stands in for the server, in which BLAS has one thread (`workflow.warming`): threads of two
-# processes on two cores wait for one another, and fits take six times as long. Read when numpy is first imported.
+# The process of the tests stands in for the server, in which BLAS has one thread (`workflow.server.warming`): threads
+# of two processes on two cores wait for one another, and fits take six times as long. Read when numpy is first
+# imported.
 if "PYTEST_VERSION" in os.environ:  # benchmarks, too, want to know where the data are
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 
 NOT_RUN = "NOT RUN: "
 MAIN = sys.modules["__main__"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--estimators",
+        help="names of classes, with commas: check these estimators alone (tests/plcore/test_common.py)",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "backend" in metafunc.fixturenames:
+        from tests.databases import choose_backends  # not above: it imports SQLAlchemy
+
+        choose_backends(metafunc)
 
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of this user's own in it

@@ -1,7 +1,8 @@
-"""Homes on SQLite and on PostgreSQL: a test that uses such a fixture is two tests. For a folder's conftest to import.
+"""Homes on SQLite and on PostgreSQL, for a folder's conftest to import.
 
-The half on PostgreSQL is marked `postgres`. What is about one of them alone is marked `on_sqlite` or `on_postgres` and
-is one test; where that is a whole folder, its conftest has a fixture `backend` of its own.
+A test that uses such a fixture runs on SQLite. In the files of `ON_BOTH` it is two tests, and the one on PostgreSQL is
+marked `postgres`. A test of one of the two databases is marked `on_sqlite` or `on_postgres`; a folder of such tests has
+its own `backend` fixture in its conftest.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import pytest
 
 from tests.migrated import lay_database
 from tests.postgres import postgres_databases, postgres_server, postgres_url
-from workflow.settings import Settings
+from workflow.server.settings import Settings
 
 __all__ = [
     "BOTH",
+    "ON_BOTH",
     "Laying",
     "backend",
+    "choose_backends",
     "lay",
     "on_both",
     "on_postgres",
@@ -30,6 +33,22 @@ __all__ = [
 
 BOTH = ("sqlite", pytest.param("postgres", marks=pytest.mark.postgres))
 
+ON_BOTH = (
+    "tests/db/",
+    "tests/workflow/answering/test_turn.py",
+    "tests/workflow/answering/test_writer.py",
+    "tests/workflow/models/test_leases.py",
+    "tests/workflow/backups/test_making.py",
+    "tests/workflow/backups/test_one_project.py",
+    "tests/workflow/answering/test_answering.py",
+    "tests/workflow/test_double_presses.py",
+    "tests/workflow/test_kinds_contract.py",
+    "tests/workflow/test_no_nul.py",
+    "tests/workflow/test_saving.py",
+    "tests/workflow/answering/test_undoing.py",
+)
+"""The paths of tests that the two databases could answer differently: SQL, locks, transactions, every use case once."""
+
 on_sqlite = pytest.mark.parametrize("backend", BOTH[:1], indirect=True)
 on_postgres = pytest.mark.parametrize("backend", BOTH[1:], indirect=True)
 on_both = pytest.mark.parametrize("backend", BOTH, indirect=True)
@@ -38,10 +57,20 @@ on_both = pytest.mark.parametrize("backend", BOTH, indirect=True)
 Laying = Callable[..., Settings]
 
 
-@pytest.fixture(scope="session", params=BOTH)
+@pytest.fixture(scope="session")
 def backend(request: pytest.FixtureRequest) -> str:
-    """sqlite, then postgres."""
+    """sqlite or postgres, as `choose_backends` or a mark of the test says."""
     return str(request.param)
+
+
+def choose_backends(metafunc: pytest.Metafunc) -> None:
+    """Parametrize a test that takes the fixture `backend` of this module by the databases that it runs on."""
+    marked = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    fixtures = metafunc.definition._fixtureinfo.name2fixturedefs.get("backend", ())
+    if not fixtures or fixtures[-1].func.__module__ != __name__ or "backend" in marked:
+        return
+    path = metafunc.definition.nodeid.partition("::")[0]
+    metafunc.parametrize("backend", BOTH if path.startswith(ON_BOTH) else BOTH[:1], indirect=True)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plcore.common import large_arrays
+from plcore.arrays import array_files
 
 
 def _mount(*options: str) -> None:
@@ -30,8 +30,8 @@ def no_room_for_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
-    monkeypatch.setattr(large_arrays, "_make_room", full)
+    monkeypatch.setattr(array_files, "IN_MEMORY", 0)
+    monkeypatch.setattr(array_files, "_make_room", full)
 
 
 @contextmanager

@@ -1,15 +1,33 @@
-"""Databases brought up to date once in each process and copied from then on, for a folder's conftest.
-
-The migrations themselves are run one by one in `tests/db/test_migrations.py`.
-"""
+"""Databases for a folder's conftest: brought up to date once in each process and copied from then on; made by the
+steps before 0.2.0; and a step that comes after those of this Winnow."""
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
-from db.engine import Database
+import pytest
+
+import db.sqlite
+from db.engine import MIGRATIONS, Database, revisions
+
+LATER = "9000"
+_STEPS = Path(__file__).with_name("db") / "steps.sql"
+_LATER_STEP = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "{revision}", "{before}"
+
+
+def upgrade() -> None:
+    op.add_column("projects", sa.Column("later", sa.Text(), nullable=True))
+"""
 
 
 @cache
@@ -29,3 +47,32 @@ def lay_database(folder: Path) -> Path:
     path = folder / "winnow.sqlite3"
     path.write_bytes(_migrated())
     return path
+
+
+def lay_steps(path: Path) -> None:
+    """A SQLite database at this path, as the nineteen steps before 0.2.0 made it: with its columns in another order."""
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(_STEPS.read_text())
+        file.execute("INSERT INTO alembic_version VALUES ('0019')")
+        file.execute("INSERT INTO identity VALUES (?)", ("00000007" + "a" * 24,))
+        file.execute("PRAGMA application_id = 7")
+        file.commit()
+
+
+@contextmanager
+def a_step_more(folder: Path) -> Iterator[None]:
+    """Meanwhile this Winnow knows tables of a revision more, `LATER`, whose projects have a column more."""
+    migrations = folder / "migrations"
+    shutil.copytree(MIGRATIONS, migrations, ignore=shutil.ignore_patterns("__pycache__"))
+    step = _LATER_STEP.format(revision=LATER, before=revisions()[0])
+    (migrations / "versions" / f"{LATER}_later.py").write_text(step)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(db.sqlite, "MIGRATIONS", migrations)
+        _forget()
+        yield
+    _forget()
+
+
+def _forget() -> None:
+    db.sqlite.revisions.cache_clear()
+    db.sqlite._made_by_migrations.cache_clear()

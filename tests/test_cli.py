@@ -18,26 +18,27 @@ from pathlib import Path
 import pytest
 
 import cli
-import winnow
+import winnow_labels
 from db import entries
 from plcore import LabelTable, Roles
 from tests.conftest import ROOT
 from tests.disks import no_room_for_arrays
-from tests.plcore.tables.test_pictures import CSV as PICTURES
-from tests.plcore.tables.test_pictures import FILES
+from tests.plcore.tables.media.test_pictures import CSV as PICTURES
+from tests.plcore.tables.media.test_pictures import FILES
 from tests.plcore.tables.zips import make_zip
 from tests.workflow.compared import Findings, findings
 from tests.workflow.vector_world import answer_truly, vector_frame, vector_project
 from tests.workflow.world import small_frame, small_project
-from workflow import importing, queue
+from workflow import importing
 from workflow.access import Right
-from workflow.common.log_lines import write_log_lines
-from workflow.common.running import noted
-from workflow.home import close_home, open_home
-from workflow.outgoing.verifying import header_of
+from workflow.log.lines import write_log_lines
+from workflow.log.verifying import header_of
 from workflow.people import members, team
+from workflow.rows import queue
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import close_home, open_home
+from workflow.server.running import noted
+from workflow.server.settings import Settings
 
 __all__ = ["findings"]
 
@@ -119,7 +120,7 @@ cli.run()
 
 @pytest.mark.parametrize("words", HELP, ids=lambda words: " ".join(words) or "winnow")
 def test_help_imports_nothing_that_a_command_needs(words: list[str], tmp_path: Path) -> None:
-    """How long it takes is measured in benchmarks/start.py."""
+    """How long it takes is measured in benchmarks/pages/start.py."""
     command = [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), *words, "--help"]
     home = tmp_path / "home"
     done = subprocess.run(
@@ -139,7 +140,7 @@ def test_asked_nothing_it_shows_what_there_is(shell: Shell) -> None:
 
 
 def test_the_version_is_that_of_the_package(shell: Shell) -> None:
-    assert shell.done("--version") == f"winnow, version {winnow.__version__}\n"
+    assert shell.done("--version") == f"winnow, version {winnow_labels.__version__}\n"
 
 
 def test_what_is_mistyped_is_refused_in_one_line(shell: Shell, tmp_path: Path) -> None:
@@ -434,7 +435,7 @@ def test_a_fault_of_ours_keeps_its_traceback(shell: Shell, monkeypatch: pytest.M
     def broken(*_: object) -> None:
         raise ValueError("a fault")
 
-    monkeypatch.setattr("workflow.projects.list_projects", broken)
+    monkeypatch.setattr("workflow.projects.managing.list_projects", broken)
     monkeypatch.setattr(sys, "argv", ["winnow", "projects"])
     with pytest.raises(ValueError, match="a fault"):
         cli.run()

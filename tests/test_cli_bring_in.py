@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.test_cli import Shell, shell, table
-from tests.workflow.outgoing.backups.forging import forged
-from workflow.home import close_home
+from tests.workflow.backups.forging import forged
+from workflow.server.home import close_home
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ __all__ = ["findings", "shell"]
 
 COMMANDS = ("compare", "rank", "simulate")
 ASKED = (
-    "is the scheduler of a Dask cluster, and Dask is not installed here. Fix: pip install 'winnow[cluster]'"
+    "is the scheduler of a Dask cluster, and Dask is not installed here. Fix: pip install 'plcore[cluster]'"
 )
 
 

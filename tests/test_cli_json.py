@@ -18,12 +18,12 @@ import cli
 from tests.plcore.tables.large import NAMES, rows_and_sets, write_parquet
 from tests.test_cli import Shell, shell, table, write_log
 from tests.workflow.compared import Findings, findings
-from winnow import json_option
-from winnow.client_values import WinnowAdded
-from workflow.common import in_use
-from workflow.common.running import noted
-from workflow.outgoing.backups import staging
-from workflow.outgoing.backups.manifest import DATABASE
+from winnow_labels import options as json_option
+from winnow_labels.client import WinnowAdded
+from workflow.backups import staging
+from workflow.backups.manifest import DATABASE
+from workflow.server import running
+from workflow.server.running import noted
 
 __all__ = ["findings", "shell", "table"]
 
@@ -113,7 +113,7 @@ def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_pa
     }
     assert set(WinnowAdded.__dataclass_fields__) <= set(told["append"]), "the words of the interface"
     assert told["simulate"]["answered"] == 2
-    assert told["projects"][0].keys() == told["import"].keys() - {"notes"}
+    assert told["projects"][0].keys() == told["import"].keys() - {"notes", "reading"}
     assert [one["place"] for one in told["rank"]["queue"]] == list(range(1, len(told["rank"]["queue"]) + 1))
     assert told["rank"]["queue"][0].keys() >= {"row", "row_id", "candidates", "score"}
     assert len(told["rank FILES"]["queue"]) == 3
@@ -222,7 +222,7 @@ def test_a_backup_is_put_back_before_the_data_are_opened(
     (home / DATABASE).write_bytes(b"no database " * 1000)
     started: list[str] = []
     monkeypatch.setattr(runpy, "run_path", lambda path, run_name: started.append(run_name))
-    with in_use.only_restore(home):
+    with running.only_restore(home):
         status, out, _ = shell("serve", "--json")
     assert (status, started) == (cli.REFUSED, [])
     assert "is being put back" in json.loads(out)["detail"]

@@ -51,7 +51,7 @@ def test_without_dask_one_line_says_what_to_install(
         assert (
             "tcp://10.0.0.1:8786 is the scheduler of a Dask cluster, and Dask is not installed here" in line
         )
-        assert "pip install 'winnow[cluster]'" in line
+        assert "pip install 'plcore[cluster]'" in line
     for words in (
         ("--cluster", "tcp://a:1", path),
         ("--cluster=tcp://a:1", path),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.test_cli import Shell, shell
-from workflow.home import Home, close_home, home
 from workflow.people import tokens
+from workflow.server.home import Home, close_home, home
 
 __all__ = ["shell"]
 

@@ -16,11 +16,11 @@ from db import entries
 from plcore import LearnerSettings
 from tests.live_page import LivePage
 from tests.workflow.world import small_table
-from workflow import projects
-from workflow.home import Home, open_home
 from workflow.people import members, team
+from workflow.projects import managing
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
 
 GONE = (OSError, WebSocketException, HTTPException)
 """What a page raises whose server is not there any more."""
@@ -159,7 +159,7 @@ def make_team(environment: Mapping[str, str], people: int, answers: int) -> Team
     try:
         owner = Seat(home, team.ensure_owner(home).id)
         table = small_table(2 * people * answers + 100)
-        project = projects.create_project(owner, "two servers", table, LearnerSettings(n_neighbors=4))
+        project = managing.create_project(owner, "two servers", table, LearnerSettings(n_neighbors=4))
         secrets = []
         for name in (f"Person {number}" for number in range(people)):
             secrets.append(team.redeem_link(home, team.make_link(owner, name)))

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workflow.backups import worker as backup_worker
+from workflow.importing.encoding_worker import anything_to_do
+from workflow.models import map_worker
+from workflow.saving import FaultLog
+
+if TYPE_CHECKING:
+    from workflow.server.home import Home
 import asyncio
 import gc
-import logging
-import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -13,22 +25,99 @@ from typing import TYPE_CHECKING
 from starlette.concurrency import run_in_threadpool
 from streamlit import config
 
-from web.answering_at_once import answer_at_once
 from web.guard import SIGN_IN_HEADER
-from web.workers import WorkerCrew
-from workflow import exporting
-from workflow.common import limited
-from workflow.common.at_start import terminal
-from workflow.common.running import noted
-from workflow.home import close_home, home
+from web.server import answer_at_once
+from workflow.exporting import files
+from workflow.files import limited
 from workflow.importing import arrivals
-from workflow.kinds.following import Follower
+from workflow.kinds.opening import Follower
 from workflow.people import team
+from workflow.server.home import close_home, home
+from workflow.server.running import noted, terminal
 
 if TYPE_CHECKING:
     import streamlit as st
 
-    from workflow.home import Home
+    from workflow.server.home import Home
+
+
+# The training processes of this server: started when a project first needs one, started again when one dies.
+
+worker_logger = logging.getLogger("winnow")
+
+_PROGRAM = Path(__file__).parents[1] / "worker.py"
+LOOK_EVERY = 1.0
+"""Seconds between two looks whether a project needs a worker."""
+PATIENCE = 5.0
+"""Seconds a worker has to end before it is ended."""
+
+
+class WorkerCrew:
+    """Keeps `WINNOW_WORKERS` training processes alive while some project needs one: it has a model that they train,
+    or rows to be encoded; or while a layout of a map, or a backup, is wanted."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._workers: list[subprocess.Popen[bytes]] = []
+        self._seen: object = None  # the database when it was last looked whether anything is to be trained
+        self._needed = False
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="worker-crew", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch in a thread whether workers are needed."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the workers; one in the middle of a fit is not waited for: nothing of it was published."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        for worker in self._workers:
+            worker.terminate()
+        for worker in self._workers:
+            try:
+                worker.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                worker.kill()
+                worker.wait()
+
+    def _watch(self) -> None:
+        faults = FaultLog()
+        while not self._stop.wait(LOOK_EVERY):
+            try:
+                self._look()
+                faults.well()
+            except Exception as error:  # the database may be away for a while; the crew outlives it
+                faults.say(error, "The training processes could not be looked after; it is tried again.")
+                self._stop.wait(10 * LOOK_EVERY)
+
+    def _look(self) -> None:
+        alive = [worker for worker in self._workers if worker.poll() is None]
+        if len(alive) < len(self._workers):
+            worker_logger.warning("A training process ended; another is started.")
+            self._stop.wait(10 * LOOK_EVERY)  # not again and again at once
+        self._workers = alive
+        if self._stop.is_set():
+            return
+        if len(alive) < self._home.settings.workers and self._is_needed():
+            self._workers += [_start() for _ in range(self._home.settings.workers - len(alive))]
+
+    def _is_needed(self) -> bool:
+        stamp = self._home.database.stamp()
+        if stamp != self._seen:
+            self._needed, self._seen = anything_to_do(self._home), stamp
+        return (
+            self._needed or map_worker.anything_to_do(self._home) or backup_worker.anything_to_do(self._home)
+        )
+
+
+def _start() -> subprocess.Popen[bytes]:
+    # The worker reads the same environment; the pipe tells it when this process ends, however it ends. In a session of
+    # its own it can step back behind all others (`worker.py`).
+    command = [sys.executable, str(_PROGRAM), "--with-parent"]  # our own program, no input of users
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603
+
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +145,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     notes = ExitStack()
     try:
         from workflow.demos.digits import ensure_demo  # loads the scientific packages
-        from workflow.warming import warm_up
+        from workflow.server.warming import warm_up
 
         warm_up(terminal.say)
         team.ensure_owner(here)
@@ -84,7 +173,7 @@ async def _sweep(here: Home) -> None:
     """Remove files, prepared or sent, that nobody needs any more, also where nobody comes back."""
     while True:
         try:
-            await run_in_threadpool(exporting.clear_left, here)
+            await run_in_threadpool(files.clear_left, here)
             await run_in_threadpool(arrivals.clear_left, here)
             await asyncio.sleep(SWEPT_EVERY)
             await run_in_threadpool(here.prepared.sweep)

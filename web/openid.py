@@ -23,13 +23,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from web.signin_page import cookie_name, page, signed_in_answer
-from web.visits import visit_of
-from workflow.home import home
+from web.signin_page import cookie_name, page, signed_in_answer, visit_of
 from workflow.people.elsewhere import NotKnown, sign_in_by_openid
-from workflow.people.refusals import note_refused
+from workflow.people.passwords import note_refused
 from workflow.saving import NotSaved
-from workflow.settings import SignInSettings
+from workflow.server.home import home
+from workflow.server.settings import SignInSettings
 
 logger = logging.getLogger("winnow")
 

@@ -19,17 +19,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from web.guard import PERSON_HEADER
-from web.readable import has_too_many_parts
-from workflow import answering, undoing
+from web.packed import has_too_many_parts
 from workflow.access import NotAllowed, NotFound
-from workflow.answering import AnswerError, NotSaved, Saved, StaleQuestion
-from workflow.common.pressed import TOO_MANY, Press
-from workflow.home import home
-from workflow.people import goals, pressing
-from workflow.people.pressing import Next
+from workflow.answering import loop, undoing
+from workflow.answering import press as pressing
+from workflow.answering.loop import AnswerError, NotSaved, Saved, StaleQuestion
+from workflow.answering.press import TOO_MANY, Next, Press
+from workflow.answering.undoing import TakenBack
+from workflow.people import goals
 from workflow.saving import STORE_FAULTS, words_for_fault
 from workflow.seat import Seat
-from workflow.undoing import TakenBack
+from workflow.server.home import home
 
 logger = logging.getLogger("winnow")
 
@@ -103,7 +103,7 @@ async def take_press(request: Request) -> Response:
         return await to_thread.run_sync(_answered, seat, said, limiter=AT_ONCE)
 
 
-def _answered(seat: Seat, said: Any) -> Response:
+def _answered(seat: Seat, said: object) -> Response:
     try:
         dealt = _deal(seat, said, _part(said, "zone", str))
     except (NotAllowed, NotFound) as refusal:
@@ -201,10 +201,10 @@ def _note_goal(seat: Seat, after: Next) -> None:
 def _get_ready(seat: Seat) -> None:
     """What the next press would wait for otherwise; whatever hinders it, that press will say so."""
     with suppress(NotAllowed, NotFound, NotSaved, *STORE_FAULTS):
-        answering.get_ready(seat)
+        loop.get_ready(seat)
 
 
-def _part(said: Any, name: str, kind: type) -> Any:
+def _part(said: object, name: str, kind: type) -> Any:
     """A part of what was sent beside the press; None where it is missing, or something else."""
     part = said.get(name) if isinstance(said, dict) else None
     return part if type(part) is kind else None

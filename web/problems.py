@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from http import HTTPStatus
 
+import streamlit as st
 from starlette.responses import JSONResponse
+
+from workflow.saving import why_it_failed
 
 TYPE = "application/problem+json"
 
@@ -23,3 +26,17 @@ def problem(status: int, words: str, headers: Mapping[str, str] | None = None) -
 def no_call(status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The refusal of an address that is none, or of a method that it does not have."""
     return problem(status, f"{HTTPStatus(status).phrase}: {NO_CALL}", headers)
+
+
+# What a page says where its script ends in an error that nobody has caught, callbacks and fragments too.
+
+UNKNOWN = (
+    "This page could not be drawn. What was said to be saved is saved. Fix: load the page again; if that does not "
+    "help, whoever runs Winnow finds in its log what happened (winnow doctor says more)."
+)
+
+
+def say(error: Exception) -> bool:
+    """Say it on the page; Streamlit has logged the error, and says nothing itself then."""
+    st.error(why_it_failed(error) or UNKNOWN, icon=":material/error:")
+    return True

@@ -9,8 +9,8 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from pages.parts.components import PATH, scripts_in
 from web.packed import takes_packed
-from workflow.common.scripts import PATH, scripts_in
 
 FOLDER = Path(__file__).parents[1] / "pages" / "parts"
 ADDRESS = f"{PATH}/{{version}}.js"

@@ -3,37 +3,108 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import socket
 import sys
 import tempfile
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from streamlit import config
 
-from web import bearer, document, installing, presses, scripts
+from web import bearer, document, presses, scripts
 from web.api.made import make_api
-from web.backups import backup_file
 from web.closed import Closed
-from web.exports import prepared_file
+from web.downloads import backup_file, kept_file, prepared_file, small_picture, spectrogram
 from web.guard import Guard
 from web.headers import SecurityHeaders
-from web.health import healthz
-from web.media import kept_file, small_picture, spectrogram
 from web.openid import openid_back, openid_start
-from web.packed import Packed
-from web.proxies import TrustedProxies, keep_uvicorn_out
-from web.public_address import PublicAddress
-from web.readable import Readable
+from web.packed import Packed, Readable
+from web.proxies import PublicAddress, TrustedProxies, keep_uvicorn_out
 from web.signin import signin, signout
 from web.uploads import receive_file
-from workflow import exporting, media
-from workflow.home import home
+from workflow.backups import keeping, owners, staging
+from workflow.exporting import files
+from workflow.files import media
 from workflow.importing import arrivals
-from workflow.outgoing.backups import owners, staging
-from workflow.settings import DEFAULT_PORT, Settings, SettingsError
+from workflow.saving import STORE_FAULTS, why_nothing_is_saved
+from workflow.server.home import Home, home
+from workflow.server.settings import DEFAULT_PORT, Settings, SettingsError
+
+# What the server says goes out at once, in however many pieces it comes.
+#
+# By itself TCP holds a piece back until the one before has been acknowledged, and who receives waits with that, for
+# 40 ms on Linux: an answer whose head goes out before its body took so long each time. asyncio switches it off for
+# sockets that name their protocol; Streamlit 1.67 makes one that does not.
+
+MOST = 256
+"""Descriptors are looked at below this: what a server listens at is among the first that it opens."""
+
+
+def answer_at_once() -> None:
+    """Have every connection to this process, from now on, send what there is; they are as what is listened at is."""
+    for descriptor in range(MOST):
+        with suppress(OSError):  # it is open, and a socket, or it is none of ours
+            # Not a copy: to close one of SQLite's file would give back the locks that the process has on it.
+            one = socket.socket(fileno=descriptor)
+            try:
+                if one.family in (socket.AF_INET, socket.AF_INET6) and one.getsockopt(
+                    socket.SOL_SOCKET, socket.SO_ACCEPTCONN
+                ):
+                    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            finally:
+                one.detach()  # it stays open
+
+
+# `/healthz`: is the server up, and can it store what people say?
+
+_log = logging.getLogger(__name__)
+_ROOM = 1024 * 1024
+"""Bytes for which there must be room beside the database."""
+
+
+def healthz(_request: Request) -> JSONResponse:
+    """200 `{"status": "ok"}`, and with `backups` where they are not as they should be, which keeps nobody from
+    answering; 503 with the reason in words, where the database does not answer, what is stored would be lost with this
+    process, or nothing can be written. Open to all, so it says no more.
+    """
+    here = home()
+    try:
+        here.database.check()
+    except (SQLAlchemyError, *STORE_FAULTS):
+        _log.exception("The database does not answer.")
+        return JSONResponse({"status": "database does not answer"}, status_code=503)
+    if (why := why_nothing_is_saved(here) or _why_there_is_no_room(here)) is not None:
+        _log.error("%s", why)
+        return JSONResponse({"status": why}, status_code=503)
+    if keeping.why_worried(here.settings, datetime.now(UTC)) is not None:  # the words may name files
+        return JSONResponse(
+            {"status": "ok", "backups": "failed, damaged or overdue: owners see more on the page Backups"}
+        )
+    return JSONResponse({"status": "ok"})
+
+
+def _why_there_is_no_room(here: Home) -> str | None:
+    """Also by a quota, or a limit of this process; nothing of it is left."""
+    folder = here.settings.home if here.database.path is None else here.database.path.parent
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, _ROOM)
+            else:
+                file.write(bytes(_ROOM))
+    except OSError as error:
+        return f"The data folder cannot be written: {error.strerror}."
+    return None
+
 
 CANNOT_START = 2
 """Exit status of a server that says why it does not start."""
@@ -42,14 +113,14 @@ ROUTES = [
     Route(f"{media.PATH}/{{name}}", kept_file, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}/small", small_picture, methods=["GET"]),
     Route(f"{media.PATH}/{{name}}/spectrogram", spectrogram, methods=["GET"]),
-    Route(f"{exporting.PATH}/{{project:int}}/{{key}}", prepared_file, methods=["GET"]),
+    Route(f"{files.PATH}/{{project:int}}/{{key}}", prepared_file, methods=["GET"]),
     Route(arrivals.PATH, receive_file, methods=["POST"]),
     Route(presses.ADDRESS, presses.take_press, methods=["POST"]),
     Route(f"{owners.PATH}/{{name}}", backup_file, methods=["GET"]),
     *(Route(f"/{page}", document.show, methods=["GET"]) for page in (document.START, *document.PAGES)),
     Route(scripts.ADDRESS, scripts.script, methods=["GET"]),
-    Route(f"{installing.PATH}/manifest.webmanifest", installing.manifest, methods=["GET"]),
-    Route(f"{installing.PATH}/icon-{{size}}.png", installing.icon, methods=["GET"]),
+    Route(f"{document.PATH}/manifest.webmanifest", document.manifest, methods=["GET"]),
+    Route(f"{document.PATH}/icon-{{size}}.png", document.icon, methods=["GET"]),
     Mount(bearer.API, make_api()),
     Route("/signin", signin, methods=["GET", "POST"]),
     Route("/signin/openid", openid_start, methods=["GET"]),

@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 from html import escape
+from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from web.forms import FormError, read_form
 from web.proxies import proxy_user
-from web.signin_page import cookie_of, page, signed_in_answer, signed_out_answer
-from web.visits import visit_of
-from workflow.home import home
+from web.signin_page import cookie_of, page, signed_in_answer, signed_out_answer, visit_of
 from workflow.people import browsers, elsewhere, passwords, team
-from workflow.people.refusals import note_refused
+from workflow.people.passwords import note_refused
 from workflow.saving import NotSaved
+from workflow.server.home import home
+
+# Small forms that strangers may post: read up to a few kilobytes, whatever comes.
+
+MOST_BYTES = 8_192
+_TYPE = "application/x-www-form-urlencoded"
+
+
+class FormError(ValueError):
+    """What was posted is no form of ours, or too large to be one. status : of the answer"""
+
+    def __init__(self, words: str, status: int) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields by name; of two of one name the first. No more than 8 KiB are read.
+
+    Raises FormError where it is larger, or of another type than a browser's plain forms.
+    """
+    if request.headers.get("content-type", _TYPE).partition(";")[0].strip().lower() != _TYPE:
+        raise FormError("This is not the form of this page. Fix: load the page again.", 415)
+    read = bytearray()
+    async for chunk in request.stream():
+        read += chunk
+        if len(read) > MOST_BYTES:
+            raise FormError("The form is too large. Fix: load the page again.", 413)
+    try:
+        pairs = parse_qsl(read.decode(), keep_blank_values=True, max_num_fields=20)
+    except ValueError as error:  # no UTF-8, or too many fields
+        raise FormError("The form cannot be read. Fix: load the page again.", 400) from error
+    return dict(reversed(pairs))
+
 
 _HOW_TO_GET_A_LINK = (
     "<section><p>The first time, Winnow lets people in by a link that works once.</p>"

@@ -11,8 +11,8 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import Scope
 
 from web.scripts import FOLDER
-from workflow.home import home
-from workflow.people.browsers import SIGN_IN_LIFE
+from workflow.people.browsers import SIGN_IN_LIFE, Visit, browser_words
+from workflow.server.home import home
 
 _USUAL_PORT = {"http": 80, "https": 443}
 _MARK = (FOLDER / "logo.svg").read_text("utf-8")
@@ -112,3 +112,12 @@ def signed_out_answer(request: Request) -> RedirectResponse:
     response = RedirectResponse("/signin?left=1", status_code=303, headers={"cache-control": "no-store"})
     response.delete_cookie(cookie_name(request.scope), path="/", httponly=True, samesite="lax")
     return response
+
+
+# From where a request comes: what the audit and the list of signed-in browsers say of it.
+
+
+def visit_of(request: HTTPConnection) -> Visit:
+    """The address and the kind of browser. Behind a trusted proxy the address is the one the proxy names."""
+    address = request.client.host if request.client else ""
+    return Visit(address, browser_words(request.headers.get("user-agent", "")))

@@ -11,10 +11,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from web.guard import PERSON_HEADER
 from workflow.access import NotAllowed
-from workflow.home import home
 from workflow.importing import arrivals
 from workflow.saving import DatabaseReplacedError
 from workflow.seat import Seat
+from workflow.server.home import home
 
 SILENCE = 60.0
 """Seconds after which a file of which nothing more comes is given up."""

@@ -11,10 +11,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from db import entering, members, people, projects
-from db.entering import Entering
+from db import members, people, projects, questions
 from db.people import Person
 from db.projects import Project
+from db.questions import Entering
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -130,7 +130,7 @@ def at_project(
     NotFound
         They are no member of it, whether there is such a project or not; or it is archived, or in the bin.
     """
-    found = entering.find(session, person_id, project_id, to_answer=to_answer)
+    found = questions.find(session, person_id, project_id, to_answer=to_answer)
     person = _not_disabled(None if found is None else found.person)
     role = Role.OWNER if person.is_owner else found.role if found else None
     if found is None or role is None or found.project is None:

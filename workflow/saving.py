@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
+from db.base import is_cut_off, is_gone, is_held, is_read_only, lacks_a_table
 from db.engine import DatabaseBusyError, DatabaseReplacedError, DatabaseUnavailableError, is_damaged
-from db.faults import is_cut_off, is_gone, is_held, is_read_only, lacks_a_table
 
 __all__ = [
     "STORE_FAULTS",
@@ -31,7 +31,7 @@ __all__ = [
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from workflow.home import Home
+    from workflow.server.home import Home
 
 logger = logging.getLogger("winnow")
 

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Any
 from db.entries import DuplicateEntry
 from workflow import access
 from workflow.access import Right
-from workflow.common.opened import Opened, Reading
-from workflow.common.turn import StaleQuestion, Turn
-from workflow.kinds import Kind
+from workflow.answering.turn import StaleQuestion, Turn
+from workflow.kinds import AnyKind
 from workflow.kinds.opening import find_kind, find_slot, open_to_read, open_to_write
+from workflow.opened import Opened, Reading
 from workflow.saving import saving, saying_why
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from workflow.home import Home
+    from plcore.loop import Learner
+    from workflow.server.home import Home
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Seat:
             yield self._enter(session, Right.OWN, anywhere=anywhere)
 
     @contextmanager
-    def learner(self, right: Right = Right.SEE) -> Iterator[Opened[Any]]:
+    def learner(self, right: Right = Right.SEE) -> Iterator[Opened[Learner]]:
         """The project with its learner, which has taken in the whole log; one thread at a time has it.
 
         Raises as ``reading``.
@@ -118,7 +119,7 @@ class Seat:
             yield
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> AnyKind:
         """The kind of the project. Raises as ``reading``."""
         return find_kind(self.home, self._enter)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pages.parts.day_form import day_words
+from pages.parts.account_parts import day_words
 from pages.parts.kinds import PARTS
 from pages.parts.question_card import PAUSED, Offer
-from workflow.answering import Saved
-from workflow.people.pressing import Next
+from workflow.answering.loop import Saved
+from workflow.answering.press import Next
 
 
 def card_after(after: Next, notice: str | None = None) -> dict[str, Any]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+from workflow.projects.standing import OwnAnswer
 
 MOST = 12
 """Labels that are named; of the rest their number is given."""
@@ -38,3 +41,50 @@ def first_of(names: Sequence[str]) -> str:
     """The first of them, and how many more there are."""
     more = f" and {len(names) - MOST:,} more" if len(names) > MOST else ""
     return ", ".join(names[:MOST]) + more
+
+
+# Answers in words: what the card says was saved, and what the history lists.
+
+NAMED = 6
+"""Labels that are named where an answer is put into words; of the rest their number is given."""
+
+
+def given_before(one: OwnAnswer) -> dict[str, Any]:
+    """One of a person's own answers as the history lists it."""
+    return {
+        "seq": one.seq,
+        "words": in_words(one.kind, one.row_id, one.labels, one.rows),
+        "withdrawn": one.withdrawal is not None,
+        "redoable": one.redoable,
+        "note": one.note,
+        "flagged": one.flagged,
+    }
+
+
+def in_words(kind: str, row_id: str, labels: Sequence[str], rows: int) -> str:
+    """An answer, such as "row r3 is ant". rows : that it was given to at once"""
+    named = ", ".join(labels[:NAMED])
+    if len(labels) > NAMED:
+        named += f" and {len(labels) - NAMED:,} more"
+    if rows > 1:  # a batch, or what took one back
+        together = {
+            "is": f"{rows} rows are {named}",
+            "withdraw": f"your answers to {rows} rows were withdrawn",
+        }
+        return together.get(kind, f"{rows} rows are answered")
+    about = f"row {row_id}, {named}" if labels else f"row {row_id}"
+    return {
+        "is": f"row {row_id} is {named}",
+        "among": f"row {row_id} is one of {named}",
+        "not": f"row {row_id} is not {named}",
+        "none": f"row {row_id} is none of its candidates",
+        "yes": f"row {row_id} has {named}",
+        "no": f"row {row_id} does not have {named}",
+        "unsure": f"{about}, you cannot tell",
+        "bad": f"row {row_id} set aside as a bad item",
+        "skip": f"{about} skipped",
+        "withdraw": f"your answer to row {row_id} was withdrawn",
+        "right": f"row {row_id} has {named}, by your verdict",
+        "wrong": f"row {row_id} does not have {named}, by your verdict",
+        "verdict": f"row {row_id} {f'is {named}' if labels else 'is a bad item'}, by your verdict",
+    }.get(kind, f"row {row_id}, {kind}")

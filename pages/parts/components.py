@@ -2,13 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from workflow.common.scripts import scripts_in
+# JavaScript modules made one file: what a browser would ask for one import after another it asks for once.
+#
+# Each becomes a function of its own names that is called once, after those of what it imports, and gives what it
+# exports. Nothing of it is looked into but the lines that begin with import or export, and these have few forms: any
+# other is refused, so that what is joined does what the modules do.
+
+_ALL = "$joined"
+_DEFAULT = "$default"
+_IMPORT = re.compile(r'^import (\{[^{}"]*\}) from "(\.[^"]+)";$', re.MULTILINE)
+_DECLARED = re.compile(
+    r"^export (default )?(?=(?:const|class|function|async function) ([\w$]+)\b)", re.MULTILINE
+)
+_VALUE = re.compile(r"^export default (?!(?:class|function|async)\b)", re.MULTILINE)
+_OTHER = re.compile(r"^(?:import|export)\b.*|.*\bimport\s*[(.].*|.*\$(?:joined|default)\b.*", re.MULTILINE)
+
+
+def joined(modules: Mapping[str, str]) -> str:
+    """One module, whose default export is {path: what the module there exports, by name}.
+
+    modules : {path from one folder: text}; they import one another by relative paths
+
+    Raises
+    ------
+    ValueError
+        A line imports or exports in another form than the message allows, a module imports one that is not there, or
+        modules import one another in a circle.
+    """
+    for name, text in modules.items():
+        for path in _imported(name, text):
+            if path not in modules:
+                raise ValueError(
+                    f"{name} imports {path!r}, which is no module; there are {', '.join(modules)}."
+                )
+    order = TopologicalSorter({name: _imported(name, text) for name, text in modules.items()}).static_order()
+    called = [f"{_ALL}[{json.dumps(name)}] = {_function(name, modules[name])};" for name in order]
+    return "\n".join([f"const {_ALL} = {{}};", *called, f"export default {_ALL};\n"])
+
+
+def _imported(name: str, text: str) -> list[str]:
+    return [_path(name, one) for _, one in _IMPORT.findall(text)]
+
+
+def _path(importer: str, address: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(importer), address))
+
+
+def _function(name: str, text: str) -> str:
+    """The call, in JavaScript, that gives what the module exports."""
+    rest = _VALUE.sub("", _DECLARED.sub("", _IMPORT.sub("", text)))
+    if other := _OTHER.search(rest):
+        raise ValueError(
+            f"{name}: {other[0].strip()!r} cannot be joined with other modules. Allowed are import {{ names }} from "
+            '"./path.js"; and export, also default, before const NAME, class NAME, function NAME or async function '
+            "NAME, and export default VALUE, each at the beginning of a line. "
+            f"The names {_ALL} and {_DEFAULT} are taken. Fix: write it in one of these forms."
+        )
+    exported = [f"default: {one}" if default else one for default, one in _DECLARED.findall(text)]
+    body = _IMPORT.sub(lambda found: _taken(name, *found.groups()), text)
+    body, values = _VALUE.subn(f"const {_DEFAULT} = ", _DECLARED.sub("", body))
+    exported += [f"default: {_DEFAULT}"] * values
+    return f"(() => {{\n{body}return {{ {', '.join(exported)} }};\n}})()"
+
+
+def _taken(importer: str, names: str, address: str) -> str:
+    """An import as what takes the same names of a module that was called before."""
+    taken = re.sub(r"\s+as\s+", ": ", names)
+    return f"const {taken} = {_ALL}[{json.dumps(_path(importer, address))}];"
+
+
+# The JavaScript modules of the pages, as the server gives them out: one file, at an address that names what is in it.
+#
+# Pages take the address from here, the server's route the content, so that the two agree.
+
+PATH = "/scripts"
+"""Where the server gives it out."""
+
+# Two lines: a single one that holds a slash Streamlit takes for the path of a file.
+_START = """const {{ default: modules }} = await import(new URL({address}, document.baseURI));
+export default modules[{name}].default;
+"""
+
+
+@dataclass(frozen=True)
+class Scripts:
+    """All modules below one folder.
+
+    contents : {path in the folder: text of the module}      joined : all of them as one
+    version : a hash of that, which is its address: a browser may keep for ever what it got there
+    """
+
+    contents: Mapping[str, str]
+    joined: bytes
+    version: str
+
+    @property
+    def address(self) -> str:
+        """Where they are, from the address of a page."""
+        return f"{PATH.lstrip('/')}/{self.version}.js"
+
+    def start(self, name: str) -> str:
+        """The text of a module whose default export is that of one of these. name : such as "one_label/card.js"
+
+        Raises
+        ------
+        KeyError
+            There is no such module.
+        """
+        if name not in self.contents:
+            raise KeyError(f"There is no JavaScript module {name!r}; there are {', '.join(self.contents)}.")
+        return _START.format(address=json.dumps(self.address), name=json.dumps(name))
+
+
+@cache
+def scripts_in(folder: Path) -> Scripts:
+    """The modules below this folder, read once: a server that runs gives out what it started with."""
+    contents = {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.js"))
+    }
+    content = joined(contents).encode()
+    return Scripts(contents, content, hashlib.sha256(content).hexdigest()[:16])
+
 
 _HERE = Path(__file__).parent
 

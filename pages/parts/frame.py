@@ -6,17 +6,19 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from pages.parts import state
-from workflow import answering, projects
+from pages.parts.components import component
 from workflow.access import NotAllowed, NotFound, Person, Right, no_project
-from workflow.home import home
+from workflow.answering import loop
 from workflow.people import members, team
-from workflow.projects import ProjectSummary
+from workflow.projects import managing
+from workflow.projects.managing import ProjectSummary
 from workflow.saving import (
     STORE_FAULTS,
     NotSaved,
@@ -26,6 +28,7 @@ from workflow.saving import (
     words_for_fault,
 )
 from workflow.seat import Seat
+from workflow.server.home import home
 
 PERSON_HEADER = "X-Winnow-Person"
 NOTHING_SHARED = "The owner has not shared a project with you yet. Ask them to; then load this page again."
@@ -90,7 +93,7 @@ def leave_question(seat: Seat) -> None:
     )  # a question that was brought and never drawn is of then, not of now
     if left is not None:
         with suppress(NotAllowed, NotFound, NotSaved):  # it is offered in a few minutes anyway
-            answering.leave(seat.at(left))
+            loop.leave(seat.at(left))
 
 
 def words_of(refusal: BaseException) -> str:
@@ -156,7 +159,7 @@ def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
 
 def project_title(title: str, page: ProjectPage) -> None:
     """The page's heading with the project it is about, and a way to another one."""
-    known = {one.id: one.name for one in projects.list_projects(page.seat)}
+    known = {one.id: one.name for one in managing.list_projects(page.seat)}
     with st.container(key=state.TITLE):
         left, right = (
             st.columns([3, 1], vertical_alignment="center") if len(known) > 1 else (st.container(), None)
@@ -277,12 +280,26 @@ def _chosen_project(page: Page, right: Right) -> ProjectSummary | None:
         try:
             if not _NUMBER.fullmatch(asked):
                 raise no_project(f"'{asked}'")
-            return projects.get_project(page.seat.at(int(asked)))
+            return managing.get_project(page.seat.at(int(asked)))
         except NotFound as missing:
             st.session_state.pop(state.REFUSED, None)  # a press on a page left open; this says why
             st.error(escape(str(missing)), icon=":material/search_off:")
             _way_home()
             st.stop()
-    known = projects.list_projects(page.seat)
+    known = managing.list_projects(page.seat)
     before = [one for one in known if one.id == st.session_state.get(state.PROJECT)]
     return next(iter(before or [one for one in known if one.may(right)] or known), None)
+
+
+# The name and mark of all pages, and the phone's menu. Their style sheet, `style.css`, comes with the document.
+
+ICON = Path(__file__).with_name("icon.png")
+LOGO = Path(__file__).with_name("logo.svg")
+
+_MENU = component("winnow_menu", "menu.js")
+
+
+def apply() -> None:
+    """The name and mark at the top, and what closes a phone's menu."""
+    st.logo(str(LOGO), size="medium")
+    _MENU(key=state.MENU)

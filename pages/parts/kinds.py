@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pages.parts import label_vectors, one_label
 
 if TYPE_CHECKING:
-    from pages.parts.answered_rows import ReviewWords
-    from pages.parts.export_words import ExportWords
     from pages.parts.frame import ProjectPage
     from pages.parts.learner_form import Setting
-    from pages.parts.map_words import MapWords
+    from pages.parts.map_chart import MapWords
+    from pages.parts.progress_parts import StopWords
     from pages.parts.question_card import Drawing, Offer
-    from pages.parts.stop_panel import StopWords
-    from workflow.people.batches import ShownBatch
-    from workflow.room import Groups
+    from pages.parts.row_lists import ReviewWords
+    from pages.parts.words import ExportWords
+    from workflow.answering.batches import ShownBatch
+    from workflow.answering.room import Groups
+    from workflow.importing import LabelTable
+    from workflow.kinds.kind import KindSettings
+    from workflow.projects.standing import Standing
     from workflow.seat import Seat
-    from workflow.standing import Standing
 
 
 class KindParts(Protocol):
@@ -75,10 +77,10 @@ class KindParts(Protocol):
     def classes_part(self, page: ProjectPage) -> None:
         """The classes on the settings page."""
 
-    def summary(self, table: Any) -> None:
+    def summary(self, table: LabelTable) -> None:
         """What the chosen columns make of the file, on the Import page."""
 
-    def settings(self, table: Any, checks: int) -> Any:
+    def settings(self, table: LabelTable, checks: int) -> KindSettings:
         """The fields that say how the new project learns and asks. checks : per cent of blind questions by default"""
 
 

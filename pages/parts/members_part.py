@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import frame, role_words, state
+from pages.parts import frame, role_choices, state
 from pages.parts.frame import ProjectPage
 from pages.parts.words import counted
-from workflow.people import members
+from workflow.answering.room import RoomError
+from workflow.people import members, qualification
 from workflow.people.members import MemberError, MemberLine, Role
+from workflow.people.qualification import QualificationRule
 
 
 def members_part(page: ProjectPage) -> None:
@@ -40,12 +42,12 @@ def _line(page: ProjectPage, one: MemberLine, key: str) -> None:
         if one.everywhere:
             st.markdown("Owner of this Winnow: sees every project")
             return
-        roles, box = list(role_words.ROLES), f"{key}-role-{one.person_id}-{one.role}"
+        roles, box = list(role_choices.ROLES_IN_WORDS), f"{key}-role-{one.person_id}-{one.role}"
         st.selectbox(
             f"Role of {one.name}",
             roles,
             index=roles.index(one.role),
-            format_func=role_words.short,
+            format_func=role_choices.short,
             key=box,
             on_change=_change,
             args=(page, one, box),
@@ -67,7 +69,7 @@ def _change(page: ProjectPage, one: MemberLine, box: str) -> None:
     role: Role = st.session_state[box]
     _do(
         lambda: members.give_role(page.seat, [one.person_id], role),
-        f"{one.name} is {role_words.WITH_ARTICLE[role]} now",
+        f"{one.name} is {role_choices.WITH_ARTICLE[role]} now",
     )
 
 
@@ -87,7 +89,7 @@ def _add_people(page: ProjectPage, others: tuple[tuple[int, str], ...], key: str
             "Add people", list(names), format_func=names.__getitem__, key=box, placeholder="choose names"
         )
         with right:
-            role_words.role_box("As", f"{key}-as")
+            role_choices.role_box("As", f"{key}-as")
         st.form_submit_button(
             "Add them",
             type="primary",
@@ -113,7 +115,7 @@ def _add_group(page: ProjectPage, groups: tuple[tuple[int, str, int], ...], key:
         left, right = st.columns(2)
         left.selectbox("Add a group", list(words), format_func=words.__getitem__, key=box)
         with right:
-            role_words.role_box("As", f"{key}-group-as")
+            role_choices.role_box("As", f"{key}-group-as")
         st.form_submit_button(
             "Add the group",
             icon=":material/group_add:",
@@ -126,3 +128,84 @@ def _group_added(page: ProjectPage, box: str, role: str) -> None:
     with frame.refusals_said_later(MemberError):
         number = members.invite_group(page.seat, st.session_state[box], st.session_state[role])
         st.session_state[state.FLASH] = f"{counted(number, 'person', 'people')} added"
+
+
+# Qualification on the settings page: whether people answer known rows before they start, and who has passed.
+
+
+def qualification_part(page: ProjectPage) -> None:
+    """Draw it."""
+    now = qualification.overview(page.seat)
+    if not now.possible:
+        st.info(
+            "A qualification needs rows with one right label. This project asks for several labels of a row, so people "
+            "start at once.",
+            icon=":material/info:",
+        )
+        return
+    st.markdown(
+        "Before their first question here people answer known rows and see after each whether they were right. What "
+        "they say there is no answer of the project, and no model learns from it. Whoever has answered here before "
+        "goes on."
+    )
+    st.caption(
+        f"{counted(now.marked, 'row is', 'rows are')} marked for it. Mark more on the Review page, under *Example of "
+        "its class*: test rows and blind checks cannot be."
+    )
+    key, rule = f"{state.SETTINGS}-{page.project.id}-qualification", now.rule
+    with st.form(f"{key}-form", border=False):
+        st.checkbox("Ask known rows before somebody starts", value=rule is not None, key=f"{key}-on")
+        with st.container(horizontal=True):
+            st.number_input(
+                "Rows",
+                min_value=1,
+                max_value=qualification.MOST_QUALIFYING,
+                value=rule.rows if rule else min(5, max(1, now.marked)),
+                key=f"{key}-rows",
+                width=160,
+            )
+            st.number_input(
+                "Right, at least (%)",
+                min_value=1,
+                max_value=100,
+                value=round(100 * rule.share) if rule else 80,
+                step=5,
+                key=f"{key}-share",
+                width=160,
+            )
+        st.form_submit_button("Save the qualification", type="primary", on_click=_save, args=(page, key))
+    if rule is not None:
+        _people(page, key, now.people)
+
+
+def _people(page: ProjectPage, key: str, people: tuple[qualification.PersonQualified, ...]) -> None:
+    if not people:
+        st.info("Nobody is invited yet.", icon=":material/group:")
+    for one in people:
+        with st.container(
+            border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+        ):
+            st.markdown(f"**{frame.escape(one.name)}** · {one.state}")
+            if not one.may_start:
+                st.button(
+                    "Let them start",
+                    key=f"{key}-in-{one.person_id}",
+                    on_click=_let_in,
+                    args=(page, one.person_id, one.name),
+                )
+
+
+def _save(page: ProjectPage, key: str) -> None:
+    said = st.session_state
+    with frame.refusals_said_later(RoomError):
+        rule = (
+            QualificationRule(said[f"{key}-rows"], said[f"{key}-share"] / 100) if said[f"{key}-on"] else None
+        )
+        qualification.change_rule(page.seat, rule)
+        said[state.FLASH] = "Saved: the qualification"
+
+
+def _let_in(page: ProjectPage, person_id: int, name: str) -> None:
+    with frame.refusals_said_later():
+        qualification.let_in(page.seat, person_id)
+        st.session_state[state.FLASH] = f"{name} may start."

@@ -10,8 +10,8 @@ import streamlit as st
 
 from pages.parts import frame, state
 from workflow.access import NotAllowed, NotFound
-from workflow.answering import AnswerError, NotSaved, StaleQuestion
-from workflow.common.pressed import TOO_MANY, Press, wanted_of
+from workflow.answering.loop import AnswerError, NotSaved, StaleQuestion
+from workflow.answering.press import TOO_MANY, Press, wanted_of
 from workflow.saving import STORE_FAULTS
 from workflow.seat import Seat
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 import streamlit as st
 
-from pages.parts import charts
-from pages.parts.words import counted
-from workflow.progress import LabelCount
+from pages.parts import charts, frame, state
+from pages.parts.frame import ProjectPage, refusals_said_later, say_refusal
+from pages.parts.words import between, counted, percent, span
+from workflow.access import NotAllowed, NotFound, Right
+from workflow.answering import loop, oracle
+from workflow.people.figures import CountedShare, Figure, PersonFigures
+from workflow.projects import progress
+from workflow.projects.progress import LabelCount, StopRules, StopView
 
 
 def number(label: str, value: str, note: str, about: str) -> None:
@@ -23,7 +31,7 @@ def count(label: str, how_many: int, unit: str, about: str) -> None:
 
 
 def too_few(label: str, measured: int, unit: str) -> None:
-    """In the place of a figure that would be measured on fewer than `workflow.progress.FEWEST_MEASURED`."""
+    """In the place of a figure that would be measured on fewer than `workflow.projects.progress.FEWEST_MEASURED`."""
     with st.container(width=150, gap="xxsmall"):
         st.caption(label)
         st.markdown(f"too few {unit}s ({measured:,}) to measure")
@@ -63,3 +71,203 @@ def rows_per_label(labels: Sequence[LabelCount]) -> None:
     )
     if len(names) > charts.MOST_LABELS:
         st.caption(f"The first {charts.MOST_LABELS} of {len(names):,} labels; all are in the data.")
+
+
+# A dry run: Winnow answers for the owner with the truth that the table hides, so that they see it at work.
+#
+# It asks before it begins, answers a few questions once the page is drawn, and has it drawn again: figures and curves
+# move while it plays, until it is done, or stopped.
+
+ANSWERS = 50
+AT_ONCE = 5
+"""Answers between two drawings of the page."""
+PAUSE = 0.5
+"""Seconds after each drawing, so that a browser keeps up and a person sees it."""
+
+
+def watch(page: frame.ProjectPage) -> None:
+    """While it answers, how far it is and the way to stop it: above all that moves, so that it stays under the hand."""
+    begin, stop = _keys(page)
+    # Streamlit forgets widgets that the last page did not draw: whoever has left meanwhile finds it at rest.
+    if begin not in st.session_state and stop not in st.session_state:
+        st.session_state.pop(state.PLAYED, None)
+    played = st.session_state.get(state.PLAYED)
+    with st.container(horizontal=True, vertical_alignment="center"):  # what stands below keeps its place
+        if played is not None:
+            st.progress(played / ANSWERS, text=f"Dry run: {played} of {ANSWERS} answered")
+            st.button("Stop", icon=":material/stop:", key=stop, on_click=_stop)
+
+
+def offer(page: frame.ProjectPage) -> None:
+    """The question whether to begin, where the project hides true labels and the person is an owner; else nothing."""
+    if st.session_state.get(state.PLAYED) is None and oracle.can_answer(page.seat):
+        _question(_keys(page)[0])
+
+
+def _keys(page: frame.ProjectPage) -> tuple[str, str]:
+    """Of the buttons that begin it and stop it."""
+    return f"{state.PLAY}-{page.project.id}", f"{state.STOP_PLAY}-{page.project.id}"
+
+
+def _question(begin: str) -> None:
+    with st.popover(f"Dry run: let the hidden labels answer {ANSWERS}", icon=":material/smart_toy:"):
+        st.markdown(
+            "A dry run: this table hides its true labels, and Winnow answers the next questions with them, so that you "
+            "see how fast it learns. In the log these answers carry the note *simulated*. Take them back on Answer."
+        )
+        st.button(f"Let them answer {ANSWERS}", key=begin, type="primary", on_click=_begin)
+
+
+def _begin() -> None:
+    st.session_state[state.PLAYED] = 0
+
+
+def _stop() -> None:
+    _end(
+        f"Stopped: {counted(st.session_state.get(state.PLAYED, 0), 'question')} answered with the hidden truth"
+    )
+
+
+def play(page: frame.ProjectPage) -> None:
+    """While it answers: give the next few answers and have the page drawn again. Call it when everything is drawn."""
+    played = st.session_state.get(state.PLAYED)
+    if played is None:
+        return
+    time.sleep(PAUSE)
+    # Counted before: a press on the page may end this run at any moment, but no answer is given twice for it.
+    st.session_state[state.PLAYED] = played + AT_ONCE
+    try:
+        given = oracle.answer_for_me(page.seat, AT_ONCE)
+    except (oracle.NoTruth, loop.StaleQuestion, loop.NotSaved, NotAllowed, NotFound) as refusal:
+        _end(f"Stopped: {refusal}")
+    else:
+        if given < AT_ONCE or played + given >= ANSWERS:
+            _end(f"{counted(played + given, 'question')} answered with the hidden truth")
+    st.rerun()
+
+
+def _end(words: str) -> None:
+    st.session_state.pop(state.PLAYED, None)
+    st.session_state[state.FLASH] = words
+
+
+# Figures of people, as the Team page and each person's own box say them.
+
+KINDS = {
+    "is": "one class",
+    "among": "several left",
+    "not": "ruled out",
+    "none": "none of these",
+    "yes": "yes",
+    "no": "no",
+    "bad": "bad item",
+    "unsure": "cannot tell",
+}
+"""Kinds of answers, in the order of their keys."""
+
+
+def share(found: CountedShare) -> str:
+    """A measured share with its interval, or why there is none yet."""
+    if not found.enough:
+        return f"too few yet ({found.of:,})"
+    low, high = found.interval
+    return f"{percent(found.value)} ({between(low, high)})"
+
+
+def plain(found: CountedShare) -> str:
+    """A share that is only counted, so that it has no interval."""
+    return percent(found.value) if found.of else "–"
+
+
+def seconds(found: float | None) -> str:
+    return "–" if found is None else f"{found:.1f} s"
+
+
+def pace(found: PersonFigures) -> str:
+    """The median seconds of each kind of answer, in a line."""
+    return " · ".join(
+        f"{KINDS.get(one.kind, one.kind)} {one.seconds:.1f} s ({counted(one.answers, 'answer')})"
+        for one in found.pace
+    )
+
+
+def seen(found: PersonFigures) -> str:
+    return "–" if found.last_seen is None else f"{span(datetime.now(UTC) - found.last_seen)} ago"
+
+
+def figure(found: Figure) -> str:
+    """A measure of agreement with its interval."""
+    return f"{found.value:.2f} (between {found.low:.2f} and {found.high:.2f})"
+
+
+# The stop panel: what each rule says, and where the owner sets them.
+
+TITLES = {"goal": "Goal", "settled": "Settled", "flat": "Curve flat", "budget": "Budget"}
+FIELDS = ("settled", "share", "flat", "within", "over", "budget", "answers")
+"""The fields of the editor, by the ends of their widget keys."""
+
+
+@dataclass(frozen=True)
+class StopWords:
+    """The lines of the editor."""
+
+    settled: str
+    settled_help: str
+    flat_help: str
+    within: str
+    over: str
+    budget: str
+
+
+def announce(view: StopView) -> None:
+    """One line on top where a rule says stop."""
+    if view.reached:
+        words = " ".join(one.words for one in view.reached)
+        st.success(f"Time to stop: {words} You may go on asking if you want.", icon=":material/flag:")
+
+
+def panel(page: ProjectPage, view: StopView, words: StopWords) -> None:
+    """Each rule with what it has come to; any one of them is enough. The owner changes them here."""
+    with st.container(border=True):
+        st.markdown("###### When to stop")
+        if not view.verdicts:
+            st.caption("No rule is set: asking goes on until nothing is open.")
+        for one in view.verdicts:
+            icon = ":green[:material/check_circle:]" if one.reached else ":material/hourglass_empty:"
+            st.markdown(f"{icon} **{TITLES[one.rule]}** · {one.words}")
+        if len(view.verdicts) > 1:
+            st.caption("Any one of these is enough. They tell you; nobody is kept from answering.")
+        if page.project.may(Right.OWN):
+            _editor(page, view, words)
+
+
+def _editor(page: ProjectPage, view: StopView, words: StopWords) -> None:
+    rules, at = view.rules, f"stop-{page.project.id}"
+    with st.popover("Change the rules", icon=":material/tune:"):
+        say_refusal()
+        with st.form(f"{at}-form", border=False):
+            st.toggle(words.settled, rules.settled is not None, key=f"{at}-settled", help=words.settled_help)
+            share = 100 * (rules.settled or 1.0)
+            st.number_input("Share settled (%)", 1.0, 100.0, share, 1.0, format="%g", key=f"{at}-share")
+            st.toggle("Curve flat", rules.flat_within is not None, key=f"{at}-flat", help=words.flat_help)
+            within = 100 * (rules.flat_within or StopRules().flat_within or 0.01)
+            st.number_input(words.within, 0.1, 100.0, within, 0.5, format="%g", key=f"{at}-within")
+            st.number_input(words.over, 1, 1_000_000, rules.flat_over, key=f"{at}-over")
+            st.toggle("Budget", rules.budget is not None, key=f"{at}-budget")
+            budget = rules.budget or page.project.n_to_ask or 1
+            st.number_input(words.budget, 1, 100_000_000, budget, key=f"{at}-answers")
+            st.form_submit_button("Save", type="primary", on_click=_save, args=(page, view, at))
+
+
+def _save(page: ProjectPage, view: StopView, at: str) -> None:
+    """Called before the page is drawn: a drawing is broken off when the model changes, and would lose the press."""
+    chosen = {name: st.session_state[f"{at}-{name}"] for name in FIELDS}
+    rules = StopRules(
+        goal=view.rules.goal,
+        settled=round(chosen["share"] / 100, 6) if chosen["settled"] else None,
+        flat_within=round(chosen["within"] / 100, 6) if chosen["flat"] else None,
+        flat_over=int(chosen["over"]),
+        budget=int(chosen["answers"]) if chosen["budget"] else None,
+    )
+    with refusals_said_later():
+        progress.change_stop_rules(page.seat, rules)

@@ -11,17 +11,17 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from pages.parts import state
-from pages.parts.answer_words import NAMED, in_words
+from pages.parts.answers import NAMED, in_words
 from pages.parts.components import component
 from pages.parts.presses import wanted
 from pages.parts.words import shortened
-from workflow.answering import SimilarRow
-from workflow.common.files import address
-from workflow.common.rows import RowView
-from workflow.common.thumbnails import small_address
-from workflow.people import pressing
+from workflow.answering import press
+from workflow.answering.loop import SimilarRow
+from workflow.files.media import small_address
+from workflow.files.stored import address
+from workflow.projects.standing import Saved, Standing
+from workflow.rows.row import RowView
 from workflow.seat import Seat
-from workflow.standing import Saved, Standing
 
 
 def card_of(kind: str) -> ComponentRenderer:
@@ -159,7 +159,7 @@ def draw_card(
     here = {
         "project": seat.project_id,
         "person": seat.person_id,
-        "route": None if together else f"{pressing.PATH.lstrip('/')}/{seat.project_id}",
+        "route": None if together else f"{press.PATH.lstrip('/')}/{seat.project_id}",
         "similar": st.session_state.get(state.SIMILAR),
         "panel": st.session_state.get(state.PANEL),
         "examples": bool(st.session_state.get(state.EXAMPLES)),

@@ -1,5 +1,6 @@
 """Widgets that choose columns, and what was chosen, kept whether they are drawn or not. What a person chooses is
-theirs: it leaves whatever other role had the column, and does not come back to that by itself."""
+theirs: it leaves whatever other role had the column, and does not come back to that by itself.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import state
+from workflow.access import Role
 from workflow.importing import Roles, Upload, freed, newly_named
 
 ROLES = tuple(one.name for one in fields(Roles))
@@ -56,12 +58,12 @@ class Choices:
         place.multiselect(label, self.columns, key=key, help=hint, on_change=self._take, args=(role,))
         return tuple(self.held[role])
 
-    def kept(self, name: str, value: Any) -> dict[str, Any]:
+    def kept(self, name: str, value: object) -> dict[str, Any]:
         """Arguments of a widget for a choice that is no column. value : at first"""
         key = self._shown(name, self.held.setdefault(name, value))
         return {"key": key, "on_change": self._keep, "args": (name,)}
 
-    def _shown(self, name: str, value: Any) -> str:
+    def _shown(self, name: str, value: object) -> str:
         """The key of a widget that is about to be drawn with this value."""
         key = f"chosen-{self.key}-{name}"
         if key not in st.session_state or st.session_state[key] != value:
@@ -99,3 +101,31 @@ def choices_of(upload: Upload, key: str) -> Choices:
 
 def _listed(value: str | Sequence[str] | None) -> list[str]:
     return [value] if isinstance(value, str) and value else list(value or ())
+
+
+# Roles in a project, in the words of pages.
+
+ROLES_IN_WORDS = {
+    Role.ANNOTATOR: "Annotator: answers, and sees their own answers",
+    Role.REVIEWER: "Reviewer: answers, sees and corrects everybody's answers",
+    Role.VIEWER: "Viewer: looks at rows and progress, and answers nothing",
+    Role.OWNER: "Owner: does everything, also settings, export and sharing",
+}
+"""What each may do, the commonest first."""
+
+WITH_ARTICLE = {
+    Role.ANNOTATOR: "an annotator",
+    Role.REVIEWER: "a reviewer",
+    Role.VIEWER: "a viewer",
+    Role.OWNER: "an owner",
+}
+
+
+def short(role: Role) -> str:
+    """One word."""
+    return role.value.capitalize()
+
+
+def role_box(label: str, key: str) -> None:
+    """A box to choose a role for somebody new."""
+    st.selectbox(label, list(ROLES_IN_WORDS), format_func=ROLES_IN_WORDS.__getitem__, key=key)

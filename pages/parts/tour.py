@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts import frame, state
 from workflow import demos
-from workflow.demos import tours
+from workflow.demos import making
 
 QUESTIONS = "annotate.py"
 """The page with a question on it, whose choices a tour must not push out of sight."""
@@ -91,7 +91,7 @@ def tour(page: frame.ProjectPage, here: str) -> None:
     here : the page on which it stands; one that a step sends to begins with that step
     """
     demo = demos.BY_NAME.get(page.project.name)
-    if demo is None or tours.ended(page.seat):
+    if demo is None or making.ended(page.seat):
         return
     steps = STEPS[demo.key]
     at = f"{state.TOUR}-{page.project.id}"
@@ -110,7 +110,7 @@ def tour(page: frame.ProjectPage, here: str) -> None:
 
 
 def _fold(at: str) -> None:
-    """On a phone the tour is one line above the question until it is opened (`style.py`); elsewhere nothing is seen of
+    """On a phone the tour is one line above the question until it is opened (`style.css`); elsewhere nothing is seen of
     this button."""
     opened = f"{at}-opened"
     if st.session_state.setdefault(opened, False):
@@ -129,4 +129,4 @@ def _go_to(at: str, place: int) -> None:
 
 def _end(page: frame.ProjectPage) -> None:
     with frame.refusals_said_later():
-        tours.end(page.seat)
+        making.end(page.seat)

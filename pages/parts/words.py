@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 
@@ -53,3 +55,22 @@ def size(count: int) -> str:
 def shortened(text: str, most: int) -> str:
     """The beginning of the text, with an ellipsis where more follows."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+# What the Export page says for each kind of project.
+
+
+@dataclass(frozen=True)
+class ExportWords:
+    """counted : what the summary counts      sources : what each source means      about : what a file holds
+
+    rows : each of `workflow.exporting.files.CHOICES`      sure : which rows are sure
+    nothing : said where a choice has none
+    """
+
+    counted: str
+    sources: Mapping[str, str]
+    about: str
+    rows: Mapping[str, str]
+    sure: str
+    nothing: Mapping[str, str]

@@ -20,9 +20,7 @@ from plcore.crowd.guessing import (
     what_they_say,
     who_is_guessing,
 )
-from plcore.crowd.label_vectors import votes_by_label
-from plcore.crowd.majority import majority
-from plcore.crowd.votes import CrowdVotes, read_votes
+from plcore.crowd.votes import CrowdVotes, majority, read_votes, votes_by_label
 
 __all__ = [
     "LEAST_ROWS",

@@ -17,8 +17,7 @@ from scipy import sparse, special
 from sklearn.metrics import cohen_kappa_score
 from sklearn.utils import check_random_state
 
-from plcore.common.checks import check_choice, check_int
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, RandomState, check_choice, check_int
 from plcore.crowd.votes import read_votes
 
 LEAST_ROWS = 30
@@ -71,7 +70,7 @@ def krippendorff_alpha(
     votes: Any,
     distance: str = "nominal",
     n_bootstrap: int = 0,
-    random_state: Any = None,
+    random_state: RandomState = None,
     *,
     least_rows: int = 1,
 ) -> Agreement | tuple[Agreement, float, float]:
@@ -110,7 +109,7 @@ def krippendorff_alpha(
 def gwet_ac1(
     votes: Any,
     n_bootstrap: int = 0,
-    random_state: Any = None,
+    random_state: RandomState = None,
     *,
     n_values: int | None = None,
     least_rows: int = LEAST_ROWS,
@@ -204,7 +203,7 @@ def _with_interval(
     figure: Any,
     n_shared: int,
     n_bootstrap: int,
-    random_state: Any,
+    random_state: RandomState,
     least_rows: int,
     n_rows: int | None = None,
 ) -> Agreement | tuple[Agreement, float, float]:

@@ -26,8 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.checks import is_real
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, is_real
 from plcore.crowd.dawid_skene import DawidSkene
 from plcore.crowd.votes import CrowdVotes, read_votes
 
@@ -127,7 +126,9 @@ def check_guessing(right: Any, chance: Any) -> GuessCheck:
     )
 
 
-def who_is_guessing(votes: Any, candidates: Any = None, known: Any = None) -> dict[Hashable, GuessCheck]:
+def who_is_guessing(
+    votes: Any, candidates: LabelsLike | None = None, known: Any = None
+) -> dict[Hashable, GuessCheck]:
     """{annotator: check} of everybody, each held against what all but they say, in the order of the votes.
 
     votes, candidates : as for `DawidSkene.fit`; the candidates of a row are the choices that were shown

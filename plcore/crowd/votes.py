@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from plcore.common.checks import is_whole
-from plcore.common.types import AnyArray, BoolArray, IntArray
-from plcore.common.words import listed, shortened
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, is_whole
+from plcore.arrays.words import listed, shortened
 from plcore.labels.candidates import check_candidates, holds_sets, infer_labels
 
 COLUMNS = ("row", "annotator", "labels")
@@ -124,7 +123,7 @@ def _row(number: int, row: Any) -> int:
     return int(row)
 
 
-def _missing(value: Any) -> bool:
+def _missing(value: object) -> bool:
     return (
         value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value))
     )
@@ -204,3 +203,70 @@ def _with_columns(
     wider = np.zeros((len(matrix), len(every)), dtype=bool)
     wider[:, [every.index(name) for name in names]] = matrix
     return wider, np.asarray(infer_labels(np.array(every, dtype=object)))
+
+
+# What most people say.
+
+SAME = 1e-9
+"""Sums of shares that differ by less are the same: three thirds are one."""
+
+
+def majority(votes: Any, candidates: LabelsLike | None = None) -> AnyArray:
+    """(n,) the class with most votes of each row; None where classes are tied, and where nobody has voted.
+
+    A vote for several classes counts for each in equal shares. With candidates only classes inside them count, and a
+    set is shared by those of its classes; a vote with none inside counts nothing. Forms and errors as in `read_votes`.
+    """
+    read = read_votes(votes, candidates)
+    inside = read.masks & read.candidates[read.rows]
+    counts = np.zeros(read.candidates.shape)
+    np.add.at(counts, read.rows, inside / np.maximum(inside.sum(axis=1, keepdims=True), 1))
+    most = counts.max(axis=1, keepdims=True)
+    alone = ((counts > most - SAME).sum(axis=1) == 1) & (most[:, 0] > 0)
+    found = np.empty(len(counts), dtype=object)
+    names = read.classes.tolist()
+    for row in np.flatnonzero(alone):
+        found[row] = names[int(counts[row].argmax())]
+    return found
+
+
+# Answers about label vectors as votes: every label is a question of its own, with the classes yes and no.
+
+YES, NO = "yes", "no"
+VECTOR_COLUMNS = ("row", "annotator", "label", "value")
+VALUES = {1: YES, 0: NO}
+"""True and False are 1 and 0 to Python."""
+
+
+def votes_by_label(cells: Any) -> dict[Any, list[tuple[Any, Any, str]]]:
+    """{label: votes} from what people said of single labels, labels in the order they first come.
+
+    cells : DataFrame with the columns row, annotator, label, value; or a sequence of such fours. value: 1 or True for
+        yes, 0 or False for no, -1, None or NaN where it was not asked, which is no vote
+    The votes of a label are (row, annotator, "yes" or "no"), for `DawidSkene`, `krippendorff_alpha` and the others.
+    Raises ValueError naming the first cell that is none of these, counted from 0.
+    """
+    if isinstance(cells, pd.DataFrame):
+        if missing := [name for name in VECTOR_COLUMNS if name not in cells.columns]:
+            raise ValueError(
+                f"cells must have the columns {', '.join(map(repr, VECTOR_COLUMNS))}; {missing[0]!r} is missing."
+            )
+        cells = zip(*(cells[name].tolist() for name in VECTOR_COLUMNS), strict=True)
+    if not isinstance(cells, Iterable) or isinstance(cells, str):
+        raise ValueError(f"cells must be a DataFrame or a sequence of fours. Got {shortened(repr(cells))}.")
+    found: dict[Any, list[tuple[Any, Any, str]]] = {}
+    for number, cell in enumerate(cells):
+        if not isinstance(cell, tuple | list) or len(cell) != 4:
+            raise ValueError(
+                f"Every cell must be (row, annotator, label, value); cell {number} is {shortened(repr(cell))}."
+            )
+        row, annotator, label, value = cell
+        votes = found.setdefault(label, [])
+        if value is None or value is pd.NA or value != value or value == -1:
+            continue
+        if value not in VALUES:
+            raise ValueError(
+                f"Cell {number}: value must be 1 (yes), 0 (no) or -1 (not asked). Got {shortened(repr(value))}."
+            )
+        votes.append((row, annotator, VALUES[int(value)]))
+    return found

@@ -6,41 +6,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from plcore.evaluation.automatic import AutoPLClassifier
-from plcore.evaluation.calibration import PLCalibratedClassifier
 from plcore.evaluation.comparison import compare_learners
 from plcore.evaluation.contamination import contaminate
 from plcore.evaluation.estimates import (
     ControlCounts,
     Estimate,
+    Progressive,
     control_accuracy,
     control_rows_measured,
+    exact_interval,
+    progressive_validation,
     stratified_accuracy,
+    wilson_interval,
 )
-from plcore.evaluation.grids import PARAMETER_GRIDS, PRECISE_GRID, precise_folds
-from plcore.evaluation.intervals import exact_interval, wilson_interval
+from plcore.evaluation.learners import PARAMETER_GRIDS, PRECISE_GRID, precise_folds
 from plcore.evaluation.learning_curves import LearningCurve, Reach, fit_learning_curve
-from plcore.evaluation.metrics import error_rate
-from plcore.evaluation.outside import OutsideRate, outside_probabilities, outside_rate
-from plcore.evaluation.parts.replays import ReplayedRuns, replay_in_blocks
-from plcore.evaluation.progressive import Progressive, progressive_validation
-from plcore.evaluation.random_order import RandomOrderLine
-from plcore.evaluation.replay import Replay, ask_oracle, replay
-from plcore.evaluation.scores import (
+from plcore.evaluation.metrics import (
+    OutsideRate,
     Precision,
     ScoredCandidates,
+    error_rate,
+    outside_probabilities,
+    outside_rate,
     precision_above,
     precision_by_label,
     precision_by_score,
     scored_candidates,
 )
+from plcore.evaluation.random_order import RandomOrderLine
+from plcore.evaluation.replay import Replay, ReplayedRuns, ask_oracle, replay, replay_in_blocks
 from plcore.evaluation.shortlists import (
+    PLCalibratedClassifier,
     checks_needed,
     conformal_sets,
     conformal_threshold,
     conformity_scores,
 )
-from plcore.labels.accuracy import candidate_accuracy
-from plcore.labels.folds import PartialKFold
+from plcore.labels.accuracy import PartialKFold, candidate_accuracy
 
 if TYPE_CHECKING:
     from plcore.evaluation.ensembles import PLBaggingClassifier, PLVotingClassifier

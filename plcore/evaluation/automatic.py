@@ -14,13 +14,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.common.checks import is_whole
-from plcore.common.types import AnyArray, FloatArray, StepProgress
+from plcore.arrays.types import AnyArray, FloatArray, MatrixLike, StepProgress, is_whole
 from plcore.evaluation.comparison import compare_learners
 from plcore.evaluation.learners import STAY, fit_learner, last_step, read_learners
 from plcore.labels.candidates import holds_sets, is_candidate_matrix
-from plcore.labels.estimators import PartialLabelClassifier
-from plcore.labels.training import check_features, check_training
+from plcore.labels.training import PartialLabelClassifier, check_features, check_training
 
 FIGURES = ("consistency", "kappa", "accuracy")
 
@@ -146,17 +144,17 @@ class AutoPLClassifier(PartialLabelClassifier):
             X = X.toarray()
         return np.asarray(getattr(self.estimator_, method)(X))
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: MatrixLike) -> AnyArray:
         """(n,) the predictions of `estimator_`, members of `classes_`."""
         return self._ask("predict", X)
 
     @available_if(_winner_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """(n, m) scores of `estimator_`, for m = 2 (n,) = s1 - s0; learners have scales of their own."""
         return self._ask("decision_function", X)
 
     @available_if(_winner_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """(n, m) probabilities, where `estimator_` has them."""
         return self._ask("predict_proba", X)
 

@@ -2,28 +2,262 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from hashlib import sha256
+from pathlib import Path
+from time import sleep
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length
 
-from plcore.common.checks import check_int, is_real, is_whole
-from plcore.common.runners import Blocks
-from plcore.common.seeds import draw_seed
-from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, IntArray, StepProgress
-from plcore.evaluation.criterion import choose
-from plcore.evaluation.learners import STAY, LearnerEntry, read_learners
-from plcore.evaluation.parts.fits import try_in_blocks
-from plcore.evaluation.trials import Budget, Fold, Trial, TrialRows
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    IntArray,
+    Matrix,
+    RandomState,
+    StepProgress,
+    check_int,
+    draw_seed,
+    is_real,
+    is_whole,
+)
+from plcore.blocks import BlockJob, Blocks, RunnerError, remove_halves
+from plcore.blocks.parts import check_code
+from plcore.blocks.runner import LOOK
+from plcore.evaluation.learners import LEARNER_ENTRIES, STAY, LearnerEntry, choose, read_learners
+from plcore.evaluation.trials import Budget, Fit, Fold, Trial, TrialRows, setting_words
+from plcore.labels.accuracy import PartialKFold
 from plcore.labels.candidates import check_candidates, name_rows
-from plcore.labels.folds import PartialKFold
 from plcore.labels.weights import check_candidate_weights, prior_labels
+
+# The rows that fits and replays are made on, written once as part files, so that jobs name them and carry none.
+
+DENSE = "dense"
+_SPARSE = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+
+
+@dataclass(frozen=True)
+class _Kept(BlockJob):
+    """An array under the name of its content."""
+
+    digest: str
+
+
+@dataclass(frozen=True)
+class KeptFeatures:
+    """Where features (n, d) lie. form : DENSE, or the class of sparse ones      parts : the names of their arrays"""
+
+    form: str
+    parts: tuple[str, ...]
+    shape: tuple[int, int]
+
+
+def keep_array(folder: Path, array: AnyArray) -> str:
+    """Write an array to the folder, unless it is there; the name of its part."""
+    array = np.asarray(array)
+    by_columns = array.flags.f_contiguous and not array.flags.c_contiguous  # sums go the way that rows lie
+    flat = array.ravel(order="F" if by_columns else "C")
+    digest = sha256(f"{array.dtype.str} {array.shape} {by_columns} ".encode())
+    digest.update(flat.view(np.uint8).data)
+    job = _Kept(folder, digest.hexdigest(), code="")
+    if not job.path.exists():
+        job.write(array)
+    return job.part
+
+
+def keep_features(folder: Path, X: Any) -> KeptFeatures:
+    """Write features, dense or CSR. Raises ValueError for sparse ones of another form."""
+    if not sparse.issparse(X):
+        array = np.asarray(X)
+        return KeptFeatures(DENSE, (keep_array(folder, array),), (len(array), array.shape[1]))
+    form = type(X).__name__
+    if form not in _SPARSE:
+        raise ValueError(f"X must be dense or CSR to be shared with workers. Got {form}.")
+    arrays: Sequence[AnyArray] = (X.data, X.indices, X.indptr)
+    return KeptFeatures(form, tuple(keep_array(folder, one) for one in arrays), tuple(X.shape))
+
+
+def kept_features(job: BlockJob, kept: KeptFeatures) -> Any:
+    """The features, mapped: what a job does not look at is not read."""
+    arrays = [job.read(name) for name in kept.parts]
+    if kept.form == DENSE:
+        return arrays[0]
+    return _SPARSE[kept.form](tuple(arrays), shape=kept.shape, copy=False)
+
+
+# The fits of a comparison of learners in blocks: one job for a learner's setting and fold.
+
+USED_UP = Fit()
+"""A fit that the budget has left nothing for."""
+KEPT = "kept"
+"""In place of an error: it ended well, and its part tells of it."""
+SEEN_WITHIN = 90
+"""Looks for a part that a worker has left, about a second apart: over NFS what was looked for before it was there, is
+found only after a minute."""
+
+
+@dataclass(frozen=True)
+class FitJob(BlockJob):
+    """Writes what a learner predicts for one fold, fitted on the others.
+
+    setting : its number among those of the learner, whose values are `parameters`, in words
+    candidates, weights, train, test : names of parts; '' without weights      n_folds : of all
+    """
+
+    learner: str
+    setting: int
+    parameters: str
+    fold: int
+    n_folds: int
+    features: KeptFeatures
+    candidates: str
+    weights: str
+    train: str
+    test: str
+
+    def __str__(self) -> str:
+        setting = f" with {self.parameters}" if self.parameters else ""
+        return f"The fit of {self.learner}{setting} on fold {self.fold + 1} of {self.n_folds}"
+
+
+class AskedFit(NamedTuple):
+    """A job, and the CPU seconds that are left for it; None: no end. These do not name a part."""
+
+    job: FitJob
+    seconds: float | None
+
+    def __str__(self) -> str:
+        return str(self.job)
+
+
+def make_fit(asked: AskedFit) -> Fit:
+    """Make one fit; a part is left by one that ended well. What it predicted is in the part, and not told."""
+    job = asked.job
+    check_code(job.code)  # one that fails leaves no part, whose writing would check it
+    fold = (np.array(job.read(job.train)), np.array(job.read(job.test)))
+    rows = TrialRows(
+        kept_features(job, job.features),
+        job.read(job.candidates),
+        job.read(job.weights) if job.weights else None,
+        [fold],
+    )
+    made = rows.fit(LEARNER_ENTRIES[job.learner], job.setting, 0, Budget(asked.seconds))
+    if made.predicted is None:
+        return made
+    words = json.dumps(made.warned)
+    form = [("seconds", "<f8"), ("warned", f"<U{len(words)}"), ("predicted", "<i8", made.predicted.shape)]
+    job.write(np.array([(made.seconds, words, made.predicted)], dtype=form))
+    return Fit(None, made.seconds, failed=KEPT)
+
+
+def read_fit(job: FitJob) -> Fit:
+    """What a part tells."""
+    (told,) = job.read(job.part)
+    predicted: IntArray = np.array(told["predicted"], dtype=np.int64)
+    return Fit(predicted, float(told["seconds"]), tuple(json.loads(str(told["warned"]))))
+
+
+def _left(job: FitJob) -> Fit:
+    """As `read_fit`, of a part that a worker has left just now. Raises RunnerError where it is not seen here."""
+    for _ in range(SEEN_WITHIN):
+        with suppress(FileNotFoundError):
+            return read_fit(job)
+        sleep(LOOK)
+    raise RunnerError(
+        f"{job} was made, but its part {job.path} is not seen here. Fix: share the folder under the same path; over "
+        "NFS mount it with lookupcache=positive."
+    )
+
+
+def try_in_blocks(
+    blocks: Blocks,
+    asked: Sequence[tuple[LearnerEntry, TrialRows]],
+    budget: float | None = None,
+    progress: StepProgress | None = None,
+) -> list[Trial]:
+    """What came of each learner, its fits made by whoever makes them. Parts that are there are not made anew.
+
+    asked : each learner of `LEARNER_ENTRIES` with what it is tried on, the same folds for all
+    budget, progress : as `compare_learners`
+    Raises ValueError for another learner, and BlockError, RunnerError.
+    """
+    unknown = [entry.name for entry, _ in asked if LEARNER_ENTRIES.get(entry.name) is not entry]
+    if unknown:
+        raise ValueError(
+            f"Others can make fits only of learners that the library has by name, not of {', '.join(unknown)}. Fix: "
+            "leave blocks out."
+        )
+    jobs = [job for number in range(len(asked)) for job in _jobs(blocks, *asked[number])]
+    found = {job: read_fit(job) for job in jobs if job.path.exists()}
+    spent = sum(fit.seconds for fit in found.values())
+    failed: dict[
+        str, int
+    ] = {}  # the first fit, by its number among the jobs, that each learner has failed in
+
+    def missing() -> Iterator[AskedFit]:
+        for number, job in enumerate(jobs):
+            if budget is not None and spent >= budget:
+                return
+            if job not in found and number < failed.get(job.learner, len(jobs)):
+                yield AskedFit(job, None if budget is None else budget - spent)
+
+    def tell() -> None:
+        if progress is not None:
+            now = next((job for job in jobs if job not in found), jobs[-1])
+            progress(len(found), len(jobs), now.learner)
+
+    tell()
+    for (job, _), fit in blocks.runner.map(make_fit, missing(), tell):
+        found[job] = fit = _left(job) if fit.failed == KEPT else fit
+        spent += fit.seconds
+        if fit.failed:
+            failed[job.learner] = min(failed.get(job.learner, len(jobs)), jobs.index(job))
+        tell()
+    made = {(job.learner, job.setting, job.fold): fit for job, fit in found.items()}
+    remove_halves(blocks.folder)
+
+    def fit_of(name: str, setting: int, fold: int) -> Fit:
+        return made.get((name, setting, fold), USED_UP)
+
+    return [rows.gather(entry, partial(fit_of, entry.name), budget) for entry, rows in asked]
+
+
+def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
+    """The jobs of a learner, in the order in which `TrialRows.gather` asks for what came of them."""
+    folder = blocks.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    features = keep_features(folder, rows.X)
+    candidates = keep_array(folder, rows.candidates)
+    weights = "" if rows.candidate_weights is None else keep_array(folder, rows.candidate_weights)
+    folds = [(keep_array(folder, train), keep_array(folder, test)) for train, test in rows.folds]
+    return [
+        FitJob(
+            folder,
+            learner=entry.name,
+            setting=setting,
+            parameters=setting_words(parameters),
+            fold=fold,
+            n_folds=len(folds),
+            features=features,
+            candidates=candidates,
+            weights=weights,
+            train=train,
+            test=test,
+        )
+        for setting, parameters in enumerate(entry.settings)
+        for fold, (train, test) in enumerate(folds)
+    ]
+
 
 UNKNOWN = -1  # the column of a true label that is missing
 
@@ -45,7 +279,7 @@ def compare_learners(
     """Which learner is best on these rows: one row of figures for each, the best one marked.
 
     Every row is held out once and predicted by a fit on the other folds. Learners are compared by kappa: how much more
-    often their predictions are inside the candidate sets than by chance (`plcore.evaluation.criterion`). The kernel
+    often their predictions are inside the candidate sets than by chance (`plcore.evaluation.learners`). The kernel
     ridge is kept where its kappa is within .02 of the highest. Where true labels are known for some rows, accuracy on
     them comes first: learners that cannot be told from the most accurate one by a paired test at level .05 are a tie,
     which goes by kappa. No true label is ever trained on.
@@ -55,10 +289,9 @@ def compare_learners(
     training part, so its figures are not.
 
     X : (n, d) features, dense or CSR      candidates : candidate matrix (n, m) or label vector (n,)
-    learners : None: the library's own, the cheapest first: "plknn", "kernelridge", "clpl", "plsvc", "lmplane", "m3pl";
-        "all": their rivals after them, as they come: "plaknn", "sure", "regisl", "plaggd", "plcl", "lsbcmm", "plgp"; a
-        sequence of such names; or a mapping of names to unfitted estimators, which learn from a candidate matrix. They
-        are tried in this order.
+    learners : None: those of `plcore.evaluation.learners.LEARNER_ENTRIES` with `by_default`, the cheapest first;
+        "all": the baselines after them; a sequence of names; or a mapping of names to unfitted estimators, which learn
+        from a candidate matrix. They are tried in this order.
     cv : number of folds (`PartialKFold`), at least 2, or a scikit-learn splitter that holds out no row twice
     y_true : (n,) true labels, members of the classes, where they are known; NaN or None elsewhere. Any other label is
         one that no prediction meets.
@@ -142,7 +375,7 @@ def true_columns(y_true: Any, classes: AnyArray, n: int) -> IntArray:
     return columns
 
 
-def _held_out_folds(cv: Any, X: Any, candidates: BoolArray, random_state: Any) -> list[Fold]:
+def _held_out_folds(cv: Any, X: Matrix, candidates: BoolArray, random_state: RandomState) -> list[Fold]:
     """Train and test rows of each fold, no row tested twice."""
     if is_whole(cv):
         check_int("cv", cv, 2)

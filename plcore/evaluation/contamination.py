@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, Matrix
 from plcore.labels.candidates import CandidateError, check_candidates, holds_sets, is_candidate_matrix
 
 MODELS = ("random", "bayes", "size")
@@ -77,7 +77,7 @@ def _among(candidates: BoolArray, names: AnyArray, classes: Any) -> BoolArray:
     return result
 
 
-def _check_probability(name: str, value: Any, needed: str = "") -> None:
+def _check_probability(name: str, value: object, needed: str = "") -> None:
     if not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name} must be a probability in [0, 1]{needed}. Got {value!r}.")
 
@@ -97,7 +97,7 @@ def _add_exactly(candidates: BoolArray, p: float, r: int, rng: np.random.Generat
     candidates[rows[:, None], np.argsort(draw, axis=1, kind="stable")[:, :r]] = True
 
 
-def _rank_of_others(X: Any, truth: BoolArray) -> IntArray:
+def _rank_of_others(X: Matrix, truth: BoolArray) -> IntArray:
     """(n, m) rank 1..m-1 of each other label in increasing posterior; the true label has 0. Ties by class order."""
     if X is None:
         raise ValueError(

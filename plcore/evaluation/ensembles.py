@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import check_consistent_length
 
-from plcore.common.types import AnyArray, BoolArray
+from plcore.arrays.types import AnyArray, BoolArray, LabelsLike, Matrix, MatrixLike
 from plcore.labels.candidates import check_candidates
-from plcore.labels.estimators import CandidateScoreMixin
-from plcore.labels.training import require_y
+from plcore.labels.training import CandidateScoreMixin, require_y
 from plcore.neighbors.classifier import PLKNeighborsClassifier
 
 
@@ -25,7 +25,7 @@ class PLVotingClassifier(CandidateScoreMixin, VotingClassifier):  # type: ignore
     """
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> PLVotingClassifier:
+    def fit(self, X: MatrixLike, y: LabelsLike, **fit_params: Any) -> PLVotingClassifier:
         """Fit every learner on X (n, d) and y: labels (n,), candidates (n, m) or n sets of class names.
 
         fit_params : `sample_weight` (n,), for learners that all take it
@@ -51,7 +51,9 @@ class PLBaggingClassifier(CandidateScoreMixin, BaggingClassifier):  # type: igno
     classes_: AnyArray
     n_classes_: int
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PLBaggingClassifier:
+    def fit(
+        self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
+    ) -> PLBaggingClassifier:
         """Fit on X (n, d) and y: labels (n,), candidates (n, m) or n sets of class names.
 
         sample_weight : (n,) rows are drawn in proportion to it
@@ -59,7 +61,7 @@ class PLBaggingClassifier(CandidateScoreMixin, BaggingClassifier):  # type: igno
         """
         require_y(self, y)
         candidates, self.classes_ = check_candidates(y)
-        super().fit(X, candidates, sample_weight)
+        super().fit(X, candidates, sample_weight=sample_weight)
         return self
 
     def _get_estimator(self) -> Any:
@@ -70,7 +72,7 @@ class PLBaggingClassifier(CandidateScoreMixin, BaggingClassifier):  # type: igno
         self.n_classes_ = len(self.classes_)
         return y
 
-    def _set_oob_score(self, X: Any, y: BoolArray) -> None:
+    def _set_oob_score(self, X: Matrix, y: BoolArray) -> None:
         super()._set_oob_score(X, y.argmax(axis=1))
         shares = self.oob_decision_function_
         seen = np.flatnonzero(np.isfinite(shares).all(axis=1))

@@ -12,9 +12,70 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import special
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
-from plcore.common.types import FloatArray
-from plcore.evaluation.intervals import LEVEL, exact_interval
+from plcore.arrays.types import AnyArray, FloatArray, IntArray, LabelsLike, Matrix
+from plcore.labels.candidates import (
+    CandidateError,
+    candidates_among,
+    check_candidates,
+    holds_sets,
+    is_candidate_matrix,
+)
+
+# Intervals of a share seen in a number of trials.
+#
+# Two of them, each for its purpose. `wilson_interval` holds its level on average and is short: it stands round what
+# is measured on held-out rows, of which there are many; and round every figure of label vectors, blind checks too,
+# for cells of one row are alike and their number of independent trials is no whole number. `exact_interval` (Clopper-
+# Pearson) holds its level for every true share: it stands round what blind checks of one label among candidates say,
+# of which there are few and by which people decide to stop.
+
+LEVEL = 0.95
+
+
+def wilson_interval(share: Any, n: Any, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
+    """(low, high) of the share seen in n trials, arrays of one shape; NaN where n is 0 or the share is NaN.
+
+    share : in [0, 1]      n : may be no whole number, as an effective sample size is
+    Wilson (1927): unlike the normal interval it never leaves [0, 1]. Raises ValueError unless 0 < level < 1.
+    """
+    _check_level(level)
+    share, n = np.broadcast_arrays(np.asarray(share, dtype=np.float64), np.asarray(n, dtype=np.float64))
+    z = special.ndtri((1 + level) / 2)
+    n = np.where(n > 0, n, np.nan)
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def exact_interval(right: Any, n: Any, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
+    """(low, high) of the share behind `right` hits in n trials, arrays of one shape; [0, 1] where n is 0.
+
+    Clopper and Pearson (1934), by quantiles of the Beta distribution: at least `level` for every n and share.
+    Raises ValueError unless 0 <= right <= n and 0 < level < 1.
+    """
+    right, n = np.broadcast_arrays(np.asarray(right, dtype=np.float64), np.asarray(n, dtype=np.float64))
+    if (wrong := ~((right >= 0) & (right <= n))).any():  # NaN fails it too
+        raise ValueError(
+            f"right must be between 0 and n everywhere. Got {right[wrong][0]:g} of {n[wrong][0]:g}."
+        )
+    _check_level(level)
+    tail = (1 - level) / 2
+    missed = n - right
+    # Parameters of 0 have no quantile: the bound is the end of the range there.
+    low = special.betaincinv(np.maximum(right, 1), missed + 1, tail)
+    high = special.betaincinv(right + 1, np.maximum(missed, 1), 1 - tail)
+    return np.where(right > 0, low, 0.0), np.where(missed > 0, high, 1.0)
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be a number in (0, 1). Got {level!r}.")
 
 
 @dataclass(frozen=True)
@@ -38,7 +99,7 @@ class Estimate(NamedTuple):
     high: FloatArray
 
 
-def stratified_accuracy(right: Any, n: Any, weights: Any, level: float = LEVEL) -> Estimate:
+def stratified_accuracy(right: Any, n: Any, weights: ArrayLike, level: float = LEVEL) -> Estimate:
     """The weighted mean of the accuracies of s strata, with its interval.
 
     right, n : (p, s) hits and trials, p points of a curve      weights : (s,) shares of the strata, sum 1
@@ -92,3 +153,87 @@ def control_rows_measured(counts: Sequence[ControlCounts], share_ambiguous: floa
         if share > 0:
             spread += np.divide(share**2, rows, out=np.full(len(counts), np.inf), where=rows > 0)
     return np.asarray(1 / spread)
+
+
+# Progressive validation: predict a row, then learn it. Every row is a test row once, before it trains.
+
+
+@dataclass(frozen=True)
+class Progressive:
+    """What was predicted of each row before it was learnt, and the errors up to it, means over the rows so far.
+
+    predictions : (n,) members of the classes
+    ambiguous_error : (n,) running share of predictions outside of their candidates (L_A of the paper, Eq. 1)
+    truth_error : (n,) running share of predictions that are not the true label (0/1 loss); None without truth
+    """
+
+    predictions: AnyArray
+    ambiguous_error: FloatArray
+    truth_error: FloatArray | None
+
+
+def progressive_validation(
+    estimator: Any,
+    X: Matrix,
+    y: LabelsLike,
+    truth: Any = None,
+    *,
+    classes: ArrayLike | None = None,
+    copy: bool = True,
+) -> Progressive:
+    """Predict each row in turn, compare, then learn it with `partial_fit`.
+
+    estimator : anything with `predict` and `partial_fit(X, y, classes=)`; those with `predict_then_learn` are run
+        through that, which says the same much faster
+    X (n, d), dense or CSR      y : candidate matrix (n, m), sets of class names or label vector (n,), as the
+        estimator takes it
+    truth : (n,) true labels, members of the classes; any other is an error
+    classes : (m,) names of the classes; None: those of an estimator that goes on, else the columns of a matrix, or
+        the sorted labels of sets or of a label vector
+    copy : a fresh clone learns; False: the estimator itself goes on from where it is
+    Where nothing was learnt yet the first class counts as predicted. Raises ValueError for lengths that differ,
+    CandidateError for candidates that break the convention, and what the estimator raises.
+    """
+    candidates, names = check_candidates(y)
+    model = clone(estimator) if copy else estimator
+    known = None if copy else getattr(model, "classes_", None)
+    if classes is not None or known is not None:
+        names = np.asarray(known if classes is None else classes)
+    sets = holds_sets(y)
+    if sets:
+        candidates = candidates_among(y, names)
+    check_consistent_length(X, candidates)
+    if hasattr(model, "predict_then_learn"):
+        predictions = model.predict_then_learn(X, y, classes=names)
+    else:
+        predictions = _one_by_one(model, X, y, names, fresh=known is None)
+    columns: IntArray = pd.Index(names).get_indexer(pd.Index(predictions))
+    if sets or is_candidate_matrix(y):
+        if len(names) != candidates.shape[1]:
+            raise CandidateError(
+                f"classes must name the {candidates.shape[1]} columns. Got {len(names)} names."
+            )
+        outside = ~candidates[np.arange(len(columns)), columns] | (columns < 0)
+    else:
+        outside = np.asarray(predictions != column_or_1d(y))
+    wrong = None
+    if truth is not None:
+        check_consistent_length(predictions, truth)
+        wrong = _running(np.asarray(predictions != column_or_1d(truth)))
+    return Progressive(predictions, _running(outside), wrong)
+
+
+def _one_by_one(model: Any, X: Any, y: Any, names: AnyArray, fresh: bool) -> AnyArray:
+    """The predictions (n,), each made just before its row was learnt."""
+    found = []
+    rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
+    for row in rows:
+        one = _safe_indexing(X, [row])
+        found.append(names[0] if fresh and not row else model.predict(one)[0])
+        model.partial_fit(one, _safe_indexing(y, [row]), classes=names)
+    return np.asarray(found)
+
+
+def _running(errors: AnyArray) -> FloatArray:
+    """(n,) mean of the errors up to each row."""
+    return np.asarray(np.cumsum(errors) / np.arange(1, len(errors) + 1))

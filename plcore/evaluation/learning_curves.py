@@ -21,11 +21,11 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg
 
-from plcore.common.checks import check_share
-from plcore.common.types import FloatArray
-from plcore.evaluation.intervals import LEVEL
+from plcore.arrays.types import FloatArray, check_share
+from plcore.evaluation.estimates import LEVEL
 
 FEWEST_POINTS = 6
 """Points below which no curve is fitted."""
@@ -50,7 +50,7 @@ _EARLY = 1 / 16
 """Share of the answers below which factors no longer count."""
 _WIDER = 1.6
 """Factor of the shared rows' variance. Models do not only gain rows, as the covariance has it, but change some for
-others; so much is what made intervals hold on runs that `benchmarks/proof.py` does not measure."""
+others; so much is what made intervals hold on runs that `benchmarks/questions/proof.py` does not measure."""
 _PRIOR = np.array([0.8, 0.4]), np.array([0.5, 0.5])
 """Means and standard deviations of top and rise before any point is seen: hardly more than that both are shares."""
 _TRIES = 48
@@ -80,13 +80,13 @@ class LearningCurve:
     speed: FloatArray
     power: FloatArray
 
-    def draws(self, answers: Any) -> FloatArray:
+    def draws(self, answers: ArrayLike) -> FloatArray:
         """(d, p) accuracy after so many answers (p,), by each draw; in [0, 1]."""
         t = np.asarray(answers, dtype=np.float64)[None]
         shape = _shape(t, self.speed[:, None], self.power[:, None])
         return np.clip(self.top[:, None] - self.rise[:, None] * shape, 0.0, 1.0)
 
-    def at(self, answers: Any, level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at(self, answers: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(p,) each: median, and the ends of the interval, of the accuracy after so many answers."""
         low, value, high = np.quantile(self.draws(answers), [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
         return value, low, high
@@ -125,7 +125,7 @@ def reach_of(answers: FloatArray, level: float = LEVEL) -> Reach:
 
 
 def fit_learning_curve(
-    answers: Any, accuracy: Any, measured: Any, until: float = 0.0, random_state: int = 0
+    answers: ArrayLike, accuracy: Any, measured: Any, until: float = 0.0, random_state: int = 0
 ) -> LearningCurve | None:
     """The curve through points; None where they are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`), or fall
     so far that none of the curves, which rise, is near them.

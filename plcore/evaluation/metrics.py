@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from plcore.common.types import IntArray
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, check_share
+from plcore.evaluation.estimates import LEVEL, exact_interval, wilson_interval
 
 TIES = ("error", "uniform")
 
@@ -18,7 +21,9 @@ def check_ties(ties: str) -> None:
         raise ValueError(f"ties must be one of {', '.join(map(repr, TIES))}. Got {ties!r}.")
 
 
-def error_rate(winners: Any, y_true: Any, ties: str = "error", *, classes: Any = None) -> float:
+def error_rate(
+    winners: Any, y_true: LabelsLike, ties: str = "error", *, classes: ArrayLike | None = None
+) -> float:
     """Share of targets decided wrong, in [0, 1], when the decision is a *set* of winners (Eq. 1).
 
     winners : bool or 0/1 (T, m), as `plcore.query.winners`; a target without winners is an error
@@ -45,3 +50,142 @@ def error_rate(winners: Any, y_true: Any, ties: str = "error", *, classes: Any =
     size = best.sum(axis=1)
     chance = np.where(right, 1 / np.maximum(size, 1), 0.0)
     return float(1 - (np.where(size == 1, chance, 0.0) if ties == "error" else chance).mean())
+
+
+# Truths that are none of the candidates: how often, and which rows are at risk.
+#
+# Every learner here takes the candidate sets at their word. Rows that people are asked about at random say how often
+# they are wrong: "none of these" on blind checks. By that rate, and by what a model says of all classes of a row from
+# other rows alone, follows how likely the truth of a row lies outside.
+
+
+class OutsideRate(NamedTuple):
+    """outside : of so many `checks` had their truth outside of the candidates      low, high : interval of the share"""
+
+    outside: int
+    checks: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """NaN without checks."""
+        return self.outside / self.checks if self.checks else float("nan")
+
+
+def outside_rate(outside: int, checks: int, level: float = LEVEL) -> OutsideRate:
+    """The rate with its exact interval (`exact_interval`), from rows drawn at random. Raises ValueError."""
+    low, high = exact_interval(outside, checks, level)
+    return OutsideRate(outside, checks, float(low), float(high))
+
+
+def outside_probabilities(shares: ArrayLike, candidates: LabelsLike, rate: float) -> FloatArray:
+    """(n,) how likely the truth of each row is none of its candidates.
+
+    shares : (n, m) what a model says of all classes of each row, by other rows alone      candidates : bool (n, m)
+    rate : of truths outside, in [0, 1), as blind checks have it
+
+    Bayes' rule with the prior (1 - rate) / |S| for each candidate and rate / (m - |S|) for every other class. 0 where
+    every class is a candidate, or none is. A model that says nothing of a row leaves it at the rate.
+    Raises ValueError.
+    """
+    check_share("rate", rate)
+    shares, candidates = np.asarray(shares, dtype=np.float64), np.asarray(candidates, dtype=bool)
+    size = candidates.sum(axis=1)
+    others = candidates.shape[1] - size
+    inside = (1 - rate) * shares.sum(axis=1, where=candidates) / np.maximum(size, 1)
+    beyond = rate * shares.sum(axis=1, where=~candidates) / np.maximum(others, 1)
+    total = inside + beyond
+    found = np.where(total > 0, beyond / np.where(total > 0, total, 1.0), rate)
+    return np.where((size > 0) & (others > 0), found, 0.0)
+
+
+# How right the scores are that came with a table: of the candidates scored so high, how many did people confirm?
+
+RIGHT, WRONG, OPEN = 1, 0, -1
+
+
+@dataclass(frozen=True)
+class ScoredCandidates:
+    """Every candidate that came with a score, d of them, and what people have made of it.
+
+    Attributes
+    ----------
+    rows, labels : (d,) int, the row and the class number of each
+    scores : (d,) float, above 0
+    verdicts : (d,) int, RIGHT, WRONG or OPEN
+    drawn : (d,) bool, whether its row was drawn at random to be asked about, so that it stands for all
+    """
+
+    rows: IntArray
+    labels: IntArray
+    scores: FloatArray
+    verdicts: IntArray
+    drawn: BoolArray
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How many candidates there are, how many of them people have looked at, and how many of these are right.
+
+    share, low, high : of those looked at that are right, with its 95 % Wilson interval; NaN where none was
+    """
+
+    scored: int
+    looked_at: int
+    right: int
+    share: float
+    low: float
+    high: float
+
+
+def scored_candidates(
+    scores: FloatArray, before: BoolArray, after: BoolArray, confirmed: BoolArray, drawn: BoolArray
+) -> ScoredCandidates:
+    """The candidates of n rows and m classes that have a score above 0.
+
+    scores : (n, m)      before, after : (n, m) the candidates as they came and as they are now
+    confirmed : (n,) rows whose one candidate people have named      drawn : (n,), see `ScoredCandidates`
+    A candidate is right where its row is confirmed and it is the one left, wrong where it is left no more: answers
+    alone take candidates away. What is left of a row that was set aside is nothing, and says nothing of its scores.
+    """
+    rows, labels = np.nonzero((scores > 0) & before)
+    left = after[rows, labels]
+    verdicts = np.where(left, np.where(confirmed[rows], RIGHT, OPEN), WRONG)
+    set_aside = ~np.asarray(after.any(axis=1))
+    verdicts[set_aside[rows]] = OPEN
+    return ScoredCandidates(rows, labels, scores[rows, labels], verdicts, drawn[rows])
+
+
+def precision_above(found: ScoredCandidates, threshold: float) -> Precision:
+    """Of all candidates whose score is at least the threshold."""
+    return _counted(found, found.scores >= threshold, np.zeros(len(found.scores), dtype=np.int64), 1)[0]
+
+
+def precision_by_label(found: ScoredCandidates, threshold: float, m: int) -> list[Precision]:
+    """The same of each of the m classes."""
+    return _counted(found, found.scores >= threshold, found.labels, m)
+
+
+def precision_by_score(
+    found: ScoredCandidates, edges: FloatArray, label: int | None = None
+) -> list[Precision]:
+    """Of the candidates of this class, or of any, between each two of these rising edges: from the lower on, below the
+    upper; the last takes all from its lower on."""
+    chosen = found.scores >= edges[0]
+    if label is not None:
+        chosen &= found.labels == label
+    places = np.searchsorted(edges[1:-1], found.scores, side="right")
+    return _counted(found, chosen, places, len(edges) - 1)
+
+
+def _counted(found: ScoredCandidates, chosen: BoolArray, places: IntArray, n: int) -> list[Precision]:
+    """Of those chosen, counted apart by their place, 0 to n - 1."""
+    places, verdicts = places[chosen], found.verdicts[chosen]
+    scored, looked, right = (
+        np.bincount(places[which], minlength=n)
+        for which in (slice(None), verdicts != OPEN, verdicts == RIGHT)
+    )
+    share = np.where(looked > 0, right / np.maximum(looked, 1), np.nan)
+    columns = (scored, looked, right, share, *wilson_interval(share, looked))
+    return [Precision(*one) for one in zip(*(column.tolist() for column in columns), strict=True)]

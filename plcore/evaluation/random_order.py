@@ -17,10 +17,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import optimize
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.evaluation.intervals import LEVEL, wilson_interval
+from plcore.arrays.types import BoolArray, FloatArray, IntArray
+from plcore.evaluation.estimates import LEVEL, wilson_interval
 from plcore.evaluation.learning_curves import Reach, fit_learning_curve, reach_of
 
 FEWEST_ORDERS = 3
@@ -167,7 +168,9 @@ def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0
     )
 
 
-def _line(answers: Any, parts: tuple[FloatArray, FloatArray, FloatArray], needed: Reach) -> RandomOrderLine:
+def _line(
+    answers: ArrayLike, parts: tuple[FloatArray, FloatArray, FloatArray], needed: Reach
+) -> RandomOrderLine:
     """As plain values. parts : value, low, high"""
     value, low, high = (tuple(part.tolist()) for part in parts)
     return RandomOrderLine(tuple(np.asarray(answers, dtype=np.float64).tolist()), value, low, high, needed)

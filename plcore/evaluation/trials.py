@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.evaluation.criterion import kappa
-from plcore.evaluation.learners import LearnerEntry, fit_learner
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.evaluation.learners import LearnerEntry, fit_learner, kappa
 
 NOT_HELD_OUT = -1
 

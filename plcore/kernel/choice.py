@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.types import BoolArray, FloatArray, IntArray, RoundProgress
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, RoundProgress
 from plcore.kernel.features import KernelFeatures
 from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Smoother
-from plcore.labels.folds import deal
-from plcore.labels.masses import ClassMasses
+from plcore.labels.accuracy import deal
+from plcore.labels.weights import ClassMasses
 
 ALPHAS = (0.02, 0.1, 0.5, 2.0)
 MIDDLE_MASS = 0.5

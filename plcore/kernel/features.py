@@ -23,7 +23,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.arrays.types import FloatArray, IntArray, Matrix
 
 KERNELS = ("rbf", "laplace", "linear")
 RANK_TOLERANCE = 1e-11  # of the largest diagonal entry: what a point must add to be kept
@@ -92,7 +92,7 @@ class KernelFeatures:
         return Z
 
     def _find_width(
-        self, X: Any, weights: FloatArray, present: IntArray, random: np.random.RandomState
+        self, X: Matrix, weights: FloatArray, present: IntArray, random: np.random.RandomState
     ) -> float:
         if self.kernel == "linear":
             width = float(np.sqrt(_spread(X, weights)))
@@ -108,7 +108,7 @@ class KernelFeatures:
         return width if width > 0 else 1.0
 
     def _find_points(
-        self, X: Any, weights: FloatArray, present: IntArray, random: np.random.RandomState
+        self, X: Matrix, weights: FloatArray, present: IntArray, random: np.random.RandomState
     ) -> Any:
         """The points: all rows of weight, drawn rows, or for "laplace", which gains by it, centres of k-means."""
         if len(present) <= self.n_components:
@@ -121,7 +121,7 @@ class KernelFeatures:
         seen = np.sort(drawn[: CENTRE_ROWS * count])
         return _move_to_means(points, X[seen], weights[seen])
 
-    def _distances(self, A: Any, B: Any) -> FloatArray:
+    def _distances(self, A: Matrix, B: Matrix) -> FloatArray:
         if self.kernel == "rbf":
             return np.asarray(euclidean_distances(A, B))
         if sparse.issparse(A) or sparse.issparse(B):

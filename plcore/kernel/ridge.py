@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -12,22 +13,79 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.common.seeds import draw_seed
-from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Matrix,
+    MatrixLike,
+    RoundProgress,
+    draw_seed,
+)
 from plcore.kernel.choice import ALPHAS, MOST_ROWS, Grid, Rows, choose
-from plcore.kernel.drawn import MOST_RESIDENT, draw, follow
-from plcore.kernel.effects import effects
 from plcore.kernel.features import KERNELS, KernelFeatures
-from plcore.kernel.masses import imported_labels, softmax_inside, warn_of_frequent
 from plcore.kernel.rounds import TOLERANCE, Rounds, Settled, left_out_accuracy
-from plcore.kernel.smoother import FactoredSmoother, Smoother
-from plcore.kernel.soft_labels import SoftLabelClassifier, fit_scaler, scaled
+from plcore.kernel.smoother import FactoredSmoother, Smoother, effects
+from plcore.kernel.soft_labels import (
+    SoftLabelClassifier,
+    fit_scaler,
+    imported_labels,
+    scaled,
+    softmax_inside,
+    warn_of_frequent,
+)
 from plcore.kernels import margins
-from plcore.labels.masses import ClassMasses
-from plcore.labels.training import check_training
-from plcore.labels.updates import check_update
-from plcore.labels.weights import check_candidate_weights, prior_labels
+from plcore.labels.training import check_training, check_update
+from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_labels
+
+# More rows than memory is to hold the features of: the regression learns from drawn ones, the others follow.
+#
+# Their soft labels go by scores of a regression that has not seen them, as the leave-one-out scores of the drawn rows
+# do.
+
+MOST_RESIDENT = 200_000  # rows up to which all are learnt from: features of 1,000 points take 800 MB
+DRAWN = 50_000
+FEW = 50  # rows of a class up to which all of them are drawn
+BLOCK = 4096  # rows whose scores are made at a time
+
+
+def draw(candidates: BoolArray, weights: FloatArray, seed: int) -> IntArray | None:
+    """The rows to learn from, ascending: None for all, else DRAWN of those with weight and all of the rare classes."""
+    if len(candidates) <= MOST_RESIDENT:
+        return None
+    present = np.flatnonzero(weights > 0)
+    drawn = np.random.RandomState(seed).choice(present, min(DRAWN, len(present)), replace=False)
+    rare = candidates.sum(axis=0) <= FEW
+    needed = present[candidates[np.ix_(present, np.flatnonzero(rare))].any(axis=1)]
+    return np.union1d(drawn, needed)
+
+
+def follow(
+    rows: Rows,
+    drawn: IntArray,
+    labels: FloatArray,
+    rounds: Rounds,
+    score: Callable[[Any], FloatArray],
+    scaler: Any,
+) -> FloatArray:
+    """(n, m) soft labels of all rows, given those of the drawn ones (r, m).
+
+    rounds : of the regression      score : its scores (q, m) of rows (q, d)
+    scaler : of the rows before they are scored, None for none
+    """
+    everyone = np.empty(rows.prior.shape)
+    everyone[drawn] = labels
+    others = np.setdiff1d(np.arange(len(everyone)), drawn, assume_unique=True)
+    for start in range(0, len(others), BLOCK):
+        part = others[start : start + BLOCK]
+        everyone[part] = softmax_inside(
+            score(scaled(scaler, rows.X[part])), rounds.temperature, rows.prior[part]
+        )
+    masses = ClassMasses.of(rows.imported[others], rows.weights[others])
+    everyone[others] = masses.pull(everyone[others], rounds.mass)
+    return everyone
 
 
 class PLKernelRidge(SoftLabelClassifier):
@@ -184,7 +242,7 @@ class PLKernelRidge(SoftLabelClassifier):
         if np.isnan(chosen.accuracy):
             self.candidate_accuracy_ = left_out_accuracy(ridge, settled.labels, rows.candidates)
 
-    def _grid(self, X: Any) -> Grid:
+    def _grid(self, X: Matrix) -> Grid:
         """What the parameters leave open for rows like X."""
         kernels: tuple[str, ...] = (self.kernel,)
         if self.kernel == "auto":
@@ -219,7 +277,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self,
         y: Any,
         *,
-        candidate_weights: Any = None,
+        candidate_weights: MatrixLike | None = None,
         imported: Any = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
@@ -267,7 +325,7 @@ class PLKernelRidge(SoftLabelClassifier):
             self._take(left, prior, self.rounds_.update(before, chosen, prior))
         return np.flatnonzero(np.abs(self.label_distributions_ - before).sum(axis=1) >= TOLERANCE)
 
-    def coordinates(self, X: Any) -> FloatArray:
+    def coordinates(self, X: Matrix) -> FloatArray:
         """(q, r) where rows X (q, d) lie in the axes of the regression, as `rounds_.ridge.rows` has the training rows.
 
         `rounds_.ridge.scores(label_distributions_, ...)` of them are their scores, whatever `relabel` and `update` have
@@ -288,7 +346,7 @@ class PLKernelRidge(SoftLabelClassifier):
         with one_thread():
             return effects(self.rounds_.ridge, 1.0 - margins(self.label_distributions_))
 
-    def _score_rows(self, X: Any) -> FloatArray:
+    def _score_rows(self, X: Matrix) -> FloatArray:
         return np.asarray(self._features.transform(X) @ self._outer + self._shift)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:

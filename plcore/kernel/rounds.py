@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
-from plcore.kernel.effects import effects
-from plcore.kernel.masses import logs_inside, softmax_inside
-from plcore.kernel.smoother import Ridge
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
+from plcore.kernel.smoother import Ridge, effects
+from plcore.kernel.soft_labels import logs_inside, softmax_inside
 from plcore.kernels import largest_change, margins, softmax_rows
-from plcore.labels.masses import ClassMasses
+from plcore.labels.weights import ClassMasses
 
 TOLERANCE = 0.01  # largest change of a row's soft labels, summed over the classes, at which the rounds end
 UPDATE_ROUNDS = 3  # after new candidates of a few rows

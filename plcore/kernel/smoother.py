@@ -18,7 +18,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.linalg import blas, lapack
 
-from plcore.common.types import AnyArray, FloatArray
+from plcore.arrays.types import AnyArray, FloatArray, Matrix
 
 SINGLE_FROM = 1000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
 BLOCK = 4096  # rows that are turned at a time, so that they are never all there twice
@@ -36,7 +36,7 @@ class Smoother:
     rows : (n, r) the centred features in these axes
     """
 
-    def __init__(self, Z: Any, weights: FloatArray) -> None:
+    def __init__(self, Z: Matrix, weights: FloatArray) -> None:
         gram, mean = _centred_gram(Z, weights)
         values, vectors = linalg.eigh(gram, overwrite_a=True, check_finite=False, driver="evd")
         kept = values > LEAST * max(float(values[-1]), np.finfo(float).tiny) if len(values) else values > 0
@@ -45,7 +45,7 @@ class Smoother:
         self.axes = vectors[:, kept]
         self.rows = self.turn(Z, np.float32 if Z.shape[0] >= SINGLE_FROM else np.float64)
 
-    def turn(self, Z: Any, kind: Any = np.float64) -> AnyArray:
+    def turn(self, Z: Matrix, kind: Any = np.float64) -> AnyArray:
         """(q, r) of this float type: features Z (q, d), less the mean, in the axes."""
         rows = np.empty((Z.shape[0], len(self.values)), dtype=kind)
         axes, shift = self.axes.astype(kind), (self.mean @ self.axes).astype(kind)
@@ -75,7 +75,9 @@ class FactoredSmoother:
     penalty : (r, r) M, None for the identity      mean : (r,) of the features      rows : (n, r) U
     """
 
-    def __init__(self, Z: Any, weights: FloatArray, alpha: float, penalty: FloatArray | None = None) -> None:
+    def __init__(
+        self, Z: Matrix, weights: FloatArray, alpha: float, penalty: FloatArray | None = None
+    ) -> None:
         gram, self.mean = _centred_gram(Z, weights)
         spread = gram.diagonal().copy()
         # What rounding of the sum may take from the least eigenvalues is given back.
@@ -90,7 +92,7 @@ class FactoredSmoother:
         self.weights = weights
         self.rows = self.turn(Z, np.float32 if Z.shape[0] >= SINGLE_FROM else np.float64)
 
-    def turn(self, Z: Any, kind: Any = np.float64) -> AnyArray:
+    def turn(self, Z: Matrix, kind: Any = np.float64) -> AnyArray:
         """(q, r) of this float type: features Z (q, d), less the mean, in the axes of the factor.
 
         With the inverse of the factor it takes half of the time of a solve, and half of that again in float32. Where
@@ -179,3 +181,26 @@ class Ridge:
         """(n, m) of each training row by the regression that has not seen it."""
         own = self.own[:, None]
         return np.asarray((self.scores(labels, self.rows) - own * labels) / np.maximum(1.0 - own, 1e-12))
+
+
+# How much an answer about a row would move the others: effect scores on the regression's own neighbourhoods.
+
+MOST_TARGETS = 1000  # rows that the sums run over
+EFFECTS_BLOCK = 512  # rows of H made at a time
+
+
+def effects(ridge: Ridge, unsure: FloatArray) -> FloatArray:
+    """(n,) u_i sum_j |H_ji| u_j for u = unsure (n,), 1 less the margin between the two largest shares of each row.
+
+    H_ji is what row j feels of a change of row i. What is sure, u = 0, neither moves nor is to be asked, and a row of
+    weight 0 is nobody's concern. The sum runs over the MOST_TARGETS most unsure rows: time grows with n, not n^2.
+    """
+    asked = np.flatnonzero((unsure > 0) & (ridge.weights > 0))
+    moved = asked[np.argsort(-unsure[asked], kind="stable")[:MOST_TARGETS]]
+    right = (ridge.rows[moved] * ridge.shrink.astype(ridge.rows.dtype)).T
+    found = np.zeros(len(unsure))
+    for start in range(0, len(asked), EFFECTS_BLOCK):
+        rows = asked[start : start + EFFECTS_BLOCK]
+        felt = np.abs(ridge.rows[rows] @ right + 1.0 / ridge.total) @ unsure[moved]
+        found[rows] = unsure[rows] * ridge.weights[rows] * felt
+    return found

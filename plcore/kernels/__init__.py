@@ -14,7 +14,15 @@ from plcore.kernels.margin import (
     smooth_rows,
     spread,
 )
-from plcore.kernels.near import add_listed_votes, count_labels, find_most_listed, number_labels
+from plcore.kernels.near import (
+    add_listed_votes,
+    count_labels,
+    find_most_listed,
+    number_labels,
+    offer_proposed,
+    scan_dense,
+    scan_sparse,
+)
 from plcore.kernels.online import MASS, MISTAKES, OBJECTIVE, ROUNDS, SCALE, UPDATES, learn_dense, learn_sparse
 from plcore.kernels.possible import search_effects
 from plcore.kernels.scores import (
@@ -26,12 +34,14 @@ from plcore.kernels.scores import (
     change_maxima,
     count_open,
     find_best,
+    find_sets,
+    largest_change,
+    margins,
     pick_batch,
+    softmax_margins,
+    softmax_rows,
 )
-from plcore.kernels.search import offer_proposed, scan_dense, scan_sparse
 from plcore.kernels.sensing import recover_rows
-from plcore.kernels.sets import find_sets
-from plcore.kernels.shares import largest_change, margins, softmax_margins, softmax_rows
 from plcore.kernels.transport import place_rows
 from plcore.kernels.votes import (
     add_scaled_votes,

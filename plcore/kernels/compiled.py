@@ -42,7 +42,7 @@ from numba.core.types import unliteral
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-CONSTANTS = "common"
+CONSTANTS = "arrays"
 """The folder whose constants kernels may use."""
 
 _COMPILES = re.compile(rb"^\s*@kernel\b|\bnjit\b", re.MULTILINE)

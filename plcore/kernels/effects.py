@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, IntArray
 from plcore.kernels.compiled import kernel
 
 LANES = 64  # targets handled side by side; every cell below is a run of LANES numbers, one for each

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.compiled import kernel
 
 # Part of the machine code of the kernels that call them, which are the ones kept on disk. Matrix and row number go

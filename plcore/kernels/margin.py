@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, FloatArray, IntArray
 from plcore.kernels.compiled import kernel
 from plcore.kernels.linear import squared_length
 

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from plcore.common.limits import LARGEST_FEATURE
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.array_files import LARGEST_FEATURE
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.compiled import kernel
 from plcore.kernels.linear import best_possible, mean_weights, score_dense, score_sparse, squared_length
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, IntArray
 from plcore.kernels.compiled import kernel
 from plcore.kernels.placing import NO, UNDECIDED, YES, find_selection, spread_evenly
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.types import BoolArray, FloatArray, IntArray
 from plcore.kernels.compiled import kernel
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, FloatArray, IntArray
 from plcore.kernels.compiled import kernel
 
 SAME = 1e-12  # relative difference of two costs that is rounding

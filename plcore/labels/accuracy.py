@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.model_selection import KFold
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 
-from plcore.common.types import AnyArray, BoolArray
-from plcore.common.words import shortened
-from plcore.labels.alignment import candidates_among
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, Matrix
+from plcore.arrays.words import shortened
 from plcore.labels.candidates import (
     CandidateError,
     as_array,
+    candidates_among,
     check_candidates,
     column_names,
     holds_sets,
@@ -23,10 +26,15 @@ from plcore.labels.candidates import (
     is_candidate_matrix,
     refuse_missing_labels,
 )
+from plcore.labels.weights import check_sample_weight
 
 
 def candidate_accuracy(
-    candidates: Any, y_pred: Any, classes: Any = None, *, sample_weight: Any = None
+    candidates: LabelsLike,
+    y_pred: Any,
+    classes: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Share of predictions that are inside their candidate set.
 
@@ -47,7 +55,7 @@ def candidate_accuracy(
         raise ValueError(
             f"y_pred must be {len(candidates)} labels, one for each row, at least one. Got shape {predicted.shape}."
         )
-    weights = _check_sample_weight(sample_weight, candidates)
+    weights = check_sample_weight(sample_weight, candidates)
     if classes is not None:
         names = np.asarray(classes)
         if names.shape != (candidates.shape[1],):
@@ -94,11 +102,10 @@ def score_of(predicted: AnyArray, y: Any, classes: AnyArray, sample_weight: Any 
         labels = infer_labels(column_or_1d(as_array(y)))
         refuse_missing_labels(labels)
         return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
-    own = pd.Series(
-        y, dtype=object
-    ).to_numpy()  # class names of other or of several kinds, each kept as it is
-    check_consistent_length(own, predicted, sample_weight)
-    return float(np.average(own == predicted.astype(object), weights=sample_weight))
+    # Class names of another kind, or of several: each stays what it is. NumPy would make numbers of some dates.
+    own, guessed = (pd.Series(labels, dtype=object).to_numpy() for labels in (y, predicted))
+    check_consistent_length(own, guessed, sample_weight)
+    return float(np.average(own == guessed, weights=sample_weight))
 
 
 def _kind(labels: AnyArray) -> str:
@@ -112,3 +119,76 @@ def _shown(labels: AnyArray) -> str:
     """The first labels as they are written in a message."""
     shown = ", ".join(shortened(repr(label)) for label in labels[:6].tolist())
     return shown + (", ..." if len(labels) > 6 else "")
+
+
+# Folds for candidate matrices: every class, as far as the sets tell, as much in one fold as in another.
+
+
+class PartialKFold(KFold):  # type: ignore[misc]
+    """K folds of rows with candidate sets, spread evenly by soft class mass; scikit-learn's splitter API.
+
+    A row adds 1/|S| to each class of its set S. Rows are taken n_splits at a time, those with rare classes first, and
+    every fold gets one of them, in the way that leaves the folds' sums of each class most alike. Sizes differ by one
+    row at most. For a label vector this is stratification.
+
+    n_splits : at least 2      shuffle : rows of equal sets are taken in a random order, not in theirs
+    random_state : of that order; None draws anew each time, an int gives the same folds every time
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
+
+    def split(
+        self, X: Matrix, y: LabelsLike | None = None, groups: Any = None
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Train and test rows of each fold. y : label vector (n,) or candidate matrix (n, m).
+
+        Raises ValueError where y is missing or there are fewer rows than folds, CandidateError for candidates that
+        break the convention.
+        """
+        if y is None:
+            raise ValueError(
+                "PartialKFold spreads rows by their candidates: y must be a label vector (n,) or a candidate matrix "
+                "(n, m). Got None. Fix: pass y, or take sklearn.model_selection.KFold."
+            )
+        yield from super().split(X, y, groups)
+
+    def _iter_test_indices(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[IntArray]:  # noqa: ARG002
+        candidates, _ = check_candidates(y)
+        fold = deal(
+            candidates, self.n_splits, check_random_state(self.random_state) if self.shuffle else None
+        )
+        for number in range(self.n_splits):
+            yield np.flatnonzero(fold == number)
+
+
+def deal(candidates: BoolArray, n_folds: int, random: np.random.RandomState | None) -> IntArray:
+    """(n,) the fold of each row of candidates (n, m). random : of the order of rows with equal sets."""
+    n, m = candidates.shape
+    soft = candidates / candidates.sum(axis=1, keepdims=True)
+    order = _rare_first(
+        candidates, soft.sum(axis=0), np.arange(n) if random is None else random.permutation(n)
+    )
+    sums = np.zeros((n_folds, m))
+    fold: IntArray = np.empty(n, dtype=np.int64)
+    for start in range(0, n, n_folds):
+        rows = order[start : start + n_folds]
+        # The sum of squares grows by 2 q.s + q.q when a row with masses q joins a fold with sums s.
+        row, chosen = linear_sum_assignment(soft[rows] @ sums.T)
+        fold[rows[row]] = chosen
+        sums[chosen] += soft[rows[row]]
+    return fold
+
+
+def _rare_first(candidates: BoolArray, mass: AnyArray, rows: IntArray) -> IntArray:
+    """The rows by their rarest class, then by their set, so that rows with equal sets stand together."""
+    by_mass = np.argsort(mass, kind="stable")
+    ranked = candidates[rows][:, by_mass]
+    keys = np.packbits(ranked, axis=1)  # the rarest class is the highest bit
+    return np.asarray(rows[np.lexsort(keys.T[::-1])[::-1]])

@@ -20,9 +20,9 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from plcore.common.candidate_sets import CandidateSets
-from plcore.common.types import AnyArray, BoolArray, IntArray
-from plcore.common.words import shortened
+from plcore.arrays.candidate_sets import CandidateSets
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike
+from plcore.arrays.words import listed, shortened
 
 SETS = (set, frozenset)
 ROWS_NAMED = 10  # an error names at most this many rows, then counts the others
@@ -39,7 +39,7 @@ def name_rows(rows: IntArray) -> str:
     return f"row{'s' if len(rows) > 1 else ''} {named}{more} (counted from 0)"
 
 
-def is_candidate_matrix(y: Any) -> bool:
+def is_candidate_matrix(y: LabelsLike) -> bool:
     """Whether `y` is a candidate matrix: a DataFrame, sparse, or (n, m); other than bool, (n, 1) is a label column."""
     if isinstance(y, pd.DataFrame) or sparse.issparse(y):
         return True
@@ -49,7 +49,7 @@ def is_candidate_matrix(y: Any) -> bool:
     return array.ndim == 2 and (array.shape[1] != 1 or array.dtype == np.bool_)
 
 
-def holds_sets(y: Any) -> bool:
+def holds_sets(y: LabelsLike) -> bool:
     """Whether `y` is a sequence of sets or lists of class names, one a row, as the head of this module says.
 
     Raises CandidateError, naming rows, where some rows are such sets and others are not.
@@ -80,7 +80,7 @@ def holds_sets(y: Any) -> bool:
     return True
 
 
-def check_candidates(y: Any) -> tuple[BoolArray, AnyArray]:
+def check_candidates(y: LabelsLike) -> tuple[BoolArray, AnyArray]:
     """Read labels or candidates and return (candidates bool (n, m), classes (m,)).
 
     y : label vector (n,) or label column (n, 1) (with a DataConversionWarning): classes are the sorted
@@ -173,7 +173,7 @@ def as_array(y: Any) -> AnyArray:
     return np.array(y, object) if text and not all(isinstance(one, str) for one in y) else array
 
 
-def _rows_of(y: Any) -> Any:
+def _rows_of(y: LabelsLike) -> Any:
     """The rows of a list, tuple or vector of objects that begins with a set, a list or an array; None of others."""
     if isinstance(y, (np.ndarray, pd.Series)) and y.dtype == object and y.ndim == 1:
         y = np.asarray(y)
@@ -182,11 +182,11 @@ def _rows_of(y: Any) -> Any:
     return y if len(y) and _is_row(y[0]) else None
 
 
-def _is_row(value: Any) -> bool:
+def _is_row(value: object) -> bool:
     return isinstance(value, (*SETS, list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (Number, np.bool_)) and bool(value == value)  # NaN is a missing name
 
 
@@ -283,7 +283,7 @@ def _as_bool(array: AnyArray, classes: AnyArray) -> BoolArray:
     return ones
 
 
-def _sparse_as_bool(y: Any) -> BoolArray:
+def _sparse_as_bool(y: LabelsLike) -> BoolArray:
     """A dense bool matrix from a sparse one whose stored values are bool or 0/1."""
     stored = sparse.csr_matrix(y, copy=True)  # to add up what is stored twice is to change it
     stored.sum_duplicates()
@@ -297,3 +297,45 @@ def _sparse_as_bool(y: Any) -> BoolArray:
                 "Fix: store 1 where the class may be the label and nothing elsewhere."
             )
     return np.asarray(stored.astype(bool).toarray())
+
+
+# Labels and candidates brought to classes that are known already: of a fit, of a first chunk, of an updated model.
+
+
+def candidates_among(y: LabelsLike, classes: AnyArray) -> BoolArray:
+    """bool (n, m) what y says of the rows, its columns those of `classes` (m,).
+
+    y : labels, a candidate matrix or sets of class names, as `check_candidates` reads them
+    Raises CandidateError for a matrix with other columns, for names that are no class, naming their rows, and for
+    whatever `check_candidates` refuses.
+    """
+    candidates, found = check_candidates(y)
+    if is_candidate_matrix(y):
+        if isinstance(y, pd.DataFrame):
+            refuse_other_columns("y", y, classes)
+        if candidates.shape[1] != len(classes):
+            raise CandidateError(
+                f"The candidate matrix must have a column for each of the {len(classes)} classes. "
+                f"Got {candidates.shape[1]} columns."
+            )
+        return candidates
+    columns = pd.Index(classes).get_indexer(pd.Index(found))
+    if (columns < 0).any():
+        unknown = [str(label) for label in found[columns < 0]]
+        raise CandidateError(
+            f"Labels must be classes: {listed([str(name) for name in classes])}. Got {listed(unknown)} in "
+            f"{name_rows(np.flatnonzero(candidates[:, columns < 0].any(axis=1)))}. "
+            "Fix: name all classes in the first call, or leave these rows out."
+        )
+    placed = np.zeros((len(candidates), len(classes)), dtype=bool)
+    placed[:, columns] = candidates
+    return placed
+
+
+def refuse_other_columns(name: str, frame: pd.DataFrame, classes: AnyArray) -> None:
+    """Raise CandidateError where the columns of a DataFrame, called `name`, are not the classes (m,) in their order."""
+    if list(column_names(frame)) != list(classes):
+        raise CandidateError(
+            f"The columns of {name} must be the classes, in their order: {listed([str(one) for one in classes])}. "
+            f"Got {listed([str(one) for one in frame.columns])}. Fix: reorder or rename the columns."
+        )

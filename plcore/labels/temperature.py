@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from plcore.common.types import BoolArray, FloatArray
+from plcore.arrays.types import BoolArray, FloatArray
 
 RANGE = np.log(1e3)  # T is sought from a thousandth of the scores' spread to a thousand times it
 

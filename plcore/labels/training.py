@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, validate_data
 
-from plcore.common.limits import check_feature_size
-from plcore.common.types import AnyArray, BoolArray, FloatArray
-from plcore.common.words import quoted
-from plcore.labels.candidates import check_candidates
+from plcore.arrays.array_files import check_feature_size
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, Matrix, MatrixLike
+from plcore.arrays.words import quoted
+from plcore.labels.accuracy import score_of
+from plcore.labels.candidates import (
+    SETS,
+    CandidateError,
+    candidates_among,
+    check_candidates,
+    holds_sets,
+    refuse_other_columns,
+)
+from plcore.labels.weights import check_sample_weight
 
 CANDIDATES = "a label vector (n,) or a candidate matrix (n, m)"
 
 
-def require_y(estimator: Any, y: Any, wanted: str = CANDIDATES) -> None:
+def require_y(estimator: object, y: LabelsLike, wanted: str = CANDIDATES) -> None:
     """Raise ValueError, in the words that scikit-learn's checks look for, where there is no y. wanted : what to pass"""
     if y is None:
         raise ValueError(
@@ -25,7 +38,7 @@ def require_y(estimator: Any, y: Any, wanted: str = CANDIDATES) -> None:
 
 
 def check_features(
-    estimator: Any, X: Any, *, reset: bool, dtype: Any = np.float64, finite: bool = True
+    estimator: object, X: Matrix, *, reset: bool, dtype: Any = np.float64, finite: bool = True
 ) -> Any:
     """X (n, d) in C order, or CSR, as numbers of `dtype`.
 
@@ -72,7 +85,7 @@ def require_finite(estimator: Any, X: Any) -> None:
 
 
 def check_training(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
+    estimator: object, X: Matrix, y: LabelsLike, sample_weight: ArrayLike | None
 ) -> tuple[Any, BoolArray, AnyArray, FloatArray]:
     """(X float64 (n, d) in C order, or CSR; candidates (n, m); classes (m,); weights (n,) >= 0) of a fit.
 
@@ -83,6 +96,84 @@ def check_training(
     require_y(estimator, y)
     candidates, classes = check_candidates(y)
     check_consistent_length(X, candidates)
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     check_feature_size(X)
     return X, candidates, classes, weights
+
+
+# What classifiers of candidate sets have in common as scikit-learn's estimators: accuracy, tags, predictions.
+
+
+class CandidateScoreMixin(ClassifierMixin):  # type: ignore[misc]
+    """A classifier whose `score` reads labels and candidates, so that `GridSearchCV` selects without a clean label.
+
+    It stands before other bases from scikit-learn, whose `score` is that of label vectors alone.
+    """
+
+    classes_: AnyArray
+
+    def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy for labels; for a candidate matrix or sets the share of predictions inside their candidates."""
+        return score_of(self.predict(X), y, self.classes_, sample_weight)
+
+
+class PartialLabelClassifier(CandidateScoreMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of classifiers that learn from candidate sets, with rows dense or CSR."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class ScoreClassifier(PartialLabelClassifier):
+    """Base of those that predict the class of the highest score; they add `fit` and `_scores`."""
+
+    @abstractmethod
+    def _scores(self, X: Matrix) -> FloatArray:
+        """(n, m) scores of rows X (n, d) as they come, -inf for a class that was never a candidate."""
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """(n, m) scores, for m = 2 (n,) = s1 - s0; -inf for a class that was never a candidate."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any) -> AnyArray:
+        """(n,) the class with the highest score, a member of `classes_`; ties go to the first class."""
+        scores = self._scores(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])
+
+
+# New candidates for some training rows, after answers or undo: checked at the door.
+
+
+def check_update(rows: Any, candidates: Any, n: int, classes: AnyArray) -> tuple[IntArray, BoolArray]:
+    """Row numbers int64 (r,) and their candidates bool (r, m).
+
+    rows : (r,) distinct numbers of the n training rows, or one
+    candidates : (r, m), or (m,) for one row; or sets of class names, r of them, or one for one row
+    Raises ValueError for wrong rows, CandidateError for wrong candidates.
+    """
+    m = len(classes)
+    chosen = np.atleast_1d(np.asarray(rows))
+    if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise ValueError(f"rows must be row numbers (r,). Got shape {chosen.shape}, dtype {chosen.dtype}.")
+    chosen = chosen.astype(np.int64)
+    outside = (chosen < 0) | (chosen >= n)
+    if outside.any() or len(np.unique(chosen)) != len(chosen):
+        raise ValueError(f"rows must be distinct row numbers in 0..{n - 1}. Got {chosen.tolist()}.")
+    if isinstance(candidates, SETS):
+        candidates = [candidates]
+    if holds_sets(candidates):
+        candidates = candidates_among(candidates, classes)
+    if isinstance(candidates, pd.DataFrame):
+        refuse_other_columns("candidates", candidates, classes)
+        candidates = candidates.to_numpy()
+    given = candidates if sparse.issparse(candidates) else np.asarray(candidates)
+    if given.ndim == 1 and len(chosen) == 1:
+        given = given[None]
+    if given.shape != (len(chosen), m):
+        raise CandidateError(f"candidates must have the shape {(len(chosen), m)}. Got {given.shape}.")
+    # One class and a single non-bool column would be read as labels.
+    new, _ = check_candidates(pd.DataFrame(given) if isinstance(given, np.ndarray) else given)
+    return chosen, new

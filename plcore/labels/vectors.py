@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray
 from plcore.labels.candidates import (
     CandidateError,
     check_candidates,

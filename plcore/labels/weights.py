@@ -1,16 +1,25 @@
-"""Prior weights of the candidates: what people or programs know of them before anything is learned."""
+"""Weights of rows, and prior weights of candidates: what people or programs know before anything is learned."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.utils.validation import _check_sample_weight
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray
-from plcore.labels.alignment import refuse_other_columns
-from plcore.labels.candidates import CandidateError, name_rows
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray
+from plcore.labels.candidates import CandidateError, name_rows, refuse_other_columns
+
+
+def check_sample_weight(sample_weight: Any, X: Any, **how: Any) -> FloatArray:
+    """Return the weights as scikit-learn checks them. Raise ValueError if all are 0, as its older releases do not."""
+    weights: FloatArray = _check_sample_weight(sample_weight, X, **how)
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weights
 
 
 def check_candidate_weights(
@@ -65,3 +74,97 @@ def weights_after_answers(weights: FloatArray, candidates: BoolArray) -> FloatAr
     whoever named it knew as much as all votes.
     """
     return np.where(candidates & (weights == 0), weights.max(axis=1, keepdims=True), weights)
+
+
+# Class masses: how much of the rows' weight each class is to have, and soft labels moved towards them.
+
+POWER_STEPS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMasses:
+    """How much of the rows' weight each class is to have, counted over the rows that say something.
+
+    A row whose set is every class says nothing about the classes' sizes and is left out of the counts.
+
+    weights : (n,) of the rows, 0 for those left out      targets : (m,) their soft labels' mass as imported
+    """
+
+    weights: FloatArray
+    targets: FloatArray
+
+    @classmethod
+    def of(cls, prior: FloatArray, weights: FloatArray) -> ClassMasses:
+        """The masses of soft labels as imported (n, m)."""
+        known = (prior[weights > 0] > 0).any(axis=0)
+        if not known.any():  # no row has weight
+            return cls(np.zeros(len(prior)), np.zeros(prior.shape[1]))
+        lowest, highest = prior[:, known].min(axis=1), prior[:, known].max(axis=1)
+        counted = np.where(highest > lowest * (1 + 1e-9), weights, 0.0)
+        if known.sum() == 1:
+            counted = weights.copy()
+        return cls(counted, counted @ prior)
+
+    def pull(self, labels: FloatArray, power: float) -> FloatArray:
+        """Soft labels (n, m) moved towards the masses: three times Q_ic (M_c / sum_i Q_ic)^power, rows scaled to 1.
+
+        power : 0 leaves them as they are, 1 moves the sums to the masses as far as the sets allow. A class without mass
+            is not pulled: a first answer may bring it, and then no set as imported has told its size.
+        """
+        return self._pull(labels, power)[0]
+
+    def log_factors(self, labels: FloatArray, power: float) -> FloatArray:
+        """(m,) logarithms of the factors by which `pull` multiplies each class, before the rows are scaled."""
+        return self._pull(labels, power)[1]
+
+    def _pull(self, labels: FloatArray, power: float) -> tuple[FloatArray, FloatArray]:
+        logs = np.zeros(labels.shape[1])
+        for _ in range(POWER_STEPS if power > 0 else 0):
+            sums = self.weights @ labels
+            told = (self.targets > 0) & (sums > 0)
+            factors = np.where(told, self.targets / np.where(told, sums, 1.0), 1.0) ** power
+            moved = labels * factors
+            total = moved @ np.ones(len(factors))  # a fifth of the time of a sum of rows
+            if (total <= 0).any():
+                moved, total = np.where(total[:, None] > 0, moved, labels), np.where(total > 0, total, 1.0)
+            moved /= total[:, None]
+            labels = moved
+            logs += np.log(factors)
+        return labels, logs
+
+
+# Soft labels nearest to given numbers: the projection on the simplices of the candidate sets.
+
+
+def project_rows(points: AnyArray, inside: BoolArray) -> FloatArray:
+    """(n, m) for each row the nearest p, in Euclidean distance, with p >= 0, sum p = 1 and p = 0 outside of its set.
+
+    points : (n, m), finite inside of the sets      inside : bool (n, m), at least one True in each row
+    Exact, all rows at once: p = max(f - t, 0), t from the sorted numbers and their sums (Held, Wolfe and Crowder 1974).
+    """
+    # Moving a row changes nothing, and what lies 1 or more below its largest number gets 0: so does what is outside.
+    top = np.max(points, axis=1, where=inside, initial=-np.inf, keepdims=True)
+    moved = np.full(points.shape, -1.0)
+    np.subtract(points, top, out=moved, where=inside)
+    np.maximum(moved, -1.0, out=moved)
+    falling = -np.sort(-moved, axis=1)
+    thresholds = (np.cumsum(falling, axis=1) - 1.0) / np.arange(1, points.shape[1] + 1)
+    last = np.count_nonzero(falling > thresholds, axis=1) - 1  # true for the first so many, then never again
+    moved -= np.take_along_axis(thresholds, last[:, None], axis=1)
+    return np.asarray(np.maximum(moved, 0.0, out=moved))
+
+
+# Scores of the classes, whatever the number of classes: scikit-learn gives two of them one column.
+
+
+def score_columns(scores: AnyArray) -> AnyArray:
+    """(n, m) scores, a column for each class, of what a `decision_function` returns: (n, m), or (n,) = s1 - s0 of two.
+
+    Of two classes each gets half of the difference. Where that is infinite, one of them cannot be: -inf beside 0, so
+    that a softmax gives all to the other.
+    """
+    scores = np.asarray(scores)
+    if scores.ndim == 2:
+        return scores
+    columns = np.column_stack([-scores / 2, scores / 2])
+    return np.where(columns == np.inf, 0.0, columns)

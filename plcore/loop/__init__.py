@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from plcore.loop.base import CONTROL, Learner, Pool
 from plcore.loop.changes import NO_ROW, ClassChange, ClassError, asides_after, changed_at, class_changes
-from plcore.loop.classed_table import map_labels, with_classes
-from plcore.loop.classes import ClassMap
-from plcore.loop.comparison import ModelComparison, ModelFigures
-from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryKind
+from plcore.loop.classes import ClassMap, map_labels, with_classes
+from plcore.loop.comparison import ModelComparison, ModelFigures, TooFewRowsError
+from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryKind, Place, as_places
 from plcore.loop.entry_fold import EntryFold
-from plcore.loop.places import Place, as_places
 from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep
 from plcore.loop.standings import SKIP_LASTS, Standings
 from plcore.loop.stopping import (
@@ -55,6 +53,7 @@ __all__ = [
     "Standings",
     "StopRules",
     "Terms",
+    "TooFewRowsError",
     "Upkeep",
     "Verdict",
     "as_places",

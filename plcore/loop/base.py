@@ -9,11 +9,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from plcore.common.checks import is_whole
-from plcore.common.types import AnyArray, BoolArray, IntArray
-from plcore.loop.entries import AnswerError, Entry, check_form
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, is_whole
+from plcore.loop.entries import AnswerError, Entry, Place, check_form
 from plcore.loop.entry_fold import EntryFold
-from plcore.loop.places import Place
 from plcore.loop.standings import Standings
 
 CONTROL = "control"
@@ -36,7 +34,7 @@ class Drawing(Protocol):
 OVERLAP = "overlap"
 """Strategy of a question about a row that others have answered and one more person is to."""
 
-TableT = TypeVar("TableT")
+TableT_co = TypeVar("TableT_co", covariant=True)
 SettingsT = TypeVar("SettingsT", bound=Drawing)
 FoldT = TypeVar("FoldT", bound=EntryFold[Any])
 
@@ -53,7 +51,7 @@ def row_batches(n: int, starts: Sequence[int]) -> tuple[range, ...]:
     return tuple(range(a, b) for a, b in pairwise(edges) if a < b)
 
 
-class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
+class Pool(ABC, Generic[TableT_co, SettingsT, FoldT]):
     """How every row of a table stands after the entries taken in so far. All of it follows from table, settings and
     log alone.
 
@@ -67,7 +65,7 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
     KINDS: tuple[str, ...]
     """Kinds of entries about rows that such a pool takes in."""
 
-    table: TableT
+    table: TableT_co
     settings: SettingsT
     classes: tuple[str, ...]
     fold: FoldT
@@ -145,6 +143,45 @@ class Pool(ABC, Generic[TableT, SettingsT, FoldT]):
     @abstractmethod
     def n_open(self) -> int:
         """How many of these can still be asked about, blind checks among them."""
+
+    @property
+    def n_to_ask(self) -> int:
+        """How much a person could be asked about before any answer."""
+        return self.n_open
+
+    @property
+    @abstractmethod
+    def answered_rows(self) -> BoolArray:
+        """(n,) rows that have an answer."""
+
+    @property
+    @abstractmethod
+    def open_rows(self) -> BoolArray:
+        """(n,) rows of which something can still be asked."""
+
+    @property
+    @abstractmethod
+    def blind_rows(self) -> BoolArray:
+        """(n,) rows that are, or have, a blind check."""
+
+    # Labels that are safe to show: never other people's answers while annotators answer independently.
+
+    @abstractmethod
+    def shown_to_all(self) -> BoolArray:
+        """(n,) a new array: rows whose answered labels anybody may see, also beside a question; no held-out row and no
+        blind check among them."""
+
+    @abstractmethod
+    def answered_labels(self, row: int) -> tuple[str, ...]:
+        """The labels that people have given such a row."""
+
+    @abstractmethod
+    def labels_shown(self, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+        """The labels that each of these rows may have, as anybody may see them; none of a bad item."""
+
+    @abstractmethod
+    def labels_at(self, entry: Entry) -> tuple[str, ...]:
+        """The labels that the log stores as `before`, or `after`, of an entry while the pool is as it is now."""
 
     def check_row(self, row: int) -> int:
         """The row number as an int. Raises AnswerError where there is no such row."""
@@ -226,5 +263,12 @@ class Learner(Protocol):
     ) -> Any: ...
     def question_for(self, row: int, label: str | None = None, annotator: str | None = None) -> Any: ...
     def get_ready(self) -> None: ...
+    def checkpoint(self) -> dict[str, AnyArray]:
+        """The state from which another learner of the same table, settings and changes goes on."""
+
+    @property
+    def share_settled(self) -> float:
+        """The share, in [0, 1], of the work that is done."""
+
     def state(self, row: int) -> Any: ...
     def progress(self) -> Any: ...

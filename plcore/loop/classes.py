@@ -4,24 +4,54 @@ more came later.
 A class as it first came in, at import or by an `add`, is a *root*; a class is a set of roots under a name. A name
 that was ever used belongs to its roots for good, so that it means the same class wherever it is written: no second
 class can take it. What was asked and answered under earlier classes keeps its meaning (see
-`plcore.loop.one_label.class_fold`). Taking back the latest change restores the names and sets before it; a name that
+`plcore.loop.one_label.fold`). Taking back the latest change restores the names and sets before it; a name that
 a rename gave stays known as a name of its class.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, KeysView, Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.arrays.candidate_sets import CandidateSets
+from plcore.arrays.types import AnyArray, BoolArray, IntArray
 from plcore.loop.changes import ASIDE, ROWS, ClassChange, ClassError, aside_after
-from plcore.loop.moved_columns import class_names, moved
+
+# What is said of each class, said of other classes: where classes are merged, renamed, added and taken back.
+
+NAMED = 20
+"""Classes that a message names; the others are counted."""
+
+
+def moved(values: AnyArray, places: AnyArray, m: int) -> Any:
+    """(..., m) the sum of what is said of all classes that go to each place; of bools whether any is set.
+
+    values : (..., k), or `CandidateSets`      places : (k,) where each class goes, -1 for nowhere
+    """
+    if isinstance(values, CandidateSets):
+        return values.mapped(places, m)
+    sums = np.zeros((*values.shape[:-1], m), dtype=values.dtype)
+    if values.ndim == 1:  # a single row, of which there are many
+        goes = places >= 0
+        np.add.at(sums, places[goes], values[goes])
+        return sums
+    for number, place in enumerate(places.tolist()):
+        if place >= 0:
+            sums[..., place] += values[..., number]
+    return sums
+
+
+def class_names(names: Sequence[str]) -> str:
+    """The names of classes in a message."""
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 class Era(NamedTuple):
@@ -295,3 +325,35 @@ class ClassMap:
                     f"{name!r} is an earlier name of {era.names[owner]!r} and still means it in older answers. "
                     "Fix: choose another name."
                 )
+
+
+# A table under the effective classes of its project.
+
+TableT = TypeVar("TableT")
+
+
+def with_classes(table: TableT, class_map: ClassMap) -> TableT:
+    """The table under the effective classes: a merged class is a candidate where any of its classes was, with the sum
+    of their weights, an added one nowhere, and true labels are mapped. A new dataclass of the same type with the same
+    cells. `table.classes` must be those of the import."""
+    if not class_map.changes:
+        return table
+    given: Any = table
+    if tuple(given.classes) != class_map.tabled:
+        raise ClassError(f"The table has other classes than the map: {given.classes} and {class_map.tabled}.")
+    truth, weights = given.truth, given.candidate_weights
+    if truth is not None:
+        column = np.maximum(class_map.column_of_tabled, 0)
+        truth = np.where(truth >= 0, column[truth], -1).astype(np.int64)
+    weights = None if weights is None else class_map.onto(class_map.rooted(weights))
+    candidates = class_map.onto(class_map.rooted(given.candidates))
+    mapped = {"candidates": candidates, "candidate_weights": weights, "truth": truth}
+    if (votes := getattr(given, "votes", None)) is not None:
+        mapped["votes"] = votes.relabelled(class_map.column_of_tabled)
+    changed: TableT = dataclasses.replace(given, classes=class_map.classes, **mapped)
+    return changed
+
+
+def map_labels(class_map: ClassMap, labels: Iterable[str]) -> tuple[str, ...]:
+    """The effective names of these classes in their order, each once. Raises ClassError for unknown names."""
+    return tuple(dict.fromkeys(class_map.now(label) for label in labels))

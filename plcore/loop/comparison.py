@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from plcore.evaluation.criterion import WITHIN
+from plcore.evaluation.learners import WITHIN
 
 FEWEST_AHEAD = 6
 """Rows by which it must be ahead, too. Of five rows that one model alone has right nothing follows: the exact paired
@@ -15,6 +15,10 @@ test gives 2 / 2**5 = .06 even where the other model alone has none.
 """
 FEWEST_ROWS = 20
 """Held-out rows below which no model is taken: the figures of any two differ by chance, the first time too."""
+
+
+class TooFewRowsError(ValueError):
+    """A table has too few rows to compare models on: nothing is wrong with it."""
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
-from plcore.common.checks import is_whole
+from plcore.arrays.types import is_whole
 
 
 class EntryKind(StrEnum):
@@ -89,3 +90,19 @@ def check_form(entry: Entry, kinds: Collection[str]) -> None:
         raise AnswerError(
             f"{where}: target must be the seq of an entry, an int, or None. Got {entry.target!r}."
         )
+
+
+# Places: what a question can be about, in a project of any kind.
+
+
+class Place(NamedTuple):
+    """A row, or one label of it."""
+
+    row: int
+    label: str | None = None
+    """None: the row as a whole."""
+
+
+def as_places(places: Iterable[int | tuple[int, str | None]]) -> set[Place]:
+    """Row numbers and (row, label) pairs as places."""
+    return {Place(*one) if isinstance(one, tuple) else Place(int(one)) for one in places}

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.types import AnyArray
+from plcore.arrays.types import AnyArray
 
 
-def packed(value: Any) -> AnyArray:
+def packed(value: object) -> AnyArray:
     """uint8 (b,): what JSON can say, as an array."""
     return np.frombuffer(json.dumps(value, separators=(",", ":")).encode(), dtype=np.uint8)
 

@@ -1,7 +1,7 @@
 """The models that a project of one true label can learn with, in the order people see them, the default first.
 
-A new model is one class of scikit-learn's kind and one entry in `MODEL_ENTRIES`. Settings, learner, forms, README and
-tests read the entry; nothing else names a model. Strategies have theirs in `plcore.query.registry`, what concerns
+A new model is a scikit-learn classifier and an entry in `MODEL_ENTRIES`, which settings, learner, forms and tests read;
+`docs/first-change.md` names the few other places. Strategies have theirs in `plcore.query.registry`, what concerns
 label vectors in `plcore.loop.label_vectors.registry`.
 """
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.checks import check_int, check_names, is_real
-from plcore.common.types import FloatArray, IntArray
+from plcore.arrays.types import FloatArray, IntArray, check_int, check_names, is_real
 
 LEAST_MEASURED = 30
 """Rows an accuracy must be measured on before a flat curve means anything: fewer stay flat by chance."""

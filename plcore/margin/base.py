@@ -7,22 +7,52 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, FloatArray
-from plcore.labels.estimators import ScoreClassifier
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    Matrix,
+    MatrixLike,
+    RoundProgress,
+)
+from plcore.kernels import softmax_rows
 from plcore.labels.temperature import fit_temperature
-from plcore.labels.training import check_features, check_training
-from plcore.labels.weights import check_candidate_weights, prior_labels
-from plcore.margin.calibration import probabilities, split_rows
+from plcore.labels.training import ScoreClassifier, check_features, check_training
+from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_labels
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
-from plcore.margin.majorise import Solution
+from plcore.margin.majorise import ConvexStep, Solution
 from plcore.margin.problem import HingeProblem
 from plcore.margin.ridge import gram_matrix, principal_axes, ridge_start, solve_shifted
+
+# Probabilities of the margin learners: softmax(s / T), T by `plcore.labels.temperature`, smoothed as in Platt (1999).
+#
+# The rows that T is found on are a third that a learner fitted on the others has scored.
+
+HELD_OUT = 3  # one of so many rows
+
+
+def split_rows(weights: FloatArray) -> tuple[IntArray, IntArray]:
+    """Rows to fit on, and rows to hold out, of those with a weight (n,), in an order that is always the same."""
+    present = np.flatnonzero(weights)
+    drawn = np.random.default_rng(0).permutation(present)
+    held = len(present) // HELD_OUT
+    return np.sort(drawn[held:]), np.sort(drawn[:held])
+
+
+def probabilities(scores: FloatArray, temperature: float, possible: BoolArray) -> FloatArray:
+    """(n, m) softmax(scores / temperature) over the classes that are possible (m,); 0 for the others."""
+    inside = np.ascontiguousarray(np.broadcast_to(possible, scores.shape))
+    return np.asarray(softmax_rows(np.where(inside, scores, 0.0) / temperature, inside))
+
 
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "C": [Interval(Real, 0, None, closed="neither")],
@@ -83,7 +113,7 @@ class MarginClassifier(ScoreClassifier):
     fit_intercept : append a constant 1 to x before the kernel; it is regularised.
     warm_start : start from the solution of the fit before, when classes and features are the same.
     probability : whether `predict_proba` is there. `fit` then takes about 1.7 times as long: another fit on two thirds
-        of the rows scores the third that `temperature_` is found on (`plcore.margin.calibration`); `progress` is told
+        of the rows scores the third that `temperature_` is found on (`plcore.margin.base`); `progress` is told
         of it first. It changes nothing else. Off by default, as in scikit-learn's SVC: most uses need no more than
         the order of the scores.
     What to try for C and the degree: `plcore.PARAMETER_GRIDS`, `plcore.PRECISE_GRID`.
@@ -115,7 +145,13 @@ class MarginClassifier(ScoreClassifier):
     _W: FloatArray
     _possible: BoolArray
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, candidate_weights: Any = None) -> PreparedFit:
+    def _prepare(
+        self,
+        X: Matrix,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None,
+        candidate_weights: MatrixLike | None = None,
+    ) -> PreparedFit:
         """Check the input and make the features. What an earlier fit learned stays until `_finish`: a fit that ends
         in an error, or by `progress`, leaves the old classes with the old weights."""
         fitted = hasattr(self, "_W") and self.warm_start
@@ -180,7 +216,7 @@ class MarginClassifier(ScoreClassifier):
         else:
             self.coef_, self.intercept_ = self._map.split(W)
 
-    def _scores(self, X: Any) -> FloatArray:
+    def _scores(self, X: Matrix) -> FloatArray:
         """(n, m) scores, -inf for classes that were a candidate of no training row with weight."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
@@ -216,3 +252,49 @@ def _continue_from(
     right = Z.T @ old.scores(X, W)
     trace = float((gram if gram.ndim == 1 else gram.diagonal()).sum())
     return np.ascontiguousarray(solve_shifted(gram, right, 1e-9 * max(trace, 1e-300) / max(len(gram), 1)).T)
+
+
+# Labels held to the class masses: more rounds of a margin learner, in which no class may take rows that its share of
+# the candidate sets does not give it.
+#
+# Without it a class that is in many sets wins most of them, and the next convex step confirms that. M3PL has hard
+# capacities against it; this is the soft form that `plcore.kernel.PLKernelRidge` has.
+
+ROUNDS = 4  # of labels and convex steps; more change little
+
+
+def balance(
+    training: PreparedFit,
+    solution: Solution,
+    scale: float,
+    power: float,
+    tol: float,
+    progress: RoundProgress | None = None,
+) -> Solution:
+    """ROUNDS times: y_i = arg max over the candidates of soft labels pulled towards the class masses, then the convex
+    problem of these labels, in which y_i must beat every other class; from the W of `solution`.
+
+    Soft labels are q_i exp(s_i) inside the sets, a margin of 1 being odds of e; q are the prior weights.
+    scale : what the losses are multiplied with      power : of the pull (`ClassMasses.pull`), above 0
+    tol : relative duality gap of each convex problem
+    `objective` goes on with F under the labels of each round: it may rise, for the labels are not those that lower it.
+    """
+    problem = training.problem(scale, all_others=True)
+    prior = prior_labels(training.candidates) if training.prior is None else training.prior
+    masses = ClassMasses.of(prior, training.weights)
+    with np.errstate(divide="ignore"):
+        favours = np.log(prior)
+    W, objective, n_iter, converged = solution.W, list(solution.objective), solution.n_iter, False
+    step = ConvexStep(problem, problem.labels(W))
+    for number in range(ROUNDS):
+        soft = masses.pull(softmax_rows(training.Z @ W.T + favours, training.candidates), power)
+        moved = step.relabel(np.where(training.candidates, soft, -1.0).argmax(axis=1))
+        if number and not moved:
+            converged = True
+            break
+        W = step.solve(W, tol)
+        n_iter += 1
+        objective.append(problem.hard(W, step.labels)[0])
+        if progress is not None:
+            progress(n_iter, objective[-1])
+    return Solution(W, objective, n_iter, converged)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import _fit_context
 
-from plcore.common.threads import one_thread
-from plcore.common.types import FloatArray, RoundProgress
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import FloatArray, RoundProgress
 from plcore.margin.base import COMMON_CONSTRAINTS, MarginClassifier
 from plcore.margin.lbfgs import descend_from
 from plcore.margin.majorise import Metric, Solution

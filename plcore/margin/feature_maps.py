@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.arrays.types import FloatArray, IntArray, Matrix, MatrixLike
 
 KERNELS = ("linear", "poly", "rbf")
 MAX_KERNEL_ROWS = 10_000  # .8 GB for the matrix, and twice that while it is factored
@@ -25,8 +25,8 @@ RANK_TOLERANCE = 1e-11
 class FeatureMap(Protocol):
     """Turns rows into the features Z a linear learner was fitted on; `scores` needs no Z."""
 
-    def fit(self, X: Any, weights: FloatArray | None = None) -> Any: ...
-    def scores(self, X: Any, W: FloatArray) -> FloatArray: ...
+    def fit(self, X: MatrixLike, weights: FloatArray | None = None) -> Any: ...
+    def scores(self, X: Matrix, W: FloatArray) -> FloatArray: ...
 
 
 def make_map(
@@ -82,7 +82,7 @@ class LinearMap:
             return W * self.factor, np.zeros(len(W))
         return W[:, :-1] * self.factor, W[:, -1] * self.constant
 
-    def scores(self, X: Any, W: FloatArray) -> FloatArray:
+    def scores(self, X: Matrix, W: FloatArray) -> FloatArray:
         coefficients, intercepts = self.split(W)
         return np.asarray(X @ coefficients.T + intercepts)
 
@@ -137,12 +137,12 @@ class KernelMap:
             return np.zeros((0, len(W)))
         return np.asarray(solve_triangular(self._factor, W.T, lower=True, trans="T"))
 
-    def scores(self, X: Any, W: FloatArray) -> FloatArray:
+    def scores(self, X: Matrix, W: FloatArray) -> FloatArray:
         if not len(self.pivots):
             return np.zeros((X.shape[0], len(W)))
         return np.asarray(self._kernel(X, self.rows) @ self.dual(W))
 
-    def _kernel(self, A: Any, B: Any) -> FloatArray:
+    def _kernel(self, A: Matrix, B: Matrix) -> FloatArray:
         if self.kernel == "rbf":
             return np.asarray(rbf_kernel(A, B, gamma=self.gamma_))
         return np.asarray(polynomial_kernel(A, B, degree=self.degree, gamma=self.gamma_, coef0=self.coef0))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.common.types import FloatArray
+from plcore.arrays.types import FloatArray
 
 DECREASE, CURVATURE = 1e-4, 0.9  # of the Wolfe conditions
 TRIALS = 30

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from plcore.common.types import FloatArray, IntArray, RoundProgress
+from plcore.arrays.types import FloatArray, IntArray, RoundProgress
 from plcore.margin.lbfgs import descend_from
 from plcore.margin.problem import HingeProblem
 from plcore.margin.ridge import shifted_factor

@@ -9,12 +9,49 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from plcore.common.threads import one_thread
-from plcore.common.types import RoundProgress
-from plcore.margin.balance import balance
-from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier
-from plcore.margin.majorise import majorise
-from plcore.margin.pegasos import pegasos
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import FloatArray, RoundProgress
+from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, balance
+from plcore.margin.majorise import Solution, majorise
+from plcore.margin.problem import HingeProblem
+
+# PL-Pegasos as printed: batch subgradient steps and a projection (Nguyen and Caruana, KDD 2008, Algorithm 1).
+
+
+def pegasos(
+    problem: HingeProblem,
+    W: FloatArray,
+    max_iter: int,
+    average: bool = False,
+    progress: RoundProgress | None = None,
+) -> Solution:
+    """`max_iter` steps from W (m, d) on 1/C times F, lambda = 1/C.
+
+    W <- (1 - 1/t) W + 1/(lambda t) * (mean subgradient of the losses), then into the ball of radius
+    1/sqrt(lambda). The last iterate is returned; with `average` the mean of those of the second half of the
+    steps. objective : F before each step, then F of what is returned. There is no stopping test: the error
+    falls like 1/(lambda T), and `converged` says that T steps were made.
+    """
+    C = problem.total
+    radius = float(np.sqrt(C))
+    mean, counted = np.zeros_like(W), 0
+    objective = []
+    for t in range(1, max_iter + 1):
+        value, gradient, _ = problem.hard(W)
+        objective.append(value)
+        if progress is not None:
+            progress(t, value)
+        # The losses carry c_i, which sum to C: gradient = C * mean subgradient, and eta_t = C / t.
+        W = (1 - 1 / t) * W - gradient / t
+        length = float(np.linalg.norm(W))
+        if length > radius:
+            W = W * (radius / length)
+        if average and 2 * t > max_iter:
+            counted += 1
+            mean += (W - mean) / counted
+    result = mean if average else W
+    objective.append(problem.objective(result))
+    return Solution(result, objective, max_iter, True)
 
 
 class PLSVC(MarginClassifier):
@@ -34,7 +71,7 @@ class PLSVC(MarginClassifier):
     average : for "pegasos": the mean of the iterates of the second half instead of the last one.
     max_iter : most relabelling rounds of "mm"; steps of "pegasos".
     class_mass : power of the pull of the labels towards the class masses, in a few more rounds
-        (`plcore.margin.balance`); 0 for none, as in the paper. With .5 it helped on Lost, MSRCv2 and BirdSong
+        (`plcore.margin.base`); 0 for none, as in the paper. With .5 it helped on Lost, MSRCv2 and BirdSong
         (docs/decisions/0006); it may harm where classes are unbalanced and the sets large.
     tol : "mm" solves each convex problem to this relative duality gap, and stops when F gains less.
 

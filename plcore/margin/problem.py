@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.margin import add_rows, best_candidates, candidate_losses, hard_rows, smooth_rows, spread
 
 # Features, or scores, at a time. All passes then find them in a second-level cache of 1 MB; with twice as much, which

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from plcore.common.types import FloatArray
+from plcore.arrays.types import FloatArray, Matrix
 
 WIDEST = 2048  # features up to which the d x d matrix is made and factored
 STEPS = 200
@@ -38,7 +38,7 @@ def ridge_start(X: Any, targets: FloatArray, weights: FloatArray, gram: FloatArr
     return np.ascontiguousarray(_conjugate_gradients(X, weights, right).T)
 
 
-def principal_axes(X: Any, gram: FloatArray | None) -> tuple[FloatArray, FloatArray] | None:
+def principal_axes(X: Matrix, gram: FloatArray | None) -> tuple[FloatArray, FloatArray] | None:
     """The gram matrix (d,) of the features X (n, d) in their principal axes, and these (d, d), one a column: there it
     is diagonal, and the solvers go the same way. None for sparse features, and for so many rows that turning them costs
     more than it saves."""

@@ -1,8 +1,7 @@
-"""Nearest neighbours: their search, the graph of weighted neighbours, their votes, PL-KNN and PL A-kNN."""
+"""Nearest neighbours: their search, the graph of weighted neighbours, their votes, PL-KNN."""
 
 from __future__ import annotations
 
-from plcore.neighbors.adaptive import PLAdaptiveNeighborsClassifier
 from plcore.neighbors.classifier import PLKNeighborsClassifier, votes_to_distributions
 from plcore.neighbors.graph import (
     SCALINGS,
@@ -33,7 +32,6 @@ __all__ = [
     "Graph",
     "NeighborGraph",
     "NeighborParts",
-    "PLAdaptiveNeighborsClassifier",
     "PLKNeighborsClassifier",
     "RecallError",
     "RowParts",

@@ -6,18 +6,16 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, Matrix
 from plcore.labels.candidates import check_candidates
-from plcore.labels.estimators import PartialLabelClassifier
-from plcore.labels.masses import ClassMasses
-from plcore.labels.training import check_features, require_y
-from plcore.labels.updates import check_update
-from plcore.labels.weights import check_candidate_weights, prior_labels
+from plcore.labels.training import PartialLabelClassifier, check_features, check_update, require_y
+from plcore.labels.weights import ClassMasses, check_candidate_weights, check_sample_weight, prior_labels
 from plcore.neighbors.graph import NeighborGraph
 from plcore.neighbors.votes import ScaledVoteTable, VoteTable, scale_bits, vote_scales
 
@@ -109,7 +107,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         require_y(self, y)
         self.candidates_, self.classes_ = check_candidates(y)
         check_consistent_length(X, self.candidates_)
-        self._sample_weight = _check_sample_weight(
+        self._sample_weight = check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True
         )
         self._candidate_weights = check_candidate_weights(
@@ -153,7 +151,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         self.transduction_[rows] = self.classes_[now.argmax(axis=1)]
         return changed
 
-    def update(self, rows: Any, candidates: Any) -> IntArray:
+    def update(self, rows: ArrayLike, candidates: LabelsLike) -> IntArray:
         """Replace the candidates of some training rows, after answers or undo; the result equals a fresh fit.
 
         rows : (r,) distinct row numbers, or one      candidates : (r, m) or r sets as in `fit`, or (m,) for one row
@@ -187,7 +185,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
             return np.asarray((votes[:, 1] - votes[:, 0]) / weight)
         return np.asarray(votes / weight[:, None])
 
-    def _votes(self, X: Any) -> tuple[IntArray, IntArray]:
+    def _votes(self, X: Matrix) -> tuple[IntArray, IntArray]:
         """Votes of Eq. 1, (n, m), and weight sums (n,). Where no neighbour has weight, all classes tie that occur."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)

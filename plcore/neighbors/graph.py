@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from plcore.common.large_arrays import large_array
-from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.arrays.array_files import large_array
+from plcore.arrays.types import AnyArray, FloatArray, IntArray, Matrix
 from plcore.neighbors.search import SEARCHES, make_search
 from plcore.neighbors.search.rows import ready
 from plcore.neighbors.votes import WEIGHT_UNIT, fixed_weights
@@ -71,7 +71,7 @@ class NeighborGraph:
 
     def __init__(
         self,
-        X: Any,
+        X: Matrix,
         n_neighbors: int,
         weights: str,
         scaling: str | None,
@@ -208,7 +208,7 @@ def _pair(neighbors: AnyArray, weights: AnyArray, n_rows: int) -> tuple[AnyArray
     return neighbors.astype(np.int32, copy=False), weights.astype(np.int64, copy=False)
 
 
-def find_graph(X: Any, unseen: Any | None, settings: GraphSettings) -> Graph:
+def find_graph(X: Matrix, unseen: Any | None, settings: GraphSettings) -> Graph:
     """The graph of training rows X (n_train, d) and held-out rows `unseen` (n_test, d), None for none.
 
     Both are finite float64, dense or CSR, already scaled.

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.candidate_sets import FEW_CLASSES, CandidateSets
-from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.arrays.candidate_sets import FEW_CLASSES, CandidateSets
+from plcore.arrays.types import AnyArray, BoolArray, IntArray
 from plcore.kernels.near import count_labels, number_labels
 from plcore.kernels.votes import fill_masks
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from plcore.common.candidate_sets import CandidateSets
-from plcore.common.large_arrays import large_array
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.array_files import large_array
+from plcore.arrays.candidate_sets import CandidateSets
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike
 from plcore.kernels.near import add_listed_votes, find_most_listed
 from plcore.kernels.votes import (
     add_scaled_votes,
@@ -34,7 +35,7 @@ WEIGHT_UNIT = 2**24  # the integer that stands for weight 1.0
 LARGEST_SUM = 2**52  # weight sums stay below, so that they are exact in int64 and in double alike
 
 
-def fixed_weights(weights: Any) -> IntArray:
+def fixed_weights(weights: ArrayLike) -> IntArray:
     """Weights (T, K) as int64: integers as they are, floats as `rint(w * 2**24)`.
 
     Raises ValueError for weights that are negative, not finite, or whose sum over a target passes 2**52.
@@ -63,7 +64,7 @@ def fixed_weights(weights: Any) -> IntArray:
 
 
 def check_graph(
-    neighbors: Any, weights: Any, candidates: Any, *, copied: bool = True
+    neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike, *, copied: bool = True
 ) -> tuple[AnyArray, IntArray, BoolArray]:
     """Check a neighbour graph; return (neighbors int32 (T, K), weights int64 (T, K), candidates bool (n, m)).
 

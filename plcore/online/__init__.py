@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from plcore.online.pegasos import PLPegasos
-from plcore.online.perceptron import PLPerceptron
-from plcore.online.stream import learn_stream
+from plcore.online.classifiers import PLPegasos, PLPerceptron, learn_stream
 
 __all__ = ["PLPegasos", "PLPerceptron", "learn_stream"]

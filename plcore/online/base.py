@@ -8,21 +8,63 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.common.limits import LARGEST_FEATURE
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
+from plcore.arrays.array_files import LARGEST_FEATURE
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, Matrix, RoundProgress
 from plcore.kernels.online import LENGTH, MISTAKES, OBJECTIVE, ROUNDS, UPDATES
-from plcore.labels.alignment import candidates_among
-from plcore.labels.candidates import check_candidates
-from plcore.labels.estimators import ScoreClassifier
-from plcore.labels.training import check_features, require_finite, require_y
-from plcore.online.reading import check_classes, read_first, read_weights
-from plcore.online.state import NO_ROWS, OnlineState, Rules, mean_square
+from plcore.labels.candidates import (
+    CandidateError,
+    candidates_among,
+    check_candidates,
+    infer_labels,
+    is_candidate_matrix,
+)
+from plcore.labels.training import ScoreClassifier, check_features, require_finite, require_y
+from plcore.labels.weights import check_sample_weight
+from plcore.online.state import EVEN, NO_ROWS, OnlineState, Rules, mean_square
+
+# The classes of a stream, the labels and candidates of its first chunk, the weights of every chunk.
+
+
+def check_classes(classes: ArrayLike) -> AnyArray:
+    """(m,) the classes as given; CandidateError unless they are distinct, one-dimensional and at least one."""
+    names = infer_labels(np.asarray(classes))
+    if names.ndim != 1 or not len(names) or not pd.Index(names).is_unique:
+        raise CandidateError(
+            f"classes must be a list of different class names, at least one. Got {classes!r}."
+        )
+    return names
+
+
+def read_first(y: LabelsLike, classes: ArrayLike) -> tuple[BoolArray, AnyArray]:
+    """(candidates, classes) of a first chunk.
+
+    Raises as `candidates_among`; ValueError for labels or sets without classes.
+    """
+    if classes is not None:
+        names = check_classes(classes)
+        return candidates_among(y, names), names
+    if not is_candidate_matrix(y):
+        raise ValueError(
+            "classes must be passed on the first call to partial_fit with labels or sets of them: later chunks may "
+            "hold labels that this one does not. Fix: pass classes, or a candidate matrix."
+        )
+    return check_candidates(y)
+
+
+def read_weights(sample_weight: ArrayLike | None, X: Matrix) -> FloatArray:
+    """(n,) as the loops take them; ValueError for what are no weights of the rows, or none above 0."""
+    if sample_weight is None:
+        return EVEN
+    return np.array(check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+
 
 DTYPES = [np.float64, np.float32]  # of features: those that the loops are compiled for
 FIT_ONLY = ("transduction_", "objective_", "n_iter_", "converged_")  # about rows of `fit`, not of a stream
@@ -133,7 +175,7 @@ class OnlineClassifier(ScoreClassifier):
         self._learn(X, y, classes, sample_weight, predict=False)
         return self
 
-    def predict_then_learn(self, X: Any, y: Any, classes: Any = None) -> AnyArray:
+    def predict_then_learn(self, X: Matrix, y: Any, classes: Any = None) -> AnyArray:
         """As `partial_fit`; returns (k,) what `predict` would have said of each row just before it was learnt.
 
         Of the very first row, which no model has seen, that is the first class.
@@ -141,7 +183,9 @@ class OnlineClassifier(ScoreClassifier):
         predicted = self._learn(X, y, classes, None, predict=True)
         return np.asarray(self.classes_[predicted])
 
-    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any, predict: bool) -> IntArray:
+    def _learn(
+        self, X: Matrix, y: LabelsLike, classes: ArrayLike, sample_weight: ArrayLike | None, predict: bool
+    ) -> IntArray:
         first = not self.__sklearn_is_fitted__()
         if first:
             self._validate_params()
@@ -172,20 +216,20 @@ class OnlineClassifier(ScoreClassifier):
             self.__dict__.pop(name, None)
         return predicted
 
-    def _begin(self, X: Any, weights: FloatArray, m: int) -> OnlineState:
+    def _begin(self, X: Matrix, weights: FloatArray, m: int) -> OnlineState:
         """W = 0 before the first rows X (n, d) of m classes."""
         state = OnlineState.zero(m, X.shape[1], self.average)
         if getattr(self, self._rate) == "auto":
             state.numbers[LENGTH] = mean_square(X, weights)
         return state
 
-    def _read_features(self, X: Any, y: Any, first: bool) -> Any:
+    def _read_features(self, X: Matrix, y: LabelsLike, first: bool) -> Any:
         """X as the loops take it; whether all numbers are finite they see themselves, in the same pass."""
         X = check_features(self, X, reset=first, dtype=DTYPES, finite=False)
         require_y(self, y)
         return X
 
-    def _refuse(self, X: Any, row: int) -> None:
+    def _refuse(self, X: Matrix, row: int) -> None:
         """Raise for a row that cannot be learnt."""
         require_finite(self, X)
         values = X[[row]].data if sparse.issparse(X) else X[row]
@@ -198,23 +242,23 @@ class OnlineClassifier(ScoreClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
 
-    def _all_scores(self, X: Any) -> FloatArray:
+    def _all_scores(self, X: Matrix) -> FloatArray:
         """(n, m) scores, those of classes that were never a candidate too."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False, dtype=DTYPES)
         return self._state.scores(X, float(self.fit_intercept))
 
-    def _best_candidates(self, X: Any, candidates: BoolArray) -> IntArray:
+    def _best_candidates(self, X: Matrix, candidates: BoolArray) -> IntArray:
         scores = self._state.scores(X, float(self.fit_intercept))
         scores[~candidates] = -np.inf
         return np.asarray(scores.argmax(axis=1))
 
-    def _scores(self, X: Any) -> FloatArray:
+    def _scores(self, X: Matrix) -> FloatArray:
         scores = self._all_scores(X)
         scores[:, ~self._state.possible] = -np.inf
         return scores
 
-    def disambiguate(self, X: Any, y: Any) -> AnyArray:
+    def disambiguate(self, X: Matrix, y: LabelsLike) -> AnyArray:
         """(n,) the candidate with the highest score for each row of X (n, d), y : candidates (n, m) or labels."""
         scores = self._all_scores(X)
         candidates = candidates_among(y, self.classes_)

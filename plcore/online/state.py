@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernels.linear import mean_weights, score_rows, score_sparse_rows
 from plcore.kernels.online import MASS, ROUNDS, SCALE, learn_dense, learn_sparse
 

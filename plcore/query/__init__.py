@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from plcore.query.alike import FEWEST, KNOWN, RIGHT, SURE, nearest_rows, sure_from, sure_rows
-from plcore.query.cheapest import CRITERIA, RowQuestion, cheapest_question, row_questions
+from plcore.query.cheapest import CRITERIA, RowQuestion, cheapest_question, memory_order, row_questions
 from plcore.query.effects import effect_scores
-from plcore.query.explanation import AnswerEffect, Explanation
+from plcore.query.explanation import (
+    AnswerEffect,
+    Explanation,
+    LabelMoments,
+    label_moments,
+    most_telling,
+    speaks_for,
+)
 from plcore.query.herding import MaxHerding
-from plcore.query.learner_scores import LearnerScores, learner_shares
-from plcore.query.order import memory_order
-from plcore.query.possible import possible_labels
+from plcore.query.possible import necessary_labels, possible_labels, winners
 from plcore.query.ranker import EffectRanker
 from plcore.query.registry import (
     STRATEGIES,
@@ -21,11 +26,8 @@ from plcore.query.registry import (
 )
 from plcore.query.score_parts import first_ranking
 from plcore.query.seconds import FORMS, SecondsModel, SecondsPrior
-from plcore.query.sets import necessary_labels, winners
-from plcore.query.speaking import speaks_for
 from plcore.query.strategies import FarthestFirst, LargestSet, LearnerStrategy, RandomOrder, Strategy
-from plcore.query.telling import LabelMoments, label_moments, most_telling
-from plcore.query.uncertainty import LargestEffect, SmallestMargin
+from plcore.query.uncertainty import LargestEffect, LearnerScores, SmallestMargin, learner_shares
 
 __all__ = [
     "CRITERIA",

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 from sklearn.metrics.pairwise import euclidean_distances
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, Matrix
 
 SURE = 0.9
 """The share from which on a row counts as sure while nobody can tell how right the model is."""
@@ -73,7 +73,7 @@ def sure_rows(shares: FloatArray, *, at_least: float, fewest: int = FEWEST) -> I
     return np.asarray(order[best[order] == best[order[:1]]], dtype=np.int64)
 
 
-def nearest_rows(X: Any, first: Any, most: int) -> IntArray:
+def nearest_rows(X: Matrix, first: Any, most: int) -> IntArray:
     """The places in X (r, d), dense or CSR, of the at most `most` rows nearest to `first` (1, d), the nearest first,
     ties by place."""
     far = euclidean_distances(first, X)[0].round(9)

@@ -1,4 +1,4 @@
-"""The cheapest question about a row: what an answer is expected to gain, for each second that it takes.
+r"""The cheapest question about a row: what an answer is expected to gain, for each second that it takes.
 
 Of a row with candidates S and shares p of them, which sum to 1, there are the questions "which of S?", "is it k?" and
 "is it one of C?". Every answer leaves a part of S, and the parts are a partition of S: single classes after "which",
@@ -8,7 +8,7 @@ else {k}, or C, after *yes* and the rest of S after *no*. The gain expected of a
 
 where U is, by the criterion,
 
-    "classes"   |S| - |R|, the expected decrease of classes: EDC(C) = |S| - [ P(C) |S n C| + (1 - P(C)) |S \\ C| ]
+    "classes"   |S| - |R|, the expected decrease of classes: EDC(C) = |S| - [ P(C) |S n C| + (1 - P(C)) |S \ C| ]
     "entropy"   the drop in entropy of p, in nats: the entropy of the parts' own masses
     "error"     the drop in 1 - (the largest share): what the likeliest class gains by knowing the part
     "flips"     the caller's own number: how many predictions change where the row has R in place of S
@@ -29,9 +29,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from plcore.common.checks import check_choice, check_int
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, check_choice, check_int
+from plcore.kernels.scores import FAN, build_maxima, change_maxima, find_best
 
 CRITERIA = ("classes", "entropy", "error", "flips")
 """By what gain is measured."""
@@ -64,8 +67,8 @@ class RowQuestion:
 
 
 def row_questions(
-    candidates: Any,
-    shares: Any,
+    candidates: LabelsLike,
+    shares: ArrayLike,
     seconds: SecondsOf,
     *,
     groups: Any = None,
@@ -126,7 +129,7 @@ def cheapest_question(questions: Sequence[RowQuestion]) -> RowQuestion:
     return next(question for question in questions if question.rate >= best - SAME * abs(best))
 
 
-def _shares_of(own: BoolArray, inside: IntArray, shares: Any) -> FloatArray:
+def _shares_of(own: BoolArray, inside: IntArray, shares: ArrayLike) -> FloatArray:
     """(s,) shares inside the candidates, summing to 1."""
     given = np.asarray(shares, dtype=np.float64)
     if own.ndim != 1 or given.shape != own.shape:
@@ -200,3 +203,59 @@ def _flips(own: BoolArray, inside: IntArray, p: FloatArray, yes: BoolArray, chan
 def _surprise(p: FloatArray) -> FloatArray:
     """-p log p, 0 of 0."""
     return np.asarray(-p * np.log(np.where(p > 0, p, 1.0)))
+
+
+# The order of questions: blocked maxima over the scores, so that the best row is found in microseconds.
+
+NONE_ALLOWED: BoolArray = np.zeros(0, dtype=bool)
+
+
+class QuestionOrder:
+    """Rows by key descending, then by their place in the tie order ascending; rows with key -1 are never asked.
+
+    keys : int64 (n,), 0 or more, or -1      tie_order : int64 (n,), a permutation: the place of each row
+    """
+
+    def __init__(self, keys: IntArray, tie_order: IntArray) -> None:
+        sizes = [len(keys)]
+        while sizes[-1] > FAN:
+            sizes.append(-(-sizes[-1] // FAN))
+        self._begin: IntArray = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self._keys: IntArray = np.empty(self._begin[-1], dtype=np.int64)
+        self._place_of = tie_order
+        # Where ties go by row number, both are the same.
+        in_order = bool((tie_order[1:] > tie_order[:-1]).all())
+        self._row_at = tie_order if in_order else np.argsort(tie_order)
+        self._keys[self._place_of] = keys
+        build_maxima(self._keys, self._begin)
+
+    def change(self, rows: IntArray, keys: IntArray) -> None:
+        """Give some rows new keys."""
+        change_maxima(self._keys, self._begin, self._place_of[rows], keys)
+
+    def best(self, among: BoolArray | None = None) -> int:
+        """The first row, of those in among bool (n,) if given; -1 when there is none."""
+        most = int(self._keys[self._begin[-2] :].max())
+        if most < 0:
+            return -1
+        allowed = NONE_ALLOWED if among is None else among
+        place = find_best(self._keys, self._begin, self._row_at, allowed, among is not None, most - 1)
+        if place < 0 and most > 0:
+            place = find_best(self._keys, self._begin, self._row_at, allowed, among is not None, -1)
+        return int(self._row_at[place]) if place >= 0 else -1
+
+
+def memory_order(neighbors: ArrayLike) -> IntArray:
+    """A permutation of the rows that brings neighbours near one another in memory, for tables of a million rows.
+
+    neighbors : int (T, K) as `effect_scores`, T = n, target t being row t
+    Returns int64 (n,): put row order[i] at place i (`X[order]`, `candidates[order]`) before the graph is made.
+    Scores stay the same, row by row; a ranking takes about a third less time when its rows do not jump about in
+    memory. Reverse Cuthill-McKee on the neighbour graph.
+    """
+    rows = np.asarray(neighbors)
+    n, k = rows.shape
+    graph = sparse.csr_matrix(
+        (np.ones(rows.size, dtype=np.int8), rows.ravel(), np.arange(0, rows.size + 1, k)), shape=(n, n)
+    )
+    return np.asarray(reverse_cuthill_mckee(graph + graph.T, symmetric_mode=True), dtype=np.int64)

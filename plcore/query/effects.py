@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from plcore.common.candidate_sets import CandidateSets
-from plcore.common.checks import check_choice
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.candidate_sets import CandidateSets
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, check_choice
 from plcore.kernels.effects import NARROW, SETTLED, find_effects, find_imprecise
 from plcore.kernels.possible import search_effects
 from plcore.kernels.scores import SHARE_UNIT, add_scores, add_shares
@@ -160,9 +160,9 @@ def mw_scores(rule: Rule, targets: IntArray, ambiguous: BoolArray, n_jobs: int) 
 
 
 def effect_scores(
-    neighbors: Any,
-    weights: Any,
-    candidates: Any,
+    neighbors: ArrayLike,
+    weights: ArrayLike,
+    candidates: LabelsLike,
     rule: str = "apl",
     decision: str = "set",
     max_nodes: int = MAX_NODES,

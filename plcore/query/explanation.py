@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.types import IntArray
+from plcore.arrays.types import FloatArray, IntArray, Matrix
 from plcore.neighbors.near import NearGraph, near_graphs
 from plcore.query.effects import Rule
-from plcore.query.possible import near_possible
-from plcore.query.sets import near_sets
+from plcore.query.possible import near_possible, near_sets
 
 
 @dataclass(frozen=True)
@@ -81,3 +81,101 @@ def _of_target(rule: Rule, near: NearGraph, own: int, target: int, slot: int) ->
         )
         for at in np.flatnonzero(moved).tolist()
     ]
+
+
+# Which features tell two labels apart: what a page marks for the person who has to choose between them.
+#
+# The score of a feature for labels a and b is the standardised difference of its means (Cohen 1988, *d*, with both
+# labels weighing the same),
+#
+#     score_j = |mean_aj - mean_bj| / sqrt((variance_aj + variance_bj) / 2),
+#
+# in which every row counts for a label with its share in the row's label distribution. It does not depend on the
+# scale of a feature. Means and variances belong to the model and are taken once (`label_moments`); a question then
+# costs O(d).
+
+_NEGLIGIBLE = 1e-9  # a spread below this share of the feature's own is rounding
+
+
+class LabelMoments(NamedTuple):
+    """Per label and feature; NaN where no row with a value there can have the label."""
+
+    mean: FloatArray  # (m, d)
+    variance: FloatArray  # (m, d)
+
+
+def label_moments(X: FloatArray, distributions: FloatArray) -> LabelMoments:
+    """Mean and variance of each feature under each label.
+
+    X : (n, d) numbers, NaN where a value is missing: such a cell counts for nothing
+    distributions : (n, m) shares in [0, 1], the weights of the rows
+    Costs O(n d m). Raises ValueError where the shapes do not match.
+    """
+    if X.ndim != 2 or distributions.ndim != 2 or len(X) != len(distributions):
+        raise ValueError(
+            "X must be (n, d) and distributions (n, m) with the same n. "
+            f"Got shapes {X.shape} and {distributions.shape}."
+        )
+    known = ~np.isnan(X)
+    count = np.maximum(known.sum(axis=0), 1)
+    centre = np.sum(X, axis=0, where=known) / count
+    # About the mean over all rows, where the difference of two squares loses next to nothing.
+    about = np.where(known, X - centre, 0.0)
+    weight = distributions.T @ known
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = (distributions.T @ about) / weight
+        variance = np.maximum((distributions.T @ about**2) / weight - mean**2, 0.0)
+    spread = np.mean(about**2, axis=0)
+    return LabelMoments(mean + centre, np.where(variance <= _NEGLIGIBLE * spread, 0.0, variance))
+
+
+def telling_scores(moments: LabelMoments, first: int, second: int) -> FloatArray:
+    """(d,) the score of each feature for two label numbers: 0 where it says nothing, inf where it alone decides."""
+    apart = np.abs(moments.mean[first] - moments.mean[second])
+    spread = np.sqrt((moments.variance[first] + moments.variance[second]) / 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.nan_to_num(apart / spread, nan=0.0, posinf=np.inf))
+
+
+def most_telling(moments: LabelMoments, first: int, second: int, n: int) -> IntArray:
+    """The at most n features with the highest scores, best first, ties in column order; none with score 0."""
+    scores = telling_scores(moments, first, second)
+    order = np.argsort(-scores, kind="stable")[:n]
+    return np.asarray(order[scores[order] > 0], dtype=np.int64)
+
+
+# What in a row speaks for each of some labels: which of its features are larger under one label than under the
+# others.
+#
+# The row's score for a label is its product with the mean of the rows of that label (Rocchio's classifier; Manning,
+# Raghavan and Schütze, *Introduction to Information Retrieval*, 2008, chapter 14.2), less the mean of its products
+# with the means of the other labels. That is a sum over features,
+#
+#     speaks_jk = x_j (mean_kj - mean of mean_lj over the other labels l),
+#
+# in which every row counts for a label with its share in the row's label distribution, as in `.telling`. Only columns
+# that the row holds count, so that a sparse row costs what stands in its own columns.
+
+
+def speaks_for(
+    X: Matrix, distributions: FloatArray, columns: IntArray, values: FloatArray, own: int | None = None
+) -> FloatArray:
+    """(c, k) how much each column of one row speaks for each of k labels, below 0 where it speaks against it.
+
+    X : CSC (n, d) the rows to learn from      distributions : (n, k) their shares of the k labels, two or more
+    columns, values : (c,) what the row holds      own : its number among the n rows: it does not count for itself
+    A label that no row can have has the mean 0. Raises ValueError where the shapes do not match.
+    """
+    if distributions.ndim != 2 or X.shape[0] != len(distributions) or distributions.shape[1] < 2:
+        raise ValueError(
+            "distributions must be (n, k) with a line for each of the n rows of X and two labels or more. "
+            f"Got shapes {distributions.shape} and {X.shape}."
+        )
+    if own is not None:
+        distributions = distributions.copy()
+        distributions[own] = 0.0
+    weight = distributions.sum(axis=0)
+    means = np.asarray(X[:, columns].T @ distributions) / np.where(weight > 0, weight, 1.0)
+    k = means.shape[1]
+    others = (means.sum(axis=1, keepdims=True) - means) / (k - 1)
+    return np.asarray(values[:, None] * (means - others))

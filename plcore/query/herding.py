@@ -22,17 +22,24 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.common.checks import check_int
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    Matrix,
+    MatrixLike,
+    check_int,
+)
 from plcore.labels.candidates import check_candidates
 from plcore.neighbors.graph import NeighborGraph
 from plcore.neighbors.votes import WEIGHT_UNIT, SlotIndex, check_graph
-from plcore.query.learner_scores import learner_shares
-from plcore.query.parameters import allowed_rows, check_number
-from plcore.query.strategies import Baseline
-from plcore.query.uncertainty import BLOCK_CELLS
+from plcore.query.strategies import Baseline, allowed_rows, check_number
+from plcore.query.uncertainty import BLOCK_CELLS, learner_shares
 
 CONCERN_UNIT = 2**16
 """The integer that stands for w = 1. Gains are sums of integers below 2**40, exact in any order."""
@@ -69,7 +76,7 @@ class MaxHerding(Baseline):
         self.scaling = scaling
         self.search = search
 
-    def fit(self, X: Any, candidates: Any) -> Self:
+    def fit(self, X: MatrixLike, candidates: LabelsLike) -> Self:
         """Find the neighbours of X (n, d), dense or CSR, and start on candidates as `check_candidates`.
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
@@ -81,7 +88,7 @@ class MaxHerding(Baseline):
         graph = NeighborGraph(features, self.n_neighbors, "linear", self.scaling, self.search)
         return self.fit_graph(*graph.own_neighbors(), known)
 
-    def fit_graph(self, neighbors: Any, weights: Any, candidates: Any) -> Self:
+    def fit_graph(self, neighbors: ArrayLike, weights: ArrayLike, candidates: LabelsLike) -> Self:
         """Start on a neighbour graph made elsewhere: neighbors, weights (n, K) of all rows, each its own first
         neighbour, weights as `neighbor_weights` gives them; candidates bool (n, m).
 
@@ -106,7 +113,7 @@ class MaxHerding(Baseline):
         self._most = int(self._gains.max(initial=0))
         self._stale: BoolArray = np.ones(n, dtype=bool)
 
-    def learner_changed(self, learner: Any, X: Any) -> None:
+    def learner_changed(self, learner: Any, X: Matrix) -> None:
         """Go by what this fitted learner says of its training rows X (n, d) (`learner_shares`)."""
         shares = learner_shares(learner, X, self.candidates_)
         self.unsure = lambda rows: 1.0 - shares[rows].max(axis=1)

@@ -11,21 +11,124 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.common import AnyArray, BoolArray, FloatArray, IntArray, large_array
-from plcore.kernels.scores import SHARE_UNIT, add_scores, pick_batch
+from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray, large_array
+from plcore.kernels.scores import SHARE_UNIT, add_scores, count_open, pick_batch
 from plcore.labels.candidates import check_candidates
 from plcore.neighbors.graph import NeighborGraph
-from plcore.neighbors.votes import VoteTable, check_graph
-from plcore.query import parameters
-from plcore.query.claims import lost_by_claims
-from plcore.query.effects import Rule, add_all_scores, lanes_for
+from plcore.neighbors.votes import SlotIndex, VoteTable, check_graph
+from plcore.query import strategies
+from plcore.query.cheapest import QuestionOrder
+from plcore.query.effects import Rule, add_all_scores, in_blocks, lanes_for
 from plcore.query.explanation import Explanation, answer_effects
-from plcore.query.order import QuestionOrder
 from plcore.query.possible import MAX_NODES, warn_undecided
-from plcore.query.targets import Targets
+
+# What rows lose of their effect scores while others are asked about rows that count the same targets.
+
+
+def lost_by_claims(
+    claimed: IntArray, index: SlotIndex, rule: Rule, counted: BoolArray, power: FloatArray
+) -> tuple[IntArray, IntArray]:
+    """(rows, lost) int64, rows ascending: what these rows lose by the claims, in shares, as `pick_batch` damps them;
+    all others lose nothing.
+
+    claimed : (c,) rows that others are asked about, one at least      counted : bool (T, K), what is in the scores
+    power : a target that c of them count has power[c] of its shares, the last of power where c is larger; power[0] is 1
+    It takes as long as the claims have neighbours, however many rows there are.
+    """
+    places = np.concatenate([index.of(row) for row in claimed]).astype(np.int64)
+    among, _ = np.divmod(places[counted.reshape(-1)[places]], rule.neighbors.shape[1])
+    targets, times = np.unique(among, return_counts=True)
+    weights = rule.weights[targets]
+    shares = np.rint(weights * float(SHARE_UNIT) / np.maximum(weights.sum(axis=1, keepdims=True), 1))
+    left = np.trunc(shares * power[np.minimum(times, len(power) - 1), None])
+    lose = counted[targets]
+    rows, place = np.unique(rule.neighbors[targets][lose], return_inverse=True)
+    lost = np.zeros(len(rows), dtype=np.int64)
+    np.add.at(lost, place, (shares - left)[lose].astype(np.int64))
+    return rows.astype(np.int64), lost
+
+
+# The targets of a ranking: which of them count now, and which are settled.
+
+NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
+
+
+class Targets:
+    """T targets over n rows, kept up to date while candidates change.
+
+    rows : int (T,) the row that each target stands for; None: points of their own, all of which count
+    candidates, now : bool (n, m) at the start, and as they stand
+    fixed : whether the rows ambiguous at the start count for good, else those that are ambiguous now
+
+    Attributes
+    ----------
+    ambiguous : bool (n,), rows with two candidates or more now.
+    settled : bool (T,), targets that no answer can change any more; None while nobody has asked for it.
+    """
+
+    def __init__(
+        self, n_targets: int, rows: IntArray | None, candidates: BoolArray, fixed: bool, now: BoolArray
+    ) -> None:
+        self.n_targets = n_targets
+        self._with_rows = rows is not None
+        self._rows = NO_ROWS if rows is None else rows
+        self._of_row = np.full(len(candidates) if self._with_rows else 0, -1, dtype=np.int32)
+        self._of_row[self._rows] = np.arange(len(self._rows))
+        self._initial: BoolArray = candidates.sum(axis=1) >= 2
+        self.ambiguous: BoolArray = now.sum(axis=1) >= 2
+        self._counts = self._initial if fixed else self.ambiguous  # rows whose own targets count
+        self.settled: BoolArray | None = None
+        self._open: tuple[int, int] | None = None
+        self._n_initial = int(self._initial[self._rows].sum()) if self._with_rows else n_targets
+
+    def active(self, targets: IntArray) -> BoolArray:
+        """Which of these targets count now: unless they are fixed, those whose own row is answered do not."""
+        if not self._with_rows:
+            return np.ones(len(targets), dtype=bool)
+        return np.asarray(self._counts[self._rows[targets]])
+
+    def counting(self) -> IntArray:
+        """All targets that count now."""
+        everyone = np.arange(self.n_targets)
+        return everyone[self.active(everyone)]
+
+    def with_own(self, row: int, targets: IntArray) -> IntArray:
+        """These targets, and the row's own: it may have the row with weight 0 only."""
+        own = self._of_row[row] if self._with_rows else -1
+        return targets if own < 0 or (targets == own).any() else np.union1d(targets, [own])
+
+    def openness(self, rule: Rule, n_jobs: int) -> tuple[int, int]:
+        """(initially ambiguous targets still open, targets that count and are not settled)."""
+        if self._open is None:
+            if self.settled is None:
+                self.settled = settled = np.zeros(self.n_targets, dtype=bool)
+                in_blocks(self.counting(), n_jobs, lambda block, _: rule.settle(block, settled))
+            self._open = self._count_open(np.arange(self.n_targets), self.settled)
+        return self._open
+
+    def share_settled(self, rule: Rule, n_jobs: int) -> float:
+        """Share of settled targets among the initially ambiguous ones; 1 where there were none."""
+        still_open, _ = self.openness(rule, n_jobs)
+        return (self._n_initial - still_open) / self._n_initial if self._n_initial else 1.0
+
+    def open_among(self, targets: IntArray) -> tuple[int, int] | None:
+        """As `openness`, of these targets alone; None while it is not known of all."""
+        if self._open is None or self.settled is None:
+            return None
+        return self._count_open(targets, self.settled)
+
+    def recount(self, targets: IntArray, before: tuple[int, int] | None) -> None:
+        """Bring `openness` up to date after these targets have changed, `open_among` having been `before`."""
+        if before is not None and self._open is not None and self.settled is not None:
+            now = self._count_open(targets, self.settled)
+            self._open = self._open[0] + now[0] - before[0], self._open[1] + now[1] - before[1]
+
+    def _count_open(self, targets: IntArray, settled: BoolArray) -> tuple[int, int]:
+        return count_open(targets, self._rows, self._counts, self._initial, self.ambiguous, settled)
 
 
 class EffectRanker:
@@ -81,7 +184,7 @@ class EffectRanker:
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
         """
-        parameters.check_parameters(self)
+        strategies.check_parameters(self)
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
         known, _ = check_candidates(candidates)
         check_consistent_length(X, known)
@@ -102,7 +205,12 @@ class EffectRanker:
         return self._start(*graph.neighbors_of(points), known, None)
 
     def fit_graph(
-        self, neighbors: Any, weights: Any, candidates: Any, target_rows: Any = None, now: Any = None
+        self,
+        neighbors: ArrayLike,
+        weights: ArrayLike,
+        candidates: Any,
+        target_rows: Any = None,
+        now: Any = None,
     ) -> EffectRanker:
         """Score all rows on a neighbour graph made elsewhere.
 
@@ -113,10 +221,10 @@ class EffectRanker:
         now : bool (n, m), not copied: where updates have come to since, for a ranker as if it had seen them; None: none
         Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
         """
-        parameters.check_parameters(self)
+        strategies.check_parameters(self)
         rows, fixed, known = check_graph(neighbors, weights, candidates, copied=now is None)
         own = (
-            None if target_rows is None else parameters.check_target_rows(target_rows, len(rows), len(known))
+            None if target_rows is None else strategies.check_target_rows(target_rows, len(rows), len(known))
         )
         return self._start(rows, fixed, known, own, now)
 
@@ -187,9 +295,9 @@ class EffectRanker:
         about now; their targets are damped as well, and they are not returned.
         """
         self._check_fitted()
-        n = parameters.check_number(n)
+        n = strategies.check_number(n)
         held = np.asarray(sorted({self._check_row(row) for row in claimed}), dtype=np.int64)
-        allowed = parameters.allowed_rows(self._targets.ambiguous, among)
+        allowed = strategies.allowed_rows(self._targets.ambiguous, among)
         allowed[held] = False
         power = np.power(float(self.damping), np.arange(min(n + len(held), 100) + 1))
         index, rule = self.votes_.index, self._rule
@@ -224,11 +332,11 @@ class EffectRanker:
         For lists people read; to ask several people at once use `next(n)`.
         """
         self._check_fitted()
-        rows = np.flatnonzero(parameters.allowed_rows(self._targets.ambiguous, among))
-        most = len(rows) if n is None else parameters.check_number(n)
+        rows = np.flatnonzero(strategies.allowed_rows(self._targets.ambiguous, among))
+        most = len(rows) if n is None else strategies.check_number(n)
         return rows[np.lexsort((self._tie_order[rows], -self._scores[rows]))[:most]]
 
-    def update(self, row: int, candidates_row: Any) -> IntArray:
+    def update(self, row: int, candidates_row: ArrayLike) -> IntArray:
         """Replace the candidates of a row (m,), narrower after an answer or wider again after an undo.
 
         A row without any candidate is an item taken out: it casts no vote and is not asked.
@@ -236,7 +344,7 @@ class EffectRanker:
         for values that are not m times True/False or 1/0.
         """
         row = self._check_row(row)
-        new = parameters.check_candidates_row(candidates_row, row, self.votes_.n_classes)
+        new = strategies.check_candidates_row(candidates_row, row, self.votes_.n_classes)
         old = self.candidates_[row].copy()
         targets = self.votes_.update(row, old, new)
         if np.array_equal(old, new):

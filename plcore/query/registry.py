@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from plcore.common.checks import check_choice
+from plcore.arrays.types import check_choice
 from plcore.query.herding import MaxHerding
 from plcore.query.possible import MAX_NODES
 from plcore.query.ranker import EffectRanker

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.common.candidate_sets import FEW_CELLS, FEW_CLASSES, CandidateSets
-from plcore.common.runners.parts import BlockJob, BlockProgress, WrittenPart, map_part, run_parts, write_names
-from plcore.common.runners.runner import Runner
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.candidate_sets import FEW_CELLS, FEW_CLASSES, CandidateSets
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.blocks.parts import BlockJob, BlockProgress, WrittenPart, map_part, run_parts, write_names
+from plcore.blocks.runner import Runner
 from plcore.kernels.scores import SHARE_UNIT
 from plcore.neighbors.graph import neighbor_weights
 from plcore.neighbors.near import Kept
 from plcore.neighbors.search.parts import NeighborParts
-from plcore.neighbors.search.parts.reverse import within
+from plcore.neighbors.search.parts.exact import within
 from plcore.query.effects import Rule, add_all_scores, lanes_for
 from plcore.query.possible import MAX_NODES
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 
 FORMS = ("which", "is", "group")
 """How a question can be put."""

@@ -7,19 +7,83 @@ Destercke and Masson, AAAI 2017). `.registry` makes any of them from its name.
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, Matrix, MatrixLike, check_choice
 from plcore.labels.candidates import CandidateError, kept_candidates
-from plcore.neighbors.graph import SCALINGS, make_scaler
-from plcore.neighbors.search import make_search
-from plcore.query.parameters import allowed_rows
+from plcore.neighbors.graph import SCALINGS, WEIGHTS, make_scaler
+from plcore.neighbors.search import SEARCHES, make_search
+from plcore.query.effects import DECISIONS, RULES
+from plcore.query.possible import check_count
+
+# What `EffectRanker` checks at the door.
+
+
+def check_parameters(ranker: Any) -> None:
+    """Raise ValueError, naming the parameter, unless those of an `EffectRanker` are legal."""
+    check_choice("rule", ranker.rule, RULES)
+    check_choice("decision", ranker.decision, DECISIONS)
+    check_choice("weights", ranker.weights, WEIGHTS)
+    check_choice("search", ranker.search, SEARCHES)
+    if ranker.scaling not in SCALINGS:
+        raise ValueError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {ranker.scaling!r}.")
+    if isinstance(ranker.targets, str):
+        check_choice("targets", ranker.targets, ("ambiguous", "fixed"))
+    for name in ("n_neighbors", "max_nodes", "n_jobs"):
+        check_count(name, getattr(ranker, name))
+    seed = ranker.random_state
+    if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0):
+        raise ValueError(f"random_state must be None or an int of at least 0. Got {seed!r}.")
+    if not isinstance(ranker.damping, Real) or not 0 <= float(ranker.damping) <= 1:
+        raise ValueError(f"damping must be a number in [0, 1]. Got {ranker.damping!r}.")
+
+
+def check_number(n: Any) -> int:
+    """`n`, a number of rows to return. Raises ValueError unless it is one."""
+    if not isinstance(n, Integral) or n < 0:
+        raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
+    return int(n)
+
+
+def check_candidates_row(candidates_row: ArrayLike, row: int, n_classes: int) -> BoolArray:
+    """New candidates of one row, as a new bool (n_classes,). Raises CandidateError unless they are such."""
+    given = np.asarray(candidates_row)
+    if given.shape != (n_classes,) or not (given.dtype == np.bool_ or np.all((given == 0) | (given == 1))):
+        raise CandidateError(
+            f"candidates_row must be {n_classes} values True/False or 1/0 for row {row}. Got {given!r}."
+        )
+    return given.astype(bool)
+
+
+def allowed_rows(ambiguous: BoolArray, among: Any) -> BoolArray:
+    """A new bool (n,): the ambiguous rows, of those in among if it is given. ValueError unless that is bool (n,)."""
+    if among is None:
+        return ambiguous.copy()
+    mask = np.asarray(among)
+    if mask.shape != ambiguous.shape or mask.dtype != np.bool_:
+        raise ValueError(
+            f"among must be True or False for each of the {len(ambiguous)} rows. Got shape {mask.shape} and dtype "
+            f"{mask.dtype}. Fix: for row numbers make a mask, np.isin(np.arange({len(ambiguous)}), rows)."
+        )
+    return np.asarray(ambiguous & mask)
+
+
+def check_target_rows(target_rows: ArrayLike, n_targets: int, n_rows: int) -> IntArray:
+    """The rows that targets stand for as int64 (n_targets,); ValueError unless distinct and in 0..n_rows-1."""
+    own = np.asarray(target_rows)
+    fits = own.shape == (n_targets,) and own.dtype.kind in "iu"
+    if not fits or not ((own[1:] > own[:-1]).all() or len(np.unique(own)) == len(own)):
+        raise ValueError(f"target_rows must be {n_targets} distinct row numbers. Got shape {own.shape}.")
+    if len(own) and not 0 <= own.min() <= own.max() < n_rows:
+        raise ValueError(f"target_rows must be rows of candidates, 0..{n_rows - 1}.")
+    return own.astype(np.int64)
 
 
 class Strategy(Protocol):
@@ -27,7 +91,7 @@ class Strategy(Protocol):
 
     candidates_: BoolArray  # (n, m) as they stand after the updates
 
-    def fit(self, X: Any, candidates: Any) -> Any:
+    def fit(self, X: MatrixLike, candidates: LabelsLike) -> Self:
         """Start on features X (n, d), dense or CSR, and candidates (n, m)."""
 
     @property
@@ -40,7 +104,7 @@ class Strategy(Protocol):
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
         """At most n rows to ask, best first; ties by row number. among: bool (n,), rows that may be returned."""
 
-    def update(self, row: int, candidates_row: Any) -> Any:
+    def update(self, row: int, candidates_row: ArrayLike) -> Any:
         """Replace the candidates of a row (m,) after an answer or an undo."""
 
 
@@ -54,7 +118,7 @@ class ModelStrategy(Strategy, Protocol):
 class LearnerStrategy(Strategy, Protocol):
     """A strategy that goes by a fitted learner, which `plcore.evaluation.replay` brings."""
 
-    def learner_changed(self, learner: Any, X: Any) -> None:
+    def learner_changed(self, learner: Any, X: Matrix) -> None:
         """The learner has learnt, just now: from X (n, d), the rows of `fit`, and their candidates as they stand."""
 
 
@@ -67,7 +131,7 @@ class Baseline:
     def __init__(self, *, random_state: int | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, X: Any, candidates: Any) -> Self:
+    def fit(self, X: MatrixLike, candidates: LabelsLike) -> Self:
         """Start on X (n, d), dense or CSR, and candidates as `check_candidates`, or `CandidateSets`.
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
@@ -122,7 +186,7 @@ class Baseline:
             return rows[[self._tie_order[rows].argmin()]]
         return rows[np.lexsort((self._tie_order[rows], -values))[:n]]
 
-    def update(self, row: int, candidates_row: Any) -> None:
+    def update(self, row: int, candidates_row: ArrayLike) -> None:
         """Replace the candidates of a row (m,); all False: an item taken out, it is not asked.
 
         Raises ValueError for a row out of range, CandidateError for values that are not m times True/False or
@@ -245,7 +309,7 @@ class FarthestFirst(Baseline):
         return np.array(chosen, dtype=np.int64)
 
 
-def _stored(X: Any) -> Any:
+def _stored(X: Matrix) -> Any:
     """X as `plcore.neighbors.search` takes it: CSR with sorted indices, or C-contiguous."""
     if not sparse.issparse(X):
         return np.ascontiguousarray(X, dtype=np.float64)

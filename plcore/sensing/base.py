@@ -12,16 +12,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.common.limits import check_feature_size
-from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, FloatArray, IntArray
-from plcore.common.words import listed
+from plcore.arrays.array_files import check_feature_size
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import AnyArray, FloatArray, IntArray, LabelsLike, Matrix
+from plcore.arrays.words import listed
 from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import CandidateError
 from plcore.labels.training import check_features, require_y
 from plcore.labels.vectors import LabelVectors, check_label_vectors
-from plcore.sensing.metrics import precision_at
-from plcore.sensing.threshold import AUTO, best_threshold, drawn_rows
+from plcore.sensing.metrics import AUTO, best_threshold, drawn_rows, precision_at
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,14 +61,14 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self._fit(X, vectors)
         return self
 
-    def _fit(self, X: Any, vectors: LabelVectors) -> None:
+    def _fit(self, X: Matrix, vectors: LabelVectors) -> None:
         raise NotImplementedError
 
-    def _values(self, X: Any) -> FloatArray:
+    def _values(self, X: Matrix) -> FloatArray:
         """(n, L) what labels are ranked by, of checked features."""
         raise NotImplementedError
 
-    def _check(self, X: Any) -> Any:
+    def _check(self, X: Matrix) -> Any:
         """Features of new rows."""
         check_is_fitted(self)
         return check_features(self, X, reset=False)
@@ -131,7 +130,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return score_of(self.predict(X), y, self.classes_, sample_weight)
         return precision_at(self._cells(y), self._values(self._check(X)), 1, sample_weight=sample_weight)
 
-    def _cells(self, y: Any) -> AnyArray:
+    def _cells(self, y: LabelsLike) -> AnyArray:
         """(n, L) int8 cells of y, its columns in the order of `classes_`; by name where they have names."""
         vectors = check_label_vectors(y, matrix=True)
         place: IntArray = np.arange(len(self.classes_))

@@ -6,6 +6,7 @@ update for missing labels corrected (the residual z - Phi_o y_o, and only the un
 
 from __future__ import annotations
 
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,17 +15,95 @@ from scipy.special import ndtr, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from plcore.common.threads import one_thread
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, Matrix, RandomState
 from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
+from plcore.sensing.metrics import AUTO, THRESHOLD
 from plcore.sensing.noise import Noise, find_noise
 from plcore.sensing.projection import LabelPosterior, Projection
 from plcore.sensing.recovery import Recovered, recover
 from plcore.sensing.regression import Regression, RegressionAt, make_kernel
-from plcore.sensing.rows import label_entropy
-from plcore.sensing.threshold import AUTO, THRESHOLD
-from plcore.sensing.training import HoleTraining
+from plcore.sensing.rows import RowInference, label_entropy
+
+# Training with holes: the rows' factors and q(W) in turn. Without holes there is nothing to iterate.
+
+
+class HoleTraining:
+    """One fit: the rows of `regression`, their labels, and the noise.
+
+    values, known (n, L) : labels, 0 where not known      targets (n, K) : Phi values, if they are at hand
+    Attributes: coefficients, of E[W], at first the closed form for holes as 0; targets (n, K), what they are fitted
+    to; at, the regressions at the ridge t2 / tau2.
+    """
+
+    def __init__(
+        self,
+        regression: Regression,
+        projection: Projection,
+        noise: Noise,
+        values: FloatArray,
+        known: BoolArray,
+        a0: float,
+        b0: float,
+        targets: FloatArray | None = None,
+    ) -> None:
+        self.regression, self.noise, self.projection = regression, noise, projection
+        self._start = values, known, a0, b0
+        self.targets = values @ projection.Phi.T if targets is None else targets
+        self.at = regression.at(noise.ridge)
+        self.coefficients = self.at.coefficients(self.targets)
+
+    @cached_property
+    def rows(self) -> RowInference:
+        """Made when first needed: with nothing missing it is not."""
+        values, known, a0, b0 = self._start
+        fitted = self.at.fitted(self.targets, self.coefficients)
+        rows = RowInference(self.projection, self.noise, values, known, fitted, a0, b0)
+        rows.update_latent()
+        return rows
+
+    @cached_property
+    def at_latent(self) -> RegressionAt:
+        """The regressions at the ridge s2 / tau2: the paper's q(W), with z for its targets."""
+        return self.regression.at(self.noise.regression / self.noise.prior)
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """(n,) x' S_W x of the paper's q(W)."""
+        return self.at_latent.spread() * self.noise.regression
+
+    @cached_property
+    def _covariance_cost(self) -> float:
+        return self.at_latent.covariance_cost()
+
+    def update_weights(self) -> None:
+        """q(W) given q(z)."""
+        self._set(self.at_latent, self.rows.latent)
+
+    def update_weights_and_latent(self) -> None:
+        """The means of q(W) and q(z) together, given q(y): E[W] = (X'X + t2/tau2)^-1 X' E[Y] Phi'."""
+        self._set(self.at, self.rows.compressed)
+        self.rows.update_latent()
+
+    def _set(self, at: RegressionAt, targets: FloatArray) -> None:
+        self.targets, self.coefficients = targets, at.coefficients(targets)
+        self.rows.fitted = at.fitted(targets, self.coefficients)
+
+    def round(self, schedule: str) -> None:
+        """One round of "paper" (y, alpha, z, W) or "block" ((y, z), alpha, (W, z))."""
+        self.rows.iterate(1, schedule)
+        if schedule == "paper":
+            self.update_weights()
+        else:
+            self.update_weights_and_latent()
+
+    def bound(self) -> float:
+        """The bound on the log evidence of all rows, in nats; defined once q(y) has been updated."""
+        norm = self.at_latent.squared_norm(self.coefficients) / self.noise.prior
+        divergence: float = 0.5 * (self.rows.fitted.shape[1] * self._covariance_cost + norm)
+        return float(self.rows.bound(self.spread).sum() - divergence)
+
 
 FEWEST = (
     8  # components a share gives at least, if there are as many labels: fewer save nothing and lose labels
@@ -104,7 +183,7 @@ class BMLCSClassifier(MultiLabelClassifier):
         prior_variance: float | None = None,
         split: float = 0.5,
         threshold: float | str = AUTO,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.max_iter = max_iter
@@ -128,7 +207,7 @@ class BMLCSClassifier(MultiLabelClassifier):
     _at: RegressionAt
     _coefficients: FloatArray
 
-    def _fit(self, X: Any, vectors: LabelVectors) -> None:
+    def _fit(self, X: Matrix, vectors: LabelVectors) -> None:
         random = check_random_state(self.random_state)
         self._projection = Projection(draw_projection(self.n_components, vectors.values.shape[1], random))
         self.projection_ = self._projection.Phi
@@ -168,7 +247,7 @@ class BMLCSClassifier(MultiLabelClassifier):
         self._find_threshold(vectors, left_out)
         self._believe(X, vectors, asked, training)
 
-    def _believe(self, X: Any, vectors: LabelVectors, asked: BoolArray, training: HoleTraining) -> None:
+    def _believe(self, X: Matrix, vectors: LabelVectors, asked: BoolArray, training: HoleTraining) -> None:
         """Posterior of the training cells."""
         self.label_mean_ = vectors.values  # made by us; nothing else holds it
         self.label_variance_, self.label_gamma_ = np.zeros((2, *vectors.values.shape))
@@ -189,14 +268,14 @@ class BMLCSClassifier(MultiLabelClassifier):
                 self.label_variance_[~asked] = q.variance
         self._finish(vectors, self.label_mean_)
 
-    def _recover(self, X: Any) -> Recovered:
+    def _recover(self, X: Matrix) -> Recovered:
         with one_thread():
             return self._recovered(self._at.predict(X, self._coefficients))
 
     def _recovered(self, fitted: FloatArray) -> Recovered:
         return recover(self._projection, self._noise, fitted, self.mode, self.max_iter, self.a0, self.b0)
 
-    def _posterior(self, X: Any) -> tuple[Recovered, LabelPosterior, FloatArray]:
+    def _posterior(self, X: Matrix) -> tuple[Recovered, LabelPosterior, FloatArray]:
         found = self._recover(X)
         with one_thread():
             noise = self._noise.total * (1.0 + self._at.spread(X))
@@ -212,12 +291,12 @@ class BMLCSClassifier(MultiLabelClassifier):
         found, q, noise = self._posterior(self._check(X))
         return found.mean, q.variance, label_entropy(found.gamma, q, noise, self.n_components_)
 
-    def _values(self, X: Any) -> FloatArray:
+    def _values(self, X: Matrix) -> FloatArray:
         if self._single:
             return self._log_odds(X)
         return self._recover(X).mean
 
-    def _log_odds(self, X: Any) -> FloatArray:
+    def _log_odds(self, X: Matrix) -> FloatArray:
         """(n, m) log N(W'x; phi_k, (t2 + x' S_W x) I) but for what is the same for all k: exactly one label."""
         fitted = self._at.predict(X, self._coefficients)
         noise = self._noise.total * (1.0 + self._at.spread(X))

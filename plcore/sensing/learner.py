@@ -2,30 +2,186 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length
+import pandas as pd
+from scipy import linalg, sparse
+from scipy.linalg import blas
+from sklearn.base import clone
+from sklearn.utils import check_array, check_consistent_length, check_random_state
 
-from plcore.common.checks import check_choice
-from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, Matrix, check_choice
 from plcore.labels.candidates import CandidateError
 from plcore.labels.vectors import UNKNOWN, check_label_vectors
-from plcore.sensing.belief import fit_belief
-from plcore.sensing.bml_cs import BMLCSClassifier
-from plcore.sensing.covariance import RowCovariance
+from plcore.sensing.bml_cs import BMLCSClassifier, draw_projection
 from plcore.sensing.information import (
     CRITERIA,
     DEFAULTS,
     KINDS,
+    CellPosteriors,
     best_first,
+    cell_batch,
     greedy_rows,
     random_scores,
 )
+from plcore.sensing.metrics import AUTO, EVEN
+from plcore.sensing.noise import Noise, scale_of
+from plcore.sensing.projection import Projection
 from plcore.sensing.recovery import recover
+from plcore.sensing.regression import Regression, make_kernel
 from plcore.sensing.rows import RowInference
-from plcore.sensing.scoring import CellPosteriors, cell_batch
+
+# BML-CS fitted to a table with holes: what is believed of every label of every row, before further answers.
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """A fit to n rows of L labels, squeezed into K numbers.
+
+    inside (n,) bool : rows that train, those of which something is known
+    fitted (n, K) : what the regressions say of each row      mean, gamma (n, L) : of the labels
+    prior : (a0, b0) of the labels' precisions      rounds : of inference in a row
+    threshold : above which mean a label of a new row is a yes
+    marginal : whether labels that are not known count with what is believed of them; else as no
+    """
+
+    projection: Projection
+    noise: Noise
+    regression: Regression
+    inside: BoolArray
+    fitted: FloatArray
+    mean: FloatArray
+    gamma: FloatArray
+    prior: tuple[float, float]
+    rounds: int
+    threshold: float
+    marginal: bool
+
+
+def fit_belief(classifier: BMLCSClassifier, X: Matrix, cells: AnyArray, classes: AnyArray) -> Belief:
+    """Fit a clone of the classifier to features X (n, d) and cells (n, L), of which all may be unknown.
+
+    Rows of which nothing is known do not train; what is believed of them follows from the rows that do.
+    """
+    known = cells != UNKNOWN
+    inside = known.any(axis=1)
+    model = clone(classifier)
+    prior = (model.a0, model.b0)
+    if known.any():
+        model.fit(X, pd.DataFrame(cells, columns=list(classes)))
+        projection, noise = model._projection, model._noise
+        regression, fitted = _of_all_rows(model, X, inside)
+        mean, gamma, threshold = model.label_mean_, model.label_gamma_, model.threshold_
+    else:
+        projection, noise, regression = _without_labels(model, X, cells.shape[1])
+        fitted = np.zeros((len(known), len(projection.Phi)))
+        mean, gamma = np.zeros((2, *known.shape))
+        threshold = EVEN if model.threshold == AUTO else float(model.threshold)
+    out = ~inside
+    if out.any():  # by the block schedule whatever the mode: questions need all the precisions
+        rows = RowInference(
+            projection, noise, np.zeros((int(out.sum()), known.shape[1])), known[out], fitted[out], *prior
+        ).iterate(model.max_iter, "block")
+        mean[out], gamma[out] = rows.mean, rows.gamma
+    marginal = model.missing == "block"
+    return Belief(
+        projection, noise, regression, inside, fitted, mean, gamma, prior, model.max_iter, threshold, marginal
+    )
+
+
+def _of_all_rows(model: BMLCSClassifier, X: Matrix, inside: BoolArray) -> tuple[Regression, FloatArray]:
+    """The regression over all rows, and what the fitted coefficients say of each (n, K)."""
+    at, everywhere = model._at, inside.all()
+    regression = at.parent if everywhere else Regression(at.parent.kernel, X)
+    if at.parent.dual and regression.dual:  # the kernel is at hand
+        between = regression.moments
+        return regression, (between if everywhere else between[:, inside]) @ model._coefficients
+    return regression, at.predict(X, model._coefficients)
+
+
+def _without_labels(model: BMLCSClassifier, X: Matrix, L: int) -> tuple[Projection, Noise, Regression]:
+    """Phi as it will be; noise as if every row had one yes, half of it told by the features."""
+    draw = check_random_state(model.random_state)
+    projection = Projection(draw_projection(model.n_components, L, draw))
+    kernel = make_kernel(model.kernel, X, model.gamma, model.degree, model.coef0, model.fit_intercept)
+    half = 0.5 / len(projection.Phi)
+    scale = scale_of(kernel, X)
+    total = half if model.noise is None else float(model.noise)
+    prior = half / scale if model.prior_variance is None else float(model.prior_variance)
+    return projection, Noise(total, prior, model.split), Regression(kernel, X)
+
+
+# The covariance of the regressions over a table of rows, at rank one for each answer.
+#
+# V = X C X', C = (X' diag(w) X / ridge + I)^-1: how unsure W' x is on every row, in units of the prior variance tau2,
+# when row i has been measured with noise ridge / w_i. Measuring a row again is Sherman-Morrison, and so is taking it
+# back. Kept as C (d, d) or as V (n, n), whichever is smaller.
+
+
+class RowCovariance:
+    """weights (n,) : w of each row, 0 for rows not measured. Attribute: variances (n,), the diagonal of V."""
+
+    def __init__(self, regression: Regression, ridge: float, weights: FloatArray) -> None:
+        self.ridge, self.dual = ridge, regression.dual
+        if self.dual:
+            self._matrix = _given(regression.moments, np.flatnonzero(weights > 0), ridge, weights)
+            self.variances = self._matrix.diagonal().copy()
+            return
+        self._features: Any = regression.features(regression.rows)
+        scaled = _scaled(self._features, np.sqrt(weights / ridge))
+        product = scaled.T @ scaled
+        precision = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        precision.flat[:: len(precision) + 1] += 1.0
+        self._matrix = linalg.inv(precision, check_finite=False)
+        self._matrix = np.ascontiguousarray(0.5 * (self._matrix + self._matrix.T))
+        images = np.asarray(self._features @ self._matrix)
+        product = (
+            self._features.multiply(images) if sparse.issparse(self._features) else self._features * images
+        )
+        self.variances = np.asarray(product.sum(axis=1)).ravel()
+
+    def column(self, row: int) -> FloatArray:
+        """(n,) V_:i."""
+        if self.dual:
+            return np.asarray(self._matrix[row])
+        return np.asarray(self._features @ (self._matrix @ self._row(row)))
+
+    def measure(self, row: int, weight: float) -> FloatArray:
+        """Add `weight` to that of a row; negative: take it back. Returns V_:i as it was before, (n,)."""
+        column = self.column(row).copy()
+        scale = 1.0 / (self.ridge / weight + column[row])
+        image = column if self.dual else self._matrix @ self._row(row)
+        # In place, of the transposed matrix, which is the same and in Fortran's order.
+        blas.dger(-scale, image, image, a=self._matrix.T, overwrite_a=1, overwrite_x=0, overwrite_y=0)
+        self.variances = self.variances - scale * column**2
+        return column
+
+    def _row(self, row: int) -> FloatArray:
+        picked = self._features[[row]]
+        return np.asarray(picked.toarray() if sparse.issparse(picked) else picked).ravel()
+
+
+def _given(prior: FloatArray, inside: IntArray, ridge: float, weights: FloatArray) -> FloatArray:
+    """(n, n) the covariance `prior` after the rows inside were measured. Holds four such matrices at most."""
+    if not len(inside):
+        return prior.copy()
+    shifted = prior[np.ix_(inside, inside)]
+    shifted.flat[:: len(inside) + 1] += ridge / weights[inside]
+    lower = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+    # half = lower^-1 prior[inside], made in place: columns of the transposed matrix are its rows.
+    half = blas.dtrsm(1.0, lower, prior[inside].T, side=1, lower=1, trans_a=1, overwrite_b=1)
+    given: FloatArray = half @ half.T
+    return np.subtract(prior, given, out=given)
+
+
+def _scaled(features: Any, factors: FloatArray) -> Any:
+    """Rows times factors."""
+    if sparse.issparse(features):
+        return features.multiply(factors[:, None]).tocsr()
+    return features * factors[:, None]
 
 
 class SensingLearner:
@@ -62,7 +218,7 @@ class SensingLearner:
         return self.refresh()
 
     @classmethod
-    def means(cls, classifier: BMLCSClassifier, X: Any, y: Any) -> FloatArray:
+    def means(cls, classifier: BMLCSClassifier, X: Matrix, y: LabelsLike) -> FloatArray:
         """(n, L) `label_mean_` after `fit`, without the two matrices of the size of the smaller of rows and features,
         squared, that answers need."""
         learner = cls(classifier)
@@ -70,7 +226,7 @@ class SensingLearner:
         with one_thread():
             return fit_belief(classifier, learner._X, learner.cells_, learner.classes_).mean
 
-    def _start(self, X: Any, y: Any) -> None:
+    def _start(self, X: Matrix, y: LabelsLike) -> None:
         self._X = check_array(X, accept_sparse="csr", dtype=np.float64)
         vectors = check_label_vectors(y, matrix=True)
         check_consistent_length(self._X, vectors.values)
@@ -195,7 +351,7 @@ class SensingLearner:
         """(len(X), L) int8, 1 where `predict_mean` is above `threshold_`."""
         return np.asarray((self.predict_mean(X) > self.threshold_).astype(np.int8))
 
-    def predict_mean(self, X: Any) -> FloatArray:
+    def predict_mean(self, X: Matrix) -> FloatArray:
         """(len(X), L) posterior means for new rows with all answers so far, by the mode of the classifier."""
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
         # E[W] = X' (T - F) / ridge over the rows that train.

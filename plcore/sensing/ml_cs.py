@@ -9,14 +9,70 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.arrays.types import FloatArray, IntArray, Matrix, RandomState
 from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.bml_cs import COMPONENTS, KERNEL_PARAMETERS, POSITIVE, draw_projection
-from plcore.sensing.cosamp import cosamp
+from plcore.sensing.metrics import AUTO, THRESHOLD
 from plcore.sensing.noise import find_noise, scale_of
 from plcore.sensing.regression import Regression, RegressionAt, make_kernel
-from plcore.sensing.threshold import AUTO, THRESHOLD
+
+# CoSaMP: sparse label vectors from their random projections (Needell and Tropp, 2009), many rows at once.
+
+ROUNDS = 20
+BLOCK = 1024  # rows at a time
+
+
+def cosamp(Phi: FloatArray, Z: FloatArray, sparsity: int) -> FloatArray:
+    """(n, L) coefficients with at most `sparsity` entries that are not 0, such that Phi y is near to Z (n, K).
+
+    Per round: the columns most correlated with the residual join the support, least squares on 3 * sparsity
+    columns (at most K), the largest `sparsity` of them stay. A row ends when its residual does not fall.
+    """
+    gram = Phi.T @ Phi
+    found = np.zeros((len(Z), Phi.shape[1]))
+    for begin in range(0, len(Z), BLOCK):
+        rows = slice(begin, begin + BLOCK)
+        found[rows] = _block(gram, Z[rows] @ Phi, (Z[rows] ** 2).sum(axis=1), sparsity, len(Phi))
+    return found
+
+
+def _block(gram: FloatArray, projected: FloatArray, energy: FloatArray, sparsity: int, K: int) -> FloatArray:
+    """projected = Phi' z of each row, energy = |z|^2: the residual itself is never needed."""
+    n, L = projected.shape
+    merged = min(3 * sparsity, K, L)
+    kept = min(sparsity, merged)
+    best = np.zeros((n, L))
+    least = energy.copy()
+    active = np.arange(n)
+    current = np.zeros((n, L))
+    for _ in range(ROUNDS):
+        proxy = np.abs(projected[active] - current @ gram)
+        proxy[current != 0] = np.inf  # the support stays among the columns
+        columns = np.sort(_largest(proxy, merged), axis=1)
+        right = np.take_along_axis(projected[active], columns, axis=1)
+        square = gram[columns[:, :, None], columns[:, None, :]]
+        # Nearly dependent columns of an unlucky projection shall not end the whole fit.
+        square = square + 1e-10 * np.eye(merged)
+        values = np.linalg.solve(square, right[:, :, None])[:, :, 0]
+        chosen = _largest(np.abs(values), kept)
+        current = np.zeros((len(active), L))
+        columns = np.take_along_axis(columns, chosen, axis=1)
+        np.put_along_axis(current, columns, np.take_along_axis(values, chosen, axis=1), axis=1)
+        residual = energy[active] + ((current @ gram - 2.0 * projected[active]) * current).sum(axis=1)
+        better = residual < least[active] - 1e-9 * energy[active]
+        active = active[better]
+        if not len(active):
+            break
+        current = current[better]
+        best[active], least[active] = current, residual[better]
+    return best
+
+
+def _largest(values: FloatArray, count: int) -> IntArray:
+    """(n, count) the columns of the largest values, ties to the first."""
+    return np.argsort(-values, axis=1, kind="stable")[:, :count]
+
 
 LEAST_RIDGE = 1e-8  # of least squares, as a share of the mean x.x'
 
@@ -61,7 +117,7 @@ class MLCSClassifier(MultiLabelClassifier):
         fit_intercept: bool = True,
         ridge: float | None = None,
         threshold: float | str = AUTO,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.sparsity = sparsity
@@ -78,7 +134,7 @@ class MLCSClassifier(MultiLabelClassifier):
     _at: RegressionAt
     _coefficients: FloatArray
 
-    def _fit(self, X: Any, vectors: LabelVectors) -> None:
+    def _fit(self, X: Matrix, vectors: LabelVectors) -> None:
         random = check_random_state(self.random_state)
         self.projection_ = draw_projection(self.n_components, vectors.values.shape[1], random)
         self.n_components_ = len(self.projection_)
@@ -103,7 +159,7 @@ class MLCSClassifier(MultiLabelClassifier):
         self._find_threshold(vectors, left_out)
         self._finish(vectors, vectors.values if vectors.known.all() else self._values(X))
 
-    def _values(self, X: Any) -> FloatArray:
+    def _values(self, X: Matrix) -> FloatArray:
         return self._recovered(self._at.predict(X, self._coefficients))
 
     def _recovered(self, fitted: FloatArray) -> FloatArray:

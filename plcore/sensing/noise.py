@@ -7,13 +7,12 @@ and its split is a choice. For a fixed ridge t2 / tau2 the best tau2 is known, w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import linalg
 from scipy.optimize import minimize_scalar
 
-from plcore.common.types import FloatArray
+from plcore.arrays.types import FloatArray, Matrix
 from plcore.sensing.regression import Kernel, Regression
 
 FLOOR = 0.1  # least ridge, as a share of the mean x.x': with fewer rows than features the likelihood wants 0
@@ -42,7 +41,7 @@ class Noise:
         return self.total / self.prior
 
 
-def scale_of(kernel: Kernel, X: Any) -> float:
+def scale_of(kernel: Kernel, X: Matrix) -> float:
     """Mean x.x' of the rows, which a ridge is measured in; 1 where all are 0, and any ridge will do."""
     mean = float(kernel.own(X).mean())
     return mean if mean > 1e-300 else 1.0
@@ -50,7 +49,7 @@ def scale_of(kernel: Kernel, X: Any) -> float:
 
 def find_noise(
     kernel: Kernel,
-    X: Any,
+    X: Matrix,
     T: FloatArray,
     split: float,
     noise: float | None,

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.arrays.types import FloatArray, IntArray, Matrix
 from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.bml_cs import POSITIVE
-from plcore.sensing.threshold import AUTO, THRESHOLD
+from plcore.sensing.metrics import AUTO, THRESHOLD
 
 FOLDS = 3  # of the rows, for values that a row had no part in: an SVM has them in no closed form
 
@@ -40,7 +40,7 @@ class OneVsAllSVC(MultiLabelClassifier):
         self.missing = missing
         self.threshold = threshold
 
-    def _fit(self, X: Any, vectors: LabelVectors) -> None:
+    def _fit(self, X: Matrix, vectors: LabelVectors) -> None:
         asked = np.flatnonzero(vectors.known.any(axis=1))
         self.coef_, self.intercept_ = self._machines(X, vectors, asked)
 
@@ -57,7 +57,7 @@ class OneVsAllSVC(MultiLabelClassifier):
         self._find_threshold(vectors, left_out)
         self._finish(vectors, vectors.values if vectors.known.all() else self._values(X))
 
-    def _machines(self, X: Any, vectors: LabelVectors, inside: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _machines(self, X: Matrix, vectors: LabelVectors, inside: IntArray) -> tuple[FloatArray, FloatArray]:
         """coef (L, d) and intercept (L,) of SVMs fitted to these rows."""
         from sklearn.svm import LinearSVC  # 4 MB in every process that loads it
 
@@ -74,7 +74,7 @@ class OneVsAllSVC(MultiLabelClassifier):
             coef[label], intercept[label] = svm.coef_[0], svm.intercept_[0]
         return coef, intercept
 
-    def _values(self, X: Any) -> FloatArray:
+    def _values(self, X: Matrix) -> FloatArray:
         return _distances(X, self.coef_, self.intercept_)
 
     @property
@@ -87,6 +87,6 @@ class OneVsAllSVC(MultiLabelClassifier):
         return self._decided(self._values(self._check(X)))
 
 
-def _distances(X: Any, coef: FloatArray, intercept: FloatArray) -> FloatArray:
+def _distances(X: Matrix, coef: FloatArray, intercept: FloatArray) -> FloatArray:
     """(n, L) from the margins."""
     return np.asarray(X @ coef.T + intercept)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from plcore.common.types import FloatArray
+from plcore.arrays.types import FloatArray
 
 BLOCK_BYTES = 32 << 20  # packed matrices held at a time
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.types import BoolArray, FloatArray, IntArray
 from plcore.kernels.sensing import recover_rows
 from plcore.sensing.noise import Noise
 from plcore.sensing.projection import Projection

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg, sparse
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from plcore.common.types import FloatArray
+from plcore.arrays.types import FloatArray, Matrix
 from plcore.margin.feature_maps import LinearMap, default_gamma
 
 LARGEST = 12_000  # rows or features of the one matrix made: 1.2 GB, and as much for its factor
@@ -54,7 +54,9 @@ class Kernel:
         return np.asarray(squares + float(self.intercept))
 
 
-def make_kernel(name: str, X: Any, gamma: float | None, degree: int, coef0: float, intercept: bool) -> Kernel:
+def make_kernel(
+    name: str, X: Matrix, gamma: float | None, degree: int, coef0: float, intercept: bool
+) -> Kernel:
     """The kernel; gamma None: 1 for "poly", `default_gamma` of X for "rbf"."""
     if gamma is None:
         gamma = default_gamma(X) if name == "rbf" else 1.0
@@ -68,7 +70,7 @@ class Regression:
     Attributes: moments, G (n, n) or X'X (d, d); dual
     """
 
-    def __init__(self, kernel: Kernel, X: Any, dual: bool | None = None) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, dual: bool | None = None) -> None:
         n, d = X.shape
         wide = d + kernel.intercept > n
         self.kernel, self.rows = kernel, X
@@ -87,7 +89,7 @@ class Regression:
             product = features.T @ features
             self.moments = product.toarray() if sparse.issparse(product) else np.asarray(product)
 
-    def features(self, X: Any) -> Any:
+    def features(self, X: Matrix) -> Any:
         """X with the constant, for a linear kernel."""
         return LinearMap(float(self.kernel.intercept)).fit(X)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from plcore.common.types import BoolArray, FloatArray
+from plcore.arrays.types import BoolArray, FloatArray
 from plcore.sensing.noise import Noise
 from plcore.sensing.projection import LabelPosterior, Projection
 

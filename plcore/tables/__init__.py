@@ -2,58 +2,42 @@
 
 from __future__ import annotations
 
-from plcore.tables.archive import ZIP_STARTS, Archive
-from plcore.tables.csv_text import read_cells
-from plcore.tables.csv_writing import to_csv_bytes
-from plcore.tables.doubts import Doubt, find_doubts
+from plcore.arrays.extras import missing_for_tables
+
+if _missing := missing_for_tables():
+    raise ModuleNotFoundError(
+        f"plcore.tables needs {', '.join(_missing)}, which cannot be imported. Fix: pip install 'plcore[tables]'."
+    )
+
+from plcore.tables.columns import mapped_numbers, nameless_file
 from plcore.tables.encoders import Encoder, EncoderError
-from plcore.tables.features import FeatureTransformer
-from plcore.tables.file_tree import (
+from plcore.tables.features.matrix import FeatureTransformer
+from plcore.tables.features.text import Mark, TextFeatures, marks_of
+from plcore.tables.growing import (
+    LEAST_SHARE,
+    Grown,
+    Rescored,
+    is_score,
+    why_no_score,
+    with_embeddings,
+    with_rows,
+    with_scores,
+)
+from plcore.tables.media.cells import look_through
+from plcore.tables.media.file_tree import (
     MAX_FILE_MB,
     MAX_FILES,
     MAX_RECORDING_MB,
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
+    ZIP_STARTS,
+    Archive,
+    Folder,
     MediaError,
 )
-from plcore.tables.folder import Folder
-from plcore.tables.formats import ENDINGS as VECTOR_ENDINGS
-from plcore.tables.formats import (
-    NEEDS_ROWS,
-    TableReading,
-    joined,
-    lacks_rows,
-    read_table,
-    read_vectors,
-    shape_name,
-    shaped,
-    with_vectors,
-    write_vectors,
-)
-from plcore.tables.formats.csv_rows import cell_form
-from plcore.tables.formats.disambiguated import Disambiguated, Tell, names_beside
-from plcore.tables.formats.nature import NATURE_FORMATS
-from plcore.tables.formats.parquet_parts import ParquetParts, find_parts, store_parts
-from plcore.tables.formats.stored_reading import read_stored, store_reading
-from plcore.tables.formats.streaming import store_plain_csv
-from plcore.tables.formats.vector_table import LabelVectorTable
-from plcore.tables.formats.vector_writing import VECTOR_FORMATS
-from plcore.tables.formats.writing import FILE_FORMATS, FileFormat, format_of
-from plcore.tables.growing import Grown, with_embeddings, with_rows
-from plcore.tables.image_reading import MAX_PIXELS, thumbnail
-from plcore.tables.kept_files import KeptFiles, lay_out
-from plcore.tables.label_text import MISSING
-from plcore.tables.looking import look_through
-from plcore.tables.mapped import mapped_numbers, nameless_file
-from plcore.tables.media_files import CONTENT_TYPES, MediaFiles, is_kept_name
-from plcore.tables.named_votes import NamedVotes
-from plcore.tables.pictures import is_inline, listed_images
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
-from plcore.tables.roles import WAYS_IN, Roles, column_way
-from plcore.tables.row_files import RowFiles, find_row_files
-from plcore.tables.row_parts import PartedTable, read_in_parts
-from plcore.tables.scoring import LEAST_SHARE, Rescored, is_score, why_no_score, with_scores
-from plcore.tables.sound import (
+from plcore.tables.media.files import CONTENT_TYPES, KeptFiles, MediaFiles, is_kept_name, lay_out
+from plcore.tables.media.images import MAX_PIXELS, is_inline, listed_images, thumbnail
+from plcore.tables.media.sound import (
     SCALES,
     SOUND_NAMES,
     Picture,
@@ -66,11 +50,32 @@ from plcore.tables.sound import (
     spectrogram,
     to_png,
 )
-from plcore.tables.suggestion import suggest_reading, suggest_roles
+from plcore.tables.parts import PartedTable, RowFiles, find_row_files, read_in_parts
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
+from plcore.tables.readers.candidate_rows import NEEDS_ROWS
+from plcore.tables.readers.joining import ENDINGS as VECTOR_ENDINGS
+from plcore.tables.readers.joining import with_vectors, write_vectors
+from plcore.tables.readers.parquet_parts import ParquetParts, find_parts, store_parts
+from plcore.tables.readers.reading import TableReading
+from plcore.tables.readers.recognise import read_table, read_vectors, store_plain_csv
+from plcore.tables.readers.registry import joined, lacks_rows, shape_name, shaped
+from plcore.tables.readers.stored import read_stored, store_reading
+from plcore.tables.roles.cell_types import export_types
+from plcore.tables.roles.cells import MISSING
+from plcore.tables.roles.doubts import Doubt, find_doubts
+from plcore.tables.roles.named_votes import NamedVotes
+from plcore.tables.roles.roles import WAYS_IN, Roles, column_way
+from plcore.tables.roles.sentence import ReadingSummary, describe, read_as_nothing
+from plcore.tables.roles.suggestion import suggest_reading, suggest_roles
+from plcore.tables.storing import read_kept_names
 from plcore.tables.table import LabelTable
-from plcore.tables.table_file import read_kept_names
-from plcore.tables.text_features import TextFeatures
-from plcore.tables.text_marks import Mark, marks_of
+from plcore.tables.text.arrow import to_csv_bytes
+from plcore.tables.text.csv import read_cells
+from plcore.tables.writers.disambiguated import Disambiguated, LabelVectorTable, Tell, names_beside
+from plcore.tables.writers.label_vectors import VECTOR_FORMATS
+from plcore.tables.writers.nature import NATURE_FORMATS
+from plcore.tables.writers.sheets import cell_form
+from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, format_of
 
 __all__ = [
     "CONTENT_TYPES",
@@ -112,6 +117,7 @@ __all__ = [
     "PartedTable",
     "Picture",
     "Problem",
+    "ReadingSummary",
     "Rescored",
     "Roles",
     "RowFiles",
@@ -124,7 +130,9 @@ __all__ = [
     "TextFeatures",
     "cell_form",
     "column_way",
+    "describe",
     "describe_sound",
+    "export_types",
     "find_doubts",
     "find_parts",
     "find_row_files",
@@ -141,6 +149,7 @@ __all__ = [
     "marks_of",
     "nameless_file",
     "names_beside",
+    "read_as_nothing",
     "read_cells",
     "read_in_parts",
     "read_kept_names",

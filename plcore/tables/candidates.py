@@ -1,4 +1,4 @@
-"""Label cells -> which labels each row may have, how much speaks for each, and the names of the classes."""
+"""Label cells -> which labels each row may have and how much speaks for each; and label vectors."""
 
 from __future__ import annotations
 
@@ -9,22 +9,71 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from plcore.common.candidate_sets import place_candidates
-from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.common.words import listed, quoted
-from plcore.tables.candidate_cells import Named, as_names, checked_weights, named_labels
+from plcore.arrays.candidate_sets import pairs_of, place_candidates
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import Finder, first_rows, parse_numbers, sorted_classes, stripped
-from plcore.tables.cut import cut_weights
-from plcore.tables.label_text import as_labels, one_spelling, spelt_as
-from plcore.tables.named_votes import NamedVotes, believed_weights, read_voters
 from plcore.tables.problems import Problem, TableError
-from plcore.tables.roles import Roles
+from plcore.tables.roles.cells import (
+    Named,
+    as_labels,
+    as_names,
+    checked_weights,
+    labels_in,
+    named_labels,
+    one_spelling,
+    spelt_as,
+)
+from plcore.tables.roles.named_votes import NamedVotes, believed_weights, read_voters
+from plcore.tables.roles.roles import Roles
+
+
+def cut_weights(weights: FloatArray, cut: str, at: float) -> FloatArray:
+    """The weights (n, m), none below 0, of the labels that stay; 0 for the others.
+
+    cut : "all", all above 0; "threshold", those of at least `at`, in rows without any all above 0: nothing speaks for
+        one of them more than for none; "top", the `at` heaviest and those as heavy as the last of them; "mass", the
+        heaviest until they hold the share `at` of the row's weight, and those as heavy as the last of them
+    """
+    if cut == "all" or not weights.size:
+        return weights
+    if cut == "threshold":
+        kept = weights >= at
+        kept |= ~kept.any(axis=1, keepdims=True)
+    else:
+        least = _at_least(weights, int(at)) if cut == "top" else _least_of_mass(weights, at)
+        kept = weights >= least[:, None]
+    return np.where(kept, weights, 0.0)
+
+
+def _at_least(weights: FloatArray, count: int) -> FloatArray:
+    """(n,) the weight of the last of the `count` heaviest labels of each row."""
+    m = weights.shape[1]
+    if count >= m:
+        return np.zeros(len(weights))
+    found: FloatArray = np.partition(weights, m - count, axis=1)[:, m - count]
+    return found
+
+
+def _least_of_mass(weights: FloatArray, share: float) -> FloatArray:
+    """(n,) the weight of the last label that is needed to hold this share of the row's weight."""
+    falling = -np.sort(-weights, axis=1)
+    held = np.cumsum(falling, axis=1)
+    # A sum of parts may miss the whole by its last digits.
+    needed = held >= share * held[:, -1:] * (1 - 1e-12)
+    return np.take_along_axis(falling, needed.argmax(axis=1)[:, None], axis=1)[:, 0]
+
 
 MAX_CLASSES = 100_000  # beyond it, a wrong column or separator was chosen
 MAX_COLUMNS = 4096  # of labels, a column each: these are a dense matrix, as label vectors are
 MAX_WEIGHTS = 100_000_000  # of all rows and classes together: 0.8 GB, and as much again while they are cut
-YES = pa.array(["1", "1.0", "true"], pa.large_string())
-NO = pa.array(["0", "0.0", "false"], pa.large_string())
+YES = pa.array(["1", "1.0", "true", "yes", "y", "t", "present", "x", "✓", "✔"], pa.large_string())
+NO = pa.array(["0", "0.0", "false", "no", "n", "f", "absent"], pa.large_string())
+NOT_ASKED = pa.array(
+    ["", "nan", "na", "n/a", "#n/a", "<na>", "none", "null", "?", "-", "unknown", "unsure", "-1", "-1.0"],
+    pa.large_string(),
+)
+"""In lower case, what cells of 0/1 columns say for yes, for no, and where nobody was asked."""
 
 
 class Candidates(NamedTuple):
@@ -44,6 +93,7 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
     """
     weights: FloatArray | None = None
     votes: NamedVotes | None = None
+    told: IntArray | None = None  # rows about which a problem says so already
     weightless = np.zeros(len(cells), dtype=bool)  # rows that name a label; where none stays, all weigh 0
     if roles.label_columns:
         candidates, classes = _from_label_columns(cells, roles.label_columns, finder)
@@ -54,6 +104,7 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
         candidates, weights, classes, votes = _from_labels(len(cells), named, roles)
         votes = votes or read_voters(cells, roles, candidates, classes, finder)
         weightless[named.rows[np.asarray(pc.not_equal(named.labels, ""))]] = True
+        told = named.unknown
     if roles.vote_weights == "dawid-skene" and votes is not None:
         _check_weights(len(cells), classes, roles)
         weights = believed_weights(votes, np.asarray(candidates))
@@ -61,8 +112,22 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
         weights = cut_weights(weights, roles.cut, roles.cut_at)
         candidates = weights > 0
     place, message, fix = _nothing_named(roles)
-    for row in first_rows(~candidates.any(axis=1)):
-        finder.add(row, place, *(_ALL_ZERO if weightless[row] else (message, fix)))
+    empty = ~np.asarray(candidates.any(axis=1))
+    for row in first_rows(empty & weightless):
+        finder.add(row, place, *_ALL_ZERO)
+    if roles.unlabelled == "all":
+        candidates, weights = _all_possible(candidates, weights, np.flatnonzero(empty & ~weightless))
+    if told is not None:
+        empty[told] = False
+    if roles.unlabelled == "refuse" and (bare := first_rows(empty & ~weightless)):
+        several = int((empty & ~weightless).sum())
+        also = (
+            f" The same holds for {several - 1:,} other row{'s' if several > 2 else ''}."
+            if several > 1
+            else ""
+        )
+        finder.add(bare[0], place, message + also, fix + _UNLABELLED)
+    candidates, weights, classes = _with_truth(cells, roles, candidates, weights, classes)
     if len(classes) < 2 and candidates.any():
         message = f"only one label occurs, {quoted(classes[0])}, so there is nothing to decide."
         fix = "Choose a column with at least two different labels and check the separator."
@@ -75,10 +140,53 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
     return Candidates(candidates, classes, weights, votes)
 
 
+_UNLABELLED = (
+    " Or choose for rows without a candidate (--unlabelled) that every class is possible, or leave them out."
+)
 _ALL_ZERO = (
     "all weights of the row are 0.",
     "Write a weight above 0 for every label that may be right, or remove the row.",
 )
+
+
+def _all_possible(
+    candidates: BoolArray, weights: FloatArray | None, rows: IntArray
+) -> tuple[BoolArray, FloatArray | None]:
+    """Candidates and weights with every class possible in these rows."""
+    n, m = candidates.shape
+    if not len(rows):
+        return candidates, weights
+    if weights is not None:
+        weights[rows] = 1.0
+    every = np.repeat(rows, m), np.tile(np.arange(m), len(rows))
+    return place_candidates(n, m, pairs_of(candidates), every), weights
+
+
+def _with_truth(
+    cells: pd.DataFrame,
+    roles: Roles,
+    candidates: BoolArray,
+    weights: FloatArray | None,
+    classes: tuple[str, ...],
+) -> tuple[BoolArray, FloatArray | None, tuple[str, ...]]:
+    """Candidates, weights and classes with the true labels added to the candidates of their rows, where `roles` says
+    so; each weighs as little as the lightest candidate of its row."""
+    if roles.truth is None or roles.truth_outside != "add":
+        return candidates, weights, classes
+    labels = as_labels(stripped(cells, roles.truth), roles.ignored)
+    names, places = as_names(labels)
+    spelt = spelt_as(classes, names)
+    every = (*classes, *sorted({spelt[name] for name in names if name} - set(classes)))
+    at = {name: index for index, name in enumerate(every)}
+    truth = np.array([at[spelt[name]] if name else -1 for name in names] or [-1])[places]
+    rows = np.flatnonzero((truth >= 0) & np.asarray(candidates.any(axis=1)))
+    added = place_candidates(len(cells), len(every), pairs_of(candidates), (rows, truth[rows]))
+    if weights is not None:
+        lightest = np.where(weights > 0, weights, np.inf).min(axis=1)
+        weights = np.pad(weights, ((0, 0), (0, len(every) - len(classes))))
+        new = rows[weights[rows, truth[rows]] == 0]
+        weights[new, truth[new]] = lightest[new]
+    return added, weights, every
 
 
 def _nothing_named(roles: Roles) -> tuple[str, str, str]:
@@ -218,11 +326,98 @@ def parse_truth(
     truth, filled = np.maximum(found, -1), found != -1
     inside = np.zeros(len(cells), dtype=bool)
     inside[truth >= 0] = candidates[np.flatnonzero(truth >= 0), truth[truth >= 0]]
-    for row in first_rows(filled & ~inside & candidates.any(axis=1)):
-        own = [classes[index] for index in np.flatnonzero(candidates[row])]
-        message = (
-            f"the true label {quoted(text[row].as_py())} is not among the row's candidates {listed(own)}."
+    outside = filled & ~inside & np.asarray(candidates.any(axis=1))
+    if roles.truth_outside == "unknown":
+        return np.where(outside, -1, truth)
+    if rows := first_rows(outside):
+        own = [classes[index] for index in np.flatnonzero(candidates[rows[0]])]
+        message = f"the true label {quoted(text[rows[0]].as_py())} is not among the row's candidates {listed(own, 5)}."
+        if (several := int(outside.sum())) > 1:
+            message += (
+                f" The same holds in {several - 1:,} other rows, of {int(filled.sum()):,} with a true label."
+            )
+        fix = (
+            "Correct it (capitals count). Or choose for true labels outside the candidates (--truth-outside) to add "
+            "them, or to treat them as unknown."
         )
-        fix = "Add it to the candidates, correct it (capitals count), or leave it empty if unknown."
-        finder.add(row, column, message, fix)
+        finder.add(rows[0], column, message, fix)
     return truth
+
+
+def parse_vectors(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyArray, tuple[str, ...]]:
+    """Label vectors (n, L) int8 and the L label names.
+
+    They come as one column of 1, 0 or nothing for each label, labels in column order; or as lists of the labels that
+    are right and of those that are not (`roles.candidates`, `roles.not_labels`), labels sorted. Problems: other cells,
+    two labels of one name, a label that is listed as right and as not right, fewer than two labels.
+    """
+    if roles.label_columns:
+        vectors, labels = _from_columns(cells, roles.label_columns, finder)
+    else:
+        vectors, labels = _from_lists(cells, roles, finder)
+    if len(labels) < 2:
+        place = roles.label_columns[0] if roles.label_columns else roles.candidates
+        message = f"label vectors need two labels or more; found {len(labels)}."
+        finder.add(None, place, message, "Choose more label columns, or check the separator of the lists.")
+    return vectors, labels
+
+
+def _from_columns(
+    cells: pd.DataFrame, columns: tuple[str, ...], finder: Finder
+) -> tuple[AnyArray, tuple[str, ...]]:
+    if len(columns) > MAX_COLUMNS:
+        message = f"{len(columns)} label columns were chosen; at most {MAX_COLUMNS} can be handled."
+        raise TableError(
+            Problem(None, None, columns[0], message, "Choose fewer of them, or join rare labels.")
+        )
+    vectors = np.full((len(cells), len(columns)), -1, dtype=np.int8)
+    texts = [pc.utf8_lower(stripped(cells, column)) for column in columns]
+    # Without any 0, -1 is a no: nobody marks all that was not asked about and nothing that is not right.
+    zero = any(pc.any(pc.is_in(text, value_set=NO)).as_py() for text in texts)
+    absent = NO if zero else pa.array([*NO.to_pylist(), "-1", "-1.0"], pa.large_string())
+    for place, (column, text) in enumerate(zip(columns, texts, strict=True)):
+        yes, no = pc.is_in(text, value_set=YES), pc.is_in(text, value_set=absent)
+        fits = pc.or_(pc.or_(yes, no), pc.is_in(text, value_set=NOT_ASKED))
+        for row in first_rows(pc.invert(fits)):
+            message = f"expected 1, 0 or an empty cell, got {quoted(str(cells[column].iloc[row]))}."
+            fix = (
+                "Write 1 if the label is right, 0 if it is not, and leave the cell empty if nobody was asked."
+            )
+            finder.add(row, column, message, fix)
+        vectors[np.asarray(no), place] = 0
+        vectors[np.asarray(yes), place] = 1
+    return vectors, classes_of_columns(columns, "", finder)
+
+
+def _from_lists(cells: pd.DataFrame, roles: Roles, finder: Finder) -> tuple[AnyArray, tuple[str, ...]]:
+    lists = [(str(roles.candidates), 1)]
+    if roles.not_labels is not None:
+        lists.append((roles.not_labels, 0))
+    pairs = [_listed(cells, column, roles, finder) for column, _ in lists]
+    names = {name for _, labels in pairs for name in labels if name}
+    labels = sorted_classes(sorted(names))
+    if len(labels) > MAX_COLUMNS:
+        message = f"{len(labels)} different labels were found; at most {MAX_COLUMNS} can be handled."
+        fix = "Check that this column lists labels and that the separator is right."
+        raise TableError(Problem(None, None, lists[0][0], message, fix))
+    place = {name: number for number, name in enumerate(labels)}
+    vectors = np.full((len(cells), len(labels)), -1, dtype=np.int8)
+    for (column, value), (rows, found) in zip(lists, pairs, strict=True):
+        given = np.array([bool(name) for name in found], dtype=bool)
+        columns = np.array([place[name] for name in found if name], dtype=np.int64)
+        if value == 0:
+            both = vectors[rows[given], columns] == 1
+            for at in np.flatnonzero(both)[:50]:
+                row, name = int(rows[given][at]), labels[int(columns[at])]
+                message = f"{quoted(name)} is also in column {quoted(lists[0][0])} of this row."
+                finder.add(
+                    row, column, message, "A label is right or it is not: take it out of one of the two."
+                )
+        vectors[rows[given], columns] = value
+    return vectors, labels
+
+
+def _listed(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) -> tuple[IntArray, list[str]]:
+    """The row and the name of every label that the cells of a column list, empty ones included."""
+    named = labels_in(cells, column, roles, finder)
+    return named.rows, named.labels.to_pylist()

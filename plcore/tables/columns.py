@@ -1,15 +1,15 @@
-"""Columns of text -> ids, numbers, candidate and true labels; every cell that does not fit becomes a problem.
-
-A parser gets the stripped text of its column and a `Finder`, and returns an array that can be trusted only if
-the finder is still empty in the end. All of them work on whole columns through Arrow: 100,000 rows take
-seconds.
-"""
+"""Columns of text -> ids, numbers, names of classes, candidate and true labels; what does not fit becomes a problem."""
 
 from __future__ import annotations
 
+import errno
+import json
+import mmap
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,50 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from plcore.common import let_go
-from plcore.common.types import BoolArray, FloatArray
-from plcore.common.words import quoted
-from plcore.tables.mapped import mapped_numbers
+from plcore.arrays import array_at, let_go, note_map
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray
+from plcore.arrays.words import forbidden_in_name, quoted
 from plcore.tables.problems import MAX_PROBLEMS, Problem
-from plcore.tables.text_columns import chunks_of, has_empty, in_one_piece, surely_differ
+from plcore.tables.roles.roles import Roles
+from plcore.tables.text.arrow import chunks_of, has_empty, in_one_piece, surely_differ
+
+
+def mapped(path: Path) -> pa.Buffer:
+    """The bytes of a file, which is not empty. They last as long as this does, also when the file's name is gone."""
+    with path.open("rb") as file:
+        return mapped_file(file)
+
+
+def mapped_file(file: BinaryIO) -> pa.Buffer:
+    """`mapped` of an open file, which may be closed afterwards."""
+    file.flush()
+    bytes_of = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    note_map(bytes_of)
+    return pa.py_buffer(bytes_of)
+
+
+def mapped_numbers(path: Path) -> npt.NDArray[np.float64]:
+    """The doubles in a file, which is not empty, as `numpy.ndarray.tofile` writes them; read-only."""
+    return np.frombuffer(mapped(path))
+
+
+def mapped_array(path: Path) -> AnyArray:
+    """The array in a .npy file, as it lies there; read-only. Raises ValueError for another file, or one of objects."""
+    return array_at(mapped(path))
+
+
+def nameless_file(folder: Path) -> BinaryIO:
+    """A file to write and then to map, beside others in this folder; it is gone with whoever has it open.
+
+    Where nobody may write in the folder, it lies in the system's place for such files. Raises OSError.
+    """
+    try:
+        return tempfile.TemporaryFile(dir=folder)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        return tempfile.TemporaryFile()
+
 
 _AT_ONCE = 200_000  # cells of columns of numbers that are looked at in one step
 _ROWS_AT_ONCE = 10_000
@@ -257,3 +295,29 @@ def check_images(cells: pd.DataFrame, column: str, finder: Finder, only: BoolArr
         if not text[row].as_py().startswith("data:"):
             fix += " If it names a file: import a zip of the CSV and its files."
         finder.add(row, column, message, fix)
+
+
+_LABELS = ("candidates", "choices", "annotators", "not_labels", "truth")
+_NAMED_BY = ("label_columns", "score_columns")
+_FIX = "Take it out of the label."
+
+
+def check_class_names(classes: Sequence[str], cells: pd.DataFrame, roles: Roles, finder: Finder) -> None:
+    """Problems: classes whose names hold control characters, terminal escapes or marks of the writing direction, each
+    with the first cell or the column that names it."""
+    bad = [(name, found) for name in classes if (found := forbidden_in_name(name)) is not None]
+    for name, found in bad[:MAX_PROBLEMS]:
+        row, column = _place(name, cells, roles)
+        finder.add(row, column, f"the label {quoted(name)} holds {found}, which no label may.", _FIX)
+
+
+def _place(name: str, cells: pd.DataFrame, roles: Roles) -> tuple[int | None, str | None]:
+    columns = [column for role, column in roles.used() if role in _LABELS]
+    for column in columns:
+        text = pa.array(cells[column], pa.large_string())
+        for written in (name, json.dumps(name)[1:-1]):  # in JSON it may stand with escapes
+            row = pc.index(pc.match_substring(text, written), True).as_py()
+            if row >= 0:
+                return row, column
+    named = [column for role, column in roles.used() if role in _NAMED_BY and name.strip() in column]
+    return None, next(iter([*named, *columns]), None)

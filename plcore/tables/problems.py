@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from plcore.common.words import quoted
+from plcore.arrays.words import quoted
 
 MAX_PROBLEMS = 50  # a person mends a file from its first errors; ten thousand lines of them help nobody
 
@@ -67,3 +67,29 @@ def table_error(problems: Iterable[Problem]) -> TableError:
     """The error for these problems: whole-table ones first, then by row; within a row as they were found."""
     found = sorted(problems, key=lambda problem: problem.row or 0)
     return TableError(*found[:MAX_PROBLEMS])
+
+
+MAX_CELLS = 20_000_000
+"""Rows times columns. A small file can declare far more, and a table of more would not fit the memory."""
+MAX_COLUMNS = 20_000
+"""A libsvm file of ten bytes may declare any number of them (`1 99999:1`), and each takes half a millisecond."""
+
+
+def fits_as_cells(n_rows: int, n_columns: int) -> bool:
+    """Whether a table may have so many columns, a few more of labels among them."""
+    return n_rows * n_columns <= MAX_CELLS and n_columns <= MAX_COLUMNS
+
+
+def check_size(n_rows: int, n_columns: int) -> None:
+    """Raise TableError for a table of more cells or columns than are taken; to be asked before they are made."""
+    if n_rows * n_columns > MAX_CELLS:
+        message = (
+            f"The table has {n_rows:,} rows and {n_columns:,} columns, {n_rows * n_columns:,} cells; "
+            f"at most {MAX_CELLS:,} are taken."
+        )
+        fix = "Import fewer rows, or join columns, by principal components, say."
+        raise TableError(Problem(None, None, None, message, fix))
+    if n_columns > MAX_COLUMNS:
+        message = f"The table has {n_columns:,} columns; at most {MAX_COLUMNS:,} are taken."
+        fix = "Leave seldom ones out, or join columns, by principal components, say."
+        raise TableError(Problem(None, None, None, message, fix))

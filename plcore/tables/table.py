@@ -1,7 +1,7 @@
 """LabelTable: a table of rows with candidate labels, checked at the door and never changed afterwards.
 
-The original text of every cell is kept exactly; what was parsed from it lies beside it. See `plcore.tables.roles`
-for what the columns mean, `plcore.tables.csv_text` for CSV and `plcore.tables.table_file` for the stored file.
+The original text of every cell is kept exactly; what was parsed from it lies beside it. See `plcore.tables.roles.roles`
+for what the columns mean, `plcore.tables.text.csv` for CSV and `plcore.tables.storing` for the stored file.
 """
 
 from __future__ import annotations
@@ -18,27 +18,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from plcore.common import let_go
-from plcore.common.candidate_sets import read_only
-from plcore.tables.candidates import Candidates, parse_candidates, parse_truth
-from plcore.tables.class_names import check_class_names
-from plcore.tables.columns import Finder, check_ids, first_rows, parse_ids, parse_numbers
-from plcore.tables.csv_text import LINE_INDEX, name_problems, read_cells
-from plcore.tables.csv_writing import to_csv_bytes
-from plcore.tables.embeddings import Vectors, parse_embeddings
-from plcore.tables.features import FeatureTransformer
-from plcore.tables.frame_text import frame_as_text
-from plcore.tables.media import Media, parse_media
-from plcore.tables.media_files import MediaFiles
-from plcore.tables.named_votes import NamedVotes
+from plcore.arrays import let_go
+from plcore.arrays.candidate_sets import read_only
+from plcore.tables.candidates import Candidates, parse_candidates, parse_truth, parse_vectors
+from plcore.tables.columns import Finder, check_class_names, check_ids, first_rows, parse_ids, parse_numbers
+from plcore.tables.features.embeddings import Vectors, parse_embeddings
+from plcore.tables.features.matrix import FeatureTransformer
+from plcore.tables.media.cells import Media, parse_media
+from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import Problem, TableError, table_error
-from plcore.tables.role_problems import role_problems
-from plcore.tables.roles import Roles
-from plcore.tables.suggestion import suggest_roles
-from plcore.tables.table_columns import TableParts
-from plcore.tables.table_file import Written, copy_written, read_beside, read_parts, write_parts
-from plcore.tables.text_columns import has_sign
-from plcore.tables.vector_columns import parse_vectors
+from plcore.tables.roles.cell_types import types_of, types_of_frame, with_types
+from plcore.tables.roles.named_votes import NamedVotes
+from plcore.tables.roles.roles import Roles, role_problems
+from plcore.tables.roles.suggestion import suggest_roles
+from plcore.tables.storing import TableParts, Written, copy_written, read_beside, read_parts, write_parts
+from plcore.tables.text.arrow import has_sign, to_csv_bytes
+from plcore.tables.text.csv import LINE_INDEX, name_problems, read_cells
+from plcore.tables.text.frames import frame_as_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +53,7 @@ class LabelTable:
         wants a few of them asks `id_of`.
     numbers : (n, p) float64 in the order of `roles.numbers`; NaN where the cell is empty.
     candidates : (n, m) bool, True = may be the label; every row has at least one True. Where many rows have many
-        classes, `plcore.common.CandidateSets` in its place. Of label vectors: all that is not a known no.
+        classes, `plcore.arrays.candidate_sets.CandidateSets` in its place. Of label vectors: all but a known no.
     classes : the m label names, in column order for 0/1 columns, else sorted (integers as numbers).
     truth : (n,) int64, the class number or -1 where unknown; None where no truth column was chosen.
         A known truth is always among the row's candidates.
@@ -165,7 +161,15 @@ class LabelTable:
         embeddings = parse_embeddings(cells, roles.embedding, arrays, finder)
         if finder.problems:
             raise table_error(finder.problems)
-        cells = cells.reset_index(drop=True)
+        labelled = np.asarray(found.candidates.any(axis=1))
+        if roles.unlabelled == "leave-out" and not labelled.all():
+            if not labelled.any():
+                message = "No row has a candidate label, so all of them would be left out."
+                raise TableError(Problem(None, None, roles.candidates, message, "Choose another column."))
+            kept = {name: vectors[np.flatnonzero(labelled)] for name, vectors in arrays.items()}
+            return cls.from_cells(cells[labelled], roles, files, kept, numbers_in)
+        types = types_of(cells)
+        cells = with_types(cells.reset_index(drop=True), types)
         return cls(
             *(cells, roles, numbers, found.candidates, found.classes, truth, media, found.weights),
             embeddings,
@@ -177,11 +181,12 @@ class LabelTable:
     def from_frame(cls, frame: pd.DataFrame, roles: Roles | None = None) -> LabelTable:
         """The table of any DataFrame; its index is not used. Raises TableError.
 
-        How values become text is said in `plcore.tables.frame_text`: 3.0 is `3`, missing values are empty cells.
+        How values become text is said in `plcore.tables.text.frames`: 3.0 is `3`, missing values are empty cells.
         Without `roles` they are guessed (`suggest_roles`).
         """
         cells = frame_as_text(frame)
         _check_text(cells)
+        cells = with_types(cells, types_of_frame(frame))
         return cls.from_cells(cells, suggest_roles(cells) if roles is None else roles)
 
     @classmethod
@@ -238,7 +243,8 @@ class LabelTable:
         digest : what `write` gave back      held : keeps the file where it is as long as it lives
         vectors : its embeddings, where they are at hand as they are stored; None: they are read. Raises OSError.
         """
-        parts = read_beside(Path(path), cells.reset_index(drop=True), numbers, vectors)
+        cells = with_types(cells.reset_index(drop=True), types_of(cells))
+        parts = read_beside(Path(path), cells, numbers, vectors)
         return cls._of(parts, Written(Path(path), digest, parts, held))
 
     @classmethod

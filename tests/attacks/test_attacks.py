@@ -21,7 +21,7 @@ from websockets.typing import Subprotocol
 from tests.attacks import world
 from tests.attacks.cases import ADA, CASES, EVE, HOST, NOBODY, OWNER, Case
 from tests.attacks.world import SECRET, World
-from tests.browser.server import Server
+from tests.browser.server import START, Server
 from web.document import PAGES
 from workflow.people import team
 from workflow.seat import Seat
@@ -34,7 +34,7 @@ TABLES = ("people", "projects", "entries", "members", "links", "sign_ins", "toke
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    running = Server(tmp_path_factory.mktemp("attacked") / "home").start()
+    running = Server(tmp_path_factory.mktemp("attacked") / "home", command=START).start()
     yield running
     running.stop()
 

@@ -11,14 +11,14 @@ from plcore import LearnerSettings
 from tests.attacks.cases import ADA, EVE, OWNER
 from tests.browser.server import Server
 from tests.plcore.tables.zips import WAV, make_zip, picture
-from tests.workflow.media.test_finding import CSV, FILES, kept
+from tests.workflow.files.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
 from tests.workflow.world import small_project
 from workflow import importing
-from workflow.home import Home, open_home
 from workflow.people import browsers, members, team
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
 
 SECRET = "zugvogelnest"
 """Stands in the name of every project that is nobody's but the owner's."""

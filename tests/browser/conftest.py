@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.browser import room
 from tests.browser.obtain import find
 from tests.browser.server import Server
-from workflow.home import Home, open_home
-from workflow.settings import Settings
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
 
 ARGUMENTS = [
     "--no-sandbox",

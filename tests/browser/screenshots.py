@@ -20,9 +20,9 @@ from tests.conftest import ROOT
 from tests.workflow.vector_world import answer_truly, vector_project
 from workflow import demos
 from workflow.demos.digits import demo_cells
-from workflow.home import open_home
 from workflow.people import team
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 FOLDER = ROOT / "screenshots"
 SIZES = {"": {"width": 1280, "height": 800}, "-phone": {"width": 390, "height": 844}}

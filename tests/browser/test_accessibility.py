@@ -13,9 +13,9 @@ from tests.browser.conftest import answered
 from tests.browser.screenshots import PAGES, SIZES, go, open_page, vector_projects
 from tests.browser.server import Server
 from tests.workflow.alike_world import alike_project
-from workflow.home import open_home
 from workflow.people import team
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 pytestmark = pytest.mark.browser
 

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from workflow.home import Home
 from workflow.people import members
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

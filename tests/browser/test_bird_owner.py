@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 
 from tests.browser import room
 from tests.browser.server import Server
-from tests.plcore.tables.sound.recordings import written
+from tests.plcore.tables.media.sound.recordings import written
 from tests.plcore.tables.zips import make_zip
 
 pytestmark = [pytest.mark.browser, pytest.mark.proof]

@@ -12,11 +12,12 @@ from plcore import LearnerSettings, read_cells
 from tests.browser import room
 from tests.browser.server import Server
 from tests.workflow.world import small_table
-from workflow import exporting, projects
-from workflow.exporting import ExportChoice
-from workflow.home import Home
+from workflow.exporting import files
+from workflow.exporting.files import ExportChoice
 from workflow.people import members, team
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +28,7 @@ OWNER = 1
 def project(home: Home, server: Server) -> int:
     """A project whose rows two people answer; its number."""
     settings = LearnerSettings(n_neighbors=4, overlap=2, fold="majority", test_share=0.5)
-    return projects.create_project(Seat(home, OWNER), "Insects", small_table(), settings)
+    return managing.create_project(Seat(home, OWNER), "Insects", small_table(), settings)
 
 
 def signed_in(home: Home, server: Server, browser: Browser, project: int, name: str, role: str) -> Page:
@@ -105,9 +106,9 @@ def test_a_dispute_is_raised_settled_by_keys_and_exported(
 
     page.goto(f"{server.base}/export?project={project}")
     page.get_by_role("button", name=re.compile("Prepare|Write", re.IGNORECASE)).first.wait_for()
-    taken = exporting.take(Seat(home, OWNER, project), ExportChoice())
+    taken = files.take(Seat(home, OWNER, project), ExportChoice())
     target = server.home / "taken.csv"
-    exporting.write_file(taken, target, lambda _: None)
+    files.write_file(taken, target, lambda _: None)
     table = read_cells(target.read_bytes())
     line = table[table["id"] == row].iloc[0]
     assert (line["winnow_label"], line["winnow_source"]) == (given[1], "verdict")

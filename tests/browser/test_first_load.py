@@ -11,8 +11,8 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.workflow.alike_world import alike_project
 from web.document import NEEDED, START
-from workflow.home import Home
 from workflow.people import team
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

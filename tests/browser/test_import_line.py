@@ -15,9 +15,9 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from workflow.common import scratch
-from workflow.common.limited import asking
-from workflow.common.limited.line import AT_ONCE
+from workflow.files import scratch
+from workflow.files.limited import asking
+from workflow.files.limited.asking import AT_ONCE
 
 pytestmark = pytest.mark.browser
 

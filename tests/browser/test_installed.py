@@ -1,4 +1,4 @@
-"""The server as the wheel has it: `winnow serve`, away from the checkout, on an empty home."""
+"""The server as the wheels have it: `winnow serve`, away from the checkout, on an empty home."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.server import Server
 from tests.browser.test_training import wait_for_model
-from tests.packaging.wheel import Installed, build, install
+from tests.packaging.wheel import Installed, build, install_with_dependencies
 from tests.workflow.world import small_project
-from workflow.home import open_home
 from workflow.people import team
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 # The kernels are compiled for the new environment, and the machine may be busy.
 pytestmark = [pytest.mark.browser, pytest.mark.proof, pytest.mark.timeout(1200)]
@@ -25,7 +25,9 @@ COMPILING = 900
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    return install(build(tmp_path_factory.mktemp("wheel")), tmp_path_factory.mktemp("environment"))
+    """With its dependencies as pip fetches them."""
+    wheels = build(tmp_path_factory.mktemp("wheels"))
+    return install_with_dependencies(wheels, tmp_path_factory.mktemp("environment"))
 
 
 @pytest.fixture

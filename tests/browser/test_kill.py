@@ -16,7 +16,7 @@ from db.engine import Database
 from tests.browser import room
 from tests.browser.server import Server
 from tests.databases import backend, postgres_databases, postgres_server, postgres_url
-from workflow.common.store import NOTE
+from workflow.server.store import NOTE
 
 __all__ = ["backend", "postgres_databases", "postgres_server", "postgres_url"]
 

@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import Server
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.world import small_project
-from workflow.home import Home
 from workflow.models.random_order import RandomOrderWorker
 from workflow.people import team
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

@@ -12,11 +12,11 @@ from plcore import LearnerSettings
 from tests.browser import room
 from tests.browser.server import Server
 from tests.plcore.tables.zips import WAV, make_zip, picture
-from tests.workflow.media.test_finding import CSV, FILES, kept
+from tests.workflow.files.test_finding import CSV, FILES, kept
 from workflow import importing
-from workflow.home import Home
 from workflow.people import members, team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

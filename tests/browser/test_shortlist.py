@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 from tests.browser import room
 from tests.browser.server import Server
 from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project
-from workflow import answering
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +24,7 @@ def shortlisted(seat: Seat) -> int:
     with seat.learner() as opened:
         pool = opened.learner.pool
         rows = [int(row) for row in pool.train if pool.sizes[row] >= 2]
-    return next(first for first in (answering.ask_next(seat, row).first for row in rows) if first is not None)
+    return next(first for first in (loop.ask_next(seat, row).first for row in rows) if first is not None)
 
 
 def test_the_others_are_one_key_away(page: Page, server: Server, home: Home) -> None:

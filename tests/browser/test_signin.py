@@ -13,7 +13,7 @@ import websockets
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser import room
-from tests.browser.server import Server
+from tests.browser.server import START, Server
 
 pytestmark = pytest.mark.browser
 
@@ -119,8 +119,8 @@ def test_an_invited_annotator_answers_beside_the_owner(
 def test_the_first_start_makes_the_demo_and_asks_its_first_question(
     context: BrowserContext, tmp_path: Path
 ) -> None:
-    """How long that takes is measured in benchmarks/start.py."""
-    server = Server(tmp_path / "home").start()
+    """How long that takes is measured in benchmarks/pages/start.py."""
+    server = Server(tmp_path / "home", command=START).start()
     try:
         page = context.new_page()
         page.goto(server.link)

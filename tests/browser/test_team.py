@@ -8,10 +8,10 @@ from playwright.sync_api import Page, expect
 from tests.browser import room
 from tests.browser.server import Server
 from tests.workflow.world import annotator, opened, small_frame, small_project
-from workflow import answering
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.people import figures
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 
@@ -19,11 +19,11 @@ OWNER = 1
 
 
 def answer(seat: Seat, *, right: bool) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     true = str(small_frame().truth[question.view.row])
     wrong = next(one for one in question.choices if one != true)
-    answering.submit_answer(seat, question.token, "is", [true if right else wrong])
+    loop.submit_answer(seat, question.token, "is", [true if right else wrong])
 
 
 def labels(home: Home, project: int) -> list[list[bool]]:

@@ -11,12 +11,12 @@ from tests.browser.server import Server
 from tests.databases import postgres_server
 from tests.postgres import Server as PostgresServer
 from tests.two_servers import make_team, stored
-from workflow.home import open_home
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 __all__ = ["postgres_server"]
 
-pytestmark = [pytest.mark.browser, pytest.mark.postgres]
+pytestmark = [pytest.mark.browser, pytest.mark.postgres, pytest.mark.proof]
 
 PEOPLE, ANSWERS = 6, 12
 

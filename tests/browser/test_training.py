@@ -17,9 +17,9 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.turns import give_turn
 from tests.workflow.world import small_project
-from workflow.home import open_home
 from workflow.people import team
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 pytestmark = pytest.mark.browser
 

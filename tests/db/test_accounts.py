@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from db import accounts, people
-from db.accounts import Account
+from db import people
 from db.engine import Database
+from db.people import Account
 
 from .conftest import NOW
 
@@ -13,26 +13,26 @@ from .conftest import NOW
 def test_an_account_is_empty_until_something_is_set(database: Database) -> None:
     with database.write() as session:
         ada = people.add(session, "ada", "owner", NOW)
-        assert accounts.find(session, ada) == Account(ada)
-        accounts.change(session, ada, known_as="ada@example.org")
-        accounts.change(session, ada, password_hash="argon", subject="https://id ada")
+        assert people.find_account(session, ada) == Account(ada)
+        people.change(session, ada, known_as="ada@example.org")
+        people.change(session, ada, password_hash="argon", subject="https://id ada")
     with database.read() as session:
         known = Account(ada, "argon", "ada@example.org", "https://id ada")
-        assert accounts.find(session, ada) == known
-        assert accounts.listed(session) == {ada: known}
-        assert accounts.by_known_as(session, "ada@example.org") == ada
-        assert accounts.by_known_as(session, "ada") is None
-        assert accounts.by_subject(session, "https://id ada") == ada
-        assert accounts.by_subject(session, "https://id eve") is None
+        assert people.find_account(session, ada) == known
+        assert people.list_accounts(session) == {ada: known}
+        assert people.by_known_as(session, "ada@example.org") == ada
+        assert people.by_known_as(session, "ada") is None
+        assert people.by_subject(session, "https://id ada") == ada
+        assert people.by_subject(session, "https://id eve") is None
     with database.write() as session:
-        accounts.change(session, ada, password_hash=None)
-        assert accounts.find(session, ada) == Account(ada, None, "ada@example.org", "https://id ada")
+        people.change(session, ada, password_hash=None)
+        assert people.find_account(session, ada) == Account(ada, None, "ada@example.org", "https://id ada")
 
 
 @pytest.mark.parametrize("field", ["known_as", "subject"])
 def test_no_two_people_are_known_alike(database: Database, field: str) -> None:
     with database.write() as session:
         ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
-        accounts.change(session, ada, **{field: "same"})
+        people.change(session, ada, **{field: "same"})
     with pytest.raises(IntegrityError), database.write() as session:
-        accounts.change(session, bob, **{field: "same"})
+        people.change(session, bob, **{field: "same"})

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, select, text
 
-from db import as_sqlite, people
+from db import engine, people
 from db.base import Base
 from db.copies import look_into
 from db.engine import Database, DatabaseBusyError, revisions
-from db.revisions import upgrade
+from db.sqlite import upgrade
+from tests.migrated import LATER, a_step_more
 from tests.postgres import Server
 
 from .conftest import NOW
@@ -115,27 +116,29 @@ def test_tables_of_others_in_the_file_stay_there(used: Database, other: Database
     assert rows(other) == rows(used)
 
 
-@pytest.mark.parametrize("revision", revisions()[1:])
-def test_tables_of_every_version(used: Database, other: Database, tmp_path: Path, revision: str) -> None:
+def test_tables_of_the_version_before(used: Database, other: Database, tmp_path: Path) -> None:
     """As before a migration; what is in the other database is replaced."""
-    other.migrate()
-    with used._writer.begin() as connection:
-        as_sqlite._drop(connection)
-        upgrade(connection, revision)
-        connection.execute(
-            text("INSERT INTO people (name, role, created_at) VALUES ('Ada', 'owner', '2026-01-01')")
-        )
-    used.copy_to(tmp_path / "a.sqlite3")
-    found = look_into(tmp_path / "a.sqlite3", "rows")
-    assert (found.revision, found.counts["people"]) == (revision, 1)
-    other.fill_from(tmp_path / "a.sqlite3")
-    assert rows(other) == rows(used)
+    before = revisions()[0]
+    with a_step_more(tmp_path):
+        other.migrate()
+        assert other.revision() == LATER
+        with used._writer.begin() as connection:
+            engine._drop(connection)
+            upgrade(connection, before)
+            connection.execute(
+                text("INSERT INTO people (name, role, created_at) VALUES ('Ada', 'owner', '2026-01-01')")
+            )
+        used.copy_to(tmp_path / "a.sqlite3")
+        found = look_into(tmp_path / "a.sqlite3", "rows")
+        assert (found.revision, found.counts["people"]) == (before, 1)
+        other.fill_from(tmp_path / "a.sqlite3")
+        assert rows(other) == rows(used)
 
 
 def test_what_others_commit_meanwhile_is_not_in_it(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = as_sqlite._carry
+    plain = engine._carry
 
     def late(*given: object) -> None:
         with used.write() as session:
@@ -145,7 +148,7 @@ def test_what_others_commit_meanwhile_is_not_in_it(
             )
         plain(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(as_sqlite, "_carry", late)
+    monkeypatch.setattr(engine, "_carry", late)
     before = rows(used)
     used.copy_to(tmp_path / "a.sqlite3")
     with closing(sqlite3.connect(tmp_path / "a.sqlite3")) as copy:
@@ -159,7 +162,7 @@ def test_while_somebody_is_connected_nothing_is_put_back(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used.copy_to(tmp_path / "a.sqlite3")
-    monkeypatch.setattr(as_sqlite, "LEAVING", 0.1)
+    monkeypatch.setattr(engine, "LEAVING", 0.1)
     before = rows(used)
     with (
         opened(used._writer.url.render_as_string(hide_password=False)) as mine,
@@ -186,7 +189,7 @@ def test_what_fails_in_the_middle_changes_nothing(
 def test_rows_that_were_not_carried_are_noticed(
     used: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(as_sqlite, "insert", lambda _table: text("DELETE FROM people WHERE id < 0"))
+    monkeypatch.setattr(engine, "insert", lambda _table: text("DELETE FROM people WHERE id < 0"))
     with pytest.raises(RuntimeError, match="the table groups has 2 rows, and its copy 0"):
         used.copy_to(tmp_path / "a.sqlite3")
     with used.read() as session:

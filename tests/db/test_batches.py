@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from db import batches, questions, reservations
-from db.batches import RowTogether, StoredBatch
+from db import questions
 from db.engine import Database
+from db.questions import RowTogether, StoredBatch
 from tests.db.conftest import add_project
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -35,33 +35,33 @@ def batch(project: int, person: int, *rows: int) -> StoredBatch:
 def reserved(
     session: Session, project: int, person: int, now: datetime = NOW
 ) -> Counter[tuple[int, str | None]]:
-    return reservations.reserved_places(session, project, person, now)
+    return questions.reserved_places(session, project, person, now)
 
 
 def test_a_batch_comes_back_as_it_was_stored_and_replaces_the_one_before(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
-        assert batches.get(session, project, 1) is None
-        batches.put(session, batch(project, 1, 3, 4))
-        assert batches.get(session, project, 1) == batch(project, 1, 3, 4)
+        assert questions.get_batch(session, project, 1) is None
+        questions.put_batch(session, batch(project, 1, 3, 4))
+        assert questions.get_batch(session, project, 1) == batch(project, 1, 3, 4)
         second = replace(batch(project, 1, 5), number=2)
-        batches.put(session, second)
-        assert batches.get(session, project, 1) == second
-        assert batches.get(session, project, 2) is None
+        questions.put_batch(session, second)
+        assert questions.get_batch(session, project, 1) == second
+        assert questions.get_batch(session, project, 2) is None
 
 
 def test_its_rows_are_reserved_beside_questions(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
-        batches.put(session, batch(project, 1, 3, 4))
-        batches.put(session, batch(project, 2, 4, 5))
+        questions.put_batch(session, batch(project, 1, 3, 4))
+        questions.put_batch(session, batch(project, 2, 4, 5))
         assert reserved(session, project, 1) == {(4, None): 1, (5, None): 1}
         assert reserved(session, project, 3) == {(3, None): 1, (4, None): 2, (5, None): 1}
         assert not reserved(session, project + 1, 3)
         assert not reserved(session, project, 3, LATER)
-        reservations.hand_back(session, project, 1, NOW)
+        questions.hand_back_reservations(session, project, 1, NOW)
         assert reserved(session, project, 3) == {(4, None): 1, (5, None): 1}
-        kept = batches.get(session, project, 1)
+        kept = questions.get_batch(session, project, 1)
         assert kept is not None
         assert len(kept.rows) == 2, "they stay theirs until somebody else has them"
 
@@ -70,10 +70,10 @@ def test_what_is_closed_keeps_its_number(database: Database) -> None:
     project = add_project(database)
     with database.write() as session:
         for person in (1, 2):
-            batches.put(session, batch(project, person, person))
-        reservations.close(session, project, 1)
-        assert batches.get(session, project, 1) == batch(project, 1)
-        assert batches.get(session, project, 2) == batch(project, 2, 2)
-        reservations.close_all(session, project)
-        assert batches.get(session, project, 2) == batch(project, 2)
+            questions.put_batch(session, batch(project, person, person))
+        questions.close(session, project, 1)
+        assert questions.get_batch(session, project, 1) == batch(project, 1)
+        assert questions.get_batch(session, project, 2) == batch(project, 2, 2)
+        questions.close_reservations(session, project)
+        assert questions.get_batch(session, project, 2) == batch(project, 2)
         assert questions.get(session, project, 1) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from db import answers, entries, questions, reservations
+from db import answers, entries, questions
 from db.engine import Database
 from db.questions import OpenQuestion
 
@@ -66,7 +66,7 @@ def test_a_label_is_reserved_apart_from_its_row(database: Database) -> None:
         questions.put(session, OpenQuestion(**(vars(asked) | {"person_id": 2, "row": 4, "label": None})))
         assert questions.get(session, project, 1) == asked
     with database.read() as session:
-        assert set(reservations.reserved_places(session, project, 2, NOW)) == {(3, "wren")}
-        assert set(reservations.reserved_places(session, project, 1, NOW)) == {(4, None)}
-        assert set(reservations.reserved_places(session, project, 0, NOW)) == {(3, "wren"), (4, None)}
-        assert not reservations.reserved_places(session, project, 0, NOW + timedelta(seconds=1))
+        assert set(questions.reserved_places(session, project, 2, NOW)) == {(3, "wren")}
+        assert set(questions.reserved_places(session, project, 1, NOW)) == {(4, None)}
+        assert set(questions.reserved_places(session, project, 0, NOW)) == {(3, "wren"), (4, None)}
+        assert not questions.reserved_places(session, project, 0, NOW + timedelta(seconds=1))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from db import answers, comparisons, entries, trained
-from db.comparisons import CANCELLED, DONE, FAILED, RUNNING, WAITING, Comparison
+from db import answers, entries, trained
 from db.engine import Database
+from db.trained import CANCELLED, DONE, FAILED, RUNNING, WAITING, Comparison
 
 from .conftest import NOW, add_project, new_entry
 
@@ -16,12 +16,12 @@ LATER = NOW + timedelta(seconds=30)
 def ask(database: Database, project: int, asked_by: int | None = None, **seen: int) -> int:
     with database.write() as session:
         known = {"seq": 0, "answers": 0, "checks": 0} | seen
-        return comparisons.ask(session, project, asked_by=asked_by, asked_at=NOW, **known)
+        return trained.ask(session, project, asked_by=asked_by, asked_at=NOW, **known)
 
 
 def now(database: Database, comparison: int) -> Comparison:
     with database.read() as session:
-        found = comparisons.get(session, comparison)
+        found = trained.get(session, comparison)
     assert found is not None
     return found
 
@@ -35,33 +35,33 @@ def test_one_that_is_unfinished_is_not_doubled(database: Database) -> None:
     assert (found.project_id, found.asked_by, found.asked_at, found.state) == (birds, 1, NOW, WAITING)
     assert (found.seq, found.answers, found.checks, found.report, found.ended_at) == (4, 3, 1, None, None)
     with database.write() as session:
-        assert comparisons.end(session, first, CANCELLED, LATER)
+        assert trained.end(session, first, CANCELLED, LATER)
     second = ask(database, birds)
     assert second > first
     with database.read() as session:
-        assert comparisons.latest(session, birds) == now(database, second)
-        assert comparisons.latest(session, birds, CANCELLED) == now(database, first)
-        assert comparisons.latest(session, birds, DONE) is None
-        assert comparisons.get(session, 99) is None
+        assert trained.latest_comparison(session, birds) == now(database, second)
+        assert trained.latest_comparison(session, birds, CANCELLED) == now(database, first)
+        assert trained.latest_comparison(session, birds, DONE) is None
+        assert trained.get(session, 99) is None
 
 
 def test_it_runs_tells_how_far_it_is_and_ends_once(database: Database) -> None:
     one = ask(database, add_project(database))
     report = {"best": "plknn", "figures": [{"kappa": 0.5}]}
     with database.write() as session:
-        assert comparisons.begin(session, one, seq=7, answers=6, checks=2)
-        assert comparisons.note(session, one, 3, 10, "plknn")
+        assert trained.begin(session, one, seq=7, answers=6, checks=2)
+        assert trained.note(session, one, 3, 10, "plknn")
     found = now(database, one)
     assert found.unfinished
     assert (found.state, found.done, found.total, found.fitting) == (RUNNING, 3, 10, "plknn")
     assert (found.seq, found.answers, found.checks) == (7, 6, 2)
     with database.write() as session:  # a worker after the one that died begins it anew
-        assert comparisons.begin(session, one, seq=9, answers=8, checks=2)
-        assert comparisons.get(session, one).done == 0  # type: ignore[union-attr]
-        assert comparisons.end(session, one, DONE, LATER, report=report, seconds=4.5)
-        assert not comparisons.end(session, one, CANCELLED, LATER), "it is over"
-        assert not comparisons.note(session, one, 9, 10, "plsvc")
-        assert not comparisons.begin(session, one, seq=0, answers=0, checks=0)
+        assert trained.begin(session, one, seq=9, answers=8, checks=2)
+        assert trained.get(session, one).done == 0  # type: ignore[union-attr]
+        assert trained.end(session, one, DONE, LATER, report=report, seconds=4.5)
+        assert not trained.end(session, one, CANCELLED, LATER), "it is over"
+        assert not trained.note(session, one, 9, 10, "plsvc")
+        assert not trained.begin(session, one, seq=0, answers=0, checks=0)
     found = now(database, one)
     assert not found.unfinished
     assert (found.state, found.report, found.seconds, found.ended_at) == (DONE, report, 4.5, LATER)
@@ -70,17 +70,17 @@ def test_it_runs_tells_how_far_it_is_and_ends_once(database: Database) -> None:
 def test_what_was_cancelled_cannot_be_done_any_more(database: Database) -> None:
     one = ask(database, add_project(database))
     with database.write() as session:
-        assert comparisons.begin(session, one, seq=0, answers=0, checks=0)
-        assert comparisons.end(session, one, CANCELLED, LATER)
-        assert not comparisons.note(session, one, 1, 2, "plknn")
-        assert not comparisons.end(session, one, DONE, LATER, report={})
+        assert trained.begin(session, one, seq=0, answers=0, checks=0)
+        assert trained.end(session, one, CANCELLED, LATER)
+        assert not trained.note(session, one, 1, 2, "plknn")
+        assert not trained.end(session, one, DONE, LATER, report={})
     assert now(database, one).report is None
 
 
 def test_a_fault_is_kept(database: Database) -> None:
     one = ask(database, add_project(database))
     with database.write() as session:
-        assert comparisons.end(session, one, FAILED, LATER, fault="too few rows")
+        assert trained.end(session, one, FAILED, LATER, fault="too few rows")
     assert (now(database, one).state, now(database, one).fault) == (FAILED, "too few rows")
 
 

@@ -6,17 +6,15 @@ import itertools
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from db import entries
 from db.engine import Database
+from tests.conftest import ROOT
 
 from .conftest import add_project, new_entry
-
-ROOT = Path(__file__).parents[2]
 
 WRITER = """
 import sys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from db import entering, entries, members, people, projects
+from db import entries, members, people, projects, questions
 from db.engine import Database
 from tests.db.conftest import NOW, add_project, new_entry
 
@@ -29,12 +29,12 @@ def test_a_person_comes_with_their_role_the_project_and_the_length_of_its_log(
             (bea, frogs, "reviewer", 3),
             (zoe, frogs, None, 3),
         ):
-            found = entering.find(session, person, project)
+            found = questions.find(session, person, project)
             assert found is not None
             assert found.person == people.find(session, person)
             assert found.project == projects.get(session, project)
             assert (found.role, found.height) == (role, height)
-        nowhere = entering.find(session, bea, number)
+        nowhere = questions.find(session, bea, number)
         assert nowhere is not None
         assert (nowhere.role, nowhere.project, nowhere.height) == (None, None, 0)
-        assert entering.find(session, 99, birds) is None
+        assert questions.find(session, 99, birds) is None

@@ -10,8 +10,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from db import people
+from db.base import is_damaged, is_gone, is_read_only, lacks_a_table
 from db.engine import Database
-from db.faults import is_damaged, is_gone, is_read_only, lacks_a_table
 
 from .conftest import NOW
 

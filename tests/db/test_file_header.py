@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from db.file_header import MAGIC, FileHeader, is_empty, is_no_sqlite, read_header
+from db.opened_file import MAGIC, FileHeader, is_empty, is_no_sqlite, read_header
 
 
 def header_of(path: Path) -> FileHeader | None:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from db import people
 from db.engine import Database, DatabaseUnavailableError
 from db.identity import Identity, Note, NoteError
-from db.revisions import NewerTablesError
+from db.sqlite import UnknownTablesError
 
 from .conftest import NOW
 
@@ -91,13 +91,20 @@ def test_tables_without_an_identity_have_none(database: Database) -> None:
     add(database, "ada")  # and it can be written
 
 
-def test_a_newer_revision_is_refused_and_left_alone(database: Database) -> None:
+@pytest.mark.parametrize(
+    ("revision", "words"),
+    [
+        ("9999", r"by a newer Winnow .*revision 9999, known here up to 0\d+"),
+        ("0007", r"by an earlier Winnow .*revision 0007, known here from 0\d+ on"),
+    ],
+)
+def test_an_unknown_revision_is_refused_and_left_alone(database: Database, revision: str, words: str) -> None:
     with database.write() as session:
-        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(NewerTablesError, match=r"of version 9999, and this Winnow knows them up to 0\d+"):
+        session.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
+    with pytest.raises(UnknownTablesError, match=words):
         database.migrate()
     with database.read() as session:
-        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "9999"
+        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == revision
 
 
 def test_a_note_gives_back_what_was_noted(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from db import entries
 from db.engine import Database, DatabaseUnavailableError
-from db.listening import Listener
+from db.identity import Listener
 from tests.db.conftest import add_project, new_entry
 
 pytestmark = pytest.mark.postgres

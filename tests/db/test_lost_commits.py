@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from db import lost_commits, people
+from db import engine, people
 from db.engine import CommitUnknownError, Database
 from db.identity import Commit, Note, count_commit
 from tests.postgres import running
@@ -86,7 +86,7 @@ def test_where_nobody_can_be_asked_it_is_said_that_it_is_not_known(
     how: str,
     stored: list[str],
 ) -> None:
-    monkeypatch.setattr(lost_commits, "PATIENCE", 0.0)
+    monkeypatch.setattr(engine, "PATIENCE", 0.0)
     proxy.cuts, proxy.closed = how, True
     with pytest.raises(
         CommitUnknownError, match="not known whether it was stored: look before you do it again"
@@ -112,16 +112,16 @@ def test_a_server_that_has_begun_its_figures_anew_is_not_believed(
 ) -> None:
     """As after a crash, when the number may be that of another transaction."""
     commit, _ = sent(through)
-    assert lost_commits.came_through(through._reader, commit)
+    assert engine.came_through(through._reader, commit)
     with through.write() as session:
         session.execute(text("SELECT pg_stat_reset_shared('bgwriter')"))
     with pytest.raises(CommitUnknownError):
-        lost_commits.came_through(through._reader, commit)
+        engine.came_through(through._reader, commit)
     ahead = Commit(
         1, str(2**40), commit.since
     )  # a number that this server has not given yet is not asked for
     with pytest.raises(CommitUnknownError):
-        lost_commits.came_through(through._reader, ahead)
+        engine.came_through(through._reader, ahead)
 
 
 def test_one_that_the_server_is_still_at_is_waited_for(
@@ -132,9 +132,9 @@ def test_one_that_the_server_is_still_at_is_waited_for(
         people.add(session, "ada", "annotator", NOW)
         commit = count_commit(session.connection())
         assert commit is not None
-        monkeypatch.setattr(lost_commits, "PATIENCE", 0.0)
+        monkeypatch.setattr(engine, "PATIENCE", 0.0)
         with pytest.raises(CommitUnknownError):
-            lost_commits.came_through(through._reader, commit)
+            engine.came_through(through._reader, commit)
         monkeypatch.undo()
         pid = session.execute(text("SELECT pg_backend_pid()")).scalar_one()
 
@@ -143,10 +143,10 @@ def test_one_that_the_server_is_still_at_is_waited_for(
             with through.read() as other:
                 other.execute(text("SELECT pg_terminate_backend(:pid, 10000)"), {"pid": pid})
 
-        monkeypatch.setattr(lost_commits.time, "sleep", end_it)
-        assert not lost_commits.came_through(through._reader, commit)
+        monkeypatch.setattr(engine.time, "sleep", end_it)
+        assert not engine.came_through(through._reader, commit)
         session.invalidate()
-    assert looks == [lost_commits.PAUSE]
+    assert looks == [engine.PAUSE]
 
 
 def test_a_fault_of_the_block_is_none_of_the_commit_before(through: Database, proxy: Proxy) -> None:
@@ -179,8 +179,8 @@ def test_after_a_crash_of_the_server_its_numbers_are_not_believed() -> None:
     with running(programs) as server:
         database = Database(server.lend())
         commit, pid = sent(database)
-        assert lost_commits.came_through(database._reader, commit)
+        assert engine.came_through(database._reader, commit)
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(CommitUnknownError):
-            lost_commits.came_through(database._reader, commit)
+            engine.came_through(database._reader, commit)
         database.close()

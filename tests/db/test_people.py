@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
-from db import links, people, questions, reservations, sign_ins
+from db import people, questions
 from db.engine import Database
 from db.questions import OpenQuestion
 
@@ -39,7 +39,7 @@ def add_link(database: Database, secret_hash: str) -> None:
     with database.write() as session:
         if people.first_owner(session) is None:
             people.add(session, "ada", "owner", NOW)
-        links.add(
+        people.add_link(
             session, secret_hash=secret_hash, person_id=1, created_by=None, created_at=NOW, expires_at=LATER
         )
 
@@ -47,27 +47,27 @@ def add_link(database: Database, secret_hash: str) -> None:
 def test_a_link_is_taken_once(database: Database) -> None:
     add_link(database, "h")
     with database.write() as session:
-        taken = links.take(session, "h", NOW)
+        taken = people.take(session, "h", NOW)
         assert taken is not None
         assert (taken.person_id, taken.used_at) == (1, NOW)
     with database.write() as session:
-        assert links.take(session, "h", NOW) is None
-        assert links.take(session, "unknown", NOW) is None
-        assert links.find(session, "h") == taken
+        assert people.take(session, "h", NOW) is None
+        assert people.take(session, "unknown", NOW) is None
+        assert people.find_link(session, "h") == taken
 
 
 def test_a_link_that_has_expired_is_not_taken(database: Database) -> None:
     add_link(database, "h")
     with database.write() as session:
-        assert links.take(session, "h", LATER) is None
+        assert people.take(session, "h", LATER) is None
     add_link(database, "second")
     with database.write() as session:
-        links.expire_for(session, 1, NOW)
-        assert links.take(session, "second", NOW) is None
+        people.expire_for(session, 1, NOW)
+        assert people.take(session, "second", NOW) is None
 
 
 def add_sign_in(session: Session, secret_hash: str, person_id: int, **more: str) -> None:
-    sign_ins.add(
+    people.add_sign_in(
         session, secret_hash=secret_hash, person_id=person_id, created_at=NOW, expires_at=MUCH_LATER, **more
     )
 
@@ -77,23 +77,23 @@ def test_a_sign_in_names_its_person_until_it_ends_or_expires(database: Database)
         ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
         for secret_hash in ("one", "two"):
             add_sign_in(session, secret_hash, ada, how="link")
-        one = sign_ins.find(session, "one", NOW)
+        one = people.find_sign_in(session, "one", NOW)
         assert one is not None
-        assert not sign_ins.end(session, one.id, bob, NOW), "it is not his"
-        assert sign_ins.end(session, one.id, ada, NOW)
-        assert not sign_ins.end(session, one.id, ada, NOW), "once"
+        assert not people.end(session, one.id, bob, NOW), "it is not his"
+        assert people.end(session, one.id, ada, NOW)
+        assert not people.end(session, one.id, ada, NOW), "once"
     with database.write() as session:
-        assert sign_ins.find(session, "one", NOW) is None
-        two = sign_ins.find(session, "two", NOW)
+        assert people.find_sign_in(session, "one", NOW) is None
+        two = people.find_sign_in(session, "two", NOW)
         assert two is not None
         assert (two.person, two.how) == (people.find(session, ada), "link")
-        assert sign_ins.find(session, "two", MUCH_LATER) is None
-        assert sign_ins.find(session, "unknown", NOW) is None
+        assert people.find_sign_in(session, "two", MUCH_LATER) is None
+        assert people.find_sign_in(session, "unknown", NOW) is None
         people.disable(session, ada, NOW)
-        assert sign_ins.find(session, "two", NOW) is None
+        assert people.find_sign_in(session, "two", NOW) is None
         people.enable(session, ada)
-        sign_ins.end_for(session, ada, NOW)
-        assert sign_ins.find(session, "two", NOW) is None
+        people.end_for(session, ada, NOW)
+        assert people.find_sign_in(session, "two", NOW) is None
 
 
 def test_signed_in_browsers_are_listed_and_all_but_one_ended(database: Database) -> None:
@@ -101,23 +101,23 @@ def test_signed_in_browsers_are_listed_and_all_but_one_ended(database: Database)
         ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
         for secret_hash, person in (("one", ada), ("two", ada), ("three", bob)):
             add_sign_in(session, secret_hash, person, browser="Firefox on Linux", address="192.0.2.1")
-        one, two, three = sign_ins.listed(session, NOW)
+        one, two, three = people.list_sign_ins(session, NOW)
         assert (one.browser, one.address, one.last_seen_at) == ("Firefox on Linux", "192.0.2.1", NOW)
-        sign_ins.see(session, two.id, LATER)
-        assert [each.id for each in sign_ins.listed(session, NOW, ada)] == [two.id, one.id]
-        assert sign_ins.listed(session, MUCH_LATER) == []
-        sign_ins.end_for(session, ada, LATER, but=two.id)
-        assert {each.id for each in sign_ins.listed(session, NOW)} == {two.id, three.id}
+        people.see(session, two.id, LATER)
+        assert [each.id for each in people.list_sign_ins(session, NOW, ada)] == [two.id, one.id]
+        assert people.list_sign_ins(session, MUCH_LATER) == []
+        people.end_for(session, ada, LATER, but=two.id)
+        assert {each.id for each in people.list_sign_ins(session, NOW)} == {two.id, three.id}
 
 
 def test_open_links_are_counted_by_person(database: Database) -> None:
     add_link(database, "one")
     add_link(database, "two")
     with database.write() as session:
-        assert links.open_counts(session, NOW) == {1: 2}
-        links.take(session, "one", NOW)
-        assert links.open_counts(session, NOW) == {1: 1}
-        assert links.open_counts(session, LATER) == {}
+        assert people.open_counts(session, NOW) == {1: 2}
+        people.take(session, "one", NOW)
+        assert people.open_counts(session, NOW) == {1: 1}
+        assert people.open_counts(session, LATER) == {}
 
 
 def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) -> None:
@@ -143,23 +143,23 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
         questions.put(session, asked)
         assert questions.get(session, project, 1) == asked
     with database.read() as session:
-        assert reservations.reserved_places(session, project, 2, NOW) == {(3, None): 1}
-        assert not reservations.reserved_places(session, project, 1, NOW), (
+        assert questions.reserved_places(session, project, 2, NOW) == {(3, None): 1}
+        assert not questions.reserved_places(session, project, 1, NOW), (
             "their own row is not before somebody else"
         )
-        assert not reservations.reserved_places(session, project, 2, NOON)
-        assert not reservations.reserved_places(session, project + 1, 2, NOW)
+        assert not questions.reserved_places(session, project, 2, NOON)
+        assert not questions.reserved_places(session, project + 1, 2, NOW)
     with database.write() as session:
         questions.put(session, OpenQuestion(**(vars(asked) | {"reserved_at": NOON, "reserved_until": LATER})))
         questions.put(session, OpenQuestion(**(vars(asked) | {"person_id": 2})))
-        assert reservations.reserved_places(session, project, 3, NOW) == {(3, None): 2}
+        assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 2}
         questions.hand_back(session, project, 2, NOW)
-        assert reservations.reserved_places(session, project, 3, NOW) == {(3, None): 1}
+        assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 1}
         renewed = questions.get(session, project, 1)
         assert renewed is not None
         assert renewed.shown_at == NOW
-        questions.delete(session, project, 1)
-        questions.delete(session, project, 1)
+        questions.delete_question(session, project, 1)
+        questions.delete_question(session, project, 1)
         assert questions.get(session, project, 1) is None
 
 
@@ -174,7 +174,7 @@ def test_a_question_that_is_put_away_reserves_nothing_and_its_clock_stands(datab
         questions.put(session, away)
     with database.read() as session:
         assert questions.get(session, project, 1) == away
-        assert not reservations.reserved_places(session, project, 2, NOW)
+        assert not questions.reserved_places(session, project, 2, NOW)
     back = NOW + timedelta(hours=1)
     assert away.seconds(back) == 20
     assert away.shown_by(back) == back - timedelta(seconds=20)

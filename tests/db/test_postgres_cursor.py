@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from db.postgres_cursor import ShortCursor
+from db.postgres import ShortCursor
 
 pytestmark = pytest.mark.postgres
 

@@ -11,9 +11,10 @@ import pytest
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError
 
-from db import entries, people, postgres_engine
+from db import entries, people
+from db import postgres as postgres_engine
+from db.base import is_cut_off, is_gone, is_held
 from db.engine import Database
-from db.faults import is_cut_off, is_gone, is_held
 from tests.postgres import Server
 
 from .conftest import NOW, add_project, new_entry

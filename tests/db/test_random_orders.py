@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from db import random_orders
+from db import trained
 from db.engine import Database
-from db.random_orders import DONE, FAILED, RUNNING, WAITING, RandomOrderEstimate
+from db.trained import DONE, FAILED, RUNNING, WAITING, RandomOrderEstimate
 
 from .conftest import NOW, add_project
 
@@ -15,12 +15,12 @@ LATER = NOW + timedelta(seconds=30)
 
 def ask(database: Database, project: int, asked_by: int | None = None) -> int:
     with database.write() as session:
-        return random_orders.ask(session, project, asked_by=asked_by, asked_at=NOW, seq=4, answers=3)
+        return trained.ask_random_order(session, project, asked_by=asked_by, asked_at=NOW, seq=4, answers=3)
 
 
 def now(database: Database, estimate: int) -> RandomOrderEstimate:
     with database.read() as session:
-        found = random_orders.get(session, estimate)
+        found = trained.get_random_order(session, estimate)
     assert found is not None
     return found
 
@@ -34,25 +34,29 @@ def test_one_that_is_unfinished_is_not_doubled(database: Database) -> None:
     assert (found.project_id, found.asked_by, found.state) == (birds, 1, WAITING)
     assert (found.seq, found.answers, found.report) == (4, 3, None)
     with database.read() as session:
-        assert [one.project_id for one in random_orders.unfinished(session)] == [birds, frogs]
+        assert [one.project_id for one in trained.unfinished(session)] == [birds, frogs]
 
 
 def test_it_runs_tells_how_far_it_is_and_ends_once(database: Database) -> None:
     project = add_project(database)
     one = ask(database, project)
     with database.write() as session:
-        assert random_orders.begin(session, one, seq=9, answers=7)
-        assert random_orders.note(session, one, 2, 40)
+        assert trained.begin_random_order(session, one, seq=9, answers=7)
+        assert trained.note_random_order(session, one, 2, 40)
     running = now(database, one)
     assert (running.state, running.done, running.total) == (RUNNING, 2, 40)
     assert (running.seq, running.answers) == (9, 7)
     with database.write() as session:
-        assert random_orders.end(session, one, DONE, LATER, report={"missing": "more"})
-        assert not random_orders.end(session, one, FAILED, LATER, fault="late")
-        assert not random_orders.note(session, one, 3, 40)
-        assert not random_orders.begin(session, one, seq=9, answers=7)
+        assert trained.end_random_order(session, one, DONE, LATER, report={"missing": "more"})
+        assert not trained.end_random_order(session, one, FAILED, LATER, fault="late")
+        assert not trained.note_random_order(session, one, 3, 40)
+        assert not trained.begin_random_order(session, one, seq=9, answers=7)
     done = now(database, one)
     assert (done.state, done.report, done.fault, done.ended_at) == (DONE, {"missing": "more"}, None, LATER)
     with database.read() as session:
-        assert random_orders.latest(session, project) == random_orders.latest(session, project, DONE) == done
-        assert random_orders.latest(session, project, FAILED) is None
+        assert (
+            trained.latest_random_order(session, project)
+            == trained.latest_random_order(session, project, DONE)
+            == done
+        )
+        assert trained.latest_random_order(session, project, FAILED) is None

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from db.comparisons import Comparison
-from db.encodings import Encoding
 from db.engine import Database
-from db.requests import CANCELLED, DONE, FAILED, RUNNING, UNFINISHED, WAITING, Requests
+from db.trained import CANCELLED, DONE, FAILED, RUNNING, UNFINISHED, WAITING, Comparison, Encoding, Requests
 
 from .conftest import NOW, add_project
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from db import links, people, restored_copy, sign_ins, tokens
+from db import copies, people
 from db.engine import Database
 from db.events import EventFilter, listed
 from tests.databases import on_sqlite
@@ -32,27 +32,31 @@ def copy(database: Database, tmp_path: Path) -> Path:
                 "created_at": NOW,
                 "expires_at": until,
             }
-            sign_ins.add(session, **common)
-            links.add(session, created_by=None, **common)
-        links.take(session, "ended", NOW)
-        sign_ins.end(session, 3, ada, NOW)
+            people.add_sign_in(session, **common)
+            people.add_link(session, created_by=None, **common)
+        people.take(session, "ended", NOW)
+        people.end(session, 3, ada, NOW)
         for name, end in (("for ever", None), ("an hour", LATER), ("over", NOW), ("ended", None)):
-            tokens.add(session, secret_hash=name, person_id=ada, purpose=name, created_at=NOW, expires_at=end)
-        tokens.end(session, 4, ada, NOW)
+            people.add_token(
+                session, secret_hash=name, person_id=ada, purpose=name, created_at=NOW, expires_at=end
+            )
+        people.end_token(session, 4, ada, NOW)
     database.copy_to(tmp_path / "copy.sqlite3")
     return tmp_path / "copy.sqlite3"
 
 
 def test_what_is_open_ends_and_is_noted(copy: Path) -> None:
     at = NOW + timedelta(minutes=1)
-    restored_copy.end_access(copy, at, "restored", "b.zip")
+    copies.end_access(copy, at, "restored", "b.zip")
     there = Database(f"sqlite:///{copy}")
     try:
         with there.read() as session:
-            assert [sign_ins.find(session, name, at) for name in ("open", "over", "ended")] == [None] * 3
-            assert links.open_counts(session, at) == {}
-            assert tokens.listed(session, at, 1) == []
-            found = [links.find(session, name) for name in ("open", "over", "ended")]
+            assert [people.find_sign_in(session, name, at) for name in ("open", "over", "ended")] == [
+                None
+            ] * 3
+            assert people.open_counts(session, at) == {}
+            assert people.list_tokens(session, at, 1) == []
+            found = [people.find_link(session, name) for name in ("open", "over", "ended")]
             assert [one and (one.expires_at, one.used_at) for one in found] == [
                 (at, None),
                 (NOW, None),
@@ -70,7 +74,7 @@ def test_tables_from_before_there_were_events_and_tokens_are_taken(copy: Path) -
     with closing(sqlite3.connect(copy)) as there, there:
         there.execute("DROP TABLE events")
         there.execute("DROP TABLE tokens")
-    restored_copy.end_access(copy, NOW, "restored", "b.zip")
+    copies.end_access(copy, NOW, "restored", "b.zip")
     with closing(sqlite3.connect(copy)) as there:
         over = there.execute("SELECT count(*) FROM sign_ins WHERE ended_at IS NOT NULL").fetchone()
     assert over == (2,), "the one that was open, and the one that had been ended"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from db import entries, review
+from db import answers, entries
+from db.answers import Wanted
 from db.engine import Database
-from db.review import Wanted
 from tests.db.conftest import add_project, new_entry
 
 KINDS = ("is", "among", "bad")
@@ -35,14 +35,14 @@ def filled(database: Database) -> int:
 def found(database: Database, project: int, **wanted: object) -> list[tuple[int, int]]:
     wish = Wanted(**{"kinds": KINDS, **wanted})  # type: ignore[arg-type]
     with database.read() as session:
-        places = review.places(session, project, wish)
-        page = review.page(session, project, wish, 0, 50)
+        places = answers.places(session, project, wish)
+        page = answers.page(session, project, wish, 0, 50)
         assert [(one.seq, one.row) for one in page] == places
-        assert review.count(session, project, wish) == len(places)
-        assert [one.seq for one in review.page(session, project, wish, 1, 1)] == [
+        assert answers.count_reviewed(session, project, wish) == len(places)
+        assert [one.seq for one in answers.page(session, project, wish, 1, 1)] == [
             seq for seq, _ in places[1:2]
         ]
-        assert review.with_seqs(session, project, [seq for seq, _ in places]) == page
+        assert answers.with_seqs(session, project, [seq for seq, _ in places]) == page
     return places
 
 
@@ -75,10 +75,10 @@ def test_who_answered_otherwise_than_the_model_said(database: Database) -> None:
 def test_all_of_a_row_whether_there_is_anything_and_how_many_name_it(database: Database) -> None:
     project = filled(database)
     with database.read() as session:
-        assert [one.seq for one in review.of_row(session, project, 2)] == [4, 7]
-        assert review.of_row(session, project, 4) == []
-        assert review.any_answer(session, project, ("bad",), 2)
-        assert not review.any_answer(session, project, ("bad",), 1)
-        assert review.any_answer(session, project, ("skip",), None)
-        assert review.count_naming(session, project, ("wren", "Wren"), KINDS) == 2
-        assert review.count_naming(session, project, ("wren",), ("among",)) == 0
+        assert [one.seq for one in answers.of_row(session, project, 2)] == [4, 7]
+        assert answers.of_row(session, project, 4) == []
+        assert answers.any_answer(session, project, ("bad",), 2)
+        assert not answers.any_answer(session, project, ("bad",), 1)
+        assert answers.any_answer(session, project, ("skip",), None)
+        assert answers.count_naming(session, project, ("wren", "Wren"), KINDS) == 2
+        assert answers.count_naming(session, project, ("wren",), ("among",)) == 0

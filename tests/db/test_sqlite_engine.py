@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
-from db.faults import is_damaged
+from db.base import is_damaged
 from db.opened_file import OpenedFile
-from db.sqlite_engine import BUSY_SECONDS, path_in, sqlite_engine
+from db.sqlite import BUSY_SECONDS, path_in, sqlite_engine
 
 
 def test_connections_are_set_up_to_lose_nothing(tmp_path: Path) -> None:

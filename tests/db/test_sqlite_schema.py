@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from db.revisions import revisions
-from db.sqlite_schema import Differences, Extra, what_differs
-from tests.migrated import lay_database
+from db.sqlite import Differences, Extra, revisions, what_differs
+from tests.migrated import LATER, a_step_more, lay_database, lay_steps
 
 NEWEST = revisions()[0]
 
@@ -147,5 +146,13 @@ def test_what_sqlite_makes_for_itself_and_an_index_that_is_missing_are_no_differ
     assert what_differs(file, NEWEST) == Differences(None, ())
 
 
-def test_tables_of_another_version_are_compared_with_that(file: sqlite3.Connection) -> None:
-    assert what_differs(file, revisions()[1]) != Differences(None, ())
+def test_tables_of_another_version_are_compared_with_that(file: sqlite3.Connection, tmp_path: Path) -> None:
+    with a_step_more(tmp_path):
+        assert what_differs(file, NEWEST) == Differences(None, ())
+        assert what_differs(file, LATER).fault == "the table 'projects' is not as Winnow makes it"
+
+
+def test_tables_made_by_the_steps_before_are_those_of_now(tmp_path: Path) -> None:
+    lay_steps(tmp_path / "steps.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "steps.sqlite3")) as file:
+        assert what_differs(file, NEWEST) == Differences(None, ())

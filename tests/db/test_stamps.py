@@ -6,9 +6,8 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from db import people
-from db.engine import Database, DatabaseUnavailableError, is_damaged
+from db.engine import Database, DatabaseUnavailableError, Stamps, is_damaged
 from db.opened_file import LOG
-from db.stamps import Stamps
 from tests.db.conftest import NOW
 
 

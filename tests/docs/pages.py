@@ -16,6 +16,8 @@ PAGES = sorted(
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
     ]
 )
+READMES = sorted(ROOT.glob("*/README.md"))
+"""The pages about rooms of the code, which the site does not have."""
 _BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", flags=re.S | re.M)
 _LINK = re.compile(r"\[(?:[^]]*)\]\(([^)\s]+)\)")
 

@@ -7,7 +7,7 @@ import tomllib
 
 import yaml
 
-import winnow
+import winnow_labels
 from tests.conftest import ROOT
 
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
@@ -23,7 +23,7 @@ def test_it_has_what_version_1_2_0_of_the_format_requires() -> None:
 
 
 def test_it_says_what_the_package_says() -> None:
-    assert CITATION["version"] == winnow.__version__
+    assert CITATION["version"] == winnow_labels.__version__
     assert CITATION["license"] == PROJECT["license"]
     assert CITATION["authors"] == PROJECT["authors"]
     assert CITATION["keywords"] == PROJECT["keywords"]

@@ -24,15 +24,15 @@ from tests import caddy
 from tests.browser.server import free_port
 from tests.conftest import ROOT
 from tests.packaging.wheel import Installed
-from workflow.home import open_home
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 CONTAINERFILE = (ROOT / "Containerfile").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 UNIT = (ROOT / "docs" / "winnow.service").read_text()
 CADDYFILE = ROOT / "docs" / "Caddyfile"
 PAGE = (ROOT / "docs" / "deploy.md").read_text()
-SETTINGS = set(re.findall(r"WINNOW_[A-Z_]+", (ROOT / "workflow" / "settings.py").read_text()))
+SETTINGS = set(re.findall(r"WINNOW_[A-Z_]+", (ROOT / "workflow" / "server" / "settings.py").read_text()))
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -105,7 +105,7 @@ class TestContainer:
         for path in (
             *wanted,
             "plcore",
-            "winnow",
+            "winnow_labels",
             "README.md",
             "LICENSE",
             "pyproject.toml",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from docs import hooks
@@ -15,11 +17,12 @@ def test_the_files_beside_are_there_and_are_those_that_pages_link_to() -> None:
     assert all((ROOT / path).is_file() for path in beside)
 
 
-def test_every_decision_is_listed_with_its_title() -> None:
-    listed = hooks.decisions()
-    for path in (ROOT / "docs" / "decisions").glob("*.md"):
-        title = path.read_text().splitlines()[0].removeprefix("# ")
-        assert f"- [{title}]({path.name})" in listed
+def test_every_decision_is_listed_by_topic() -> None:
+    """Each once, under its number."""
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"^- \[(\d+)\. .+\]\((0.+\.md)\)$", (folder / "README.md").read_text(), flags=re.M)
+    there = [(path.read_text().split(".")[0].removeprefix("# "), path.name) for path in folder.glob("0*.md")]
+    assert sorted(listed) == sorted(there)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +30,7 @@ def test_every_decision_is_listed_with_its_title() -> None:
     [
         ("docs/papers.md", "[t](../benchmarks/results/table8.md)", "[t](benchmarks/results/table8.md)"),
         ("docs/papers.md", "[r](researcher.md#a-first-run)", "[r](researcher.md#a-first-run)"),
-        ("docs/developer.md", "[d](decisions)", "[d](decisions/index.md)"),
+        ("docs/developer.md", "[d](decisions)", "[d](decisions/README.md)"),
         ("docs/architecture.md", "[README.md](../README.md)", "[README.md](index.md)"),
         ("docs/decisions/0001-rooms.md", "[a](../architecture.md)", "[a](../architecture.md)"),
         ("docs/decisions/0016-x.md", "[m](../../benchmarks/results/a.svg)", "m"),
@@ -49,7 +52,7 @@ def test_links_are_as_they_have_to_be_on_the_site(at: str, written: str, there: 
 
 def test_no_page_of_the_site_links_to_what_the_site_does_not_have() -> None:
     """MkDocs says so, too, where it is installed; here it is seen without it."""
-    there = {hooks.site_path(path) for path in hooks.beside()} | {"index.md", "decisions/index.md"}
+    there = {hooks.site_path(path) for path in hooks.beside()} | {"index.md"}
     there |= {
         path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.is_file()
     }

@@ -8,11 +8,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.conftest import ROOT
-from tests.docs.pages import PAGES, anchors, links, name_of
+from tests.docs.pages import PAGES, READMES, anchors, links, name_of
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:
+    for page in (*PAGES, *READMES):
+        with subtests.test(name_of(page)):
+            check_links(page)
+
+
+def check_links(page: Path) -> None:
     wrong = []
     for link in links(page):
         at = urlsplit(link)

@@ -15,9 +15,9 @@ from tests.docs.test_gallery import NEAR, SAID, values
 from tests.docs.test_pages import ours
 from workflow import demos
 from workflow.demos import making
-from workflow.home import close_home, home
 from workflow.people import team
 from workflow.seat import Seat
+from workflow.server.home import close_home, home
 
 FOLDER = ROOT / "docs" / "tutorials"
 ABOUT = {"digits": demos.DIGITS, "calls": demos.CALLS, "votes": demos.REMARKS}

@@ -1,19 +1,17 @@
-"""The wheel and an environment with it, made once."""
+"""The wheels and an environment with both, made once."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.packaging.wheel import Installed, build, install
+from tests.packaging.wheel import Installed, Wheels, build, install
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("wheel"))
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Wheels:
+    return build(tmp_path_factory.mktemp("wheels"))
 
 
 @pytest.fixture(scope="session")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    return install(wheel, tmp_path_factory.mktemp("environment"))
+def installed(wheels: Wheels, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return install(wheels, tmp_path_factory.mktemp("environment"))

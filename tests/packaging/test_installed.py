@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own, away from the checkout. The server in it: tests/browser/test_installed.py."""
+"""The wheels in an environment away from the checkout. The server in it: tests/browser/test_installed.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import winnow
+import winnow_labels
 from tests.packaging.wheel import Installed
 from tests.test_readme import blocks
 
@@ -16,16 +16,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 def test_nothing_of_it_comes_from_the_checkout(installed: Installed, tmp_path: Path) -> None:
-    show = "import plcore, winnow; print(plcore.__file__, winnow.__file__)"
+    show = "import plcore, winnow_labels; print(plcore.__file__, winnow_labels.__file__)"
     done = installed.run(installed.python, "-c", show, cwd=tmp_path)
     assert done.stdout.split() == [
-        str(installed.packages / name / "__init__.py") for name in ("plcore", "winnow")
+        str(installed.packages / name / "__init__.py") for name in ("plcore", "winnow_labels")
     ]
 
 
 def test_the_rooms_of_the_app_are_no_packages_of_everybody(installed: Installed, tmp_path: Path) -> None:
     look = (
-        "import importlib.util, plcore, winnow;"
+        "import importlib.util, plcore, winnow_labels;"
         "print([name for name in ('app', 'cli', 'db', 'pages', 'web', 'worker', 'workflow')"
         " if importlib.util.find_spec(name)])"
     )
@@ -39,14 +39,26 @@ def test_the_library_example_of_the_readme_runs_and_learns(installed: Installed,
     assert after > before + 0.1
 
 
+def test_the_doctor_knows_what_both_distributions_need(installed: Installed, tmp_path: Path) -> None:
+    look = (
+        "import sys, winnow_labels; sys.path.insert(0, winnow_labels.__path__[0]);"
+        "from workflow.server import doctor; needed = doctor._required();"
+        "print(doctor.installation().fix, *needed, sep='\\n')"
+    )
+    fix, *needed = installed.run(installed.python, "-c", look, cwd=tmp_path).stdout.splitlines()
+    assert fix == ""
+    names = {re.split(r"[^\w.-]", line)[0] for line in needed}
+    assert {"streamlit", "plcore", "numba", "pyarrow", "dask"} <= names
+
+
 @pytest.mark.parametrize("words", [["--help"], ["serve", "--help"], ["--version"]], ids=" ".join)
 def test_help_imports_nothing_that_a_command_needs(
     installed: Installed, tmp_path: Path, words: list[str]
 ) -> None:
-    """How long it takes is measured in benchmarks/start.py."""
+    """How long it takes is measured in benchmarks/pages/start.py."""
     done = installed.run(installed.winnow, *words, cwd=tmp_path, PYTHONPROFILEIMPORTTIME="1")
     imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
-    assert {"click", "cli", "winnow"} <= imported
+    assert {"click", "cli", "winnow_labels"} <= imported
     assert not imported & {
         "numpy",
         "pandas",
@@ -60,9 +72,9 @@ def test_help_imports_nothing_that_a_command_needs(
 
 
 def test_the_command_and_the_module_are_one(installed: Installed, tmp_path: Path) -> None:
-    said = f"winnow, version {winnow.__version__}\n"
+    said = f"winnow, version {winnow_labels.__version__}\n"
     assert installed.run(installed.winnow, "--version", cwd=tmp_path).stdout == said
-    assert installed.run(installed.python, "-m", "winnow", "--version", cwd=tmp_path).stdout == said
+    assert installed.run(installed.python, "-m", "winnow_labels", "--version", cwd=tmp_path).stdout == said
 
 
 def test_a_table_goes_in_and_comes_out(installed: Installed, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is in the wheel: the library, the app inside one package, and nothing else."""
+"""What is in the wheels: the library in one, the app inside one package in the other, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import email
 import re
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from email.message import Message
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-import winnow
+import winnow_labels
 from tests.conftest import ROOT
+from tests.packaging.wheel import Wheels
 
-LIBRARY = "plcore"
 ROOMS = ("db", "pages", "web", "workflow")
 FILES = (".streamlit/config.toml", "app.py", "cli.py", "worker.py")
+OF_THE_DISTRIBUTION = {"plcore/pyproject.toml", "plcore/LICENSE"}
+"""What the wheel of the library is made by, or has in its .dist-info."""
+BOTH = ("plcore", "winnow_labels")
 
 
 def on_disk(*folders: str) -> set[str]:
@@ -33,50 +36,70 @@ def direct_pins() -> dict[str, Version]:
     return {name: Version(pin) for name, pin in re.findall(r"^([\w.-]+)==(\S+)$", first, flags=re.M)}
 
 
-@pytest.fixture
-def archive(wheel: Path) -> Iterator[zipfile.ZipFile]:
-    with zipfile.ZipFile(wheel) as opened:
-        yield opened
+def files_in(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
 
 
-def information(archive: zipfile.ZipFile, name: str) -> str:
+def information(wheel: Path, name: str) -> str:
     """A file of the wheel's .dist-info."""
-    return archive.read(f"winnow-{winnow.__version__}.dist-info/{name}").decode()
+    folder = f"{wheel.name.split('-')[0]}-{winnow_labels.__version__}.dist-info"
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.read(f"{folder}/{name}").decode()
 
 
-def test_two_packages_are_all_that_comes_to_lie_beside_others(archive: zipfile.ZipFile) -> None:
-    tops = {name.partition("/")[0] for name in archive.namelist()}
-    assert tops == {LIBRARY, "winnow", f"winnow-{winnow.__version__}.dist-info"}
+def metadata(wheel: Path) -> Message:
+    return email.message_from_string(information(wheel, "METADATA"))
 
 
-def test_every_file_of_the_app_and_the_library_is_in_it_and_no_other(archive: zipfile.ZipFile) -> None:
+def requirements(wheel: Path, extra: str | None = None) -> dict[str, Requirement]:
+    """What it needs, by name in lower case: always, or with this extra."""
+    wanted = [Requirement(line) for line in metadata(wheel).get_all("Requires-Dist", [])]
+    if extra is None:
+        return {one.name.lower(): one for one in wanted if one.marker is None}
+    return {one.name.lower(): one for one in wanted if one.marker and one.marker.evaluate({"extra": extra})}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_one_package_is_all_that_comes_to_lie_beside_others(wheels: Wheels, name: str) -> None:
+    tops = {file.partition("/")[0] for file in files_in(getattr(wheels, name))}
+    assert tops == {name, f"{name}-{winnow_labels.__version__}.dist-info"}
+
+
+def test_every_file_of_the_app_and_the_library_is_in_one_and_no_other(wheels: Wheels) -> None:
     """So no test and no benchmark is."""
-    inside = {f"winnow/{name}" for name in on_disk(*ROOMS)} | {f"winnow/{name}" for name in FILES}
-    wanted = on_disk(LIBRARY, "winnow") | inside
-    assert {"plcore/py.typed", "winnow/db/migrations/env.py", "winnow/pages/main.py"} <= wanted
-    assert {name for name in archive.namelist() if ".dist-info/" not in name} == wanted
+    inside = {f"winnow_labels/{name}" for name in on_disk(*ROOMS)} | {
+        f"winnow_labels/{name}" for name in FILES
+    }
+    app, library = on_disk("winnow_labels") | inside, on_disk("plcore") - OF_THE_DISTRIBUTION
+    assert {"winnow_labels/db/migrations/env.py", "winnow_labels/pages/main.py"} <= app
+    assert "plcore/py.typed" in library
+    for wheel, wanted in ((wheels.winnow_labels, app), (wheels.plcore, library)):
+        assert {name for name in files_in(wheel) if ".dist-info/" not in name} == wanted
 
 
-def test_the_command_is_winnow(archive: zipfile.ZipFile) -> None:
-    entries = information(archive, "entry_points.txt").split()
-    assert entries == ["[console_scripts]", "winnow", "=", "winnow.__main__:main"]
+def test_the_command_is_winnow(wheels: Wheels) -> None:
+    entries = information(wheels.winnow_labels, "entry_points.txt").split()
+    assert entries == ["[console_scripts]", "winnow", "=", "winnow_labels.__main__:main"]
 
 
-def test_its_words_about_itself(archive: zipfile.ZipFile) -> None:
-    said = email.message_from_string(information(archive, "METADATA"))
-    assert (said["Name"], said["Version"]) == ("winnow", winnow.__version__)
+@pytest.mark.parametrize(("name", "readme"), [("plcore", "plcore/README.md"), ("winnow_labels", "README.md")])
+def test_its_words_about_itself(wheels: Wheels, name: str, readme: str) -> None:
+    wheel = getattr(wheels, name)
+    said = metadata(wheel)
+    assert (said["Name"], said["Version"]) == (name.replace("_", "-"), winnow_labels.__version__)
     assert said["License-Expression"] == "BSD-3-Clause"
     assert said["Requires-Python"] == ">=3.11"
     assert "Typing :: Typed" in said.get_all("Classifier", [])
-    assert said.get_payload().strip() == (ROOT / "README.md").read_text().strip()
-    assert information(archive, "licenses/LICENSE") == (ROOT / "LICENSE").read_text()
-    assert "The Winnow developers" in information(archive, "licenses/LICENSE")
+    assert said.get_payload().strip() == (ROOT / readme).read_text().strip()
+    assert information(wheel, "licenses/LICENSE") == (ROOT / "LICENSE").read_text()
+    assert "The Winnow developers" in information(wheel, "licenses/LICENSE")
 
 
-def test_it_needs_what_requirements_pins_first(archive: zipfile.ZipFile) -> None:
-    said = email.message_from_string(information(archive, "METADATA"))
-    wanted = [Requirement(line) for line in said.get_all("Requires-Dist", [])]
-    needed = {one.name.lower(): one for one in wanted if one.marker is None}
+def test_they_need_what_requirements_pins_first(wheels: Wheels) -> None:
+    library = requirements(wheels.plcore) | requirements(wheels.plcore, "tables")
+    needed = {**requirements(wheels.winnow_labels), **library}
+    del needed["plcore"]
     pins = direct_pins()
     assert set(needed) == {name.lower() for name in pins}
     for name, pin in pins.items():
@@ -85,18 +108,32 @@ def test_it_needs_what_requirements_pins_first(archive: zipfile.ZipFile) -> None
         assert pin in needed[name.lower()].specifier, f"the pin of {name} is below its bound"
 
 
-def test_what_extras_bring_is_what_the_tests_have(archive: zipfile.ZipFile) -> None:
-    said = email.message_from_string(information(archive, "METADATA"))
-    wanted = [Requirement(line) for line in said.get_all("Requires-Dist", [])]
-    extras = {one.name: one.specifier for one in wanted if one.marker is not None}
-    assert said.get_all("Provides-Extra") == ["cluster", "onnx"]
-    assert set(extras) == {"dask", "distributed", "onnxruntime", "tokenizers"}
+def test_the_app_needs_the_library_of_its_version(wheels: Wheels) -> None:
+    needed = requirements(wheels.winnow_labels)["plcore"]
+    assert needed.extras == {"tables"}
+    assert str(needed.specifier) == f"=={winnow_labels.__version__}"
+
+
+def test_what_extras_bring_is_what_the_tests_have(wheels: Wheels) -> None:
+    assert metadata(wheels.winnow_labels).get_all("Provides-Extra") == ["cluster", "onnx"]
+    assert set(metadata(wheels.plcore).get_all("Provides-Extra", [])) == {"cluster", "onnx", "tables"}
+    extras: dict[str, Requirement] = {}
+    for name in ("cluster", "onnx"):
+        assert requirements(wheels.winnow_labels, name)["plcore"].extras == {name}
+        extras |= requirements(wheels.plcore, name)
+    tables = set(requirements(wheels.plcore, "tables"))
+    assert set(requirements(wheels.plcore, "onnx")) > tables, "an encoder is for tables"
+    assert set(extras) - tables == {"dask", "distributed", "onnxruntime", "tokenizers"}
     pinned = dict(
         re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "requirements-dev.txt").read_text(), flags=re.MULTILINE)
     )
-    for name, bounds in extras.items():
-        assert Version(pinned[name]) in bounds
+    for name in set(extras) - tables:
+        assert Version(pinned[name]) in extras[name].specifier
 
 
 def test_the_version_stands_in_one_place() -> None:
-    assert "version" in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dynamic"]
+    for folder in (ROOT, ROOT / "plcore"):
+        made = tomllib.loads((folder / "pyproject.toml").read_text())
+        assert "version" in made["project"]["dynamic"]
+        place = folder / made["tool"]["hatch"]["version"]["path"]
+        assert place.resolve() == ROOT / "winnow_labels" / "__init__.py"

@@ -1,4 +1,4 @@
-"""The wheel built from the checkout, and an environment that has it and not the checkout."""
+"""The wheels built from the checkout, and environments that have them and not the checkout."""
 
 from __future__ import annotations
 
@@ -6,32 +6,31 @@ import os
 import subprocess
 import sys
 import venv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.conftest import ROOT
 
 
-def build(folder: Path) -> Path:
-    """The wheel, built into this folder. Nothing is fetched: the build backend is in requirements-dev.txt."""
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        str(ROOT),
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-    ]
-    _run([*command, "--wheel-dir", str(folder)], folder)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+class Wheels(NamedTuple):
+    """The wheel of the library, and that of the app around it."""
+
+    plcore: Path
+    winnow_labels: Path
+
+
+def build(folder: Path) -> Wheels:
+    """Both wheels, built into this folder. Nothing is fetched: the build backend is in requirements-dev.txt."""
+    command = [sys.executable, "-m", "pip", "wheel", str(ROOT / "plcore"), str(ROOT), "--no-deps"]
+    _run([*command, "--no-build-isolation", "--no-index", "--wheel-dir", str(folder)], folder)
+    return Wheels(*(next(folder.glob(f"{name}-*.whl")) for name in Wheels._fields))
 
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment with the wheel in it: where it is, and the folder of its packages."""
+    """An environment with wheels in it: where it is, and the folder of its packages."""
 
     folder: Path
 
@@ -53,21 +52,46 @@ class Installed:
         """Run this away from the checkout; its output. Fails where the command fails."""
         return _run([str(word) for word in command], cwd, **environment)
 
+    def versions(self) -> dict[str, str]:
+        """The version of every distribution that is installed, by its name in lower case."""
+        code = (
+            "import importlib.metadata as all\nfor one in all.distributions(): print(one.name, one.version)"
+        )
+        lines = self.run(self.python, "-I", "-c", code, cwd=self.folder).stdout.splitlines()
+        return {name.lower(): version for name, version in map(str.split, lines)}
 
-def install(wheel: Path, folder: Path) -> Installed:
-    """A new environment in this folder, with the wheel installed into it.
+
+def install(wheels: Iterable[Path], folder: Path) -> Installed:
+    """A new environment in this folder, with the wheels installed into it.
 
     The dependencies are not fetched and installed once more, which would take minutes and a network: a .pth file
     puts the folders where the running interpreter has them behind the new environment's own. The checkout is in none
     of them, and `test_installed.py` checks that plcore comes from the wheel.
     """
-    venv.create(folder, with_pip=False, symlinks=True)
-    made = Installed(folder)
-    pip = [sys.executable, "-m", "pip", "--python", str(made.python), "install", "--no-index", "--no-deps"]
-    _run([*pip, str(wheel)], folder)
+    made = _empty(folder)
+    _run([*_pip_into(made), "--no-index", "--no-deps", *map(str, wheels)], folder)
     dependencies = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     (made.packages / "dependencies.pth").write_text("\n".join(dependencies))
     return made
+
+
+def install_with_dependencies(wants: Iterable[str | Path], folder: Path) -> Installed:
+    """A new environment with this and all it needs, fetched and installed as anybody's pip does it: takes minutes.
+
+    wants : wheels, requirements and options of `pip install`
+    """
+    made = _empty(folder)
+    _run([*_pip_into(made), *map(str, wants)], folder)
+    return made
+
+
+def _empty(folder: Path) -> Installed:
+    venv.create(folder, with_pip=False, symlinks=True)
+    return Installed(folder)
+
+
+def _pip_into(made: Installed) -> list[str]:
+    return [sys.executable, "-m", "pip", "--python", str(made.python), "install", "--quiet"]
 
 
 def _run(command: list[str], cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -19,9 +19,9 @@ from pages.parts import frame, state
 from pages.parts.one_label import card as one_label_card
 from tests.conftest import ROOT
 from tests.migrated import lay_database
-from workflow.home import Home, close_home
-from workflow.home import home as process_home
 from workflow.people import team
+from workflow.server.home import Home, close_home
+from workflow.server.home import home as process_home
 
 Open = Callable[..., AppTest]
 PATIENCE = 600

@@ -7,10 +7,10 @@ import json
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import frame, state
-from pages.parts.file_box import held_at
-from workflow.home import home
+from pages.parts.uploads import held_at
 from workflow.importing import arrivals
 from workflow.seat import Seat
+from workflow.server.home import home
 
 
 def boxes(test: AppTest) -> dict[str, str]:

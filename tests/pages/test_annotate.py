@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pages.parts import answer_words, label_vectors, one_label, question_card, state
+from pages.parts import answers as answer_words
+from pages.parts import label_vectors, one_label, question_card, state
 from pages.parts.label_vectors import card as label_vectors_card
 from pages.parts.one_label import card as one_label_card
 from tests.pages.conftest import Open
@@ -16,11 +17,12 @@ from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import answer_next, small_project
 from web.scripts import FOLDER
-from workflow import answering, standing
-from workflow.common.rows import RowView
-from workflow.home import Home
-from workflow.room import RoomSettings, change_room
+from workflow.answering import loop
+from workflow.answering.room import RoomSettings, change_room
+from workflow.projects import standing
+from workflow.rows.row import RowView
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 COMMANDS = "smucxftghzpw"
 
@@ -108,8 +110,8 @@ def test_the_card_is_told_which_words_speak_for_which_candidate(
 ) -> None:
     project = text_project(home, owner)
     seat = Seat(home, owner, project)
-    answering.get_ready(seat)
-    question = answering.next_question(seat)
+    loop.get_ready(seat)
+    question = loop.next_question(seat)
     one_label.question_card(seat, question)(standing.standing(seat), None, lambda: None)
     asked = sent[0]["question"]
     assert asked["marks"]
@@ -126,14 +128,14 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
     project = text_project(home, owner)
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     draw = one_label.question_card(seat, question)
     assert question_card.similar_wanted() is None
     draw(standing.standing(seat), None, lambda: None)
     assert sent[-1]["similar"] is None
     question_card.st.session_state[state.CARD] = {"press": None, "similar": {"token": question.token}}
     assert question_card.similar_wanted() == question.token
-    question_card.show_similar(question.token, answering.similar_rows(seat, question.token))
+    question_card.show_similar(question.token, loop.similar_rows(seat, question.token))
     draw(standing.standing(seat), None, lambda: None)
     told = sent[-1]["similar"]
     assert (told["token"], told["refused"]) == (question.token, None)
@@ -141,7 +143,7 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
     assert row["labels"] == [standing.standing(seat).last.labels[0]]
     assert row["text"]
     assert row["image"] is None
-    pictured = answering.SimilarRow(RowView(0, "r", "files/a.png", None, ()), ("wren",))
+    pictured = loop.SimilarRow(RowView(0, "r", "files/a.png", None, ()), ("wren",))
     question_card.show_similar(question.token, (pictured,))
     assert question_card.st.session_state[state.SIMILAR]["rows"][0]["image"] == "files/a.png/small"
     question_card.show_similar("old", (), "No longer open.")
@@ -155,7 +157,7 @@ def test_the_share_on_the_card_is_that_of_progress(
 ) -> None:
     if model == "vectors":
         project = vector_project(home, owner)
-        answering.next_question(Seat(home, owner, project))
+        loop.next_question(Seat(home, owner, project))
         home.shelf.settle(project)
         answer_truly(home, owner, project)
         parts = label_vectors
@@ -164,7 +166,7 @@ def test_the_share_on_the_card_is_that_of_progress(
         answer_next(home, owner, project)
         parts = one_label
     seat = Seat(home, owner, project)
-    draw = parts.question_card(seat, answering.next_question(seat))
+    draw = parts.question_card(seat, loop.next_question(seat))
     now, told = standing.standing(seat), []
     with monkeypatch.context() as drawing:
         for kind in (one_label_card, label_vectors_card):
@@ -199,7 +201,7 @@ def test_each_kind_is_said_to_be_saved(
 ) -> None:
     project = four_class_project(home, owner)
     question = ask(home, owner, project)
-    answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
+    loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     now = standing.standing(Seat(home, owner, project))
     one_label.question_card(Seat(home, owner, project), None)(now, None, lambda: None)
     (data,) = sent

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, words
 from tests.workflow.world import somebody
-from workflow.home import Home
-from workflow.outgoing.backups import keeping, making, staging
+from workflow.backups import keeping, making, staging
+from workflow.server.home import Home
 
 
 def said(test: AppTest) -> str:

@@ -6,18 +6,17 @@ from typing import Any
 
 import pytest
 
-from pages.parts import answer_words, batch_card, charts, state
+from pages.parts import answers, charts, other_cards, state
 from tests.pages.conftest import Open, pressing, words
 from tests.workflow.alike_world import NAMES, alike_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator
-from workflow import standing
-from workflow.common.rows import RowView
-from workflow.common.together import Tile
-from workflow.home import Home
-from workflow.people import batches
-from workflow.people.batches import SavedBatch, ShownBatch
+from workflow.answering import batches
+from workflow.answering.batches import SavedBatch, ShownBatch, Tile
+from workflow.projects import standing
+from workflow.rows.row import RowView
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def shown(seat: Seat) -> ShownBatch:
@@ -34,12 +33,12 @@ def batch(*shares: float, **more: Any) -> ShownBatch:
 
 
 def test_the_words_over_the_tiles() -> None:
-    told = batch_card.batch_question(batch(0.979, 0.931, right=18, checked=19))
+    told = other_cards.batch_question(batch(0.979, 0.931, right=18, checked=19))
     assert told["asks"] == "Are these 2 all bee?"
     assert told["about"] == "it stings"
     assert "a share of 93 to 97 %" in told["why"], "never more than it is"
     assert told["checked"] == "Where it is as sure and the label is known, it is right about 18 of 19 times."
-    alone = batch_card.batch_question(batch(0.5, chosen=True))
+    alone = other_cards.batch_question(batch(0.5, chosen=True))
     assert alone["asks"] == "Is this bee?"
     assert alone["why"].endswith("a share of 50 %; you chose these rows.")
     assert "tells yet" in alone["checked"]
@@ -48,7 +47,7 @@ def test_the_words_over_the_tiles() -> None:
 def test_every_tile_has_a_key_that_does_nothing_else() -> None:
     many = [0.9] * batches.MOST
     silent, heard = (
-        [tile["key"] for tile in batch_card.batch_question(batch(*many, heard=one))["tiles"]]
+        [tile["key"] for tile in other_cards.batch_question(batch(*many, heard=one))["tiles"]]
         for one in (False, True)
     )
     assert [key for key in silent[:12] if key] == list("abcdefghijkl")
@@ -71,7 +70,7 @@ def test_presses_lead_there_confirm_and_lead_back(
     pressing(page, "confirm", token=sent[-1]["token"], labels=[str(rows[0])])
     assert sent[-1]["saved"]["message"].startswith(f"Saved: {len(rows) - 1} rows are ")
     assert not {tile["row"] for tile in sent[-1]["question"]["tiles"]} & set(rows)
-    assert [answer_words.given_before(one)["words"] for one in standing.standing(seat).history] == [
+    assert [answers.given_before(one)["words"] for one in standing.standing(seat).history] == [
         f"{len(rows) - 1} rows are {sent[-1]['question']['label']}"
     ]
     pressing(page, "undo", seq=sent[-1]["undoable"])

@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import day_form, panel_rows, qualifying_card, question_card, state
+from pages.parts import account_parts, other_cards, panel_rows, question_card, state
 from pages.parts.one_label import card as one_label_card
 from tests.pages.conftest import Open, words
 from tests.workflow.four import four_class_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import annotator, answer_next
-from workflow import answering, standing
-from workflow.common.rows import RowView
-from workflow.home import Home
-from workflow.people import examples, goals, qualification, qualifying
+from workflow.answering import loop
+from workflow.people import examples, goals, qualification
 from workflow.people.examples import EXAMPLE, QUALIFICATION
 from workflow.people.goals import Day, Goal
-from workflow.people.qualification import QualificationRule
-from workflow.people.qualifying import Judged, Qualifying
+from workflow.people.qualification import Judged, QualificationRule, Qualifying
+from workflow.projects import standing
+from workflow.rows.row import RowView
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 VIEW = RowView(0, "r0", None, "a text", ())
 DAY = Day("2026-03-01", 23, 12, Goal(40), False, False, 30, False, False)
@@ -43,8 +43,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def decided(seat: Seat) -> tuple[int, str]:
     """A row whose label an answer of the owner has decided, which can be marked."""
     while True:
-        question = answering.next_question(seat)
-        saved = answering.submit_answer(seat, question.token, "is", question.choices[:1])
+        question = loop.next_question(seat)
+        saved = loop.submit_answer(seat, question.token, "is", question.choices[:1])
         if examples.marking(seat, saved.row).labels:
             return saved.row, saved.labels[0]
 
@@ -54,7 +54,7 @@ def opened(show: Open, seat: Seat, page: str = "annotate.py") -> AppTest:
 
 
 def test_the_day_is_said_in_few_words() -> None:
-    said = day_form.day_words
+    said = account_parts.day_words
     assert said(DAY)["goal"] == "23 of 40 today"
     assert said(DAY)["reached"] is said(DAY)["rest"] is None
     both = Day("2026-03-01", 23, 12, Goal(20, 10), True, False, 51, True, False)
@@ -94,15 +94,15 @@ def test_a_goal_is_set_beside_the_card_and_told_to_it(
 def test_a_paused_question_is_not_sent(
     seat: Seat, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workflow.people import pausing
+    from workflow.answering import loop
 
-    question = answering.next_question(seat)
-    pausing.pause(seat, question.token)
+    question = loop.next_question(seat)
+    loop.pause(seat, question.token)
     opened(show, seat)
     assert (sent[-1]["token"], sent[-1]["question"]) == (None, None)
     assert sent[-1]["empty"]["title"] == "Paused"
     assert sent[-1]["offer"] == {"kind": "resume", "text": "Go on"}
-    pausing.go_on(seat)
+    loop.go_on(seat)
     opened(show, seat)
     assert (sent[-1]["token"], sent[-1]["offer"]) == (question.token, None)
 
@@ -220,7 +220,7 @@ def test_whoever_has_to_qualify_is_told_so_and_nothing_else(
         {"kind": "begin", "text": "Begin"},
     )
     assert "all of them right" in told["empty"]["message"]
-    qualifying.begin(ada)
+    qualification.begin(ada)
     opened(show, ada)
     asked = sent[-1]
     assert (asked["offer"], asked["question"]["judged"], asked["route"]) == (None, None, None)
@@ -234,7 +234,7 @@ def card_data(
     now: Qualifying | Judged, monkeypatch: pytest.MonkeyPatch, notice: str | None = None
 ) -> dict[str, Any]:
     monkeypatch.setattr(question_card.st, "session_state", {})
-    return qualifying_card.known_row(now, {"ant": "six legs"}, notice)
+    return other_cards.known_row(now, {"ant": "six legs"}, notice)
 
 
 def test_the_card_says_what_came_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,4 +283,4 @@ def test_the_owner_turns_it_on_and_lets_people_in(seat: Seat, home: Home, show: 
     page.button(key=f"{key}-in-{ada}").click()
     page.run()
     assert "**Ada** · let in by the owner" in words(page)
-    assert answering.next_question(Seat(home, ada, seat.project_id)) is not None
+    assert loop.next_question(Seat(home, ada, seat.project_id)) is not None

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from pages.parts import dispute_card
+from pages.parts import other_cards
 from tests.pages.conftest import Open, pressing, words
 from tests.workflow.people.test_disputes import member, open_rows, say, shared
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import opened, small_project
-from workflow import answering, projects, reviewing
-from workflow.common.rows import RowView
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.people import disputes
 from workflow.people.disputes import Dispute, DisputeLine, DisputeList, NamedNote, Opinion
+from workflow.projects import managing
+from workflow.rows import reviewing
+from workflow.rows.row import RowView
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 AT = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 VIEW = RowView(3, "r3", None, "a text", ())
@@ -43,7 +45,7 @@ FOUND = DisputeList(
 
 def data_of(found: DisputeList = FOUND, opened: Dispute | None = OPENED, **more: Any) -> dict[str, Any]:
     given = {"zone": "Europe/Berlin", "notice": None, "saved": None, "undoable": None, **more}
-    return dispute_card.dispute_data(found, opened, {"wren": "small and brown"}, **given)
+    return other_cards.dispute_data(found, opened, {"wren": "small and brown"}, **given)
 
 
 def test_the_card_has_who_said_what_and_the_labels_most_said_first() -> None:
@@ -110,7 +112,7 @@ def test_the_line_says_what_was_refused_or_stored() -> None:
 
 def test_where_there_is_nothing_to_settle_the_card_says_what_to_do() -> None:
     nothing = DisputeList((), 0, 0, several=True, by_row=True)
-    assert data_of(nothing, None)["empty"]["message"] == dispute_card.NOBODY
+    assert data_of(nothing, None)["empty"]["message"] == other_cards.NOBODY
     assert data_of(nothing, None)["offer"] is None
     assert data_of(nothing, None, undoable=9)["offer"] == {"kind": "undo", "text": "Undo my latest verdict"}
     alone = DisputeList((), 0, 0, several=False, by_row=True)
@@ -167,10 +169,10 @@ def test_home_tells_reviewers_alone_of_the_open_disputes(home: Home, owner: int,
     seat, ada, ben = shared(Seat(home, owner))
     row = open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
-    assert projects.get_project(seat).disputes == 0
+    assert managing.get_project(seat).disputes == 0
     say(ben, row, "bad")
-    assert projects.get_project(seat).disputes == 1
-    assert projects.get_project(ada).disputes == 0
+    assert managing.get_project(seat).disputes == 1
+    assert managing.get_project(ada).disputes == 0
     for who, told in ((owner, True), (ada.person_id, False)):
         test = show(who, "home.py")
         assert ("1 dispute waits for you" in words(test)) is told
@@ -186,8 +188,8 @@ def test_progress_says_which_blind_checks_are_not_counted(home: Home, owner: int
         row = next(row for row in np.flatnonzero(pool.control_rows).tolist() if pool.sizes[row] > 1)
         names = learner.state(row).original
     for who, label in ((ada, names[0]), (ben, names[1])):
-        question = answering.ask_next(who, row, drawn=True)
-        answering.submit_answer(who, question.token, "is", [label])
+        question = loop.ask_next(who, row, drawn=True)
+        loop.submit_answer(who, question.token, "is", [label])
     test = show(owner, "progress.py", project=str(made))
     assert "1 row that is a blind check is not counted in the accuracy" in words(test)
     reviewing.correct(seat, row, reviewing.open_row(seat, row).token, "is", [names[0]])

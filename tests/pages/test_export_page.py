@@ -12,14 +12,15 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts.words import counted, size
 from tests.pages.conftest import Open, words
-from tests.workflow.outgoing.backups.forging import new_home
+from tests.workflow.backups.forging import new_home
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
 from tests.workflow.world import answer_next, file_of, small_project
-from workflow import exporting, projects
-from workflow.common.prepared import Taken, Whose
-from workflow.home import Home
-from workflow.outgoing.backups.one_project import bring_in
+from workflow.backups.one_project import bring_in
+from workflow.exporting import files as exporting
+from workflow.files.prepared import Taken, Whose
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -223,7 +224,7 @@ def test_a_folder_that_cannot_be_made_is_said_on_the_page(seat: Seat, show: Open
 
 def test_a_project_put_away_meanwhile_is_said(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
-    projects.archive_project(seat)
+    managing.archive_project(seat)
     assert "is archived" in words(press(test, "Prepare file"))
 
 

@@ -14,10 +14,11 @@ from tests.pages.file_boxes import give
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator
-from workflow import room, standing
-from workflow.home import Home
-from workflow.room import RoomSettings
+from workflow.answering import room
+from workflow.answering.room import RoomSettings
+from workflow.projects import standing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 GROUPS = "A file of groups"
 FUR = {"furry": ("cat", "dog"), "insect": ("ant", "bee")}

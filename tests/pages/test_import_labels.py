@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, words
 from tests.pages.test_pages import upload
-from workflow import projects
-from workflow.home import Home
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 PAIRS = (
     b"text,label1,score1,label2,score2\n"
@@ -42,7 +44,7 @@ def test_a_shortlist_with_scores_needs_one_action(home: Home, owner: int, show: 
     assert "wren :small[:gray[0.6]]" in words(test).replace("\\", "")
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
-    (made,) = projects.list_projects(Seat(home, owner))
+    (made,) = managing.list_projects(Seat(home, owner))
     assert (made.n_rows, made.n_classes) == (2, 3)
 
 
@@ -86,7 +88,7 @@ def test_what_is_odd_is_said_before_anything_is_stored(home: Home, owner: int, s
     assert "'Wren' and 'wren'" in said
     assert "'nan' among the labels is read as an empty cell" in said
     assert "Column 'task_id' looks like an id, but 1 rows repeat one" in said
-    assert projects.list_projects(Seat(home, owner)) == []
+    assert managing.list_projects(Seat(home, owner)) == []
 
 
 def test_nan_can_be_made_a_class(owner: int, show: Open) -> None:
@@ -213,8 +215,8 @@ def test_labels_that_are_all_known_make_a_dry_run_unless_they_are_to_be_used(
     choose(test, "The other true labels", "hidden")
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
-    (made,) = projects.list_projects(Seat(home, owner))
-    assert projects.learner_settings(Seat(home, owner, made.id))["truth_role"] == "hidden"
+    (made,) = managing.list_projects(Seat(home, owner))
+    assert managing.learner_settings(Seat(home, owner, made.id))["truth_role"] == "hidden"
 
 
 def test_the_same_file_again_is_said_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
@@ -223,7 +225,7 @@ def test_the_same_file_again_is_said_before_anything_is_stored(home: Home, owner
     next(button for button in test.button if button.label == "Create project").click().run()
     again = upload(show(owner, "import_table.py"), TWO, "other.csv")
     assert "Project 'table' was made from the same file on" in words(again).replace("\\", "")
-    assert len(projects.list_projects(Seat(home, owner))) == 1
+    assert len(managing.list_projects(Seat(home, owner))) == 1
 
 
 def test_where_candidates_say_nothing_rows_are_covered_first(home: Home, owner: int, show: Open) -> None:
@@ -233,8 +235,31 @@ def test_where_candidates_say_nothing_rows_are_covered_first(home: Home, owner: 
     assert "The candidates say next to nothing yet" in words(test)
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
-    (made,) = projects.list_projects(Seat(home, owner))
-    assert projects.learner_settings(Seat(home, owner, made.id))["strategy"] == "cover"
+    (made,) = managing.list_projects(Seat(home, owner))
+    assert managing.learner_settings(Seat(home, owner, made.id))["strategy"] == "cover"
     told = upload(show(owner, "import_table.py"), data.replace(b"|owl", b""))
     assert chosen(told, "Asked first") == "automatic"
     assert "The candidates say next to nothing" not in words(told)
+
+
+def create(test: AppTest) -> Any:
+    return next(button for button in test.button if button.label == "Create project")
+
+
+def test_cells_with_two_readings_wait_for_a_person(home: Home, owner: int, show: Open) -> None:
+    data = b"id,candidates,w\n1,wren|robin,1\n2,wren/robin,2\n3,robin,5\n"
+    test = upload(show(owner, "import_table.py"), data)
+    assert "**Asked:** which candidate is right in 1 row" in words(test)
+    assert create(test).disabled
+    next(one for one in test.checkbox if one.label == "It is right as it is read").check().run()
+    assert not create(test).disabled
+    create(test).click().run()
+    assert managing.list_projects(Seat(home, owner))[0].n_classes == 3
+
+
+def test_rows_without_a_candidate_are_one_choice(owner: int, show: Open) -> None:
+    data = b"id,candidates,w\n1,wren|robin,1\n2,,2\n3,robin,5\n4,,4\n"
+    test = upload(show(owner, "import_table.py"), data)
+    assert "The same holds for 1 other row" in words(test)
+    choose(test, "Rows without a candidate", "all")
+    assert "which candidate is right in 3 rows" in words(test)

@@ -9,11 +9,11 @@ from plcore import LabelTable
 from tests.pages.conftest import Open, listed_problems, words
 from tests.pages.file_boxes import give, take_away
 from tests.pages.test_import_zip import chosen, home, owner, page
-from tests.plcore.tables.formats.test_vector_files import npz
-from workflow import projects
-from workflow.home import Home
+from tests.plcore.tables.readers.test_vector_files import npz
 from workflow.importing import more_rows, read_upload
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 __all__ = ["home", "owner", "page"]
 
@@ -32,7 +32,7 @@ def test_vectors_beside_the_table_are_learnt_from(home: Home, owner: int, page: 
     assert "1 of 24 rows have no vector" in words(test)
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
-    (made,) = projects.list_projects(Seat(home, owner))
+    (made,) = managing.list_projects(Seat(home, owner))
     (stored,) = home.tables_dir.glob("*.parquet")
     found = LabelTable.read(stored)
     assert made.n_rows == 24

@@ -13,12 +13,13 @@ from tests.conftest import ROOT
 from tests.pages.conftest import PATIENCE, listed_problems
 from tests.pages.file_boxes import give
 from tests.plcore.tables.zips import make_zip, picture
-from tests.workflow.media.test_finding import FILES, ZIP, kept
-from workflow import answering, projects
-from workflow.home import Home, close_home
-from workflow.home import home as process_home
+from tests.workflow.files.test_finding import FILES, ZIP, kept
+from workflow.answering import loop
 from workflow.people import team
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home, close_home
+from workflow.server.home import home as process_home
 
 
 @pytest.fixture
@@ -65,9 +66,9 @@ def test_a_zip_becomes_a_project_that_shows_its_pictures(home: Home, owner: int,
     assert any("7 different files" in one.value for one in test.caption)
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
-    (made,) = projects.list_projects(Seat(home, owner))
+    (made,) = managing.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("birds", 12)
-    assert answering.ask_next(Seat(home, owner, made.id), 1).view.image == f"files/{kept(picture(1))}"
+    assert loop.ask_next(Seat(home, owner, made.id), 1).view.image == f"files/{kept(picture(1))}"
 
 
 def test_without_learning_from_pictures_there_is_nothing_to_learn_from(page: AppTest) -> None:
@@ -100,6 +101,6 @@ def test_a_bad_zip_is_explained_and_leaves_nothing(home: Home, owner: int, page:
     test = upload(page, data)
     assert said in " ".join(listed_problems(test))
     assert not [button for button in test.button if button.label == "Create project"]
-    assert projects.list_projects(Seat(home, owner)) == []
+    assert managing.list_projects(Seat(home, owner)) == []
     assert not list(home.tables_dir.iterdir())
     assert not home.media_dir.exists()

@@ -12,14 +12,14 @@ from pages.parts import state
 from pages.parts.label_vectors import card as label_vectors_card
 from pages.parts.one_label import card as one_label_card
 from tests.pages.conftest import Open, pressing
-from tests.workflow.common.malformed import PRESS
-from tests.workflow.common.malformed import malformed as every_malformed
+from tests.workflow.answering.malformed import PRESS
+from tests.workflow.answering.malformed import malformed as every_malformed
 from tests.workflow.four import ask, four_class_project, log
 from tests.workflow.people.test_disputes import open_rows, say, shared
 from tests.workflow.vector_world import vector_project
-from workflow import answering
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 HUGE = "9" * 9_000
 SAID = "Not saved: "
@@ -75,7 +75,7 @@ def test_annotate(
 
 def test_label_vectors(home: Home, owner: int, show: Open, vectors_sent: list[dict[str, Any]]) -> None:
     project = vector_project(home, owner)
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     home.shelf.settle(project)
     test = show(owner, "annotate.py", project=str(project))
     presses = [*MALFORMED]

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pages.parts import charts, map_chart, map_colours
+from pages.parts import charts, map_chart
 from tests.pages.conftest import Open, words
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import LABELS, vector_project
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import answering
-from workflow.common import map_layouts
-from workflow.home import Home
-from workflow.instance_map import instance_map
+from workflow.answering import loop
 from workflow.models.map_worker import MapWorker
+from workflow.rows import instance_map as map_layouts
+from workflow.rows.instance_map import instance_map
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -82,7 +82,8 @@ def test_an_annotator_is_not_offered_people(home: Home, owner: int, show: Open) 
 def test_six_classes_are_in_colour_those_that_are_chosen(
     home: Home, owner: int, show: Open, drawn: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(map_colours, "MOST_IN_COLOUR", 2)
+    assert map_chart.MOST_IN_COLOUR == 6
+    monkeypatch.setattr(map_chart, "MOST_IN_COLOUR", 2)
     project = small_project(home, owner)
     test = show(owner, "map_page.py", project=str(project))
     shown = instance_map(Seat(home, owner, project))
@@ -99,7 +100,6 @@ def test_six_classes_are_in_colour_those_that_are_chosen(
         *frequent[2:],
         "others",
     }
-    assert map_chart.MOST_IN_COLOUR == 6
 
 
 def test_an_open_row_that_is_clicked_can_be_asked(
@@ -116,7 +116,7 @@ def test_an_open_row_that_is_clicked_can_be_asked(
         (ask,) = (one for one in test.button if one.label == "Ask this row")
         ask.click().run()
         assert not test.exception
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         assert question.view.row == row
         assert getattr(question, "label", None) in (None, *LABELS)
         PICKED[:] = [("", "", given)]

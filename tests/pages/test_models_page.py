@@ -7,20 +7,20 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from db import comparisons
-from plcore.common.runners import RunnerError
+from db import trained
+from plcore.blocks import RunnerError
 from plcore.loop import MODEL_ENTRIES
 from tests.pages.conftest import Open, words
 from tests.workflow.compared import Findings, findings
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_project
-from workflow import projects
-from workflow.common import blocks
-from workflow.home import Home
 from workflow.models import choosing, showing
 from workflow.models.comparing import ComparingWorker
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server import jobs
+from workflow.server.home import Home
 
 __all__ = ["findings"]
 
@@ -100,12 +100,12 @@ def test_the_table_has_every_model_and_one_press_takes_another(
     assert "80 % consistent" in shown
     assert shown.count("not compared") == len(MODEL_ENTRIES) - 2
     press(test, "Use PL-KNN")
-    assert projects.learner_settings(Seat(home, owner, project))["model"] == "plknn"
+    assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
     shown = words(test)
     assert "The model is chosen by hand. Now **PL\\-KNN** answers." in shown
     assert "**PL\\-KNN**, chosen by a person" in shown
     press(test, "Let Winnow choose")
-    assert projects.learner_settings(Seat(home, owner, project))["model"] == "automatic"
+    assert managing.learner_settings(Seat(home, owner, project))["model"] == "automatic"
     assert "Winnow chooses the model again" in words(test)
 
 
@@ -164,13 +164,13 @@ def test_why_a_comparison_failed_or_its_best_was_not_taken_is_said(
     home: Home, owner: int, project: int, show: Open
 ) -> None:
     seat = Seat(home, owner, project)
-    for state, fault in ((comparisons.FAILED, "too *few* rows"), (comparisons.DONE, "cannot be trained")):
+    for state, fault in ((trained.FAILED, "too *few* rows"), (trained.DONE, "cannot be trained")):
         choosing.compare_now(seat)
         with home.database.write() as session:
-            last = comparisons.latest(session, project)
+            last = trained.latest_comparison(session, project)
             assert last is not None
             report = {"figures": [], "best": None, "rows": 9, "checks": 0}
-            comparisons.end(session, last.id, state, last.asked_at, fault=fault, report=report, seconds=75.0)
+            trained.end(session, last.id, state, last.asked_at, fault=fault, report=report, seconds=75.0)
         test = show(owner, PAGE, project=str(project))
         assert fault.replace("*", "\\*") in "\n".join(one.value for one in test.warning)
     assert "in 75 seconds" in words(test)
@@ -182,7 +182,7 @@ def test_a_comparison_that_waits_for_its_cluster_says_so(
     def nobody(*_: object) -> None:
         raise RunnerError("No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one.")
 
-    monkeypatch.setattr(blocks, "make_runner", nobody)
+    monkeypatch.setattr(jobs, "make_runner", nobody)
     settings = replace(home.settings, cluster="tcp://10.0.0.1:8786")
     ComparingWorker(replace(home, settings=settings), "one").look()
     (said,) = (one.value for one in show(owner, PAGE, project=str(project)).warning)

@@ -13,10 +13,11 @@ from tests.pages.file_boxes import give
 from tests.workflow import vector_world
 from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project
-from workflow import classes, importing, projects
-from workflow.home import Home
+from workflow import importing
 from workflow.importing import LabelTable, Roles, more_rows
+from workflow.projects import classes, managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -45,9 +46,9 @@ def test_what_a_file_would_add_is_said_and_one_press_adds_it(
     assert "2 rows of the file are in the project already and stay as they are: r58, r59." in said
     assert "1 label new in the project: dog." in said
     assert "Columns that the project does not have are left out: weather." in said
-    assert projects.get_project(Seat(home, owner, project)).n_rows == 60
+    assert managing.get_project(Seat(home, owner, project)).n_rows == 60
     test = pressed(test, "Add 3 rows")
-    found = projects.get_project(Seat(home, owner, project))
+    found = managing.get_project(Seat(home, owner, project))
     assert (found.n_rows, found.n_classes) == (63, 4)
     assert not [button for button in test.button if button.label.startswith("Add 3")]
 
@@ -85,7 +86,7 @@ def test_a_file_is_read_once_and_anew_where_the_project_has_changed(
     test.run()
     assert read == ["read_upload", "read_rows", "read_rows"]
     pressed(test, "Add 5 rows")
-    assert projects.get_project(seat).n_rows == 65
+    assert managing.get_project(seat).n_rows == 65
     assert read == ["read_upload", "read_rows", "read_rows"]
     assert not any(f"{state.MORE_ROWS}-{name}" in test.session_state for name in ("upload", "addition"))
 
@@ -100,13 +101,13 @@ def test_a_file_that_looks_like_votes_is_taken_row_for_row_where_one_says_so(
 
     roles = Roles(candidates="label", numbers=("n",))
     table = LabelTable.from_cells(importing.read_upload(votes(0), as_it_is=True).cells, roles)
-    project = projects.create_project(Seat(home, owner), "votes", table)
+    project = managing.create_project(Seat(home, owner), "votes", table)
     test = given(show(owner, "project_page.py", project=str(project)), votes(50))
     assert "which the project uses" in words(test)
     next(one for one in test.toggle if one.label == "Each row of the file is one item").set_value(True).run()
     assert not test.exception
     pressed(test, "Add 20 rows")
-    assert projects.get_project(Seat(home, owner, project)).n_rows == 40
+    assert managing.get_project(Seat(home, owner, project)).n_rows == 40
 
 
 def test_a_bad_file_is_refused_with_its_place(owner: int, project: int, show: Open) -> None:
@@ -120,7 +121,7 @@ def test_a_bad_file_is_refused_with_its_place(owner: int, project: int, show: Op
 def test_new_columns_of_labels_are_asked_about(home: Home, owner: int, show: Open) -> None:
     csv = b"id,n,ant,bee\n" + b"".join(b"%d,%d,1,%d\n" % (row, row, row % 2) for row in range(20))
     roles = Roles(label_columns=("ant", "bee"), id="id", numbers=("n",))
-    project = projects.create_project(Seat(home, owner), "columns", LabelTable.read_csv(csv, roles))
+    project = managing.create_project(Seat(home, owner), "columns", LabelTable.read_csv(csv, roles))
     test = show(owner, "project_page.py", project=str(project))
     given(test, b"id,n,ant,bee,cat\n20,1,0,1,1\n21,2,1,1,0\n")
     assert "left out: cat" in words(test)
@@ -129,7 +130,7 @@ def test_new_columns_of_labels_are_asked_about(home: Home, owner: int, show: Ope
     assert "1 label new in the project: cat." in words(test)
     assert "left out" not in words(test)
     pressed(test, "Add 2 rows")
-    assert projects.get_project(Seat(home, owner, project)).n_classes == 3
+    assert managing.get_project(Seat(home, owner, project)).n_classes == 3
 
 
 def test_label_vectors_have_it_too(home: Home, owner: int, show: Open) -> None:
@@ -138,4 +139,4 @@ def test_label_vectors_have_it_too(home: Home, owner: int, show: Open) -> None:
     frame["id"] = ["s0", "s1", "s2"]
     test = given(show(owner, "project_page.py", project=str(project)), frame.to_csv(index=False).encode())
     pressed(test, "Add 3 rows")
-    assert projects.get_project(Seat(home, owner, project)).n_rows == 43
+    assert managing.get_project(Seat(home, owner, project)).n_rows == 43

@@ -7,15 +7,15 @@ import sys
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from db import encodings
+from db import trained
 from tests.pages.conftest import Open, words
 from tests.plcore.tables.encoders.models import encoder, mean_color
 from tests.workflow.encoder_world import at_each_step, latest, stored, words_encoder
 from tests.workflow.text_world import text_project
-from workflow.home import Home
 from workflow.importing import encoding_requests
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 PAGE = "project_page.py"
 
@@ -64,7 +64,7 @@ def test_it_is_asked_for_waits_and_is_cancelled(seat: Seat, show: Open) -> None:
     assert "words waits for a worker" in words(test)
     assert not [label for label in labels(test) if label.startswith("Learn from")]
     press(test, "Cancel")
-    assert latest(seat).state == encodings.CANCELLED
+    assert latest(seat).state == trained.CANCELLED
     assert "The latest encoding was cancelled." in words(test)
     assert "waits for a worker" not in words(test)
     assert "Cancel" not in labels(test)
@@ -106,7 +106,7 @@ def test_why_it_failed_is_said_with_the_fix(seat: Seat, show: Open, monkeypatch:
         EncodingWorker(seat.home, "one").look()
     shown = words(opened(show, seat)).replace("\\", "")
     assert "The rows could not be encoded: Encoders need ONNX Runtime, which is not installed." in shown
-    assert "pip install 'winnow[onnx]'" in shown
+    assert "pip install 'plcore[onnx]'" in shown
     encoder(seat.home.encoders_dir / "words", {"kind": "image", "size": 4}, mean_color())
     encoding_requests.ask(seat, "words")
     EncodingWorker(seat.home, "one").look()

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from db import people
-from pages.parts import answered_rows, frame, label_vectors, one_label
+from pages.parts import frame, label_vectors, one_label, row_lists
 from plcore import LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
@@ -20,13 +20,15 @@ from tests.conftest import ROOT
 from tests.pages.conftest import PATIENCE, Open, open_at_side, words
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
-from workflow import answering, classes, projects, reviewing, room
-from workflow.home import Home
+from workflow.answering import loop, room
 from workflow.kinds import label_vectors as label_vectors_kind
 from workflow.kinds import one_label as one_label_kind
-from workflow.kinds.label_vectors import words as vector_words
-from workflow.kinds.one_label.words import MODELS, TRAINED
+from workflow.kinds.label_vectors import settings as vector_words
+from workflow.kinds.one_label.settings import MODELS, TRAINED
+from workflow.projects import classes, managing
+from workflow.rows import reviewing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def button(test: AppTest, label: str):
@@ -66,7 +68,7 @@ def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open
     box(test.selectbox, "What several answers make of a label").set_value("majority").run()
     button(test, "Save who answers").click().run()
     assert not test.exception
-    now = projects.learner_settings(Seat(home, owner, project))
+    now = managing.learner_settings(Seat(home, owner, project))
     assert (now["overlap"], now["fold"], now["own_since"]) == (3, "majority", 0)
     shown = show(owner, "project_page.py", project=str(project))
     assert "What they said stays theirs" in words(shown)
@@ -108,14 +110,14 @@ def test_a_click_in_a_line_opens_its_row_and_a_tick_is_stronger(monkeypatch: pyt
 
     def clicked(rows: list[int], cells: list[tuple[int, str]]) -> int | None:
         kept["table"] = SimpleNamespace(selection=SimpleNamespace(rows=rows, cells=cells))
-        answered_rows._clicked(3, "table", (70, 80, 90))
-        return answered_rows.opened_row(3)
+        row_lists._clicked(3, "table", (70, 80, 90))
+        return row_lists.opened_row(3)
 
     assert clicked([], [(1, "Note")]) == 80
     assert clicked([2], [(1, "Note")]) == 90
     assert clicked([], []) is None
     assert clicked([0], []) == 70
-    assert answered_rows.opened_row(4) is None, "a row of another project"
+    assert row_lists.opened_row(4) is None, "a row of another project"
 
 
 def test_moments_are_in_the_browsers_time_zone_and_say_so(
@@ -192,7 +194,7 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     box(test.text_input, "Name").set_value("wrens *and* robins")
     button(test, "Save name and description").click().run()
     assert not test.exception
-    assert projects.get_project(Seat(home, owner, project)).name == "wrens *and* robins"
+    assert managing.get_project(Seat(home, owner, project)).name == "wrens *and* robins"
     box(test.text_input, "Name").set_value(" ")
     button(test, "Save name and description").click().run()
     assert "needs a name" in words(test)
@@ -202,7 +204,7 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     box(test.number_input, "Train after answers").set_value(9).run()
     button(test, "Save how it learns").click().run()
     assert not test.exception
-    now = projects.learner_settings(Seat(home, owner, project))
+    now = managing.learner_settings(Seat(home, owner, project))
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
 
 
@@ -213,10 +215,10 @@ def test_what_is_typed_about_people_stays_when_another_model_is_adopted(
     here = Seat(home, owner, project)
     test = show(owner, "project_page.py", project=str(project))
     box(test.number_input, "People a row").set_value(2).run()
-    projects.change_learner(here, model="plsvc")  # by a worker, or in another tab
+    managing.change_learner(here, model="plsvc")  # by a worker, or in another tab
     button(test, "Save who answers").click().run()
     assert not test.exception
-    now = projects.learner_settings(here)
+    now = managing.learner_settings(here)
     assert (now["overlap"], now["model"]) == (2, "plsvc")
 
 
@@ -305,7 +307,7 @@ def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, sh
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
     box(test.text_input, "New class").set_value("eel").run()
-    projects.archive_project(Seat(home, owner, project))
+    managing.archive_project(Seat(home, owner, project))
     button(test, "Add the class").click().run()
     assert not test.exception
     assert [one.value for one in test.error] == [
@@ -313,13 +315,13 @@ def test_classes_of_a_project_put_away_meanwhile_stay(home: Home, owner: int, sh
     ]
     test.switch_page("home.py").run()
     assert not test.error, "said once"
-    projects.restore_project(Seat(home, owner, project))
+    managing.restore_project(Seat(home, owner, project))
     assert "eel" not in [one.name for one in classes.classes_view(Seat(home, owner, project)).classes]
 
 
 def test_a_name_is_no_markdown_in_a_toast(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds* [x](http://y)")
-    projects.archive_project(Seat(home, owner, project))
+    managing.archive_project(Seat(home, owner, project))
     test = show(owner)
     button(test, "Restore").click().run()
     (toast,) = test.toast
@@ -333,7 +335,7 @@ def test_a_name_is_no_markdown_in_a_toast(home: Home, owner: int, show: Open) ->
 
 def test_restoring_ends_with_the_access(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
-    projects.archive_project(Seat(home, owner, project))
+    managing.archive_project(Seat(home, owner, project))
     test = show(owner)
     with home.database.write() as session:
         people.disable(session, owner, datetime.now(UTC))
@@ -347,19 +349,19 @@ def test_put_away_and_back_on_home(home: Home, owner: int, show: Open) -> None:
     test = show(owner, "project_page.py", project=str(project))
     button(test, "Put it into the bin").click().run()
     assert not test.exception
-    assert projects.list_projects(Seat(home, owner)) == []
+    assert managing.list_projects(Seat(home, owner)) == []
     test = show(owner)
     assert [one.label for one in test.expander] == ["Bin (1)"]
     assert "Bring rows whose label is uncertain" in words(test)
     button(test, "Restore").click().run()
     assert not test.exception
-    assert [one.id for one in projects.list_projects(Seat(home, owner))] == [project]
+    assert [one.id for one in managing.list_projects(Seat(home, owner))] == [project]
     assert not test.expander
 
 
 def test_home_says_why_a_project_cannot_come_back(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
-    projects.archive_project(Seat(home, owner, project))
+    managing.archive_project(Seat(home, owner, project))
     small_project(home, owner)
     test = show(owner)
     button(test, "Restore").click().run()
@@ -369,8 +371,8 @@ def test_home_says_why_a_project_cannot_come_back(home: Home, owner: int, show: 
 def test_home_names_the_next_step(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     assert "The first question is ready" in words(show(owner))
-    while (question := answering.next_question(Seat(home, owner, project))) is not None:
-        answering.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
+    while (question := loop.next_question(Seat(home, owner, project))) is not None:
+        loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     test = show(owner)
     assert ":green-badge[" in words(test)
     assert [one.label for one in test.button] == ["Bring a table", "Take home"]

@@ -8,10 +8,13 @@ from streamlit.testing.v1 import AppTest
 from tests.pages.conftest import Open, listed_problems, words
 from tests.pages.file_boxes import boxes, give
 from tests.workflow.world import annotator, answer_next, small_frame, small_project, somebody
-from workflow import answering, demos, projects, queue
-from workflow.home import Home
+from workflow import demos
+from workflow.answering import loop
 from workflow.people import browsers, team
+from workflow.projects import managing
+from workflow.rows import queue
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def upload(test: AppTest, data: bytes, name: str = "table.csv") -> AppTest:
@@ -87,7 +90,7 @@ def test_a_missing_project_is_said(home: Home, owner: int, show: Open) -> None:
 def test_a_project_put_away_is_said_to_be(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, "*birds*")
     ada = annotator(home, owner, "Ada")
-    for put_away, where in ((projects.archive_project, "archived"), (projects.bin_project, "in the bin")):
+    for put_away, where in ((managing.archive_project, "archived"), (managing.bin_project, "in the bin")):
         put_away(Seat(home, owner, project))
         for person in (owner, ada):
             shown = words(show(person, "progress.py", project=str(project)))
@@ -100,9 +103,9 @@ def test_import_makes_a_project_from_its_own_guess(home: Home, owner: int, show:
     assert next(one for one in test.metric if one.label == "Rows").value == "60"
     test.text_input[0].set_value("my birds")
     next(button for button in test.button if button.label == "Create project").click().run()
-    (made,) = projects.list_projects(Seat(home, owner))
+    (made,) = managing.list_projects(Seat(home, owner))
     assert (made.name, made.n_rows) == ("my birds", 60)
-    assert projects.learner_settings(Seat(home, owner, made.id))["model"] == "automatic", (
+    assert managing.learner_settings(Seat(home, owner, made.id))["model"] == "automatic", (
         "nobody has to choose"
     )
 
@@ -153,7 +156,7 @@ def test_a_bad_file_is_explained_and_leaves_nothing(home: Home, owner: int, show
         assert drawn.index("error") < drawn.index(test.dataframe[0].type), "directly under the file"
         assert "to mend, listed below" in test.error[0].value
     assert not [button for button in test.button if button.label == "Create project"]
-    assert projects.list_projects(Seat(home, owner)) == []
+    assert managing.list_projects(Seat(home, owner)) == []
     assert not list(home.tables_dir.iterdir())
 
 
@@ -210,13 +213,13 @@ def test_the_queue_shows_the_order_and_its_reason(home: Home, owner: int, show: 
     assert "No open row holds these words" in words(test)
     test.selectbox[0].set_value("random").run()
     assert not test.exception
-    assert projects.get_project(Seat(home, owner, project)).answered == 0
+    assert managing.get_project(Seat(home, owner, project)).answered == 0
 
 
 def test_the_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, show: Open) -> None:
     for name, share in (("plain", 0.0), ("blind", 0.2)):
         project = small_project(home, owner, name, control_share=share)
-        left = projects.get_project(Seat(home, owner, project)).left
+        left = managing.get_project(Seat(home, owner, project)).left
         view = queue.list_queue(Seat(home, owner, project))
         said = words(show(owner, "queue_page.py", project=str(project)))
         hidden = f", {view.blind} of which are asked as blind checks and not listed" if share else ""
@@ -227,11 +230,11 @@ def test_where_only_blind_checks_are_left_the_queue_says_so(home: Home, owner: i
     project = small_project(home, owner, control_share=0.2)
     while queue.list_queue(Seat(home, owner, project)).listed:
         row = queue.list_queue(Seat(home, owner, project)).rows[0]
-        asked = answering.ask_next(Seat(home, owner, project), row.row)
-        answering.submit_answer(Seat(home, owner, project), asked.token, "is", asked.choices[:1])
+        asked = loop.ask_next(Seat(home, owner, project), row.row)
+        loop.submit_answer(Seat(home, owner, project), asked.token, "is", asked.choices[:1])
     said = words(show(owner, "queue_page.py", project=str(project)))
     assert "Every row that is open is asked as a blind check; none is listed." in said
-    assert f"{projects.get_project(Seat(home, owner, project)).left} rows are open" in said
+    assert f"{managing.get_project(Seat(home, owner, project)).left} rows are open" in said
 
 
 def test_an_annotator_sees_the_queue_but_not_its_settings(home: Home, owner: int, show: Open) -> None:

@@ -8,12 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import frame, state
-from pages.parts.browser_list import in_words
+from pages.parts.account_parts import browser_in_words
 from tests.pages.conftest import Open, words
-from workflow.home import Home
 from workflow.people import browsers, passwords, team, tokens
 from workflow.people.browsers import SignIn, Visit
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 GOOD = "four plain words here"
 
@@ -144,7 +144,10 @@ def test_the_audit_is_shown_and_filtered(owner: int, ada: Seat, show: Open) -> N
 
 def test_a_browser_of_before_it_was_noted_has_words_too() -> None:
     at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
-    assert in_words(SignIn(1, 1, at, None, "", "", "")) == "**A browser**  \nsigned in 2026-03-01 12:30 UTC"
-    full = in_words(SignIn(1, 1, at, at, "password", "192.0.2.1", "Firefox on Linux"), this=1)
+    assert (
+        browser_in_words(SignIn(1, 1, at, None, "", "", ""))
+        == "**A browser**  \nsigned in 2026-03-01 12:30 UTC"
+    )
+    full = browser_in_words(SignIn(1, 1, at, at, "password", "192.0.2.1", "Firefox on Linux"), this=1)
     assert full.startswith("**Firefox on Linux** · **this one**  \n")
     assert "by a password · last seen 2026-03-01 12:30 UTC · 192" in full

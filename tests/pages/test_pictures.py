@@ -7,19 +7,22 @@ from typing import Any
 
 import pytest
 
-from pages.parts import charts, first_columns, state
-from pages.parts.instance import MANY
+from pages.parts import charts, create_parts, state
+from pages.parts.row_lists import MANY
 from plcore import LabelTable, LearnerSettings
 from plcore.tables import thumbnail
 from tests.pages.conftest import Open, words
 from tests.pages.file_boxes import give
 from tests.pages.test_import_zip import upload
 from tests.plcore.tables.zips import WAV, make_zip, picture
-from workflow import answering, importing, projects, reviewing
-from workflow.home import Home
+from workflow import importing
+from workflow.answering import loop
 from workflow.importing import Roles
-from workflow.reviewing import Search
+from workflow.projects import managing
+from workflow.rows import reviewing
+from workflow.rows.reviewing import Search
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 ROWS = 6
 CSV = "id,candidates,image,second,song,place\n" + "".join(
@@ -64,7 +67,7 @@ def small(row: int) -> str:
 
 def shown(row: int) -> str:
     """What stands in the column of pictures."""
-    return small(row) if row % 2 else first_columns._PLAY if row == 2 else ""
+    return small(row) if row % 2 else create_parts._PLAY if row == 2 else ""
 
 
 def test_the_queue_shows_a_small_picture_of_each_row_and_a_mark_for_a_recording(
@@ -79,8 +82,8 @@ def test_the_queue_shows_a_small_picture_of_each_row_and_a_mark_for_a_recording(
 
 def test_review_shows_it_beside_the_answers_and_the_caption_with_the_row(birds: Seat, show: Open) -> None:
     for row in (1, 2):
-        question = answering.ask_next(birds, row)
-        answering.submit_answer(birds, question.token, "is", ["wren"])
+        question = loop.ask_next(birds, row)
+        loop.submit_answer(birds, question.token, "is", ["wren"])
     test = show(birds.person_id, "review_page.py", project=str(birds.project_id))
     frame = test.dataframe[0].value
     assert list(frame["Picture"]) == [shown(2), shown(1)]
@@ -91,10 +94,10 @@ def test_review_shows_it_beside_the_answers_and_the_caption_with_the_row(birds: 
 def test_without_pictures_the_lists_are_as_they_were(home: Home, owner: int, show: Open) -> None:
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin|wren,2\nc,wren,3\nd,wren,4\n")
     number = importing.create(Seat(home, owner), "numbers", table, LearnerSettings(n_neighbors=3))
-    column = first_columns.first_columns(Seat(home, owner, number), [0, 1])
+    column = create_parts.first_columns(Seat(home, owner, number), [0, 1])
     assert (column.cells, column.config) == ({}, {})
-    assert column.options == {"height": first_columns.table_height(2)} == {"height": 38 + 2 * 35}
-    assert first_columns.table_height(1_000) == first_columns.MOST_HEIGHT, "the rest is scrolled to"
+    assert column.options == {"height": create_parts.table_height(2)} == {"height": 38 + 2 * 35}
+    assert create_parts.table_height(1_000) == create_parts.MOST_HEIGHT, "the rest is scrolled to"
     test = show(owner, "queue_page.py", project=str(number))
     assert "Picture" not in test.dataframe[0].value.columns
 
@@ -130,8 +133,8 @@ def test_many_features_stand_in_a_box_that_is_shut(
     seat = Seat(
         home, owner, importing.create(Seat(home, owner), "wide", table, LearnerSettings(n_neighbors=2))
     )
-    question = answering.next_question(seat)
-    answering.submit_answer(seat, question.token, "is", ["wren"])
+    question = loop.next_question(seat)
+    loop.submit_answer(seat, question.token, "is", ["wren"])
     test = show(owner, "review_page.py", project=str(seat.project_id))
     test.session_state[state.REVIEW_ROW] = seat.project_id, question.view.row
     test.run()
@@ -150,8 +153,8 @@ def test_import_offers_caption_and_further_images_where_few_need_them(
     assert not test.exception
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
-    (made,) = projects.list_projects(Seat(home, owner))
-    view = answering.ask_next(Seat(home, owner, made.id), 1).view
+    (made,) = managing.list_projects(Seat(home, owner))
+    view = loop.ask_next(Seat(home, owner, made.id), 1).view
     assert (len(view.images), view.caption) == (2, (("place", "gate 1"),))
 
 

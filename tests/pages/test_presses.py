@@ -9,12 +9,13 @@ import pytest
 
 from pages.parts import state
 from tests.pages.conftest import Open
-from tests.workflow.common.malformed import PRESS
+from tests.workflow.answering.malformed import PRESS
 from tests.workflow.four import ask, four_class_project
-from workflow import answering, standing
-from workflow.home import Home
-from workflow.people import goals, pressing, qualifying
+from workflow.answering import loop, press
+from workflow.people import goals, qualification
+from workflow.projects import standing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def noted(asked: list[str], name: str, ask_it: Callable[..., Any]) -> Callable[..., Any]:
@@ -33,7 +34,7 @@ def test_what_a_press_has_brought_is_drawn_and_nothing_is_asked_again(
     test = show(owner, "annotate.py", project=str(project))
     asked: list[str] = []
     with monkeypatch.context() as watched:
-        for module, name in ((qualifying, "now"), (pressing, "now"), (pressing, "press")):
+        for module, name in ((qualification, "now"), (press, "now"), (press, "press")):
             watched.setattr(module, name, noted(asked, f"{module.__name__}.{name}", getattr(module, name)))
         test.session_state[state.CARD] = {
             "press": PRESS | {"token": question.token, "kind": "is", "labels": list(question.choices[:1])}
@@ -42,19 +43,19 @@ def test_what_a_press_has_brought_is_drawn_and_nothing_is_asked_again(
     assert not test.exception
     # The drawing in which the press is sent asks, and the press itself; the drawing after it asks for nothing.
     assert asked == [
-        "workflow.people.qualifying.now",
-        "workflow.people.pressing.now",
-        "workflow.people.pressing.press",
-        "workflow.people.pressing.now",
+        "workflow.people.qualification.now",
+        "workflow.answering.press.now",
+        "workflow.answering.press.press",
+        "workflow.answering.press.now",
     ]
     seat = Seat(home, owner, project)
-    assert sent[-1]["token"] == answering.next_question(seat).token != question.token
+    assert sent[-1]["token"] == loop.next_question(seat).token != question.token
     assert sent[-1]["counts"]["answered"] == standing.standing(seat).answered == 1
     assert goals.day(seat, None).answers == 1
     shown = len(sent)
     test.run()
     assert len(sent) > shown, "a page that is loaded asks anew"
-    assert sent[-1]["token"] == answering.next_question(seat).token
+    assert sent[-1]["token"] == loop.next_question(seat).token
 
 
 def test_where_nothing_came_with_a_press_the_page_asks(
@@ -64,8 +65,8 @@ def test_where_nothing_came_with_a_press_the_page_asks(
     question = ask(home, owner, project)
     test = show(owner, "annotate.py", project=str(project))
     with monkeypatch.context() as late:
-        late.setattr(pressing, "_next", lambda *_: None)
+        late.setattr(press, "_next", lambda *_: None)
         test.session_state[state.CARD] = {"press": PRESS | {"token": question.token, "kind": "skip"}}
         test.run()
     assert not test.exception
-    assert sent[-1]["token"] == answering.next_question(Seat(home, owner, project)).token != question.token
+    assert sent[-1]["token"] == loop.next_question(Seat(home, owner, project)).token != question.token

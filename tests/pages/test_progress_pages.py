@@ -12,28 +12,21 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from db import trained
-from pages.parts import charts, frame, map_chart, oracle_button
+from pages.parts import charts, frame, map_chart, progress_parts
 from pages.parts.one_label import progress as progress_part
 from plcore.loop.stopping import StopRules
 from tests.conftest import ROOT
 from tests.pages.conftest import PATIENCE
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.world import annotator, small_project
-from workflow import (
-    answering,
-    oracle,
-    progress,
-    projects,
-    reviewing,
-    standing,
-    stopping,
-    training,
-)
-from workflow.home import Home
+from workflow.answering import loop, oracle
 from workflow.kinds.one_label.progress import ProgressView
-from workflow.models import leases
+from workflow.models import leases, training
 from workflow.models.random_order import RandomOrderWorker
+from workflow.projects import managing, progress, standing
+from workflow.rows import reviewing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 Open = Callable[..., AppTest]
 
@@ -94,14 +87,14 @@ def test_next_to_nothing_is_no_headline(home: Home, owner: int, show: Open) -> N
 
 def test_home_annotate_and_progress_tell_the_same_numbers(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     answer_truly(home, owner, project, 3)
     opened = reviewing.open_row(Seat(home, owner, project), question.view.row)
     two = list(opened.imported[:2])
     reviewing.correct(Seat(home, owner, project), question.view.row, opened.token, "among", two)
     now = standing.standing(Seat(home, owner, project))
-    assert (now.answered, now.left) == (2, projects.get_project(Seat(home, owner, project)).n_to_ask - 2)
+    assert (now.answered, now.left) == (2, managing.get_project(Seat(home, owner, project)).n_to_ask - 2)
     shown = metrics(show(owner, "progress.py", project))
     assert (shown["Answered"], shown["Open"]) == ("2", str(now.left))
     assert f"2 of {2 + now.left} answered" in words(show(owner, "home.py", project))
@@ -111,18 +104,18 @@ def test_the_owner_sets_a_goal_beside_the_figure_and_the_other_rules_stay(
     home: Home, owner: int, show: Open
 ) -> None:
     project = small_project(home, owner)
-    stopping.change_stop_rules(Seat(home, owner, project), StopRules(budget=7))
+    progress.change_stop_rules(Seat(home, owner, project), StopRules(budget=7))
     answer_truly(home, owner, project, 6)
     test = show(owner, "progress.py", project)
     test.number_input(key=f"goal-{project}").set_value(99.0)
     next(button for button in test.button if button.label == "Set the goal").click().run()
     assert not test.exception
-    assert stopping.stop_view(Seat(home, owner, project)).rules == StopRules(budget=7, goal=0.99)
+    assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(budget=7, goal=0.99)
     assert "**Goal 99 %.** It is too early to say how far it is." in words(test)
     next(button for button in test.button if button.label == "Save").click().run()
-    assert stopping.stop_view(Seat(home, owner, project)).rules.goal == 0.99, "the panel leaves it alone"
+    assert progress.stop_view(Seat(home, owner, project)).rules.goal == 0.99, "the panel leaves it alone"
     next(button for button in test.button if button.label == "No goal").click().run()
-    assert stopping.stop_view(Seat(home, owner, project)).rules.goal is None
+    assert progress.stop_view(Seat(home, owner, project)).rules.goal is None
     ada = annotator(home, owner, "ada")
     assert not {"Set the goal", "Estimate now"} & {
         one.label for one in show(ada, "progress.py", project).button
@@ -167,7 +160,7 @@ def test_another_model_says_since_when_it_is_measured(home: Home, owner: int, sh
     project = small_project(home, owner)
     answer_truly(home, owner, project, 6)
     assert "Measured since" not in words(show(owner, "progress.py", project))
-    projects.change_learner(Seat(home, owner, project), model="plsvc", strategy="margin")
+    managing.change_learner(Seat(home, owner, project), model="plsvc", strategy="margin")
     (due,) = training.due(home)
     training.Worker(home, "test").train(due)
     said = words(show(owner, "progress.py", project))
@@ -203,7 +196,7 @@ def test_a_training_that_rests_says_so_and_is_not_said_to_be_tried_again_with_an
 
 def test_the_stop_panel_says_what_each_rule_has_come_to(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
-    stopping.change_stop_rules(Seat(home, owner, project), StopRules(budget=4))
+    progress.change_stop_rules(Seat(home, owner, project), StopRules(budget=4))
     answer_truly(home, owner, project, 3)
     test = show(owner, "progress.py", project)
     assert "3 of 4 answers are given." in words(test)
@@ -222,7 +215,7 @@ def test_the_owner_changes_the_rules_there(home: Home, owner: int, show: Open) -
     test.number_input(key=f"{at}-share").set_value(95.0)
     next(button for button in test.button if button.label == "Save").click().run()
     assert not test.exception
-    assert stopping.stop_view(Seat(home, owner, project)).rules == StopRules(
+    assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(
         settled=0.95, flat_within=None, budget=12
     )
 
@@ -339,11 +332,11 @@ def test_winnow_answers_for_the_owner_alone(home: Home, owner: int, show: Open) 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(progress_part, "read_progress", seen)
-        patch.setattr(oracle_button, "PAUSE", 0)
+        patch.setattr(progress_parts, "PAUSE", 0)
         button.click().run()
     assert not page.exception
     left = progress.read_progress(Seat(home, owner, project)).left
-    answered = projects.get_project(Seat(home, owner, project)).answered
+    answered = managing.get_project(Seat(home, owner, project)).answered
     assert drawn == [*range(0, answered, 5), answered], "the page is drawn anew every few answers"
     assert left == 0
     assert not page.get("progress")
@@ -363,11 +356,11 @@ def test_it_plays_on_only_while_somebody_looks(
     def answer(seat: Seat, n: int) -> int:
         asked.append(n)
         if len(asked) == 3:
-            raise answering.StaleQuestion("Another tab.")
+            raise loop.StaleQuestion("Another tab.")
         return n
 
     monkeypatch.setattr(oracle, "answer_for_me", answer)
-    monkeypatch.setattr(oracle_button, "PAUSE", 0)
+    monkeypatch.setattr(progress_parts, "PAUSE", 0)
     (button,) = [one for one in page.button if one.label == "Let them answer 50"]
     button.click().run()
     assert asked == [5, 5, 5], "it stops where it is refused"
@@ -387,7 +380,7 @@ def test_it_stops_where_it_is_told_to(
     home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = show(owner, "progress.py", project=str(small_project(home, owner)))
-    monkeypatch.setattr(oracle_button, "play", lambda _page: None)  # between two drawings of it
+    monkeypatch.setattr(progress_parts, "play", lambda _page: None)  # between two drawings of it
     (button,) = [one for one in page.button if one.label == "Let them answer 50"]
     button.click().run()
     assert not [one for one in page.button if "answer" in one.label]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pages.parts import first_columns
-from pages.parts.label_vectors import queue as vector_queue
-from pages.parts.one_label import queue as label_queue
+from pages.parts import create_parts
+from pages.parts.label_vectors import rows as vector_queue
+from pages.parts.one_label import rows as label_queue
 from tests.pages.conftest import Open, words
 from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import small_project
-from workflow import answering, queue
-from workflow.home import Home
+from workflow.answering import loop
+from workflow.rows import queue
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def click(monkeypatch: pytest.MonkeyPatch, lines: list[int]) -> None:
@@ -42,7 +43,7 @@ def test_the_line_that_is_clicked_shows_its_row_and_asks_it(
         (ask,) = (one for one in test.button if one.label == words_of_it)
         ask.click().run()
         assert not test.exception
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         assert question.view.row == wanted.row
         assert getattr(question, "label", None) == getattr(wanted, "label", None)
 
@@ -63,6 +64,6 @@ def test_lines_of_texts_begin_with_the_text(home: Home, owner: int, show: Open) 
     assert list(lines.columns)[:3] == ["Text", "Place", "Row"]
     texts = text_frame().set_index("id")["text"]
     assert lines["Text"].tolist() == texts[lines["Row"]].tolist()
-    column = first_columns.first_columns(Seat(home, owner, project), [2, 0])
+    column = create_parts.first_columns(Seat(home, owner, project), [2, 0])
     assert column.cells == {"Text": [texts["t2"], texts["t0"]]}
     assert column.options == {"height": 38 + 2 * 35}, "a line of text is as high as any other"

@@ -13,10 +13,13 @@ from tests.pages.conftest import Open, pressing, words
 from tests.pages.test_owner_pages import box, button
 from tests.pages.test_pages import upload
 from tests.workflow.world import annotator, full_disk, small_frame, small_project
-from workflow import answering, classes, exporting, projects, room, saving, stopping
-from workflow.home import Home
+from workflow import saving
+from workflow.answering import loop, room
+from workflow.exporting import files
 from workflow.people import team
+from workflow.projects import classes, managing, progress
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 SAID = "database could not be written"
 
@@ -35,7 +38,7 @@ def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show
     press(test, "Save name and description")
     assert SAID in words(test)
     assert box(test.text_input, "Name").value == "wrens"
-    assert projects.get_project(Seat(home, owner, project)).name == "small"
+    assert managing.get_project(Seat(home, owner, project)).name == "small"
     # The parts below are drawn all the same: a browser keeps what is typed in a form for as long as it stands.
     box(test.text_area, "Guidelines").set_value("Look at the wing.")
     press(test, "Save the answering room")
@@ -52,7 +55,7 @@ def test_a_project_that_cannot_be_put_away_stays_open(home: Home, owner: int, sh
     test = press(show(owner, "project_page.py", project=str(project)), label)
     assert SAID in words(test)
     assert not test.toast
-    assert [one.id for one in projects.list_projects(Seat(home, owner))] == [project]
+    assert [one.id for one in managing.list_projects(Seat(home, owner))] == [project]
 
 
 def test_how_it_learns(home: Home, owner: int, show: Open) -> None:
@@ -62,7 +65,7 @@ def test_how_it_learns(home: Home, owner: int, show: Open) -> None:
     press(test, "Save how it learns")
     assert SAID in words(test)
     assert box(test.selectbox, "Model").value == "plsvc"
-    assert projects.learner_settings(Seat(home, owner, project))["model"] == "plknn"
+    assert managing.learner_settings(Seat(home, owner, project))["model"] == "plknn"
 
 
 def test_classes(home: Home, owner: int, show: Open) -> None:
@@ -76,10 +79,10 @@ def test_classes(home: Home, owner: int, show: Open) -> None:
 
 
 def test_home(home: Home, owner: int, show: Open) -> None:
-    projects.archive_project(Seat(home, owner, small_project(home, owner)))
+    managing.archive_project(Seat(home, owner, small_project(home, owner)))
     test = press(show(owner), "Restore")
     assert SAID in words(test)
-    assert projects.list_projects(Seat(home, owner)) == []
+    assert managing.list_projects(Seat(home, owner)) == []
 
 
 def test_the_queues_strategy_is_shown_as_it_stands(home: Home, owner: int, show: Open) -> None:
@@ -93,7 +96,7 @@ def test_the_queues_strategy_is_shown_as_it_stands(home: Home, owner: int, show:
     assert test.selectbox[0].value == before
     test.selectbox[0].set_value("random").run()
     assert SAID not in words(test)
-    assert projects.learner_settings(Seat(home, owner, project))["strategy"] == "random"
+    assert managing.learner_settings(Seat(home, owner, project))["strategy"] == "random"
 
 
 def test_stop_rules(home: Home, owner: int, show: Open) -> None:
@@ -104,7 +107,7 @@ def test_stop_rules(home: Home, owner: int, show: Open) -> None:
     press(test, "Save")
     assert SAID in words(test)
     assert box(test.number_input, "Answers in all").value == 7
-    assert stopping.stop_view(Seat(home, owner, project)).rules.budget is None
+    assert progress.stop_view(Seat(home, owner, project)).rules.budget is None
 
 
 def test_an_invitation_keeps_the_name_and_the_way_out_is_said(home: Home, owner: int, show: Open) -> None:
@@ -131,7 +134,7 @@ def test_a_table_that_does_not_fit_stays_on_the_import_page(home: Home, owner: i
     assert "could not be written" in words(test)
     assert test.text_input[0].value == "my birds"
     button(test, "Create project").click().run()
-    assert [one.name for one in projects.list_projects(Seat(home, owner))] == ["my birds"]
+    assert [one.name for one in managing.list_projects(Seat(home, owner))] == ["my birds"]
 
 
 def test_what_a_page_does_not_say_itself_is_said_around_it(
@@ -141,7 +144,7 @@ def test_what_a_page_does_not_say_itself_is_said_around_it(
         raise saving.NotSaved("It could not be written.")
 
     project = small_project(home, owner)
-    monkeypatch.setattr(exporting, "export_view", full)
+    monkeypatch.setattr(files, "export_view", full)
     test = show(owner, "export.py", project=str(project))
     assert "It could not be written." in words(test).replace("\\", "")
 
@@ -184,10 +187,10 @@ def test_the_card_stands_while_the_store_fails_and_goes_on_by_itself(
     pressing(
         test,
         "is",
-        labels=[answering.next_question(Seat(home, owner, project)).choices[0]],
+        labels=[loop.next_question(Seat(home, owner, project)).choices[0]],
         token=before["token"],
     )
-    assert projects.get_project(Seat(home, owner, project)).answered == 1
+    assert managing.get_project(Seat(home, owner, project)).answered == 1
     assert sent[-1]["token"] != before["token"]
 
 

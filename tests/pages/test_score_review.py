@@ -6,10 +6,10 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import state
 from tests.pages.conftest import Open, words
-from tests.workflow.common.test_scored import detections, say
+from tests.workflow.rows.test_scored import detections, say
 from tests.workflow.world import annotator, small_project
-from workflow.home import Home
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def opened(show: Open, person: int, project: int) -> AppTest:

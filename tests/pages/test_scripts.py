@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from pages.parts.components import scripts_in
 from tests.conftest import ROOT
 from web.scripts import FOLDER
-from workflow.common.scripts import scripts_in
 from workflow.kinds.label_vectors.turn import LabelVectorTurn
 from workflow.kinds.one_label.turn import OneLabelTurn
 

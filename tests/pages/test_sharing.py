@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_project, somebody
-from workflow import projects
 from workflow.access import Role
-from workflow.home import Home
-from workflow.people import groups, members
+from workflow.people import members
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 SETTINGS = "project_page.py"
 
@@ -80,13 +80,13 @@ def test_a_group_is_made_changed_invited_and_removed(
     box(test.text_input, "Name of a new group").set_value("Experts")
     box(test.multiselect, "People in it").set_value([ada])
     box(test.button, "Make the group").click().run()
-    assert [one.people for one in groups.list_groups(nowhere)] == [(ada,)]
+    assert [one.people for one in members.list_groups(nowhere)] == [(ada,)]
     box(test.text_input, "Name of a new group").set_value("experts")
     box(test.button, "Make the group").click().run()
     assert "A group named 'Experts' exists already" in words(test).replace("\\", "")
     box(test.multiselect, "People in it").set_value([ada, bob])
     box(test.button, "Save").click().run()
-    assert [one.people for one in groups.list_groups(nowhere)] == [(ada, bob)]
+    assert [one.people for one in members.list_groups(nowhere)] == [(ada, bob)]
 
     invited = settings()
     box([one for one in invited.selectbox if one.key and "-group-as" in one.key], "As").set_value(Role.VIEWER)
@@ -95,7 +95,7 @@ def test_a_group_is_made_changed_invited_and_removed(
 
     test = show(seat.person_id, "people.py")
     box(test.button, "Remove the group").click().run()
-    assert groups.list_groups(nowhere) == []
+    assert members.list_groups(nowhere) == []
     assert roles(seat)["Ada"] == "viewer"
     assert not test.exception
 
@@ -193,11 +193,11 @@ def test_home_of_a_viewer_and_of_a_project_owner(seat: Seat, show: Open) -> None
     assert [one.label for one in test.button if one.label in ("Look", "Start", "Continue")] == ["Look"]
     assert not [one for one in test.get("page_link") if one.proto.label in ("Answer", "Review", "Export")]
     members.give_role(seat, [eve], "owner")
-    projects.archive_project(seat)
+    managing.archive_project(seat)
     test = show(eve)
     assert "Archived (1)" in [one.label for one in test.expander]
     box(test.button, "Restore").click().run()
-    assert projects.get_project(seat).name == "small"
+    assert managing.get_project(seat).name == "small"
 
 
 def test_a_reviewer_finds_the_answers_of_all(seat: Seat, show: Open) -> None:

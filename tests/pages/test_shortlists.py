@@ -11,9 +11,9 @@ from tests.pages.conftest import Open, words
 from tests.pages.test_owner_pages import box, button
 from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project, want
 from tests.workflow.vector_world import vector_project
-from workflow import answering, room
-from workflow.home import Home
+from workflow.answering import loop, room
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_the_promise_is_chosen_in_the_settings(home: Home, owner: int, show: Open) -> None:
@@ -70,7 +70,7 @@ def test_the_card_is_told_how_many_are_shown_first(
     answer_rows(seat, checks_left(home, owner, project)[:40], truth)
     with seat.learner() as opened:
         rows = [int(row) for row in opened.learner.pool.train]
-    asked = (answering.ask_next(seat, row) for row in rows)
+    asked = (loop.ask_next(seat, row) for row in rows)
     question = next(one for one in asked if promise is None or one.first is not None)
     show(owner, "annotate.py", project=str(project))
     sent = told[-1]["question"]

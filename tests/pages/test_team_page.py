@@ -6,14 +6,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from db import entries
-from pages.parts import figure_words
+from pages.parts import progress_parts
 from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, small_frame, small_project
-from workflow import answering
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.people import figures
-from workflow.people.person_figures import CountedShare
+from workflow.people.figures import CountedShare
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -24,11 +24,11 @@ def project(home: Home, owner: int) -> int:
 def answered(home: Home, person: int, project: int, *, right: bool, times: int) -> None:
     seat = Seat(home, person, project)
     for _ in range(times):
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         assert question is not None
         true = str(small_frame().truth[question.view.row])
         wrong = next(one for one in question.choices if one != true)
-        answering.submit_answer(seat, question.token, "is", [true if right else wrong])
+        loop.submit_answer(seat, question.token, "is", [true if right else wrong])
 
 
 def table(test: AppTest) -> dict[str, list[str]]:
@@ -50,7 +50,7 @@ def test_each_person_has_a_line_and_is_set_aside_and_back(
     shown = table(test)
     assert shown["Person"] == ["Ada", "Ben"]
     assert shown["Answers"] == [12, 12]
-    assert shown["Same as others"] == [figure_words.share(CountedShare(0, 12))] * 2
+    assert shown["Same as others"] == [progress_parts.share(CountedShare(0, 12))] * 2
     assert "12 rows" in words(test)  # too few for a figure of agreement
     assert "-0." not in words(test)
     test.selectbox[-1].set_value(ben).run()

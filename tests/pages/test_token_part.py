@@ -8,13 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import state
-from pages.parts.token_part import LIFE, LIVES, PURPOSE, in_words
+from pages.parts.account_parts import LIFE, LIVES, PURPOSE, in_words
 from tests.pages.conftest import Open, words
 from tests.pages.test_people_pages import press
-from workflow.home import Home
 from workflow.people import tokens
 from workflow.people.tokens import ApiToken
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture

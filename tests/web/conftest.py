@@ -16,11 +16,11 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 from streamlit.web.server.starlette.starlette_path_security_middleware import PathSecurityMiddleware
 
-import workflow.home
+import workflow.server.home
 from tests.migrated import lay_database
 from web import server
-from workflow.home import Home
-from workflow.settings import Settings
+from workflow.server.home import Home
+from workflow.server.settings import Settings
 
 BASE = "http://127.0.0.1:8501"
 COOKIE = "winnow_signin_8501"
@@ -32,10 +32,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     for key in [one for one in os.environ if one.startswith("WINNOW_")]:
         monkeypatch.delenv(key)
     monkeypatch.setenv("WINNOW_HOME", str(tmp_path / "home"))
-    workflow.home.close_home()
+    workflow.server.home.close_home()
     lay_database(tmp_path / "home")
-    yield workflow.home.home()
-    workflow.home.close_home()
+    yield workflow.server.home.home()
+    workflow.server.home.close_home()
 
 
 def app_of(*, with_documents: bool = False) -> Starlette:

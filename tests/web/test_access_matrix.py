@@ -9,17 +9,18 @@ from plcore import LearnerSettings
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.web import addresses
 from tests.web.conftest import COOKIE
-from tests.workflow.common.malformed import PRESS
-from tests.workflow.media.test_finding import CSV, FILES, kept
+from tests.workflow.answering.malformed import PRESS
+from tests.workflow.files.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
 from web import bearer, document, server
 from web.uploads import TYPE
-from workflow import exporting, importing
+from workflow import importing
 from workflow.access import RIGHTS, Right, Role
-from workflow.home import Home
+from workflow.exporting import files as exporting
 from workflow.importing import arrivals
 from workflow.people import browsers, members, team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 PICTURE, SOUND = kept(picture(2)), kept(RECORDINGS["calls/0.wav"], "wav")
 NOBODY = "no member"

@@ -16,7 +16,7 @@ import pytest
 from streamlit import config
 
 from web import lifespan
-from web.answering_at_once import MOST, answer_at_once
+from web.server import MOST, answer_at_once
 
 
 def listening() -> socket.socket:

@@ -9,11 +9,11 @@ from starlette.testclient import TestClient
 
 from tests.web.conftest import COOKIE
 from tests.workflow.world import full_disk
-from web.backups import backup_file
-from workflow.home import Home
-from workflow.outgoing.backups import making
+from web.downloads import backup_file
+from workflow.backups import making
 from workflow.people import team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 __all__ = ["backup_file"]
 

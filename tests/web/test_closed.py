@@ -14,9 +14,9 @@ from tests.conftest import ROOT
 from tests.web.conftest import BASE, COOKIE
 from web.closed import HOST_CONFIG, STREAM, STREAMLITS
 from web.document import PAGES
-from workflow.home import Home
 from workflow.people import team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 STATIC = next(
     f"/static/js/{path.name}" for path in Path(get_static_dir(), "static", "js").iterdir() if path.is_file()

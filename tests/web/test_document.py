@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 from streamlit.file_util import get_static_dir
 
+from pages.parts.components import scripts_in
 from tests.web.conftest import BASE, COOKIE, app_of
 from tests.workflow.alike_world import alike_project
 from web.closed import HOST_CONFIG
@@ -18,10 +19,9 @@ from web.document import ALWAYS, CHOOSING, NEEDED, PAGES, START, document, neede
 from web.headers import hashes_of
 from web.scripts import FOLDER
 from workflow.access import Role
-from workflow.common.scripts import scripts_in
-from workflow.home import Home
 from workflow.people import members, team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.slow
 

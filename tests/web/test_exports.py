@@ -8,11 +8,12 @@ from starlette.testclient import TestClient
 from tests.web.conftest import COOKIE
 from tests.workflow.world import answer_next, file_of, small_project
 from web.headers import HEADERS
-from workflow import exporting, projects
-from workflow.exporting import ExportChoice
-from workflow.home import Home
+from workflow.exporting import files
+from workflow.exporting.files import ExportChoice
 from workflow.people import members, team
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -26,8 +27,8 @@ def seat(home: Home) -> Seat:
 @pytest.fixture
 def key(seat: Seat) -> str:
     """Of a file that is ready."""
-    made = exporting.prepare(seat, ExportChoice("jsonl"), "small")
-    exporting.wait(seat, made)
+    made = files.prepare(seat, ExportChoice("jsonl"), "small")
+    files.wait(seat, made)
     return made
 
 
@@ -90,11 +91,11 @@ def test_other_names_are_not_found(signed_in: TestClient, home: Home, seat: Seat
 
 
 def test_it_goes_with_its_project_and_when_it_is_removed(signed_in: TestClient, seat: Seat, key: str) -> None:
-    projects.archive_project(seat)
+    managing.archive_project(seat)
     assert signed_in.get(address(seat, key)).status_code == 404
-    projects.restore_project(seat)
+    managing.restore_project(seat)
     assert signed_in.get(address(seat, key)).status_code == 200
-    exporting.remove(seat, key)
+    files.remove(seat, key)
     assert signed_in.get(address(seat, key)).status_code == 404
 
 

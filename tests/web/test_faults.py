@@ -8,14 +8,14 @@ import pytest
 import streamlit as st
 
 from db.opened_file import DatabaseReplacedError, Loss
-from web import faults
+from web import problems
 
 
 @pytest.mark.parametrize(
     ("error", "words"),
     [
         (DatabaseReplacedError(Path("/secret"), Loss.GONE), "was deleted or moved away"),
-        (ZeroDivisionError("secret"), faults.UNKNOWN),
+        (ZeroDivisionError("secret"), problems.UNKNOWN),
     ],
 )
 def test_every_error_is_said_in_our_words(
@@ -23,7 +23,7 @@ def test_every_error_is_said_in_our_words(
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr(st, "error", lambda text, icon: said.append(f"{icon} {text}"))
-    assert faults.say(error) is True
+    assert problems.say(error) is True
     assert words in said[0]
     assert "Fix: " in said[0]
     assert "secret" not in said[0]

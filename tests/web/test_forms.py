@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.types import Message
 
-from web.forms import MOST_BYTES, FormError, read_form
+from web.signin import MOST_BYTES, FormError, read_form
 
 FORM = b"application/x-www-form-urlencoded"
 

@@ -11,9 +11,9 @@ from tests.clocks import ahead
 from tests.web.conftest import COOKIE
 from tests.workflow.world import full_disk
 from web.guard import ENDED, SEEN_EVERY
-from workflow.home import Home
 from workflow.people import browsers, team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 from .conftest import BASE, app_of
 

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-import workflow.home
+import workflow.server.home
 from tests.disks import filled, small_disk
 from tests.web.conftest import BASE, COOKIE, app_of
 from tests.workflow.world import full_disk
 from web.document import document
 from web.headers import HEADERS, hashes_of
-from workflow.home import Home
-from workflow.outgoing.backups import keeping
-from workflow.outgoing.backups.keeping import BackupWork
+from workflow.backups import keeping
+from workflow.backups.keeping import BackupWork
 from workflow.people import team
+from workflow.server.home import Home
 
 
 @pytest.mark.parametrize("path", ["/", "/signin", "/signin?link=x", "/healthz", "/nothing", "/signout"])
@@ -79,7 +79,7 @@ def test_health_is_bad_where_nothing_can_be_written(
 ) -> None:
     with small_disk(tmp_path / "disk", 16) as folder:
         monkeypatch.setenv("WINNOW_HOME", str(folder))
-        workflow.home.close_home()
+        workflow.server.home.close_home()
         try:
             with TestClient(app_of(), base_url=BASE) as client:
                 assert client.get("/healthz").status_code == 200
@@ -90,7 +90,7 @@ def test_health_is_bad_where_nothing_can_be_written(
                 assert str(folder) not in answer.text
                 assert client.get("/healthz").status_code == 200
         finally:
-            workflow.home.close_home()
+            workflow.server.home.close_home()
 
 
 def test_health_says_that_a_backup_failed_and_answers_all_the_same(client: TestClient, home: Home) -> None:

@@ -8,11 +8,11 @@ from urllib.parse import urljoin
 from starlette.testclient import TestClient
 
 from tests.web.conftest import COOKIE
+from web.document import MANIFEST_TYPE, PATH
 from web.headers import HEADERS
-from web.installing import MANIFEST_TYPE, PATH
-from workflow.home import Home
 from workflow.people import team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 ADDRESS = f"{PATH}/manifest.webmanifest"
 

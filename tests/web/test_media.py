@@ -14,14 +14,15 @@ from plcore import LearnerSettings
 from plcore.tables import thumbnail
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.web.conftest import COOKIE
-from tests.workflow.media.test_finding import CSV, FILES, kept
+from tests.workflow.files.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
 from web.headers import HEADERS
-from workflow import importing, projects
-from workflow.home import Home
-from workflow.media import spectrograms
+from workflow import importing
+from workflow.files import spectrograms
 from workflow.people import members, team
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 ADDRESS = f"/files/{kept(picture(2))}"
 DRAWN = f"/files/{kept(RECORDINGS['calls/0.wav'], 'wav')}/spectrogram?start=4&end=6&scale=linear"
@@ -47,7 +48,7 @@ def invite_bob(client: TestClient, home: Home, owner: int) -> None:
     """Sign Bob in, who may look at every project."""
     seat = Seat(home, owner)
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "bob")))
-    members.share(seat, "bob", [one.id for one in projects.list_projects(seat)], "viewer")
+    members.share(seat, "bob", [one.id for one in managing.list_projects(seat)], "viewer")
 
 
 def test_without_a_sign_in_there_is_nothing(client: TestClient, owner: int) -> None:

@@ -15,13 +15,13 @@ import pytest
 from joserfc.jwk import OctKey, RSAKey
 from starlette.testclient import TestClient
 
-import workflow.home
+import workflow.server.home
 from tests.web.conftest import BASE, COOKIE, app_of
 from tests.web.provider import CLIENT, SECRET, Provider
 from web import openid
-from workflow.home import Home
 from workflow.people import audited, browsers, elsewhere, team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -36,9 +36,9 @@ def there(home: Home, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> Ho
     """The process's home with this provider, where ada@example.org is known as Ada."""
     for name, value in (("ISSUER", provider.issuer), ("CLIENT_ID", CLIENT), ("CLIENT_SECRET", SECRET)):
         monkeypatch.setenv(f"WINNOW_OIDC_{name}", value)
-    workflow.home.close_home()
+    workflow.server.home.close_home()
     openid._provider.cache_clear()
-    here = workflow.home.home()
+    here = workflow.server.home.home()
     owner = Seat(here, team.ensure_owner(here).id)
     team.make_link(owner, "Ada")
     elsewhere.set_known_as(owner, owner.person_id + 1, "ada@example.org")

@@ -10,9 +10,9 @@ from streamlit.file_util import get_static_dir
 
 from tests.web.conftest import COOKIE
 from web.packed import files, packed
-from workflow.home import Home
 from workflow.people import team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 SCRIPT = max(files(), key=lambda name: files()[name].stat().st_size * (files()[name].suffix == ".js"))
 STYLE = next(name for name in files() if name.endswith(".css"))

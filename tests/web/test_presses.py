@@ -19,18 +19,19 @@ from starlette.testclient import TestClient
 from pages.parts.one_label.card import told
 from tests.web.conftest import BASE, COOKIE
 from tests.workflow.alike_world import alike_project
-from tests.workflow.common.malformed import PRESS, malformed
+from tests.workflow.answering.malformed import PRESS, malformed
 from tests.workflow.four import four_class_project, log
 from tests.workflow.vector_world import vector_project
 from web import presses
-from workflow import answering, standing
 from workflow.access import NotAllowed, NotFound
-from workflow.answering import StaleQuestion
-from workflow.home import Home
-from workflow.people import batches, goals, members, pausing, pressing, team
-from workflow.room import change_room, room_of
+from workflow.answering import batches, loop, press
+from workflow.answering.loop import StaleQuestion
+from workflow.answering.room import change_room, room_of
+from workflow.people import goals, members, team
+from workflow.projects import standing
 from workflow.saving import NotSaved
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 HUGE = "9" * 9_000
 
@@ -58,7 +59,7 @@ def entries(seat: Seat) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def test_an_answer_is_stored_and_brings_what_the_page_would_draw(signed_in: TestClient, seat: Seat) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     answer = send(
         signed_in, seat, token=question.token, labels=["ant"], note="seen", flagged=True, zone="Europe/Berlin"
     )
@@ -66,7 +67,7 @@ def test_an_answer_is_stored_and_brings_what_the_page_would_draw(signed_in: Test
     card, now = answer.json()["card"], standing.standing(seat)
     (stored,) = log(seat.home, seat.project_id or 0)
     assert (stored.kind, stored.labels, stored.note, stored.flagged) == ("is", ("ant",), "seen", True)
-    drawn = json.loads(json.dumps(told(answering.next_question(seat), now, None)))
+    drawn = json.loads(json.dumps(told(loop.next_question(seat), now, None)))
     assert {key: value for key, value in card.items() if key != "day"} == drawn
     assert (card["height"], card["saved"]["tone"], card["counts"]["answered"]) == (1, "good", 1)
     assert card["token"] != question.token
@@ -76,7 +77,7 @@ def test_an_answer_is_stored_and_brings_what_the_page_would_draw(signed_in: Test
 def test_label_vectors(signed_in: TestClient, seat: Seat) -> None:
     there = seat.at(vector_project(seat.home, seat.person_id))
     for kind in ("yes", "no", "unsure", "skip"):
-        question = answering.next_question(there)
+        question = loop.next_question(there)
         labels = [] if question.label is None else [question.label]
         answer = send(
             signed_in, there, token=question.token, kind=kind, labels=labels if kind in ("yes", "no") else []
@@ -89,7 +90,7 @@ def test_label_vectors(signed_in: TestClient, seat: Seat) -> None:
 
 
 def test_undo_and_redo(signed_in: TestClient, seat: Seat) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     card = send(signed_in, seat, token=question.token, labels=["ant"]).json()["card"]
     back = send(signed_in, seat, kind="undo", token=card["token"], seq=card["undoable"]).json()["card"]
     assert (back["question"]["view"]["id"], back["undoable"]) == (question.view.row_id, None)
@@ -111,7 +112,7 @@ def test_undo_of_rows_together_leads_to_the_page(signed_in: TestClient, seat: Se
 
 
 def test_a_double_press_is_one_entry_and_says_which_it_was(signed_in: TestClient, seat: Seat) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     with ThreadPoolExecutor(2) as both:
         answers = list(
             both.map(lambda _: send(signed_in, seat, token=question.token, labels=["ant"]), range(2))
@@ -120,7 +121,7 @@ def test_a_double_press_is_one_entry_and_says_which_it_was(signed_in: TestClient
     assert entries(seat) == [("is", ("ant",))]
     refused = next(one for one in answers if one.status_code == 409).json()["card"]
     assert "had been answered already (ant)" in refused["saved"]["message"]
-    assert refused["token"] == answering.next_question(seat).token
+    assert refused["token"] == loop.next_question(seat).token
     repeated = send(signed_in, seat, token=question.token, labels=["ant"], again=True)
     assert (repeated.status_code, repeated.json()["card"]["saved"]["tone"]) == (200, "good")
     assert entries(seat) == [("is", ("ant",))]
@@ -130,7 +131,7 @@ def test_a_double_press_is_one_entry_and_says_which_it_was(signed_in: TestClient
 def test_a_press_that_is_sent_again_does_not_take_another_answer_for_its_own(
     signed_in: TestClient, seat: Seat, kind: str, labels: list[str]
 ) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     send(signed_in, seat, token=question.token, labels=["ant"])  # another tab
     again = send(signed_in, seat, token=question.token, kind=kind, labels=labels, note="mine", again=True)
     assert again.status_code == 409
@@ -138,7 +139,7 @@ def test_a_press_that_is_sent_again_does_not_take_another_answer_for_its_own(
 
 
 def test_undo_that_is_sent_again_is_no_failure(signed_in: TestClient, seat: Seat) -> None:
-    card = send(signed_in, seat, token=answering.next_question(seat).token, labels=["ant"]).json()["card"]
+    card = send(signed_in, seat, token=loop.next_question(seat).token, labels=["ant"]).json()["card"]
     undo = {"kind": "undo", "token": card["token"], "seq": card["undoable"]}
     first = send(signed_in, seat, **undo)
     again = send(signed_in, seat, **undo, again=True)
@@ -156,7 +157,7 @@ def test_a_project_that_is_being_read_keeps_nobody_waiting_at_another(
     signed_in: TestClient, seat: Seat
 ) -> None:
     other = seat.at(four_class_project(seat.home, seat.person_id, "five"))
-    question = answering.next_question(other)
+    question = loop.next_question(other)
     waiting = int(presses.AT_ONCE.total_tokens) + 1
     with ThreadPoolExecutor(waiting) as people:
         with seat.alone():
@@ -172,7 +173,7 @@ def test_a_project_that_is_being_read_keeps_nobody_waiting_at_another(
 def test_what_does_not_fit_is_refused_with_the_card_as_it_stands(
     signed_in: TestClient, seat: Seat, caplog: pytest.LogCaptureFixture
 ) -> None:
-    token = answering.next_question(seat).token
+    token = loop.next_question(seat).token
     fitting = PRESS | {"token": token}
     said: list[Any] = [one for _, one in malformed()][::3]
     said += [
@@ -198,7 +199,7 @@ def test_what_does_not_fit_is_refused_with_the_card_as_it_stands(
 
 def test_what_is_said_beside_a_press_may_be_anything(signed_in: TestClient, seat: Seat) -> None:
     for beside in ({"zone": "../etc/passwd"}, {"zone": [1]}, {"person": "1"}, {"person": True}, {"again": 1}):
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         answer = send(signed_in, seat, token=question.token, kind="skip", **beside)
         assert answer.status_code == 200, beside
 
@@ -225,7 +226,7 @@ def test_a_body_that_no_card_sends_is_refused(
 
 
 def test_who_is_signed_out_or_somebody_else_presses_nothing(signed_in: TestClient, seat: Seat) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     said = {"token": question.token, "labels": ["ant"]}
     nobody = Seat(seat.home, seat.person_id)
     ada = team.redeem_link(seat.home, team.make_link(nobody, "Ada"))
@@ -282,7 +283,7 @@ def test_bodies_that_are_no_presses_count_as_such(
 def test_presses_sooner_than_hands_could(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     monkeypatch.setattr(type(seat.home.attempts), "may_press", lambda _self, person: person != seat.person_id)
     answer = send(signed_in, seat, token=question.token, labels=["ant"])
     assert (answer.status_code, "more presses within a minute" in answer.text) == (429, True)
@@ -298,9 +299,9 @@ def test_a_store_that_fails_is_said_in_words(
     def fail(*_: Any, **__: Any) -> None:
         raise fault
 
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     with monkeypatch.context() as failing:
-        failing.setattr(pressing, "press", fail)
+        failing.setattr(press, "press", fail)
         answer = send(signed_in, seat, token=question.token, labels=["ant"])
     assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (503, "text/plain")
     assert "full" in answer.text or "Nothing was stored" in answer.text
@@ -310,8 +311,8 @@ def test_a_store_that_fails_is_said_in_words(
 def test_an_answer_is_stored_where_what_comes_next_cannot_be_had(
     signed_in: TestClient, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = answering.next_question(seat)
-    monkeypatch.setattr(pressing, "_next", lambda *_: None)
+    question = loop.next_question(seat)
+    monkeypatch.setattr(press, "_next", lambda *_: None)
     answer = send(signed_in, seat, token=question.token, labels=["ant"])
     assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
     assert entries(seat) == [("is", ("ant",))]
@@ -329,9 +330,9 @@ def test_what_was_done_is_not_denied_where_what_comes_next_cannot_be_had(
     def fail(*_: Any) -> None:
         raise fault
 
-    card = send(signed_in, seat, token=answering.next_question(seat).token, labels=["ant"]).json()["card"]
+    card = send(signed_in, seat, token=loop.next_question(seat).token, labels=["ant"]).json()["card"]
     undo = {"kind": "undo", "token": card["token"], "seq": card["undoable"]}
-    monkeypatch.setattr(pressing, "now", fail)
+    monkeypatch.setattr(press, "now", fail)
     answer = send(signed_in, seat, **undo)
     assert (answer.status_code, answer.json()) == (200, {"card": None, "together": False})
     twice = send(signed_in, seat, **undo)
@@ -340,8 +341,8 @@ def test_what_was_done_is_not_denied_where_what_comes_next_cannot_be_had(
 
 
 def test_a_press_in_a_break_that_another_tab_began(signed_in: TestClient, seat: Seat) -> None:
-    question = answering.next_question(seat)
-    pausing.pause(seat, question.token)
+    question = loop.next_question(seat)
+    loop.pause(seat, question.token)
     card = send(signed_in, seat, token="x", labels=["ant"]).json()["card"]
     assert (card["token"], card["question"], card["offer"]["kind"]) == (None, None, "resume")
 
@@ -351,8 +352,8 @@ def test_what_is_due_after_a_press_is_done_behind_it(
 ) -> None:
     goals.set_goal(seat, goals.Goal(1))
     ready: list[Seat] = []
-    monkeypatch.setattr(answering, "get_ready", ready.append)
-    question = answering.next_question(seat)
+    monkeypatch.setattr(loop, "get_ready", ready.append)
+    question = loop.next_question(seat)
     card = send(signed_in, seat, token=question.token, labels=["ant"]).json()["card"]
     assert "your goal for today" in card["day"]["reached"]
     assert ready == [seat]
@@ -361,7 +362,7 @@ def test_what_is_due_after_a_press_is_done_behind_it(
 
 
 def test_settings_that_changed_are_seen_by_the_stamp(signed_in: TestClient, seat: Seat) -> None:
-    token = answering.next_question(seat).token
+    token = loop.next_question(seat).token
     first = send(signed_in, seat, token=token, kind="skip").json()["card"]
     same = send(signed_in, seat, token=first["token"], kind="skip").json()["card"]
     change_room(seat, dataclasses.replace(room_of(seat), guidelines="Look twice."))

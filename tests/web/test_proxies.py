@@ -9,14 +9,14 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-import workflow.home
+import workflow.server.home
 from tests.web.conftest import BASE, COOKIE, app_of
 from tests.web.test_guard import HTML, STREAM, refused
 from web import guard, proxies
-from workflow.home import Home
 from workflow.people import audited, browsers, team
 from workflow.seat import Seat
-from workflow.settings import Settings, SignInSettings
+from workflow.server.home import Home
+from workflow.server.settings import Settings, SignInSettings
 
 PROXY, STRANGER = ("10.0.0.5", 50_000), ("203.0.113.9", 50_000)
 ADA = {"x-forwarded-user": "ada"}
@@ -28,8 +28,8 @@ def there(home: Home, monkeypatch: pytest.MonkeyPatch) -> Home:
     """The process's home behind a proxy in 10.0.0.0/24, where Ada and Bob are known."""
     monkeypatch.setenv("WINNOW_PROXY_USER_HEADER", "X-Forwarded-User")
     monkeypatch.setenv("WINNOW_TRUSTED_PROXIES", "10.0.0.0/24")
-    workflow.home.close_home()
-    here = workflow.home.home()
+    workflow.server.home.close_home()
+    here = workflow.server.home.home()
     for name in ("Ada", "Bob"):
         team.make_link(Seat(here, team.ensure_owner(here).id), name)
     return here

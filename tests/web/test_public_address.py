@@ -14,10 +14,10 @@ from starlette.websockets import WebSocketDisconnect
 
 from tests.web.conftest import BASE, COOKIE, app_of
 from web.guard import ENDED
-from web.public_address import PublicAddress
-from workflow.home import Home
+from web.proxies import PublicAddress
 from workflow.people import team
-from workflow.settings import Settings
+from workflow.server.home import Home
+from workflow.server.settings import Settings
 
 PUBLIC = "https://example.org/winnow"
 HTML = {"accept": "text/html"}
@@ -26,11 +26,11 @@ HTML = {"accept": "text/html"}
 @pytest.fixture
 def client(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """What a proxy sends that ends TLS and leaves the path."""
-    import workflow.home
+    import workflow.server.home
 
     monkeypatch.setenv("WINNOW_PUBLIC_URL", PUBLIC)
-    workflow.home.close_home()
-    workflow.home.home()
+    workflow.server.home.close_home()
+    workflow.server.home.home()
     with TestClient(app_of(), base_url="http://example.org", follow_redirects=False) as made:
         yield made
 

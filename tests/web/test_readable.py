@@ -11,8 +11,8 @@ from streamlit.components.v2.bidi_component.serialization import BidiComponentSe
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from plcore import AnswerError
-from web.readable import MOST, NO_PRESS, Readable, readable
-from workflow.common.pressed import Press
+from web.packed import MOST, NO_PRESS, Readable, readable
+from workflow.answering.press import Press
 
 DEEP = "[" * 100_000 + "]" * 100_000
 UNREADABLE = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
+from pages.parts.components import scripts_in
 from tests.web.conftest import COOKIE
 from web.headers import HEADERS
 from web.scripts import FOLDER
-from workflow.common.scripts import scripts_in
-from workflow.home import Home
 from workflow.people import team
+from workflow.server.home import Home
 
 SCRIPTS = scripts_in(FOLDER)
 ADDRESS = f"/{SCRIPTS.address}"

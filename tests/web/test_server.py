@@ -22,10 +22,10 @@ from websockets.typing import Subprotocol
 
 from tests.browser.server import Server
 from web.server import see_to_home
-from workflow.home import open_home
 from workflow.people import team
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 pytestmark = pytest.mark.slow  # the routes and the guard are tried without a process of their own, too
 

@@ -13,12 +13,11 @@ from tests.clocks import ahead
 from tests.conftest import ROOT
 from tests.web.conftest import BASE, COOKIE
 from tests.workflow.world import full_disk
-from web.signin_page import page
-from web.visits import visit_of
-from workflow.home import Home
+from web.signin_page import page, visit_of
 from workflow.people import audited, browsers, passwords, team
 from workflow.people.attempts import LINKS_PER_ADDRESS
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:

@@ -8,7 +8,7 @@ import pytest
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
-from web.told import PATH, NamedFiles
+from web.guard import PATH, NamedFiles
 
 
 def name_of(data: bytes) -> str:

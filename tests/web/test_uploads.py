@@ -16,11 +16,11 @@ from starlette.types import Message
 from tests.web.conftest import BASE, COOKIE, app_of
 from web import uploads
 from web.uploads import PIECE, TYPE
-from workflow.common.arriving import MB
-from workflow.home import Home
+from workflow.files.arriving import MB
 from workflow.importing import MAX_UPLOAD_MB, arrivals
 from workflow.people import team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 HEADERS = {"content-type": TYPE}
 

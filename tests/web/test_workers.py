@@ -13,15 +13,14 @@ import pytest
 import worker
 from tests.workflow.text_world import text_project
 from tests.workflow.world import small_project
-from web import workers
-from web.lifespan import base_url
-from web.workers import WorkerCrew
-from workflow import projects
-from workflow.home import Home
-from workflow.instance_map import instance_map
-from workflow.outgoing.backups import keeping
+from web import lifespan
+from web.lifespan import WorkerCrew, base_url
+from workflow.backups import keeping
 from workflow.people import team
+from workflow.projects import managing
+from workflow.rows.instance_map import instance_map
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 SLEEPS = "import sys; sys.stdin.read()"
 
@@ -36,8 +35,8 @@ def crew(home: Home, monkeypatch: pytest.MonkeyPatch) -> Any:
         started.append(subprocess.Popen([sys.executable, "-c", SLEEPS], stdin=subprocess.PIPE))
         return started[-1]
 
-    monkeypatch.setattr(workers, "_start", start)
-    monkeypatch.setattr(workers, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(lifespan, "_start", start)
+    monkeypatch.setattr(lifespan, "LOOK_EVERY", 0.0)
     made = WorkerCrew(replace(home, settings=replace(home.settings, workers=2)))
     yield made
     made.stop()
@@ -68,7 +67,7 @@ def test_no_worker_is_started_before_a_project_needs_one(home: Home, crew: Worke
     project = small_project(home, owner)
     crew._look()
     assert alive(crew) == 0, "its model follows each answer"
-    projects.change_learner(Seat(home, owner, project), model="clpl")
+    managing.change_learner(Seat(home, owner, project), model="clpl")
     crew._look()
     assert alive(crew) == 2
     crew._look()
@@ -121,8 +120,8 @@ def test_a_worker_stands_back_in_a_session_of_its_own(
     share, said, program = tmp_path / "share", tmp_path / "said", tmp_path / "stands_back.py"
     root = str(Path(worker.__file__).parent)
     program.write_text(STANDS_BACK.format(root=root, share=str(share), said=str(said)))
-    monkeypatch.setattr(workers, "_PROGRAM", program)
-    with workers._start() as started:
+    monkeypatch.setattr(lifespan, "_PROGRAM", program)
+    with lifespan._start() as started:
         assert started.wait(60) == 0
     assert said.read_text() == "True True"
     assert share.read_text() == "19"

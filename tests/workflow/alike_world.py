@@ -13,8 +13,8 @@ from plcore import LearnerSettings
 from tests.plcore.tables.zips import make_zip
 from tests.workflow.sounds import tone
 from workflow import importing
-from workflow.home import Home
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 ROWS = 130
 NAMES = ("Red fox", "Roe deer")

@@ -10,9 +10,9 @@ import pytest
 from tests.databases import Laying, backend, lay, postgres_databases, postgres_server, postgres_url
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, small_project
-from workflow.home import Home, open_home
 from workflow.people import team
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 __all__ = ["backend", "lay", "postgres_databases", "postgres_server", "postgres_url"]
 

@@ -24,13 +24,14 @@ from plcore import ActiveLearner, LabelTable, LearnerSettings, Roles
 from plcore.loop import EntryKind
 from tests.conftest import ROOT
 from tests.workflow.world import annotator, small_frame
-from workflow import answering, projects
-from workflow.common.log import learner_entry
-from workflow.home import Home, open_home
-from workflow.outgoing.verifying import verify_project
+from workflow.answering import loop
+from workflow.log.reading import learner_entry
+from workflow.log.verifying import verify_project
 from workflow.people import team
+from workflow.projects import managing
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
 
 CLASSES = ("ant", "bee", "cat")
 
@@ -68,7 +69,7 @@ def crowd_project(home: Home, people: int, rows: int, **settings: object) -> tup
     """A project for several people, and the numbers of these."""
     owner = team.ensure_owner(home).id
     chosen = {"overlap": 3, "fold": "majority", "test_share": 0.0, "n_neighbors": 4} | settings
-    project = projects.create_project(
+    project = managing.create_project(
         Seat(home, owner),
         "crowd",
         crowd_table(rows),
@@ -85,27 +86,27 @@ def work(seat: Seat) -> list[Press]:
     narrowed: set[int] = set()  # rows they have ruled out one label of, which they stay with
     while True:
         begun = time.perf_counter()
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         if question is None:
             return presses
         row = question.view.row
         assert row not in finished, f"person {seat.person_id} has row {row} again"
         habit = rng.random()
         if habit < 0.05 and row not in narrowed:
-            answering.leave(seat)
+            loop.leave(seat)
             continue
         if habit < 0.1:
-            again = answering.next_question(seat)
+            again = loop.next_question(seat)
             assert (again.token, again.choices) == (question.token, question.choices)
         kind = str(rng.choice(["is", "not", "skip", "unsure"], p=[0.85, 0.09, 0.03, 0.03]))
         if row in narrowed:
             kind = "is"
         label = question.choices[int(question.probabilities[0] < rng.random())]
         given = (label,) if kind in ("is", "not") else ()
-        saved = answering.submit_answer(seat, question.token, kind, given)
+        saved = loop.submit_answer(seat, question.token, kind, given)
         seconds = time.perf_counter() - begun
         if habit > 0.95:
-            assert answering.submit_answer(seat, question.token, kind, given).repeated
+            assert loop.submit_answer(seat, question.token, kind, given).repeated
         if kind in ("is", "unsure") or (kind == "not" and len(question.choices) == 2):
             finished.add(row)
         elif kind == "not":

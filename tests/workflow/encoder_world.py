@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from db import encodings, entries, projects
-from db.encodings import Encoding
+from db import entries, projects, trained
+from db.trained import Encoding
 from plcore import LabelTable
 from plcore.loop import EntryKind
 from tests.plcore.tables.encoders.models import encoder, words_of
 from tests.workflow.text_world import text_frame
-from workflow.home import Home
 from workflow.importing import encoding_requests
 from workflow.importing.encoding import Encoder
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 KNOWN = text_frame()["text"][:3].tolist()
 """Texts that the encoder tells from all others, each by a 1 in a place of its own."""
@@ -40,7 +40,7 @@ def asked(home: Home, owner: int, project: int, name: str = "words") -> Seat:
 
 def latest(seat: Seat) -> Encoding:
     with seat.home.database.read() as session:
-        found = encodings.latest(session, seat.project_id or 0)
+        found = trained.latest_encoding(session, seat.project_id or 0)
     assert found is not None
     return found
 

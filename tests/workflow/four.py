@@ -5,10 +5,11 @@ from __future__ import annotations
 from db import entries
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.world import opened, small_frame
-from workflow import answering, projects
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def four_class_project(home: Home, owner: int, name: str = "four") -> int:
@@ -20,11 +21,11 @@ def four_class_project(home: Home, owner: int, name: str = "four") -> int:
     roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
     table = LabelTable.from_frame(frame, roles)
     settings = LearnerSettings(n_neighbors=4, strategy="mp")  # rows with most candidates first
-    return projects.create_project(Seat(home, owner), name, table, settings)
+    return managing.create_project(Seat(home, owner), name, table, settings)
 
 
 def ask(home: Home, owner: int, project: int) -> ShownQuestion:
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     assert question.choices == ("ant", "bee", "cat")
     return question

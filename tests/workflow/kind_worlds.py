@@ -20,8 +20,9 @@ from scipy import sparse
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.loop.label_vectors import LabelVectorSettings
 from tests.workflow import vector_world, world
-from workflow import answering, projects
-from workflow.common.answers import Given, Saved
+from workflow.answering import loop
+from workflow.answering.asked import Given, Saved
+from workflow.projects import managing
 from workflow.seat import Seat
 
 
@@ -54,7 +55,7 @@ class KindWorld(ABC):
     def settings(self, **more: object) -> Any: ...
 
     def make(self, seat: Seat, name: str = "small", **more: object) -> int:
-        return projects.create_project(seat, name, self.table(), self.settings(**more))
+        return managing.create_project(seat, name, self.table(), self.settings(**more))
 
     @abstractmethod
     def labels(self, kind: str, question: Any) -> tuple[str, ...]:
@@ -90,16 +91,16 @@ class KindWorld(ABC):
 
     def answer(self, seat: Seat, question: Any = None, given: Given | None = None, **more: Any) -> Saved:
         """Answer this question, or the person's next one, with the truth or as given."""
-        question = question or answering.next_question(seat)
+        question = question or loop.next_question(seat)
         assert question is not None
         given = given or self.true(question)
-        return answering.submit_answer(
+        return loop.submit_answer(
             seat, question.token, given.kind, given.labels, shown=question.shown, **more
         )
 
     def say(self, seat: Seat, kind: str, question: Any = None, **more: Any) -> Saved:
         """Answer this question, or the person's next one, by this kind of answer."""
-        question = question or answering.next_question(seat)
+        question = question or loop.next_question(seat)
         assert question is not None
         return self.answer(seat, question, Given(kind, self.labels(kind, question)), **more)
 

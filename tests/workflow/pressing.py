@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sys
 
-from workflow import answering
-from workflow.home import open_home
+from workflow.answering import loop
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 
 def press(seat: Seat, token: str, label: str) -> tuple[int, bool]:
     """(seq, whether it was stored before) of one press."""
-    saved = answering.submit_answer(seat, token, "is", [label])
+    saved = loop.submit_answer(seat, token, "is", [label])
     return saved.seq, saved.repeated
 
 

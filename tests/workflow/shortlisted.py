@@ -10,9 +10,10 @@ import pandas as pd
 
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.world import opened
-from workflow import answering, projects, room
-from workflow.home import Home
+from workflow.answering import loop, room
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 CLASSES = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen")
 
@@ -43,7 +44,7 @@ def shortlist_project(
     numbers = tuple(name for name in frame if name.startswith("x"))
     roles = Roles(candidates="candidates", truth="truth", id="id", numbers=numbers)
     chosen = {"test_share": 0.0, "control_share": 0.3} | settings
-    project = projects.create_project(
+    project = managing.create_project(
         Seat(home, owner),
         "long",
         LabelTable.from_frame(frame, roles),
@@ -68,6 +69,6 @@ def answer_rows(seat: Seat, rows: Iterable[int], truth: list[str], *, none: Iter
     """Answer these rows, drawn, with the truth; some of them with "none of these"."""
     wrong = set(none)
     for row in rows:
-        question = answering.ask_next(seat, row, drawn=True)
+        question = loop.ask_next(seat, row, drawn=True)
         kind, labels = ("none", []) if row in wrong else ("is", [truth[row]])
-        answering.submit_answer(seat, question.token, kind, labels)
+        loop.submit_answer(seat, question.token, kind, labels)

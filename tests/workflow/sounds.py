@@ -11,8 +11,8 @@ import numpy as np
 from plcore import LearnerSettings
 from tests.plcore.tables.zips import make_zip
 from workflow import importing
-from workflow.home import Home
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 RATE = 16_000
 

@@ -6,11 +6,12 @@ import pytest
 from sqlalchemy import event
 
 from tests.workflow.world import annotator, small_project, somebody
-from workflow import access, projects
+from workflow import access
 from workflow.access import RIGHTS, Right, Role
-from workflow.home import Home
 from workflow.people import team
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_persons(home: Home, owner: int) -> None:
@@ -77,7 +78,7 @@ def test_who_is_no_member_hears_of_no_project(home: Home, owner: int, project: i
 def test_a_person_sees_the_projects_they_are_members_of(home: Home, owner: int, project: int) -> None:
     ada, eve = annotator(home, owner, "Ada", "viewer"), somebody(home, owner, "Eve")
     second = small_project(home, owner, "second")
-    projects.archive_project(Seat(home, owner, second))
+    managing.archive_project(Seat(home, owner, second))
 
     def seen(person: int) -> list[tuple[int, str]]:
         with home.database.read() as session:
@@ -101,11 +102,11 @@ def test_projects_in_use(home: Home, owner: int, project: int) -> None:
 
     seat = Seat(home, owner, project)
     assert words() == "small"
-    projects.archive_project(seat)
+    managing.archive_project(seat)
     assert words() == "small is archived; the owner can restore it on the Home page."
-    projects.bin_project(seat)
+    managing.bin_project(seat)
     assert words() == "small is in the bin; the owner can restore it on the Home page."
-    projects.restore_project(seat)
+    managing.restore_project(seat)
     assert words() == "small"
 
 

@@ -7,10 +7,12 @@ import pytest
 
 from db import entries
 from tests.workflow.world import answer_next, opened, small_project
-from workflow import answering, classes, training
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.models import training
+from workflow.projects import classes
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def change(home: Home, owner: int, project: int, *names: str) -> None:
@@ -28,7 +30,7 @@ def test_the_next_question_has_the_new_names_and_the_learner_equals_one_from_the
         assert learner.classes == ("emmet", "bee", "cat")
     answer_next(home, owner, project)
     change(home, owner, project, "merge", "cat", "bee")
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     assert set(question.choices) == {"emmet", "bee"}
     change(home, owner, project, "add", "dog")
@@ -59,19 +61,19 @@ def test_a_trained_model_is_trained_anew_under_the_new_classes(home: Home, owner
 
 
 def test_a_press_on_a_screen_from_before_a_new_class_counts(home: Home, owner: int, project: int) -> None:
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     change(home, owner, project, "add", "dog")
-    saved = answering.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
+    saved = loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     assert saved.labels == question.choices[:1]
 
 
 def test_a_press_on_a_screen_with_names_of_before_counts(home: Home, owner: int, project: int) -> None:
     """A name that was ever used means its class for good, so it says the same on an old screen."""
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     change(home, owner, project, "rename", question.choices[0], "emmet")
-    saved = answering.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
+    saved = loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     assert saved.labels == ("emmet",)
     with opened(home, owner, project) as learner:
         assert learner.state(saved.row).candidates == ("emmet",)
@@ -83,10 +85,10 @@ def test_a_press_on_a_screen_with_names_of_before_counts(home: Home, owner: int,
 
 def three(home: Home, owner: int, project: int) -> ShownQuestion:
     """A question with all three classes as candidates."""
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     while question is not None and len(question.choices) < 3:
         answer_next(home, owner, project)
-        question = answering.next_question(Seat(home, owner, project))
+        question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     return question
 
@@ -97,7 +99,7 @@ def test_a_press_on_a_screen_from_before_a_merge_counts(
 ) -> None:
     question = three(home, owner, project)
     change(home, owner, project, "merge", "bee", "ant")
-    saved = answering.submit_answer(
+    saved = loop.submit_answer(
         Seat(home, owner, project), question.token, kind, [labels], shown=question.shown
     )
     with opened(home, owner, project) as learner:
@@ -107,7 +109,7 @@ def test_a_press_on_a_screen_from_before_a_merge_counts(
 def test_one_of_several_of_which_two_were_merged(home: Home, owner: int, project: int) -> None:
     question = three(home, owner, project)
     change(home, owner, project, "merge", "bee", "ant")
-    saved = answering.submit_answer(Seat(home, owner, project), question.token, "among", ["ant", "bee"])
+    saved = loop.submit_answer(Seat(home, owner, project), question.token, "among", ["ant", "bee"])
     with opened(home, owner, project) as learner:
         assert learner.state(saved.row).candidates == ("ant",)
 
@@ -124,27 +126,23 @@ def test_what_speaks_of_the_candidates_counts_after_new_names_and_not_after_a_me
     other = small_project(home, owner, "other")
     asked = three(home, owner, other)
     change(home, owner, other, "merge", "bee", "ant")
-    with pytest.raises(
-        answering.StaleQuestion, match="have changed since it was shown; they are now ant, cat"
-    ):
-        answering.submit_answer(Seat(home, owner, other), asked.token, kind, labels, shown=asked.shown)
-    saved = answering.submit_answer(
-        Seat(home, owner, project), question.token, kind, labels, shown=question.shown
-    )
+    with pytest.raises(loop.StaleQuestion, match="have changed since it was shown; they are now ant, cat"):
+        loop.submit_answer(Seat(home, owner, other), asked.token, kind, labels, shown=asked.shown)
+    saved = loop.submit_answer(Seat(home, owner, project), question.token, kind, labels, shown=question.shown)
     assert saved.labels == (("apis",) if kind == "not" else ())
     with opened(home, owner, project) as learner:
         assert learner.state(saved.row).candidates == (("ant", "cat") if kind == "not" else ("dog",))
 
 
 def test_a_row_that_a_merge_decided_needs_no_answer(home: Home, owner: int, project: int) -> None:
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     while question is not None and len(question.choices) > 2:
         answer_next(home, owner, project)
-        question = answering.next_question(Seat(home, owner, project))
+        question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     change(home, owner, project, "merge", question.choices[1], question.choices[0])
-    with pytest.raises(answering.StaleQuestion, match="owner has merged its classes"):
-        answering.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
+    with pytest.raises(loop.StaleQuestion, match="owner has merged its classes"):
+        loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
 
 
 def test_a_press_on_a_screen_from_before_a_change_was_taken_back_is_refused(
@@ -152,10 +150,8 @@ def test_a_press_on_a_screen_from_before_a_change_was_taken_back_is_refused(
 ) -> None:
     """On it `ant` meant the bees too."""
     change(home, owner, project, "merge", "bee", "ant")
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     classes.take_back(Seat(home, owner, project), classes.classes_view(Seat(home, owner, project)).version)
-    with pytest.raises(answering.StaleQuestion, match="no longer open"):
-        answering.submit_answer(
-            Seat(home, owner, project), question.token, "is", ["ant"], shown=question.shown
-        )
+    with pytest.raises(loop.StaleQuestion, match="no longer open"):
+        loop.submit_answer(Seat(home, owner, project), question.token, "is", ["ant"], shown=question.shown)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.workflow import crowd
-from workflow.home import Home, open_home
-from workflow.settings import Settings
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
 
 FEW, MANY = (6, 40), (20, 500)
 """People and rows."""

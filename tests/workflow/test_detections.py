@@ -8,15 +8,18 @@ import io
 import pytest
 
 from plcore import LearnerSettings, read_cells
-from plcore.tables.formats.detections import NOTHING
-from tests.plcore.tables.formats.detector_tables import BIRDNET
-from tests.plcore.tables.sound.recordings import calls, noise, written
+from plcore.tables.readers.tools.detections import NOTHING
+from tests.plcore.tables.media.sound.recordings import calls, noise, written
+from tests.plcore.tables.readers.tools.detector_tables import BIRDNET
 from tests.plcore.tables.zips import make_zip
 from tests.workflow.world import answer_next, file_of
-from workflow import answering, classes, exporting, importing, room
-from workflow.home import Home
+from workflow import importing
+from workflow.answering import loop, room
+from workflow.exporting import files as exporting
 from workflow.importing import more_rows
+from workflow.projects import classes
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 TIT, BLACKBIRD = "Parus major – Great tit, Kohlmeise", "Eurasian Blackbird"
 RECORDINGS = [written(sound).getvalue() for sound in (calls(42.0, 8000), noise(42.0))]
@@ -63,7 +66,7 @@ def test_the_same_table_back_with_what_was_answered(home: Home, owner: int, bird
     assert {one["verified"] for one in untouched} == {""}, "a guess of the model is no verdict"
     said: dict[str, str] = {}
     for choice in (0, 1, 2):
-        question = answering.next_question(birds)
+        question = loop.next_question(birds)
         assert question is not None
         assert NOTHING in question.choices
         said[question.view.row_id] = question.choices[choice]
@@ -77,9 +80,9 @@ def test_the_same_table_back_with_what_was_answered(home: Home, owner: int, bird
 
 
 def test_a_class_called_otherwise_since_is_still_that_of_the_file(birds: Seat) -> None:
-    question = answering.next_question(birds)
+    question = loop.next_question(birds)
     assert question is not None
-    answering.submit_answer(birds, question.token, "is", [TIT])
+    loop.submit_answer(birds, question.token, "is", [TIT])
     classes.change_classes(birds, 0, "rename", [TIT, "Kohlmeise"])
     (right,) = (one for one in verdicts(birds) if one["verified"] == "true")
     assert (right["Common name"], right["verified_label"]) == (TIT, "Kohlmeise")

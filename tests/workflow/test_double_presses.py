@@ -18,9 +18,10 @@ from plcore import LearnerSettings
 from tests.conftest import ROOT
 from tests.workflow.pressing import press
 from tests.workflow.world import small_table
-from workflow import answering, projects
-from workflow.home import Home
+from workflow.answering import loop
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 FEW, MANY = 25, 1000
 Twice = Callable[[str, str, str], list[tuple[int, bool]]]
@@ -75,12 +76,12 @@ def press_twice(
 ) -> None:
     """So many questions, each answered twice at once: every other time the two say different things."""
     table = small_table(2 * times + 60)
-    project = projects.create_project(Seat(home, owner), "twice", table, LearnerSettings(n_neighbors=4))
+    project = managing.create_project(Seat(home, owner), "twice", table, LearnerSettings(n_neighbors=4))
     seat = Seat(home, owner, project)
     told = []
     with by(seat) as twice:
         for number in range(times):
-            question = answering.next_question(seat)
+            question = loop.next_question(seat)
             assert question is not None
             labels = question.choices[0], question.choices[-(number % 2)]
             (first, once), (second, again) = twice(question.token, *labels)

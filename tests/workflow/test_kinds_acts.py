@@ -18,16 +18,18 @@ from plcore import AnswerError
 from tests.databases import Laying
 from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same
 from tests.workflow.world import annotator, counts_agreed, file_of
-from workflow import answering, progress, queue, reviewing, standing, undoing
-from workflow import instance_map as maps
 from workflow.access import NotAllowed
-from workflow.common.found import Search
-from workflow.common.places import overlaps, place_of
-from workflow.common.turn import StaleQuestion
-from workflow.home import Home, open_home
+from workflow.answering import loop, undoing
+from workflow.answering.history import overlaps, place_of
+from workflow.answering.turn import StaleQuestion
 from workflow.people import team
+from workflow.projects import progress, standing
+from workflow.rows import instance_map as maps
+from workflow.rows import queue, reviewing
+from workflow.rows.finding import Search
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
 
 REFUSALS = (AnswerError, StaleQuestion, NotAllowed)
 
@@ -65,18 +67,18 @@ class Play:
         acts[what](self.people[who], number)
 
     def answer(self, seat: Seat, _: int) -> None:
-        if (question := answering.next_question(seat)) is not None:
+        if (question := loop.next_question(seat)) is not None:
             self.world.answer(seat, question)
             self.pressed = seat, question
 
     def say(self, seat: Seat, number: int) -> None:
-        if (question := answering.next_question(seat)) is not None:
+        if (question := loop.next_question(seat)) is not None:
             self.world.say(seat, self.world.ANSWERS[number % len(self.world.ANSWERS)], question)
 
     def choose(self, seat: Seat, number: int) -> None:
         if rows := queue.list_queue(self.people[0]).rows:
             one = rows[number % len(rows)]
-            answering.ask_next(seat, one.row, getattr(one, "label", None))
+            loop.ask_next(seat, one.row, getattr(one, "label", None))
 
     def correct(self, seat: Seat, number: int) -> None:
         if rows := reviewing.find(seat, Search()).rows:
@@ -210,7 +212,7 @@ def test_a_project_is_answered_to_its_end(world: KindWorld, home: Home, owner: i
     seat = Seat(home, owner, world.make(Seat(home, owner), control_share=0.2))
     _, left = counts_agreed(home, owner, seat.project_id)
     asked = 0
-    while answering.next_question(seat) is not None:
+    while loop.next_question(seat) is not None:
         world.answer(seat)
         asked += 1
     answered, nothing = counts_agreed(home, owner, seat.project_id)

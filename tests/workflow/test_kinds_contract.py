@@ -13,32 +13,21 @@ from plcore import AnswerError
 from plcore.loop import StopRules
 from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same, read_csv
 from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, opened
-from workflow import (
-    answering,
-    classes,
-    exporting,
-    importing,
-    kinds,
-    oracle,
-    progress,
-    projects,
-    queue,
-    reviewing,
-    room,
-    standing,
-    stopping,
-    training,
-    undoing,
-)
-from workflow import instance_map as maps
+from workflow import importing, kinds
 from workflow.access import NotAllowed, NotFound
-from workflow.classes import ClassError
-from workflow.common.found import SAYS_SOMETHING, Search
-from workflow.common.log_csv import read_log
-from workflow.common.places import overlaps, place_of
-from workflow.home import Home, open_home
-from workflow.room import RoomError, RoomSettings
+from workflow.answering import loop, oracle, room, undoing
+from workflow.answering.history import overlaps, place_of
+from workflow.answering.room import RoomError, RoomSettings
+from workflow.exporting import files as exporting
+from workflow.log.columns import read_log
+from workflow.models import training
+from workflow.projects import classes, managing, progress, standing
+from workflow.projects.classes import ClassError
+from workflow.rows import instance_map as maps
+from workflow.rows import queue, reviewing
+from workflow.rows.finding import SAYS_SOMETHING, Search
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 
 def counts(seat: Seat) -> tuple[int, int]:
@@ -51,7 +40,7 @@ def log(seat: Seat) -> list[entries.LogEntry]:
         return entries.after(reading.session, reading.project.id, 0)
 
 
-def correct(world: KindWorld, seat: Seat, row: int, **more: str) -> answering.Saved:
+def correct(world: KindWorld, seat: Seat, row: int, **more: str) -> loop.Saved:
     found = reviewing.open_row(seat, row)
     what = world.correction(found)
     shown = getattr(found, "shown", None)
@@ -70,8 +59,8 @@ def test_every_kind_has_a_world_for_every_kind_of_answer(home: Home, owner: int)
 
 
 def test_a_project_is_made_listed_and_found_again(world: KindWorld, seat: Seat) -> None:
-    (listed,) = projects.list_projects(seat)
-    assert projects.get_project(seat) == listed
+    (listed,) = managing.list_projects(seat)
+    assert managing.get_project(seat) == listed
     assert (listed.id, listed.name, listed.kind) == (seat.project_id, "small", world.kind)
     assert listed.words == kinds.KINDS[world.kind].WORDS
     assert importing.kind_of_table(world.table()) == world.kind
@@ -80,42 +69,42 @@ def test_a_project_is_made_listed_and_found_again(world: KindWorld, seat: Seat) 
     assert counts(seat) == (0, listed.left)
     assert 0 < listed.left <= listed.n_to_ask
     assert listed.by_row == world.settings().by_row
-    with pytest.raises(projects.ProjectNameError, match="exists already"):
+    with pytest.raises(managing.ProjectNameError, match="exists already"):
         world.make(seat)
-    assert len(projects.list_projects(seat)) == 1
+    assert len(managing.list_projects(seat)) == 1
 
 
 def test_settings_are_read_and_changed(world: KindWorld, seat: Seat) -> None:
-    before = projects.learner_settings(seat)
+    before = managing.learner_settings(seat)
     assert before == world.settings().to_json()
     assert dict(world.CHANGE).items() - before.items(), "they are others than before"
     world.answer(seat)
-    projects.change_learner(seat, **world.CHANGE)
-    assert projects.learner_settings(seat) == {**before, **world.CHANGE}
+    managing.change_learner(seat, **world.CHANGE)
+    assert managing.learner_settings(seat) == {**before, **world.CHANGE}
     assert counts(seat)[0] == 1, "what was answered stays"
     world.answer(seat)
 
 
 def test_what_was_drawn_and_what_cannot_be_is_refused(world: KindWorld, seat: Seat) -> None:
-    before = projects.learner_settings(seat)
+    before = managing.learner_settings(seat)
     drawn = kinds.KINDS[world.kind].DRAWN
     assert {"seed", "test_share", "control_share"} <= drawn <= set(before)
     for name in drawn:
         with pytest.raises(ValueError, match=f"{name} is fixed when a project is made"):
-            projects.change_learner(seat, **{name: before[name]})
+            managing.change_learner(seat, **{name: before[name]})
     with pytest.raises(ValueError, match=r"no setting 'colour'. It has .*seed"):
-        projects.change_learner(seat, colour="red")
+        managing.change_learner(seat, colour="red")
     with pytest.raises(ValueError, match=next(iter(world.WRONG))):
-        projects.change_learner(seat, **world.WRONG)
-    assert projects.learner_settings(seat) == before
+        managing.change_learner(seat, **world.WRONG)
+    assert managing.learner_settings(seat) == before
 
 
 def test_a_refresh_shows_the_same_question(seat: Seat) -> None:
     seat.settle()
-    first = answering.next_question(seat)
-    answering.get_ready(seat)
+    first = loop.next_question(seat)
+    loop.get_ready(seat)
     assert first is not None
-    assert answering.next_question(seat) == first
+    assert loop.next_question(seat) == first
     assert first.why
     assert first.view.row_id == f"r{first.view.row}"
 
@@ -123,16 +112,16 @@ def test_a_refresh_shows_the_same_question(seat: Seat) -> None:
 def test_a_place_is_put_before_a_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
     wanted = queue.list_queue(seat).rows[-1]
     label = getattr(wanted, "label", None)
-    asked = answering.ask_next(seat, wanted.row, label)
+    asked = loop.ask_next(seat, wanted.row, label)
     assert (asked.view.row, getattr(asked, "label", None)) == (wanted.row, label)
-    again = answering.next_question(seat)
+    again = loop.next_question(seat)
     assert again is not None
     assert again.token == asked.token
     with pytest.raises(AnswerError, match="before somebody else"):
-        answering.ask_next(ada, wanted.row, label)
+        loop.ask_next(ada, wanted.row, label)
     world.answer(seat, again)
     with pytest.raises(AnswerError, match="no longer open"):
-        answering.ask_next(ada, wanted.row, label)
+        loop.ask_next(ada, wanted.row, label)
 
 
 def test_every_kind_of_answer_is_stored_taken_back_and_given_again(world: KindWorld, seat: Seat) -> None:
@@ -140,7 +129,7 @@ def test_every_kind_of_answer_is_stored_taken_back_and_given_again(world: KindWo
         stays = turn.STAYS_AFTER
     for number, kind in enumerate(world.ANSWERS):
         before, seq = counts(seat), len(log(seat))
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         assert question is not None
         saved = world.say(seat, kind, question, note=f" {number} ", flagged=True)
         assert (saved.seq, saved.row, saved.repeated) == (len(log(seat)), question.view.row, False)
@@ -151,7 +140,7 @@ def test_every_kind_of_answer_is_stored_taken_back_and_given_again(world: KindWo
         assert {one.person_id for one in written} == {seat.person_id}
         after, now = counts(seat), standing.standing(seat)
         assert (now.last, now.undoable, now.redoable) == (saved, saved.seq, None)
-        following = answering.next_question(seat)
+        following = loop.next_question(seat)
         assert following is not None
         if kind in stays and len(question.choices) > 2:
             assert following.view.row == question.view.row
@@ -173,7 +162,7 @@ def test_every_kind_of_answer_is_stored_taken_back_and_given_again(world: KindWo
 
 
 def test_a_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     saved = world.answer(seat, question)
     stored = len(log(seat))
     again = world.answer(seat, question)
@@ -182,12 +171,12 @@ def test_a_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
 
 
 def test_what_cannot_be_stored_leaves_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
-    question, hers = answering.next_question(seat), answering.next_question(ada)
+    question, hers = loop.next_question(seat), loop.next_question(ada)
     assert question is not None
     assert hers is not None
     for refused, token, kind, labels, note in (
-        (answering.StaleQuestion, hers.token, "skip", (), None),
-        (answering.StaleQuestion, "1.2.3.4", "skip", (), None),
+        (loop.StaleQuestion, hers.token, "skip", (), None),
+        (loop.StaleQuestion, "1.2.3.4", "skip", (), None),
         (AnswerError, question.token, "withdraw", (), None),
         (AnswerError, question.token, "class", (), None),
         (AnswerError, question.token, "shout", (), None),
@@ -197,9 +186,9 @@ def test_what_cannot_be_stored_leaves_nothing(world: KindWorld, seat: Seat, ada:
         (AnswerError, question.token, "skip", (), "a\0b"),
     ):
         with pytest.raises(refused):
-            answering.submit_answer(seat, token, kind, labels, note=note)
+            loop.submit_answer(seat, token, kind, labels, note=note)
     assert log(seat) == []
-    assert answering.next_question(seat) is not None
+    assert loop.next_question(seat) is not None
     world.answer(seat, question, note="x" * 2_000)
     assert log(seat)[0].note == "x" * 2_000
 
@@ -210,18 +199,18 @@ def test_nothing_is_taken_back_that_is_not_ones_own(world: KindWorld, seat: Seat
     saved = world.answer(ada)
     assert undoing.undo(seat) is None
     for act in (undoing.undo, undoing.redo):
-        with pytest.raises(answering.StaleQuestion, match="not one of yours"):
+        with pytest.raises(loop.StaleQuestion, match="not one of yours"):
             act(seat, saved.seq)
-    with pytest.raises(answering.StaleQuestion, match="stands"):
+    with pytest.raises(loop.StaleQuestion, match="stands"):
         undoing.redo(ada, saved.seq)
     undoing.undo(ada, saved.seq)
-    with pytest.raises(answering.StaleQuestion, match="already"):
+    with pytest.raises(loop.StaleQuestion, match="already"):
         undoing.undo(ada, saved.seq)
 
 
 def test_the_standing_is_of_one_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
     saved = world.answer(ada)
-    answering.next_question(ada)
+    loop.next_question(ada)
     mine, hers = standing.standing(seat), standing.standing(ada)
     assert (mine.last, mine.history, mine.undoable) == (None, (), None)
     assert (hers.last, hers.undoable) == (saved, saved.seq)
@@ -243,7 +232,7 @@ def test_people_never_have_the_same_place(world: KindWorld, seat: Seat) -> None:
     for number in range(3):
         places = []
         for one in people:
-            assert answering.next_question(one) is not None
+            assert loop.next_question(one) is not None
             with one.turn() as turn:
                 place = place_of(turn.open_now())
             assert not overlaps(place, set(places))
@@ -256,7 +245,7 @@ def test_the_queue_and_its_file_are_in_asking_order(world: KindWorld, seat: Seat
     seat.settle()
     view = queue.list_queue(seat)
     assert [one.place for one in view.rows] == list(range(1, view.listed + 1))
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     assert question.view.row == view.rows[0].row
     lines = list(csv.DictReader(io.StringIO(queue.queue_csv(seat, wait=True).decode())))
@@ -285,7 +274,7 @@ def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, o
         queue.list_queue(ada)
     seen, reasons = set(), []
     for _ in range(12):
-        question = answering.next_question(ada)
+        question = loop.next_question(ada)
         assert question is not None
         if question.strategy == "control":
             seen.add(question.view.row)
@@ -299,7 +288,7 @@ def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, o
 
 def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
-    question = answering.next_question(ada)
+    question = loop.next_question(ada)
     assert question is not None
     against = world.answer(ada, question, world.against(question), flagged=True)
     bad = world.say(seat, "bad")
@@ -361,7 +350,7 @@ def test_a_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: S
     hers = reviewing.open_row(ada, said.row)
     assert {one.person for one in hers.history} == {"Ada"}, "what others have said is not for her"
     assert {one.person for one in now.history} == {"Ada", "owner"}
-    with pytest.raises(answering.StaleQuestion):
+    with pytest.raises(loop.StaleQuestion):
         reviewing.correct(seat, said.row, "9.9.9", what.kind, what.labels, changes=what.changes)
     with pytest.raises(AnswerError):
         reviewing.correct(seat, said.row, now.token, "skip")
@@ -391,17 +380,17 @@ def test_progress_and_what_is_watched_follow_the_log(world: KindWorld, seat: Sea
 
 
 def test_stop_rules_are_read_changed_and_heard(world: KindWorld, seat: Seat) -> None:
-    assert stopping.stop_view(seat).rules == kinds.KINDS[world.kind].DEFAULT_RULES
-    assert stopping.stop_view(seat).reached == ()
+    assert progress.stop_view(seat).rules == kinds.KINDS[world.kind].DEFAULT_RULES
+    assert progress.stop_view(seat).reached == ()
     rules = StopRules(settled=None, flat_within=None, budget=1)
-    stopping.change_stop_rules(seat, rules)
+    progress.change_stop_rules(seat, rules)
     assert standing.standing(seat).stop == ""
     world.answer(seat)
-    view = stopping.stop_view(seat)
+    view = progress.stop_view(seat)
     assert (view.rules, len(view.reached)) == (rules, 1)
     assert standing.standing(seat).stop == view.reached[0].words
     check_same(progress.read_progress(seat).stop, view)
-    assert answering.next_question(seat) is not None, "people decide whether to go on"
+    assert loop.next_question(seat) is not None, "people decide whether to go on"
 
 
 def test_every_file_can_be_taken_away_and_read_again(world: KindWorld, seat: Seat) -> None:
@@ -455,7 +444,7 @@ def test_the_room_is_set_for_everybody(world: KindWorld, seat: Seat, ada: Seat) 
     wanted = RoomSettings("Look twice.", "fixed", {names[0]: "the first"})
     room.change_room(seat, wanted)
     assert room.room_of(ada) == wanted
-    question = answering.next_question(ada)
+    question = loop.next_question(ada)
     assert question is not None
     lines = question.lines if hasattr(question, "lines") else question.candidates
     shown = [one.label for one in lines]
@@ -468,7 +457,7 @@ def test_the_room_is_set_for_everybody(world: KindWorld, seat: Seat, ada: Seat) 
 def test_classes_are_changed_where_the_kind_allows_it(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before, stored, names = counts(seat), len(log(seat)), room.class_names(seat)
-    if not kinds.KINDS[world.kind].CAN_CHANGE_CLASSES:
+    if kinds.KINDS[world.kind].CLASSES is None:
         for act in (
             lambda: classes.classes_view(seat),
             lambda: classes.touched(seat, names[0]),
@@ -491,7 +480,7 @@ def test_classes_are_changed_where_the_kind_allows_it(world: KindWorld, seat: Se
     assert classes.change_classes(seat, view.version, "rename", [names[0], "first"])[0] == "first"
     assert counts(seat) == before
     world.say(seat, "skip")
-    assert projects.get_project(seat).n_classes == len(names)
+    assert managing.get_project(seat).n_classes == len(names)
 
 
 def test_groups_of_classes_are_set_where_the_kind_takes_them(world: KindWorld, seat: Seat) -> None:
@@ -531,19 +520,19 @@ def test_where_no_truth_is_hidden_nobody_answers_for_people(world: KindWorld, se
 def test_a_project_is_renamed_put_away_and_restored(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before = counts(seat)
-    projects.rename_project(seat, "new", "what it is about")
-    assert (projects.get_project(seat).name, projects.get_project(seat).description) == (
+    managing.rename_project(seat, "new", "what it is about")
+    assert (managing.get_project(seat).name, managing.get_project(seat).description) == (
         "new",
         "what it is about",
     )
     assert training.training_state(seat).fault is None
-    for away, where in ((projects.archive_project, "archived"), (projects.bin_project, "binned")):
+    for away, where in ((managing.archive_project, "archived"), (managing.bin_project, "binned")):
         away(seat)
         away(seat)
-        assert projects.list_projects(Seat(seat.home, seat.person_id)) == []
-        (one,) = getattr(projects.put_away(Seat(seat.home, seat.person_id)), where)
+        assert managing.list_projects(Seat(seat.home, seat.person_id)) == []
+        (one,) = getattr(managing.put_away(Seat(seat.home, seat.person_id)), where)
         assert (one.id, one.kind, one.answered) == (seat.project_id, world.kind, before[0])
-        projects.restore_project(seat)
+        managing.restore_project(seat)
         assert counts(seat) == before
         world.say(seat, "skip")
 
@@ -554,7 +543,7 @@ def test_a_restart_in_the_middle_changes_nothing(world: KindWorld, seat: Seat, a
         world.answer(ada)
     undoing.undo(seat)
     seat.settle()
-    open_before = answering.next_question(seat)
+    open_before = loop.next_question(seat)
     assert open_before is not None
     with seat.turn() as turn:
         best = turn.best(turn.taken)

@@ -26,14 +26,17 @@ from tests.workflow.use_cases import (
     UseCase,
 )
 from tests.workflow.world import annotator, somebody, stored
-from workflow import answering, exporting, kinds, oracle, projects
+from workflow import kinds
 from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
-from workflow.common.turn import StaleQuestion
-from workflow.home import Home
+from workflow.answering import loop, oracle
+from workflow.answering.turn import StaleQuestion
+from workflow.exporting import files
 from workflow.models import comparing
 from workflow.models.choosing import CannotCompare
 from workflow.people import members, team
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.slow
 
@@ -135,7 +138,7 @@ def test_what_a_role_has_no_right_to_is_refused_and_changes_nothing(
         must_be_refused(name, act, eve, world, row, r"^Only owners upload files\.")
     for name in (*kinds.KINDS[world.kind].FORMATS, "log"):
         with pytest.raises(NotAllowed):
-            exporting.prepare(eve, exporting.ExportChoice(name), "small")
+            files.prepare(eve, files.ExportChoice(name), "small")
     assert not seat.home.exports_dir.exists()
     assert compared(seat.home) == before
     assert sorted(seat.home.tables_dir.iterdir()) == tables
@@ -161,7 +164,7 @@ def test_what_a_role_has_a_right_to_is_allowed(world: KindWorld, seat: Seat, rol
     if Right.OWN in rights:
         for act in (*OWN_ANYWHERE.values(), *OWN_SOMEWHERE.values()):
             act(who, world, row)
-        assert projects.get_project(who).role is Role.OWNER
+        assert managing.get_project(who).role is Role.OWNER
 
 
 def test_who_is_no_member_is_told_what_is_told_of_a_project_that_does_not_exist(
@@ -186,13 +189,13 @@ def test_who_is_no_member_is_told_what_is_told_of_a_project_that_does_not_exist(
             eve.settle()
         with pytest.raises(NotFound):
             _ = eve.kind
-        assert projects.list_projects(Seat(seat.home, eve.person_id)) == []
-        assert projects.put_away(Seat(seat.home, eve.person_id)) == projects.PutAway((), ())
+        assert managing.list_projects(Seat(seat.home, eve.person_id)) == []
+        assert managing.put_away(Seat(seat.home, eve.person_id)) == managing.PutAway((), ())
         if state == "in use":
             assert compared(seat.home) == before
-            projects.archive_project(seat)
+            managing.archive_project(seat)
         elif state == "archived":
-            projects.bin_project(seat)
+            managing.bin_project(seat)
 
 
 def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
@@ -201,26 +204,26 @@ def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
     mine = world.answer(seat).row
     for whose, answered in ((ada, row), (seat, mine)):
         for act in (*SEE.values(), *ANSWER.values()):
-            with suppress(StaleQuestion, answering.AnswerError):
+            with suppress(StaleQuestion, loop.AnswerError):
                 act(whose, world, answered)
     refused = {
         "classes.take_back",  # a change that was not the latest
         "reviewing.ask_scored",  # the tables came without scores
         "row_records.append_rows",  # a column that the project has not
-        "verdicts.settle",  # nobody disagrees
+        "disputes.settle",  # nobody disagrees
     }
-    if not kinds.KINDS[world.kind].CAN_CHANGE_CLASSES:
+    if kinds.KINDS[world.kind].CLASSES is None:
         refused |= {name for name in OWN if name.startswith("classes.")}
     if not kinds.KINDS[world.kind].TAKES_GROUPS:
         refused |= {"room.groups_in_file", "room.set_groups"}
-    if not kinds.KINDS[world.kind].REPLAYS_RANDOM_ORDER:
+    if kinds.KINDS[world.kind].REPLAYS is None:
         refused.add("progress.estimate_random_order")
     if world.table().label_vectors is not None:
         refused.add("predictions.add_predictions")
     if not oracle.can_answer(seat):
         refused.add("oracle.answer_for_me")
-    if "strategy" not in projects.learner_settings(seat):
-        refused.add("projects.change_strategy")
+    if "strategy" not in managing.learner_settings(seat):
+        refused.add("managing.change_strategy")
     for name, act in {**REVIEW, **OWN}.items():
         if name.startswith("choosing."):
             with suppress(ValueError):  # not every kind has several models
@@ -249,7 +252,7 @@ def test_who_is_disabled_or_unknown_is_refused_everywhere(
     world: KindWorld, seat: Seat, ada: Seat, who: str
 ) -> None:
     row = world.answer(ada).row
-    answering.next_question(ada)
+    loop.next_question(ada)
     team.disable_person(Seat(seat.home, seat.person_id), ada.person_id)
     person = ada.person_id if who == "disabled" else 999
     prepare_guests(seat)
@@ -273,9 +276,9 @@ def test_a_project_that_is_not_in_use_is_found_by_nobody(
 ) -> None:
     rows = {ada: world.answer(ada).row, seat: world.answer(seat).row}
     if where == "archived":
-        projects.archive_project(seat)
+        managing.archive_project(seat)
     elif where == "binned":
-        projects.bin_project(seat)
+        managing.bin_project(seat)
     project = 999 if where == "unknown" else seat.project_id
     words = {"unknown": "There is no project 999", "archived": "is archived", "binned": "is in the bin"}[
         where
@@ -298,4 +301,4 @@ def test_a_project_that_is_not_in_use_is_found_by_nobody(
     else:
         for act in OWN_ANYWHERE.values():
             act(seat, world, 0)
-        assert projects.get_project(seat).name == "small"
+        assert managing.get_project(seat).name == "small"

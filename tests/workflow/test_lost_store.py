@@ -21,12 +21,13 @@ from db.opened_file import DatabaseReplacedError
 from tests.disks import filled, read_only, small_disk
 from tests.migrated import lay_database
 from tests.workflow.world import answer_next, full_disk, small_project
-from workflow import answering, projects
-from workflow.home import Home, LostTableError, open_home
+from workflow.answering import loop
 from workflow.people import team
+from workflow.projects import managing
 from workflow.saving import STORE_FAULTS, NotSaved, why_it_failed, why_nothing_is_saved
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import Home, LostTableError, open_home
+from workflow.server.settings import Settings
 
 Harm = Callable[[Path, Path], object]
 """Of the database's path, and of a folder with copies: `now`, `old` and `other`."""
@@ -317,8 +318,8 @@ def test_an_uploaded_table_that_is_lost_is_said_and_comes_back(player: Player, h
     with pytest.raises(
         (LostTableError, NotSaved), match=r"is missing or damaged\. No answer is lost.*Fix: put the file back"
     ):
-        answering.next_question(Seat(home, 1, 1))
+        loop.next_question(Seat(home, 1, 1))
     path.write_bytes(kept)
     assert answer_next(home, 1, 1)
-    assert projects.get_project(Seat(home, 1, 1)).answered == 3
+    assert managing.get_project(Seat(home, 1, 1)).answered == 3
     home.close()

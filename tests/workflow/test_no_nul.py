@@ -12,23 +12,25 @@ import pytest
 from plcore import AnswerError, LabelTable, TableError
 from tests.workflow.people.test_elsewhere import claims
 from tests.workflow.world import annotator, small_project, stored
-from workflow import answering, classes, projects, reviewing, room
-from workflow.home import Home
-from workflow.outgoing import snapshots
-from workflow.people import elsewhere, groups, team, verdicts
+from workflow.answering import loop, room
+from workflow.exporting import snapshots
+from workflow.people import disputes, elsewhere, members, team
+from workflow.projects import classes, managing
+from workflow.rows import reviewing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 NUL = "a\0b"
 
 
 def note(seat: Seat) -> object:
-    question = answering.next_question(seat)
-    return answering.submit_answer(seat, question.token, "skip", note=NUL)
+    question = loop.next_question(seat)
+    return loop.submit_answer(seat, question.token, "skip", note=NUL)
 
 
 def label(seat: Seat) -> object:
-    question = answering.next_question(seat)
-    return answering.submit_answer(seat, question.token, "is", [NUL])
+    question = loop.next_question(seat)
+    return loop.submit_answer(seat, question.token, "is", [NUL])
 
 
 def correction(seat: Seat) -> object:
@@ -40,10 +42,10 @@ USES: dict[str, tuple[Callable[[Seat], object], type[Exception]]] = {
     "a note": (note, AnswerError),
     "a label": (label, AnswerError),
     "a note of a correction": (correction, AnswerError),
-    "a note beside a row": (lambda seat: verdicts.discuss(seat, 0, NUL), AnswerError),
-    "a project": (lambda seat: small_project(seat.home, seat.person_id, NUL), projects.ProjectNameError),
-    "a project's new name": (lambda seat: projects.rename_project(seat, NUL, ""), projects.ProjectNameError),
-    "a description": (lambda seat: projects.rename_project(seat, "new", NUL), projects.ProjectNameError),
+    "a note beside a row": (lambda seat: disputes.discuss(seat, 0, NUL), AnswerError),
+    "a project": (lambda seat: small_project(seat.home, seat.person_id, NUL), managing.ProjectNameError),
+    "a project's new name": (lambda seat: managing.rename_project(seat, NUL, ""), managing.ProjectNameError),
+    "a description": (lambda seat: managing.rename_project(seat, "new", NUL), managing.ProjectNameError),
     "a class": (lambda seat: classes.change_classes(seat, 0, "add", [NUL]), classes.ClassError),
     "a class's new name": (
         lambda seat: classes.change_classes(seat, 0, "rename", ["ant", NUL]),
@@ -58,7 +60,7 @@ USES: dict[str, tuple[Callable[[Seat], object], type[Exception]]] = {
         lambda seat: room.groups_in_file(seat, f"class,group\nant,{NUL}\n".encode(), "groups.csv"),
         TableError,
     ),
-    "a group of people": (lambda seat: groups.make_group(seat, NUL, []), ValueError),
+    "a group of people": (lambda seat: members.make_group(seat, NUL, []), ValueError),
     "a person": (lambda seat: team.make_link(seat, NUL), team.PersonNameError),
     "a name elsewhere": (lambda seat: elsewhere.set_known_as(seat, seat.person_id, NUL), ValueError),
     "an account elsewhere": (
@@ -83,7 +85,7 @@ def test_it_is_refused_in_words_and_nothing_is_stored(
     use, error = USES[name]
     annotator(home, owner, "Ada")
     seat = Seat(home, owner, project)
-    answering.next_question(seat)
+    loop.next_question(seat)
     before = stored(home)
     with pytest.raises(error) as said:
         use(seat)

@@ -10,12 +10,15 @@ from tests.workflow.four import ask, four_class_project, left, log
 from tests.workflow.importing.test_more_rows import later, upload
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, count_entries, small_project
-from workflow import answering, classes, importing, reviewing, room, standing, undoing
+from workflow import importing
 from workflow.access import NotAllowed, NotFound
-from workflow.home import Home
+from workflow.answering import loop, room, undoing
+from workflow.answering.room import RoomError, RoomSettings
 from workflow.importing import more_rows, reading
-from workflow.room import RoomError, RoomSettings
+from workflow.projects import classes, standing
+from workflow.rows import reviewing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 FUR = {"furry": ("cat", "dog"), "insect": ("ant", "bee")}
 FILE = b"class,group\ncat,furry\ndog,furry\nant,insect\nbee,insect\n"
@@ -74,7 +77,7 @@ def test_the_question_has_the_groups_that_part_its_candidates(
     room.set_groups(seat, {**FUR, "all": ("ant", "bee", "cat", "dog")})
     assert ask(home, owner, project).groups == {"insect": ("ant", "bee"), "furry": ("cat",)}
     classes.change_classes(seat, 0, "rename", ["bee", "wasp"])
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     assert question.groups == {"insect": ("ant", "wasp"), "furry": ("cat",)}
 
@@ -83,10 +86,10 @@ def test_candidates_of_a_group_are_one_entry(home: Home, owner: int, seat: Seat,
     room.set_groups(seat, FUR)
     question = ask(home, owner, project)
     here = question.groups["insect"]
-    answering.submit_answer(seat, question.token, "among", here)
+    loop.submit_answer(seat, question.token, "among", here)
     (entry,) = log(home, project)
     assert (entry.kind, entry.labels, entry.after) == ("among", ("ant", "bee"), ("ant", "bee"))
-    assert answering.submit_answer(seat, question.token, "among", here).repeated
+    assert loop.submit_answer(seat, question.token, "among", here).repeated
     assert count_entries(home) == 1
 
 
@@ -94,18 +97,16 @@ def test_a_group_without_candidates_is_none_and_among_by_one_press(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     classes.change_classes(seat, 0, "add", ["fox"])
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     row, given = question.view.row, ["dog", "fox"]
-    saved = answering.submit_answer(
-        seat, question.token, "none", given, note="no legs seen", shown=question.shown
-    )
+    saved = loop.submit_answer(seat, question.token, "none", given, note="no legs seen", shown=question.shown)
     first, second = log(home, project)[1:]
     assert (first.kind, first.labels, first.after) == ("none", (), ("dog", "fox"))
     assert (second.kind, second.labels, second.after) == ("among", ("dog", "fox"), ("dog", "fox"))
     assert first.note == second.note == "no legs seen"
     assert (saved.kind, saved.labels) == ("among", ("dog", "fox"))
-    assert answering.submit_answer(seat, question.token, "none", given).repeated
+    assert loop.submit_answer(seat, question.token, "none", given).repeated
     assert count_entries(home) == 3
     assert left(home, owner, project, row) == ("dog", "fox")
     # One press, one undo, one redo; one line of the history.
@@ -120,12 +121,12 @@ def test_a_group_without_candidates_is_none_and_among_by_one_press(
 
 def test_of_a_group_with_candidates_these_are_meant(home: Home, owner: int, seat: Seat, project: int) -> None:
     question = ask(home, owner, project)
-    answering.submit_answer(seat, question.token, "none", ["dog", "bee", "cat"], shown=question.shown)
+    loop.submit_answer(seat, question.token, "none", ["dog", "bee", "cat"], shown=question.shown)
     (entry,) = log(home, project)
     assert (entry.kind, entry.labels, entry.after) == ("among", ("bee", "cat"), ("bee", "cat"))
-    other = answering.next_question(seat)
+    other = loop.next_question(seat)
     assert other is not None
-    answering.submit_answer(seat, other.token, "none", ["dog", "ant"], shown=other.shown)
+    loop.submit_answer(seat, other.token, "none", ["dog", "ant"], shown=other.shown)
     assert [(one.kind, one.labels) for one in log(home, project)][1:] == [("is", ("ant",))]
 
 
@@ -136,11 +137,11 @@ def test_a_group_on_a_screen_from_before_a_change_of_classes(
     version = 0
     classes.change_classes(seat, version, "add", ["fox"])
     version = classes.classes_view(seat).version
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     classes.change_classes(seat, version, "rename", ["dog", "hound"])
     classes.change_classes(seat, classes.classes_view(seat).version, "merge", ["fox", "hound"])
-    answering.submit_answer(seat, question.token, "none", ["dog", "fox"], shown=question.shown)
+    loop.submit_answer(seat, question.token, "none", ["dog", "fox"], shown=question.shown)
     said = [(one.kind, one.labels) for one in log(home, project) if one.kind in ("none", "is", "among")]
     assert said == [("none", ()), ("is", ("hound",))]
 
@@ -149,14 +150,14 @@ def test_nothing_is_stored_where_the_candidates_have_changed_since(
     home: Home, owner: int, seat: Seat, project: int
 ) -> None:
     question = ask(home, owner, project)
-    with pytest.raises(answering.StaleQuestion):
-        answering.submit_answer(seat, question.token, "none", ["dog"], shown="other candidates")
+    with pytest.raises(loop.StaleQuestion):
+        loop.submit_answer(seat, question.token, "none", ["dog"], shown="other candidates")
     assert count_entries(home) == 0
 
 
 def test_review_says_which_classes(home: Home, owner: int, seat: Seat, project: int) -> None:
     question = ask(home, owner, project)
-    answering.submit_answer(seat, question.token, "among", ["ant", "bee"])
+    loop.submit_answer(seat, question.token, "among", ["ant", "bee"])
     (line,) = reviewing.open_row(seat, question.view.row).history
     assert (line.kind, line.labels, line.after) == ("among", ("ant", "bee"), ("ant", "bee"))
 
@@ -186,7 +187,7 @@ def test_a_taxonomy_s_groups_come_with_the_table(home: Home, owner: int) -> None
     here = seat.at(importing.create(seat, "birds", checked.table, upload=upload))
     assert room.room_of(here).groups == {"Corvus": ("rook", "raven"), "Parus": ("tit",)}
     assert room.groups_of(here) == {"Corvus": ("rook", "raven")}
-    question = answering.next_question(here)
+    question = loop.next_question(here)
     assert question is not None
     assert room.groups_in_file(here, studio(), "studio.json") == room.room_of(here).groups, "or later"
 

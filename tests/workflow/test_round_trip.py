@@ -7,11 +7,11 @@ import numpy as np
 from plcore import ActiveLearner, LabelTable, Roles, read_cells
 from tests.workflow.four import ask, four_class_project
 from tests.workflow.world import file_of, opened
-from workflow import answering, undoing
-from workflow.common.log import learner_entry
-from workflow.common.log_csv import read_log
-from workflow.home import Home
+from workflow.answering import loop, undoing
+from workflow.log.columns import read_log
+from workflow.log.reading import learner_entry
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, owner: int) -> None:
@@ -20,7 +20,7 @@ def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, own
 
     def say(kind: str, *labels: str) -> int:
         question = ask(home, owner, project)
-        saved = answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
+        saved = loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
         told[" ".join((kind, *labels))] = question.view.row
         return saved.seq
 
@@ -36,7 +36,7 @@ def test_every_kind_of_answer_goes_through_log_export_and_import(home: Home, own
     undoing.redo(Seat(home, owner, project), given_again)
     undoing.undo(Seat(home, owner, project), taken_back)
     question = ask(home, owner, project)
-    answering.submit_answer(Seat(home, owner, project), question.token, "not", ["bee"], shown=question.shown)
+    loop.submit_answer(Seat(home, owner, project), question.token, "not", ["bee"], shown=question.shown)
     assert question.view.row == told["is ant"], "undo puts the row before the person again"
     wanted = {
         "is bee": "bee",

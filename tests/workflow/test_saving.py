@@ -10,18 +10,21 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import make_url, text
 
-from db import entries, lost_commits
+from db import engine, entries
 from db.engine import Database
 from plcore import LabelTable
 from tests.databases import on_postgres, on_sqlite
 from tests.postgres_proxy import Proxy, proxied
 from tests.workflow.world import annotator, answer_next, full_disk, small_project, stored, unwritable
-from workflow import answering, classes, projects, reviewing, room, saving, stopping, undoing
-from workflow.home import Home, open_home
+from workflow import saving
+from workflow.answering import loop, room, undoing
 from workflow.people import browsers, team
+from workflow.projects import classes, managing, progress
+from workflow.rows import reviewing
 from workflow.seat import Seat
-from workflow.settings import SettingsError
-from workflow.shelf import Shelf
+from workflow.server.home import Home, open_home
+from workflow.server.settings import SettingsError
+from workflow.server.shelf import Shelf
 
 Use = Callable[[Home, int, int], object]
 
@@ -29,18 +32,18 @@ Use = Callable[[Home, int, int], object]
 USES: dict[str, Use] = {
     "answer": lambda home, owner, project: answer_next(home, owner, project),
     "undo": lambda home, owner, project: undoing.undo(Seat(home, owner, project)),
-    "rename": lambda home, owner, project: projects.rename_project(Seat(home, owner, project), "new", ""),
-    "archive": lambda *where: projects.archive_project(Seat(*where)),
-    "bin": lambda *where: projects.bin_project(Seat(*where)),
-    "learner": lambda home, owner, project: projects.change_learner(
+    "rename": lambda home, owner, project: managing.rename_project(Seat(home, owner, project), "new", ""),
+    "archive": lambda *where: managing.archive_project(Seat(*where)),
+    "bin": lambda *where: managing.bin_project(Seat(*where)),
+    "learner": lambda home, owner, project: managing.change_learner(
         Seat(home, owner, project), n_neighbors=7
     ),
-    "strategy": lambda home, owner, project: projects.change_strategy(Seat(home, owner, project), "random"),
+    "strategy": lambda home, owner, project: managing.change_strategy(Seat(home, owner, project), "random"),
     "room": lambda home, owner, project: room.change_room(
         Seat(home, owner, project), room.RoomSettings("look")
     ),
-    "rules": lambda home, owner, project: stopping.change_stop_rules(
-        Seat(home, owner, project), stopping.StopRules(budget=3)
+    "rules": lambda home, owner, project: progress.change_stop_rules(
+        Seat(home, owner, project), progress.StopRules(budget=3)
     ),
     "add a class": lambda home, owner, project: classes.change_classes(
         Seat(home, owner, project), 0, "add", ["eel"]
@@ -60,7 +63,7 @@ def test_what_cannot_be_saved_is_said_and_leaves_nothing(
 ) -> None:
     annotator(home, owner, "Ada")
     answer_next(home, owner, project)
-    answering.next_question(Seat(home, owner, project))
+    loop.next_question(Seat(home, owner, project))
     before = stored(home)
     with unwritable(home), pytest.raises(saving.NotSaved, match="could not be written"):
         USES[name](home, owner, project)
@@ -76,7 +79,7 @@ def test_nothing_is_said_to_be_saved_in_a_file_that_is_not_at_its_place(
 ) -> None:
     annotator(home, owner, "Ada")
     answer_next(home, owner, project)
-    answering.next_question(Seat(home, owner, project))
+    loop.next_question(Seat(home, owner, project))
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
     before = stored(home)
     assert saving.why_nothing_is_saved(home) is None
@@ -88,7 +91,7 @@ def test_nothing_is_said_to_be_saved_in_a_file_that_is_not_at_its_place(
             USES[name](home, owner, project)
         assert saving.why_nothing_is_saved(home)
     assert stored(home) == before, "what was stored can still be read"
-    assert projects.get_project(Seat(home, owner, project)).answered == 1
+    assert managing.get_project(Seat(home, owner, project)).answered == 1
     away.rename(path)
     assert saving.why_nothing_is_saved(home) is None
     USES[name](home, owner, project)
@@ -99,7 +102,7 @@ def test_nothing_is_said_to_be_saved_in_a_file_that_is_not_at_its_place(
 def test_a_press_is_refused_in_words_where_a_connection_more_would_be_needed(home: Home, owner: int) -> None:
     """A model trained by a worker is looked for before every question, by a connection that reads."""
     project = small_project(home, owner, model="plsvc")
-    answering.next_question(Seat(home, owner, project))
+    loop.next_question(Seat(home, owner, project))
     home.shelf.slot(project).looked_at = -math.inf
     home.database._reader.dispose()
     path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
@@ -107,7 +110,7 @@ def test_a_press_is_refused_in_words_where_a_connection_more_would_be_needed(hom
     with pytest.raises(
         saving.NotSaved, match=r"deleted or moved away .*Nothing was stored\. Fix: put the right file"
     ):
-        answering.next_question(Seat(home, owner, project))
+        loop.next_question(Seat(home, owner, project))
     away.rename(path)
     assert answer_next(home, owner, project)
 
@@ -144,7 +147,7 @@ def test_a_file_that_was_overwritten_is_said(home: Home, owner: int, project: in
     home.database.close()  # all that was stored is in the file itself
     answer_next(home, owner, project)
     home.database.close()
-    answering.next_question(Seat(home, owner, project))
+    loop.next_question(Seat(home, owner, project))
     path = home.settings.home / "winnow.sqlite3"
     path.write_bytes(b"x" * path.stat().st_size)
     with pytest.raises(
@@ -154,12 +157,12 @@ def test_a_file_that_was_overwritten_is_said(home: Home, owner: int, project: in
 
 
 def test_restoring_signing_in_and_out_say_it_too(home: Home, owner: int, project: int) -> None:
-    projects.archive_project(Seat(home, owner, project))
+    managing.archive_project(Seat(home, owner, project))
     link = team.make_link(Seat(home, owner), "Ada")
     signed_in = team.redeem_link(home, team.make_link(Seat(home, owner), "Bob"))
     with unwritable(home):
         for use in (
-            lambda: projects.restore_project(Seat(home, owner, project)),
+            lambda: managing.restore_project(Seat(home, owner, project)),
             lambda: team.redeem_link(home, link),
             lambda: browsers.sign_out(home, signed_in),
         ):
@@ -182,7 +185,7 @@ def test_a_project_is_not_half_made(home: Home, owner: int, monkeypatch: pytest.
         late.setattr(Home, "store_table", store_and_fill)
         with pytest.raises(saving.NotSaved, match="database could not be written"):
             small_project(home, owner, "other")
-    assert projects.list_projects(Seat(home, owner)) == []
+    assert managing.list_projects(Seat(home, owner)) == []
 
 
 @on_postgres
@@ -213,7 +216,7 @@ def test_a_full_disk_under_the_tables_is_said_and_makes_no_project(home: Home, o
     with full_disk(), pytest.raises(saving.NotSaved, match=r"data folder \(File too large\)"):
         small_project(home, owner, "other")
     assert not list(home.tables_dir.iterdir()), "no half of a file is left"
-    assert projects.list_projects(Seat(home, owner)) == []
+    assert managing.list_projects(Seat(home, owner)) == []
     assert small_project(home, owner, "other")
 
 
@@ -229,7 +232,7 @@ def test_a_change_of_classes_that_is_stored_is_not_said_to_have_failed(
 
 
 def test_there_is_one_such_refusal() -> None:
-    assert answering.NotSaved is reviewing.NotSaved is saving.NotSaved
+    assert loop.NotSaved is reviewing.NotSaved is saving.NotSaved
 
 
 @on_sqlite
@@ -244,15 +247,15 @@ def test_what_was_learnt_from_a_file_is_not_kept_for_another_one(
         answer_next(home, owner, project)
     elsewhere = replace(home, database=Database(f"sqlite:///{copy}"), shelf=Shelf())
     for _ in range(5):
-        question = answering.next_question(Seat(elsewhere, owner, project))
-        answering.submit_answer(Seat(elsewhere, owner, project), question.token, "unsure")
+        question = loop.next_question(Seat(elsewhere, owner, project))
+        loop.submit_answer(Seat(elsewhere, owner, project), question.token, "unsure")
     elsewhere.database.close()
     path.rename(home.settings.home / "away")
     with pytest.raises(saving.NotSaved, match="deleted or moved away"):
         answer_next(home, owner, project)
     copy.rename(path)
     assert answer_next(home, owner, project), "it is the same database, with at least as many changes"
-    assert projects.get_project(seat).answered == 1
+    assert managing.get_project(seat).answered == 1
     assert home.database.times_replaced == 1
 
 
@@ -313,7 +316,7 @@ def test_what_is_stored_though_the_connection_was_lost_is_not_said_to_have_faile
 ) -> None:
     annotator(home, owner, "Ada")
     answer_next(home, owner, project)
-    answering.next_question(Seat(behind, owner, project))
+    loop.next_question(Seat(behind, owner, project))
     before = stored(home)
     proxy.cuts = "before"
     with pytest.raises(saving.NotSaved, match=r"connection to PostgreSQL was lost\. Nothing was stored"):
@@ -336,18 +339,18 @@ def test_where_nobody_knows_it_is_said_and_an_answer_is_stored_once_all_the_same
     how: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lost_commits, "PATIENCE", 0.0)
-    question = answering.next_question(Seat(behind, owner, project))
+    monkeypatch.setattr(engine, "PATIENCE", 0.0)
+    question = loop.next_question(Seat(behind, owner, project))
     proxy.cuts, proxy.closed = how, True
     words = "not known whether it was stored: look before you do it again"
     with pytest.raises(saving.NotSaved, match=words) as said:
-        answering.submit_answer(Seat(behind, owner, project), question.token, "is", [question.choices[0]])
+        loop.submit_answer(Seat(behind, owner, project), question.token, "is", [question.choices[0]])
     assert "Nothing was stored" not in str(said.value)
     proxy.closed = False
-    again = answering.submit_answer(Seat(behind, owner, project), question.token, "is", [question.choices[0]])
+    again = loop.submit_answer(Seat(behind, owner, project), question.token, "is", [question.choices[0]])
     assert again.repeated == (how == "after")
-    assert projects.get_project(Seat(home, owner, project)).answered == 1
+    assert managing.get_project(Seat(home, owner, project)).answered == 1
     proxy.cuts, proxy.closed, proxy.times = how, True, 0
     with pytest.raises(saving.NotSaved, match=words):
-        projects.rename_project(Seat(behind, owner, project), "new", "")
-    assert projects.get_project(Seat(home, owner, project)).name == ("small" if how == "before" else "new")
+        managing.rename_project(Seat(behind, owner, project), "new", "")
+    assert managing.get_project(Seat(home, owner, project)).name == ("small" if how == "before" else "new")

@@ -15,17 +15,19 @@ from plcore.loop import Place
 from tests.databases import on_postgres
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from tests.workflow.world import annotator, small_project, unwritable
-from workflow import kinds, projects, room
+from workflow import kinds
 from workflow.access import NotAllowed, NotFound, Right
-from workflow.answering import StaleQuestion
-from workflow.common.turn import Turn
-from workflow.home import Home, open_home
+from workflow.answering import room
+from workflow.answering.loop import StaleQuestion
+from workflow.answering.room import RoomSettings
+from workflow.answering.turn import Turn
 from workflow.kinds import KINDS
-from workflow.outgoing import verifying
+from workflow.log import verifying
 from workflow.people import team
-from workflow.room import RoomSettings
+from workflow.projects import managing
 from workflow.saving import NotSaved
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 Way = Callable[[Seat], AbstractContextManager[Any]]
 
@@ -89,9 +91,9 @@ def test_strangers_come_in_nowhere(seat: Seat, ada: Seat, way: str, who: str) ->
 @pytest.mark.parametrize("where", ["unknown", "archived", "in the bin", "archived and in the bin"])
 def test_a_project_not_in_use_is_opened_by_its_owner_anywhere_alone(seat: Seat, way: str, where: str) -> None:
     if "archived" in where:
-        projects.archive_project(seat)
+        managing.archive_project(seat)
     if "bin" in where:
-        projects.bin_project(seat)
+        managing.bin_project(seat)
     there = Seat(seat.home, seat.person_id, 99) if where == "unknown" else seat
     if way == "owning anywhere, as owner" and where != "unknown":
         with EVERY[way](there) as inside:
@@ -165,7 +167,7 @@ def test_the_same_learner_serves_everybody_until_the_settings_are_others(seat: S
     with seat.learner() as one, ada.learner() as other:
         assert one.learner is other.learner
         first = one.learner
-    projects.change_learner(seat, strategy="random")
+    managing.change_learner(seat, strategy="random")
     with seat.learner() as opened:
         assert opened.learner is not first
         assert opened.learner.settings.strategy == "random"
@@ -188,16 +190,16 @@ def test_of_two_owners_who_change_a_project_at_once_neither_undoes_what_the_othe
     def changed(*given: Any) -> Any:
         if seats:
             with suppress(NotSaved):  # it is not its turn
-                projects.change_learner(seats.pop(), model="clpl")
+                managing.change_learner(seats.pop(), model="clpl")
         return real(*given)
 
     monkeypatch.setattr(kinds, "changed_settings", changed)
     try:
-        projects.change_learner(Seat(home, owner, project), strategy="random")
+        managing.change_learner(Seat(home, owner, project), strategy="random")
         assert verifying.verify_project(Seat(home, owner, project)), "log and settings name one model"
-        projects.change_learner(Seat(other, owner, project), model="clpl")
+        managing.change_learner(Seat(other, owner, project), model="clpl")
     finally:
         other.close()
-    now = projects.learner_settings(Seat(home, owner, project))
+    now = managing.learner_settings(Seat(home, owner, project))
     assert (now["model"], now["strategy"]) == ("clpl", "random")
     assert verifying.verify_project(Seat(home, owner, project))

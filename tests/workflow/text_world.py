@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from plcore import LabelTable, LearnerSettings, Roles
-from workflow import projects
-from workflow.home import Home
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 TOPICS = {
     "birds": ["feather", "wing", "nest", "egg"],
@@ -36,4 +36,4 @@ def text_project(home: Home, owner: int, name: str = "texts", **settings: object
     roles = Roles(candidates="candidates", id="id", truth="truth", text="text")
     table = LabelTable.from_frame(text_frame(), roles)
     given = {"truth_role": "hidden", "n_neighbors": 4, "seed": 1, **settings}
-    return projects.create_project(Seat(home, owner), name, table, LearnerSettings(**given))  # type: ignore[arg-type]
+    return managing.create_project(Seat(home, owner), name, table, LearnerSettings(**given))  # type: ignore[arg-type]

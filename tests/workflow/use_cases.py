@@ -15,41 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from db import groups as stored_groups
+from db import members as stored_groups
 from db import people as stored_people
 from db import projects as stored_projects
-from db import snapshots as stored_snapshots
-from db.projects import NoSuchProjectError
-from db.snapshots import StoredSnapshot
+from db import projects as stored_snapshots
+from db.projects import NoSuchProjectError, StoredSnapshot
 from plcore import LabelTable
 from plcore.loop import StopRules
 from plcore.tables import with_rows
 from plcore.tables.encoders.encoding import Encoded
 from tests.workflow.kind_worlds import KindWorld
-from workflow import (
-    answering,
-    classes,
-    demos,
-    exporting,
-    importing,
-    media,
-    oracle,
-    progress,
-    projects,
-    queue,
-    reviewing,
-    room,
-    standing,
-    stopping,
-    training,
-    undoing,
-)
-from workflow import instance_map as maps
+from workflow import demos, importing
 from workflow.access import Right
-from workflow.common.found import Search
-from workflow.common.log import read_class_changes
-from workflow.demos import tours
-from workflow.home import Home
+from workflow.answering import batches, loop, oracle, press, room, undoing
+from workflow.answering.room import RoomSettings
+from workflow.backups import one_project, owners
+from workflow.demos import making
+from workflow.exporting import files, for_programs, snapshots
+from workflow.files import media, spectrograms
 from workflow.importing import (
     arrivals,
     crowd,
@@ -62,40 +45,36 @@ from workflow.importing import (
 )
 from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
-from workflow.media import spectrograms
-from workflow.models import choosing, showing
-from workflow.outgoing import for_programs, snapshots, verifying
-from workflow.outgoing.backups import one_project, owners
+from workflow.log import verifying
+from workflow.log.reading import read_class_changes
+from workflow.models import choosing, showing, training
 from workflow.people import (
     aside,
     audited,
-    batches,
     browsers,
     disputes,
     elsewhere,
     examples,
     figures,
     goals,
-    groups,
     members,
-    overview,
     passwords,
-    pausing,
-    pressing,
     qualification,
-    qualifying,
     team,
     tokens,
-    verdicts,
 )
-from workflow.room import RoomSettings
+from workflow.projects import classes, managing, progress, standing
+from workflow.rows import instance_map as maps
+from workflow.rows import queue, reviewing
+from workflow.rows.finding import Search
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def prepared_key(seat: Seat) -> str:
     """Of a file that was written for them."""
-    key = exporting.prepare(seat, exporting.ExportChoice(), "small")
-    exporting.wait(seat, key)
+    key = files.prepare(seat, files.ExportChoice(), "small")
+    files.wait(seat, key)
     return key
 
 
@@ -105,7 +84,7 @@ def a_snapshot(seat: Seat) -> str:
     with suppress(NoSuchProjectError), seat.home.database.write() as session:
         settings = stored_projects.get(session, seat.project_id or 0).settings
         new = StoredSnapshot(name, 0, datetime.now(UTC), 1, settings, None, "a", "b")
-        stored_snapshots.add(session, seat.project_id or 0, new)
+        stored_snapshots.add_snapshot(session, seat.project_id or 0, new)
     return name
 
 
@@ -197,7 +176,7 @@ def group(seat: Seat) -> int:
     """A group with the guest in it; stored without asking anybody."""
     person = guest(seat)
     with seat.home.database.write() as session:
-        known = stored_groups.listed(session)
+        known = stored_groups.list_groups(session)
         return known[0].id if known else stored_groups.add(session, "Guests", [person], datetime.now(UTC))
 
 
@@ -219,49 +198,49 @@ SEE: dict[str, UseCase] = {
     "for_programs.figures_of": lambda seat, _world, _row: for_programs.figures_of(seat),
     "progress.read_progress": lambda seat, _world, _row: progress.read_progress(seat),
     "progress.watched": lambda seat, _world, _row: progress.watched(seat),
-    "stopping.stop_view": lambda seat, _world, _row: stopping.stop_view(seat),
-    "finding.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
-    "finding.small_addresses": lambda seat, _world, row: media.small_addresses(seat, [row]),
-    "finding.row_of": lambda seat, _world, row: media.row_of(seat, row),
-    "finding.first_words": lambda seat, _world, row: media.first_words(seat, [row]),
+    "progress.stop_view": lambda seat, _world, _row: progress.stop_view(seat),
+    "media.small_pictures": lambda seat, _world, row: media.small_pictures(seat, [row]),
+    "media.small_addresses": lambda seat, _world, row: media.small_addresses(seat, [row]),
+    "media.row_of": lambda seat, _world, row: media.row_of(seat, row),
+    "media.first_words": lambda seat, _world, row: media.first_words(seat, [row]),
     "instance_map.is_waited_for": lambda seat, _world, _row: maps.is_waited_for(seat),
     "instance_map.instance_map": lambda seat, _world, _row: maps.instance_map(seat),
     "room.room_of": lambda seat, _world, _row: room.room_of(seat),
     "room.class_names": lambda seat, _world, _row: room.class_names(seat),
     "room.groups_of": lambda seat, _world, _row: room.groups_of(seat),
-    "projects.get_project": lambda seat, _world, _row: projects.get_project(seat),
+    "managing.get_project": lambda seat, _world, _row: managing.get_project(seat),
     "oracle.can_answer": lambda seat, _world, _row: oracle.can_answer(seat),
     "training.training_state": lambda seat, _world, _row: training.training_state(seat),
     "members.rights_of": lambda seat, _world, _row: members.rights_of(seat),
     "showing.model_story": lambda seat, _world, _row: showing.model_story(seat),
     "showing.running_now": lambda seat, _world, _row: showing.running_now(seat),
-    "tours.ended": lambda seat, _world, _row: tours.ended(seat),
-    "tours.end": lambda seat, _world, _row: tours.end(seat),
+    "making.ended": lambda seat, _world, _row: making.ended(seat),
+    "making.end": lambda seat, _world, _row: making.end(seat),
     "showing.watched": lambda seat, _world, _row: showing.watched(seat),
 }
 ANSWER: dict[str, UseCase] = {
     "for_programs.question_for": lambda seat, _world, _row: for_programs.question_for(seat),
     "figures.log_seq": lambda seat, _world, _row: figures.log_seq(seat),
     "figures.mine": lambda seat, _world, _row: figures.mine(seat),
-    "answering.leave": lambda seat, _world, _row: answering.leave(seat),
+    "loop.leave": lambda seat, _world, _row: loop.leave(seat),
     "standing.last_ten": lambda seat, _world, _row: standing.last_ten(seat),
     "goals.day": lambda seat, _world, _row: goals.day(seat, "UTC"),
     "goals.set_goal": lambda seat, _world, _row: goals.set_goal(seat, goals.Goal(40)),
     "goals.note_reached": lambda seat, _world, _row: goals.note_reached(seat, "2026-03-01"),
-    "pausing.pause": lambda seat, _world, _row: pausing.pause(seat, "1.1.1"),
-    "pausing.go_on": lambda seat, _world, _row: pausing.go_on(seat),
+    "loop.pause": lambda seat, _world, _row: loop.pause(seat, "1.1.1"),
+    "loop.go_on": lambda seat, _world, _row: loop.go_on(seat),
     "examples.class_examples": lambda seat, _world, _row: examples.class_examples(seat),
-    "qualifying.now": lambda seat, _world, _row: qualifying.now(seat),
-    "qualifying.begin": lambda seat, _world, _row: qualifying.begin(seat),
-    "qualifying.judge": lambda seat, _world, _row: qualifying.judge(seat, "qualification.1.1", "ant"),
-    "answering.similar_rows": lambda seat, _world, _row: answering.similar_rows(seat, "1.1.1"),
-    "answering.next_question": lambda seat, _world, _row: answering.next_question(seat),
-    "answering.get_ready": lambda seat, _world, _row: answering.get_ready(seat),
+    "qualification.now": lambda seat, _world, _row: qualification.now(seat),
+    "qualification.begin": lambda seat, _world, _row: qualification.begin(seat),
+    "qualification.judge": lambda seat, _world, _row: qualification.judge(seat, "qualification.1.1", "ant"),
+    "loop.similar_rows": lambda seat, _world, _row: loop.similar_rows(seat, "1.1.1"),
+    "loop.next_question": lambda seat, _world, _row: loop.next_question(seat),
+    "loop.get_ready": lambda seat, _world, _row: loop.get_ready(seat),
     "instance_map.ask_row": lambda seat, _world, row: maps.ask_row(seat, row),
-    "answering.ask_next": lambda seat, _world, row: answering.ask_next(seat, row),
-    "pressing.press": lambda seat, _world, _row: pressing.press(seat, "1.1.1", "skip"),
-    "pressing.now": lambda seat, _world, _row: pressing.now(seat, "UTC"),
-    "answering.submit_answer": lambda seat, _world, _row: answering.submit_answer(seat, "1.1.1", "skip"),
+    "loop.ask_next": lambda seat, _world, row: loop.ask_next(seat, row),
+    "press.press": lambda seat, _world, _row: press.press(seat, "1.1.1", "skip"),
+    "press.now": lambda seat, _world, _row: press.now(seat, "UTC"),
+    "loop.submit_answer": lambda seat, _world, _row: loop.submit_answer(seat, "1.1.1", "skip"),
     "batches.next_batch": lambda seat, _world, _row: batches.next_batch(seat),
     "batches.choose_batch": lambda seat, _world, row: batches.choose_batch(seat, [row], "ant"),
     "batches.labels_for": lambda seat, _world, row: batches.labels_for(seat, [row]),
@@ -285,8 +264,8 @@ REVIEW: dict[str, UseCase] = {
     "disputes.list_disputes": lambda seat, _world, _row: disputes.list_disputes(seat),
     "disputes.count_open": lambda seat, _world, _row: disputes.count_open(seat),
     "disputes.open_dispute": lambda seat, _world, row: disputes.open_dispute(seat, row),
-    "verdicts.settle": lambda seat, _world, row: verdicts.settle(seat, row, "1.1.1"),
-    "verdicts.discuss": lambda seat, _world, row: verdicts.discuss(seat, row, "The tail is hidden."),
+    "disputes.settle": lambda seat, _world, row: disputes.settle(seat, row, "1.1.1"),
+    "disputes.discuss": lambda seat, _world, row: disputes.discuss(seat, row, "The tail is hidden."),
     "figures.team": lambda seat, _world, _row: figures.team(seat),
     "figures.confusion": lambda seat, _world, _row: figures.confusion(seat, seat.person_id),
     "reviewing.scores": lambda seat, _world, _row: reviewing.scores(seat, 0.5),
@@ -298,28 +277,26 @@ OWN: dict[str, UseCase] = {
     "for_programs.log_since": lambda seat, _world, _row: for_programs.log_since(seat, 0, 9),
     "for_programs.predictions_of": lambda seat, _world, row: for_programs.predictions_of(seat, row, 1),
     "for_programs.file_of": lambda seat, _world, _row: for_programs.file_of(
-        seat, exporting.ExportChoice()
+        seat, files.ExportChoice()
     ).content.close(),
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
     "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),
     "queue.queue_rows": lambda seat, _world, _row: queue.queue_rows(seat),
     "queue.queue_csv": lambda seat, _world, _row: queue.queue_csv(seat),
-    "exporting.export_view": lambda seat, _world, _row: exporting.export_view(seat, 3),
-    "exporting.prepare": lambda seat, _world, _row: exporting.prepare(
-        seat, exporting.ExportChoice(), "small"
-    ),
-    "exporting.prepared": lambda seat, _world, _row: exporting.prepared(seat),
-    "exporting.wait": lambda seat, _world, _row: exporting.wait(seat, "key"),
-    "exporting.remove": lambda seat, _world, _row: exporting.remove(seat, "key"),
-    "exporting.find": lambda seat, _world, _row: exporting.find(seat, prepared_key(seat)),
-    "exporting.take": lambda seat, _world, _row: exporting.take(seat, exporting.ExportChoice()),
-    "exporting.file_for": lambda seat, _world, _row: exporting.file_for(seat, "birds.csv"),
+    "files.export_view": lambda seat, _world, _row: files.export_view(seat, 3),
+    "files.prepare": lambda seat, _world, _row: files.prepare(seat, files.ExportChoice(), "small"),
+    "files.prepared": lambda seat, _world, _row: files.prepared(seat),
+    "files.wait": lambda seat, _world, _row: files.wait(seat, "key"),
+    "files.remove": lambda seat, _world, _row: files.remove(seat, "key"),
+    "files.find": lambda seat, _world, _row: files.find(seat, prepared_key(seat)),
+    "files.take": lambda seat, _world, _row: files.take(seat, files.ExportChoice()),
+    "files.file_for": lambda seat, _world, _row: files.file_for(seat, "birds.csv"),
     "snapshots.list_snapshots": lambda seat, _world, _row: snapshots.list_snapshots(seat),
     "snapshots.make_snapshot": lambda seat, _world, _row: snapshots.make_snapshot(seat, "first"),
     "snapshots.check_snapshot": lambda seat, _world, _row: snapshots.check_snapshot(seat, a_snapshot(seat)),
     "verifying.verify_project": lambda seat, _world, _row: verifying.verify_project(seat),
-    "stopping.change_stop_rules": lambda seat, _world, _row: stopping.change_stop_rules(seat, StopRules()),
+    "progress.change_stop_rules": lambda seat, _world, _row: progress.change_stop_rules(seat, StopRules()),
     "room.shortlists_of": lambda seat, _world, _row: room.shortlists_of(seat),
     "room.change_room": lambda seat, _world, _row: room.change_room(seat, RoomSettings("new")),
     "room.forms_of": lambda seat, _world, _row: room.forms_of(seat),
@@ -341,10 +318,10 @@ OWN: dict[str, UseCase] = {
     "encoding_requests.ask": lambda seat, _world, _row: encoding_requests.ask(seat, folder(seat.home)),
     "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
-    "projects.learner_settings": lambda seat, _world, _row: projects.learner_settings(seat),
-    "projects.change_learner": lambda seat, world, _row: projects.change_learner(seat, **world.CHANGE),
-    "projects.change_strategy": lambda seat, _world, _row: projects.change_strategy(seat, "random"),
-    "projects.rename_project": lambda seat, _world, _row: projects.rename_project(seat, "renamed", ""),
+    "managing.learner_settings": lambda seat, _world, _row: managing.learner_settings(seat),
+    "managing.change_learner": lambda seat, world, _row: managing.change_learner(seat, **world.CHANGE),
+    "managing.change_strategy": lambda seat, _world, _row: managing.change_strategy(seat, "random"),
+    "managing.rename_project": lambda seat, _world, _row: managing.rename_project(seat, "renamed", ""),
     "more_rows.read_embeddings": lambda seat, _world, _row: more_rows.read_embeddings(
         seat, table_now(seat)[0], np.zeros((table_now(seat)[1], 3), dtype=np.float32)
     ),
@@ -370,13 +347,13 @@ OWN: dict[str, UseCase] = {
     ),
 }
 OWN_ANYWHERE: dict[str, UseCase] = {
-    "projects.archive_project": lambda seat, _world, _row: projects.archive_project(seat),
-    "projects.bin_project": lambda seat, _world, _row: projects.bin_project(seat),
-    "projects.restore_project": lambda seat, _world, _row: projects.restore_project(seat),
+    "managing.archive_project": lambda seat, _world, _row: managing.archive_project(seat),
+    "managing.bin_project": lambda seat, _world, _row: managing.bin_project(seat),
+    "managing.restore_project": lambda seat, _world, _row: managing.restore_project(seat),
 }
 """The owner's, also of a project that is archived or in the bin."""
 AT_NO_PROJECT: dict[str, UseCase] = {
-    "projects.list_projects": lambda seat, _world, _row: projects.list_projects(seat),
+    "managing.list_projects": lambda seat, _world, _row: managing.list_projects(seat),
     "progress.at_a_glance": lambda seat, _world, _row: progress.at_a_glance(seat),
     "browsers.my_browsers": lambda seat, _world, _row: browsers.my_browsers(seat),
     "browsers.end_my_browser": lambda seat, _world, _row: browsers.end_my_browser(seat, 99),
@@ -387,11 +364,11 @@ AT_NO_PROJECT: dict[str, UseCase] = {
     "passwords.has_password": lambda seat, _world, _row: passwords.has_password(seat),
     "passwords.set_password": lambda seat, _world, _row: passwords.set_password(seat, "four plain words"),
     "team.get_person": lambda seat, _world, _row: team.get_person(seat),
-    "finding.find": lambda seat, _world, _row: media.find(seat, "a" * 64 + ".png"),
+    "media.find": lambda seat, _world, _row: media.find(seat, "a" * 64 + ".png"),
     "spectrograms.kept": lambda seat, _world, _row: spectrograms.kept(seat, "a" * 64 + ".wav", PICTURE),
     "spectrograms.draw": lambda seat, _world, _row: spectrograms.draw(seat, "a" * 64 + ".wav", PICTURE),
-    "finding.find_small": lambda seat, _world, _row: media.find_small(seat, "a" * 64 + ".png"),
-    "projects.put_away": lambda seat, _world, _row: projects.put_away(seat),
+    "media.find_small": lambda seat, _world, _row: media.find_small(seat, "a" * 64 + ".png"),
+    "managing.put_away": lambda seat, _world, _row: managing.put_away(seat),
     "members.count_projects": lambda seat, _world, _row: members.count_projects(seat),
     "members.may_upload": lambda seat, _world, _row: members.may_upload(seat),
 }
@@ -405,7 +382,7 @@ OWN_SOMEWHERE: dict[str, UseCase] = {
 """For owners of this Winnow and of any project: what they send is theirs alone."""
 OWN_WINNOW: dict[str, UseCase] = {
     "uploads.check_new": lambda seat, _world, _row: importing.check_new(seat, "new"),
-    "projects.create_project": lambda seat, world, _row: projects.create_project(seat, "new", world.table()),
+    "managing.create_project": lambda seat, world, _row: managing.create_project(seat, "new", world.table()),
     "uploads.made_before": lambda seat, _world, _row: importing.made_before(
         seat, importing.read_upload(b"id,labels\n1,a|b\n")
     ),
@@ -419,7 +396,7 @@ OWN_WINNOW: dict[str, UseCase] = {
     "browsers.end_browser": lambda seat, _world, _row: browsers.end_browser(seat, 1, 1),
     "passwords.clear_password": lambda seat, _world, _row: passwords.clear_password(seat, 1),
     "elsewhere.set_known_as": lambda seat, _world, _row: elsewhere.set_known_as(seat, 1, "root"),
-    "overview.overview": lambda seat, _world, _row: overview.overview(seat),
+    "team.overview": lambda seat, _world, _row: team.overview(seat),
     "audited.audit_lines": lambda seat, _world, _row: audited.audit_lines(seat, audited.EventFilter()),
     "audited.audit_csv": lambda seat, _world, _row: audited.audit_csv(seat, audited.EventFilter()),
     "owners.overview": lambda seat, _world, _row: owners.overview(seat),
@@ -435,10 +412,10 @@ OWN_WINNOW: dict[str, UseCase] = {
     "team.make_link": lambda seat, _world, _row: team.make_link(seat, "Zoe"),
     "team.disable_person": lambda seat, _world, _row: team.disable_person(seat, seat.person_id + 50),
     "members.share": lambda seat, _world, _row: members.share(seat, "Guest", [], "viewer"),
-    "groups.list_groups": lambda seat, _world, _row: groups.list_groups(seat),
-    "groups.make_group": lambda seat, _world, _row: groups.make_group(seat, "Experts", []),
-    "groups.change_group": lambda seat, _world, _row: groups.change_group(seat, group(seat), "Others", []),
-    "groups.remove_group": lambda seat, _world, _row: groups.remove_group(seat, group(seat)),
+    "members.list_groups": lambda seat, _world, _row: members.list_groups(seat),
+    "members.make_group": lambda seat, _world, _row: members.make_group(seat, "Experts", []),
+    "members.change_group": lambda seat, _world, _row: members.change_group(seat, group(seat), "Others", []),
+    "members.remove_group": lambda seat, _world, _row: members.remove_group(seat, group(seat)),
 }
 """For owners of this Winnow."""
 BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
@@ -448,7 +425,7 @@ BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {
     Right.OWN: {**OWN, **OWN_ANYWHERE},
 }
 """Those at a project."""
-ASKED_WITHIN = {"answering.show_again", "said.read_said", "past.open_as_of", "past.open_past"}
+ASKED_WITHIN = {"loop.show_again", "figures.read_said", "past.open_as_of", "past.open_past"}
 """Parts of other use cases, which ask for the right."""
 NOTES = {
     "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",
@@ -458,14 +435,14 @@ NOTES = {
     "reviewing.find": "who does not review finds their own answers alone",
     "reviewing.open_row": "who does not review opens rows they have answered, with their own part of the history",
     "reviewing.correct": "who does not review corrects rows they have answered",
-    "projects.list_projects": "those that the person is a member of",
+    "managing.list_projects": "those that the person is a member of",
     "progress.at_a_glance": "of those that the person is a member of",
-    "projects.put_away": "those that the person owns",
+    "managing.put_away": "those that the person owns",
     "members.count_projects": "those that the person is a member of",
     "members.rights_of": "at no project: what the person may do in any",
     **dict.fromkeys(OWN_SOMEWHERE, "owners of any project, too: their own files"),
-    "finding.find": "files of projects that the person is a member of; of others as of files that do not exist",
-    "finding.find_small": "as finding.find",
+    "media.find": "files of projects that the person is a member of; of others as of files that do not exist",
+    "media.find_small": "as finding.find",
     "spectrograms.kept": "as finding.find",
     "spectrograms.draw": "as finding.find",
 }

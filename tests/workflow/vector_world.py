@@ -9,11 +9,12 @@ import pandas as pd
 
 from plcore import LabelTable, Roles
 from plcore.loop.label_vectors.settings import LabelVectorSettings
-from workflow import answering, projects
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.kinds.label_vectors.showing import ShownVector
+from workflow.projects import managing
+from workflow.projects.standing import Saved
 from workflow.seat import Seat
-from workflow.standing import Saved
+from workflow.server.home import Home
 
 LABELS = ("beach", "city", "field", "forest", "sunset")
 NUMBERS = ("w", "x", "y", "z")
@@ -48,7 +49,7 @@ def vector_table() -> LabelTable:
 
 def vector_project(home: Home, owner: int, name: str = "scenes", **settings: object) -> int:
     made = LabelVectorSettings(**{"refresh_every": 3, **settings})  # type: ignore[arg-type]
-    return projects.create_project(Seat(home, owner), name, vector_table(), made)
+    return managing.create_project(Seat(home, owner), name, vector_table(), made)
 
 
 @cache
@@ -60,12 +61,12 @@ def true_labels(row: int) -> frozenset[str]:
 
 def answer_truly(home: Home, person: int, project: int, question: ShownVector | None = None) -> Saved:
     """Answer this question, or the person's next one, with the truth."""
-    question = question or answering.next_question(Seat(home, person, project))
+    question = question or loop.next_question(Seat(home, person, project))
     assert question is not None
     right = true_labels(question.view.row)
     if question.label is None:
-        return answering.submit_answer(
+        return loop.submit_answer(
             Seat(home, person, project), question.token, "labels", sorted(right), shown=question.shown
         )
     kind = "yes" if question.label in right else "no"
-    return answering.submit_answer(Seat(home, person, project), question.token, kind, shown=question.shown)
+    return loop.submit_answer(Seat(home, person, project), question.token, kind, shown=question.shown)

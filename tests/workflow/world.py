@@ -16,12 +16,15 @@ from sqlalchemy import select, text
 from db import projects as stored_projects
 from db.base import Base
 from plcore import LabelTable, LearnerSettings, Roles, read_cells
-from workflow import answering, exporting, progress, projects, queue, standing
-from workflow.home import Home
+from workflow.answering import loop
+from workflow.exporting import files
+from workflow.exporting.as_of import AsOf
 from workflow.kinds.one_label import training
-from workflow.outgoing.as_of import AsOf
 from workflow.people import browsers, members, team
+from workflow.projects import managing, progress, standing
+from workflow.rows import queue
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def small_frame(n: int = 60, seed: int = 3) -> pd.DataFrame:
@@ -56,7 +59,7 @@ def small_table(n: int = 60) -> LabelTable:
 
 
 def small_project(home: Home, owner: int, name: str = "small", **settings: object) -> int:
-    return projects.create_project(
+    return managing.create_project(
         Seat(home, owner), name, small_table(), LearnerSettings(n_neighbors=4, **settings)
     )  # type: ignore[arg-type]
 
@@ -72,17 +75,15 @@ def somebody(home: Home, owner: int, name: str) -> int:
 def annotator(home: Home, owner: int, name: str, role: str = "annotator") -> int:
     """A signed-in person of this name, with this role in every project there is by now."""
     person = somebody(home, owner, name)
-    known = [one.id for one in projects.list_projects(Seat(home, owner))]
+    known = [one.id for one in managing.list_projects(Seat(home, owner))]
     members.share(Seat(home, owner), name, known, role)
     return person
 
 
 def answer_next(home: Home, person: int, project: int, choice: int = 0) -> standing.Saved:
-    question = answering.next_question(Seat(home, person, project))
+    question = loop.next_question(Seat(home, person, project))
     assert question is not None
-    return answering.submit_answer(
-        Seat(home, person, project), question.token, "is", [question.choices[choice]]
-    )
+    return loop.submit_answer(Seat(home, person, project), question.token, "is", [question.choices[choice]])
 
 
 def count_entries(home: Home) -> int:
@@ -145,7 +146,7 @@ def stored(home: Home) -> dict[str, list[tuple[object, ...]]]:
 
 def counts_agreed(home: Home, person: int, project: int) -> tuple[int, int]:
     """(answered, left) as Home has it, which Annotate, Progress and the queue have too."""
-    summary = projects.get_project(Seat(home, person, project))
+    summary = managing.get_project(Seat(home, person, project))
     now = standing.standing(Seat(home, person, project))
     view = progress.read_progress(Seat(home, person, project))
     shown = queue.list_queue(Seat(home, person, project))
@@ -167,15 +168,13 @@ def opened(home: Home, person: int, project: int) -> Iterator[Any]:
 def file_of(
     seat: Seat,
     name: str = "csv",
-    rows: str = exporting.ALL,
-    above: float = exporting.ABOVE,
+    rows: str = files.ALL,
+    above: float = files.ABOVE,
     as_of: AsOf | None = None,
 ) -> bytes:
     """A file that the project gives out."""
     file = io.BytesIO()
-    exporting.take(seat, exporting.ExportChoice(name, rows, above, as_of=as_of)).write(
-        file, lambda _done: None
-    )
+    files.take(seat, files.ExportChoice(name, rows, above, as_of=as_of)).write(file, lambda _done: None)
     return file.getvalue()
 
 

@@ -19,15 +19,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.api.shapes import ToldProblem
 from web.guard import PERSON_HEADER
+from web.packed import has_too_many_parts
 from web.problems import no_call, problem
-from web.readable import has_too_many_parts
 from workflow.access import NotAllowed, NotFound
-from workflow.answering import AnswerError, StaleQuestion
-from workflow.home import home
+from workflow.answering.loop import AnswerError, StaleQuestion
 from workflow.importing import CannotLearn, LongLine, TableError
 from workflow.importing.more_rows import RowsError
 from workflow.saving import STORE_FAULTS, NotSaved, words_for_fault
 from workflow.seat import Seat
+from workflow.server.home import home
 
 Given = TypeVar("Given")
 

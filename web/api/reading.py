@@ -8,7 +8,7 @@ from typing import Annotated, BinaryIO, Literal
 from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from web import media as kept
+from web import downloads
 from web.api.calls import REFUSALS, AnySeat, SeatAt, done, done_at_length, told
 from web.api.shapes import (
     Figures,
@@ -22,9 +22,9 @@ from web.api.shapes import (
     ToldRows,
 )
 from web.problems import problem
-from workflow import exporting, projects
-from workflow.outgoing import for_programs
-from workflow.projects import ProjectSummary
+from workflow.exporting import files, for_programs
+from workflow.projects import managing
+from workflow.projects.managing import ProjectSummary
 
 router = APIRouter(responses=REFUSALS)
 
@@ -42,12 +42,12 @@ def _listed(one: ProjectSummary) -> ListedProject:
 
 @router.get("/projects", response_model=ProjectList, summary="The projects of this person")
 async def list_projects(seat: AnySeat) -> Response:
-    return await told(lambda: ProjectList(projects=[_listed(one) for one in projects.list_projects(seat)]))
+    return await told(lambda: ProjectList(projects=[_listed(one) for one in managing.list_projects(seat)]))
 
 
 @router.get("/projects/{project}", response_model=ListedProject, summary="One project")
 async def one_project(seat: SeatAt) -> Response:
-    return await told(lambda: _listed(projects.get_project(seat)))
+    return await told(lambda: _listed(managing.get_project(seat)))
 
 
 @router.get("/projects/{project}/figures", response_model=Figures, summary="How good and how far it is")
@@ -110,9 +110,13 @@ async def export(
     above: Annotated[
         float, Query(ge=0, le=1, description="Of rows that are sure: the least probability.")
     ] = 0.9,
+    label_disputed: Annotated[
+        bool, Query(description="Give disputed rows their most likely label; else they have none.")
+    ] = False,
 ) -> Response:
     try:
-        written = await done_at_length(for_programs.file_of, seat, exporting.ExportChoice(file, rows, above))
+        choice = files.ExportChoice(file, rows, above, label_disputed=label_disputed)
+        written = await done_at_length(for_programs.file_of, seat, choice)
     except ValueError as error:
         raise HTTPException(422, str(error)) from error
     return StreamingResponse(
@@ -133,7 +137,7 @@ async def export(
     responses={200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
 )
 async def kept_file(request: Request, name: str) -> Response:  # noqa: ARG001 - it is in the address
-    answer = await done(kept.kept_file, request)
+    answer = await done(downloads.kept_file, request)
     if answer.status_code < 400:
         return answer
     return problem(answer.status_code, bytes(answer.body).decode())

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from workflow.kinds import KINDS
+
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -25,7 +27,7 @@ class ListedProject(BaseModel):
     id: int
     name: str
     description: str
-    kind: Literal["one_label", "label_vectors"]
+    kind: str = Field(json_schema_extra={"enum": list(KINDS)})
     role: Literal["owner", "reviewer", "annotator", "viewer"] = Field(description="Of whoever asks.")
     rows: int
     classes: int
@@ -127,6 +129,9 @@ class Added(BaseModel):
     new_classes: list[str] = Field(description="Labels that no row had before.")
     dropped: list[str] = Field(description="Columns that were sent and that the project does not have.")
     empty: list[str] = Field(description="Columns of the project that were not sent.")
+    notes: list[str] = Field(
+        default=[], description="What was read as nothing, and what is odd about the table with the new rows."
+    )
 
 
 class LoggedEntry(BaseModel):
@@ -194,6 +199,13 @@ class Figures(BaseModel):
 
     answered: int
     open: int
+    pending: int | None = Field(
+        default=None, description="Rows that wait for another annotator's answer; null of label vectors."
+    )
+    disputed: int | None = Field(
+        default=None,
+        description="Rows on which annotators differ and no rule decides; null of label vectors.",
+    )
     settled: float | None
     done: bool
     seconds_per_answer: float | None
@@ -217,7 +229,10 @@ class Prediction(BaseModel):
     row: int
     row_id: str
     label: str | None
-    source: str | None = Field(description="given, oracle, verdict, necessary, model, truth, bad or open.")
+    source: str | None = Field(
+        description="given, oracle, verdict, necessary, model, file, truth, bad or open; with several annotators "
+        "a row also pending, combined or disputed."
+    )
     probability: float | None
     shares: list[LabelShare]
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import soundfile
 
-from plcore.common import FloatArray
+from plcore.arrays import FloatArray
 
 FILE = "bird-like-calls.zip"
 CLIPS = 300

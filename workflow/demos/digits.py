@@ -18,11 +18,11 @@ from sklearn.datasets import load_digits
 from db import people, projects
 from plcore import LabelTable, LearnerSettings, Roles
 from plcore.evaluation import contaminate
-from workflow.projects import ProjectNameError, create_project
+from workflow.projects.managing import ProjectNameError, create_project
 from workflow.seat import Seat
 
 if TYPE_CHECKING:
-    from workflow.home import Home
+    from workflow.server.home import Home
 
 NAME = "Demo: handwritten digits"
 DESCRIPTION = (

@@ -5,19 +5,95 @@ it: it goes on while their page is away.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from plcore import LearnerSettings
-from workflow import importing, projects, room
+from workflow import importing
 from workflow.access import Right
-from workflow.demos import digits
-from workflow.projects import ProjectNameError
+from workflow.answering import room
+from workflow.answering.room import RoomSettings
+from workflow.demos import calls, digits, remarks
+from workflow.projects import managing
+from workflow.projects.managing import ProjectNameError
 
 if TYPE_CHECKING:
-    from workflow.common.kept_jobs import Job
-    from workflow.common.limited import OnWait
-    from workflow.demos.catalogue import Demo
+    from workflow.files.limited import OnWait
+    from workflow.server.jobs import Job
+
+    pass
     from workflow.seat import Seat
+from typing import TYPE_CHECKING
+
+from db import events
+from db.events import EventFilter
+from workflow.people import audit
+from workflow.people.audit import EventKind
+
+if TYPE_CHECKING:
+    from workflow.opened import Reading
+    from workflow.seat import Seat
+
+
+# What demos there are: what each is called, the file it comes in, and what people are told who answer.
+
+MakeFile = Callable[[Callable[[float], None]], bytes]
+"""Makes the file of a demo, and tells the share that is made."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """key : names it      title, about : what it is, in a few words      name, description : of its project
+    file, make_file : the file it comes in, as somebody could have brought it; the digits come in none
+    room : what people are told who answer
+    """
+
+    key: str
+    title: str
+    name: str
+    about: str
+    description: str
+    file: str = ""
+    make_file: MakeFile | None = None
+    room: RoomSettings = field(default_factory=RoomSettings)
+
+
+DIGITS = Demo(
+    "digits", "Handwritten digits", digits.NAME, "1,797 scans: press the digit you see", digits.DESCRIPTION
+)
+CALLS = Demo(
+    "calls",
+    "Bird-like calls",
+    "Demo: bird-like calls",
+    f"{calls.CLIPS} made-up clips with a scored shortlist",
+    f"{calls.CLIPS} clips of bird-like calls, made by Winnow itself: no bird is in them. Up to three species sing over "
+    "each other, and a made-up detector lists what it hears, with scores; you say which one is loudest. True labels "
+    "are hidden, and a third of the clips is held out to measure accuracy.",
+    calls.FILE,
+    calls.make_file,
+    RoomSettings(
+        "Which species sings **loudest**? Look for the strongest trace in the picture; **P** plays the clip. The calls "
+        "are made by Winnow itself:\n\n" + "\n".join(f"- *{one.name}*: {one.look}" for one in calls.SPECIES),
+        descriptions={one.name: one.look for one in calls.SPECIES},
+    ),
+)
+REMARKS = Demo(
+    "remarks",
+    "Messages sorted by a crowd",
+    "Demo: messages sorted by a crowd",
+    f"{remarks.MESSAGES} texts with the votes of six people",
+    f"{remarks.MESSAGES} messages to a shop, written by templates of Winnow's own, with the votes of six made-up "
+    "people of whom some are good and one mostly guesses. The candidates of a row are what was voted; you say what the "
+    "message is about first of all. True labels are hidden, and a third of the rows is held out to measure accuracy.",
+    remarks.FILE,
+    remarks.make_file,
+    RoomSettings(
+        "What is the message about **first of all**? Some speak of a second thing as well; it does not count.",
+        descriptions=remarks.ABOUT,
+    ),
+)
+ALL = (DIGITS, CALLS, REMARKS)
+BY_NAME = {one.name: one for one in ALL}
 
 _MAKING = 0.4
 """Share of the time that goes into making the file; the rest reads and checks it."""
@@ -27,7 +103,7 @@ def find(seat: Seat, demo: Demo) -> int | None:
     """The number of this demo's project, where it is in use. Raises NotAllowed unless the person is an owner."""
     with seat.everywhere.reading(Right.OWN):
         pass
-    return next((one.id for one in projects.list_projects(seat) if one.name == demo.name), None)
+    return next((one.id for one in managing.list_projects(seat) if one.name == demo.name), None)
 
 
 def ask(seat: Seat, demo: Demo) -> Job[int]:
@@ -69,7 +145,7 @@ def make(
         return known
     try:
         if demo.make_file is None:
-            return projects.create_project(
+            return managing.create_project(
                 seat, demo.name, digits.demo_table(), digits.SETTINGS, demo.description
             )
         content = demo.make_file(lambda share: on_step(_MAKING * share))
@@ -87,3 +163,26 @@ def make(
         return known
     room.change_room(seat.at(project), demo.room)
     return project
+
+
+# Who has ended the tour of a demo: a line of the audit says so for good, to every browser of theirs.
+
+
+def ended(seat: Seat) -> bool:
+    """Whether this person has ended the tour of the project. Raises NotAllowed, NotFound."""
+    with seat.reading() as reading:
+        return _noted(reading)
+
+
+def end(seat: Seat) -> None:
+    """Never show it to this person again at this project; twice is harmless. Raises NotSaved, NotAllowed, NotFound."""
+    with seat.writing(Right.SEE) as own:
+        if not _noted(own):
+            audit.note_at(own, EventKind.TOUR_ENDED)
+
+
+def _noted(there: Reading) -> bool:
+    asked = EventFilter(
+        person_id=there.person.id, what=EventKind.TOUR_ENDED.value, project_id=there.project.id
+    )
+    return bool(events.listed(there.session, asked, limit=1))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from plcore import LabelTable, Problem, Roles, TableError
-from plcore.tables import MAX_PROBLEMS, MISSING, Doubt, find_doubts
-from workflow.common.limited import LongLine
+from plcore.tables import MAX_PROBLEMS, MISSING, Doubt, ReadingSummary, find_doubts
+from workflow.files.limited import LongLine
 from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
 from workflow.importing.reading import Upload, read_paths, read_upload
 from workflow.importing.uploads import (
@@ -14,13 +14,14 @@ from workflow.importing.uploads import (
     check,
     check_new,
     create,
+    described,
     doubts_about,
     kind_of_table,
     made_before,
     read_as_named,
     settings_for,
 )
-from workflow.projects import NAME_LENGTH, CannotLearn
+from workflow.projects.managing import NAME_LENGTH, CannotLearn
 
 __all__ = [
     "CUT_AT",
@@ -35,6 +36,7 @@ __all__ = [
     "LabelTable",
     "LongLine",
     "Problem",
+    "ReadingSummary",
     "Roles",
     "TableError",
     "Upload",
@@ -42,6 +44,7 @@ __all__ = [
     "check",
     "check_new",
     "create",
+    "described",
     "doubts_about",
     "find_doubts",
     "freed",

@@ -5,24 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workflow.access import NotAllowed
-from workflow.common import scratch
-from workflow.common.arriving import (
-    MB,
-    Arrived,
-    Arriving,
-    NoRoom,
-    NotTaken,
-    OneAtATime,
-    Room,
-    TooLarge,
-    clear,
-)
+from workflow.files import scratch
+from workflow.files.arriving import MB, Arrived, Arriving, NoRoom, NotTaken, OneAtATime, Room, TooLarge, clear
 from workflow.importing.uploads import MAX_UPLOAD_MB
 from workflow.people import members
 
 if TYPE_CHECKING:
-    from workflow.home import Home
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 __all__ = [
     "PATH",

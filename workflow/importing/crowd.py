@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from plcore import LabelTable
-from plcore.common import BoolArray, FloatArray, IntArray
+from plcore.arrays import BoolArray, FloatArray, IntArray
 from plcore.crowd import LEAST_ROWS, DawidSkene, krippendorff_alpha, what_they_say, who_is_guessing
 from plcore.tables import NamedVotes
 from workflow.access import Right

@@ -13,9 +13,9 @@ import numpy as np
 
 from plcore.tables import MediaError, is_inline
 from plcore.tables.encoders import Description, Key, Take
-from workflow.common import limited
-from workflow.common.limited.look_jobs import POINTS
-from workflow.common.scratch import Scratch
+from workflow.files import limited
+from workflow.files.limited.jobs import POINTS
+from workflow.files.scratch import Scratch
 
 _MB = 1_000_000
 _COPIES = 3

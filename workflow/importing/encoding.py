@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from plcore import LabelTable
-from plcore.common import StepProgress, listed
+from plcore.arrays import StepProgress, listed
 from plcore.tables import VECTOR_ENDINGS, Encoder, EncoderError, KeptFiles, MediaError, write_vectors
 from workflow.access import Right
-from workflow.common.files import path_of
-from workflow.common.whole_file import whole_file
+from workflow.files.stored import path_of, whole_file
 from workflow.importing import more_rows
 from workflow.importing.encoder_inputs import taking
 from workflow.importing.uploads import read_as_named
 
 if TYPE_CHECKING:
-    from workflow.home import Home
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 __all__ = ["Encoder", "EncoderError", "encode_file", "encode_project", "encode_to", "folder_of", "names"]
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import encodings, trained
+from db import trained
 from workflow.access import Right
 from workflow.importing import encoding
 from workflow.importing.encoding import EncoderError
 from workflow.importing.encoding_worker import TASK
 
 if TYPE_CHECKING:
-    from db.encodings import Encoding
-    from workflow.common.opened import Reading
+    from db.trained import Encoding
+    from workflow.opened import Reading
     from workflow.seat import Seat
 
 __all__ = ["EncoderError", "Encoders", "EncodingNow", "StoredVectors", "ask", "cancel", "encoders"]
@@ -64,8 +64,8 @@ def encoders(seat: Seat) -> Encoders:
     Raises NotAllowed unless the person is an owner, NotFound.
     """
     with seat.reading(Right.OWN) as reading:
-        last = encodings.latest(reading.session, reading.project.id)
-        done = encodings.latest(reading.session, reading.project.id, encodings.DONE)
+        last = trained.latest_encoding(reading.session, reading.project.id)
+        done = trained.latest_encoding(reading.session, reading.project.id, trained.DONE)
         running = _running(reading, last)
     return Encoders(
         names=encoding.names(seat.home),
@@ -74,8 +74,8 @@ def encoders(seat: Seat) -> Encoders:
         stored=None
         if done is None
         else StoredVectors(done.encoder, done.ended_at or done.asked_at, tuple(done.notes)),
-        failed=last.fault if last is not None and last.state == encodings.FAILED else None,
-        cancelled=last is not None and last.state == encodings.CANCELLED,
+        failed=last.fault if last is not None and last.state == trained.FAILED else None,
+        cancelled=last is not None and last.state == trained.CANCELLED,
     )
 
 
@@ -86,7 +86,7 @@ def ask(seat: Seat, name: str) -> None:
     """
     with seat.owning() as owning:
         encoding.folder_of(seat.home, name)
-        encodings.ask(
+        trained.ask_encoding(
             owning.session,
             owning.project.id,
             asked_by=seat.person_id,
@@ -102,9 +102,9 @@ def cancel(seat: Seat) -> None:
     Raises NotAllowed, NotSaved, NotFound.
     """
     with seat.owning() as owning:
-        last = encodings.latest(owning.session, owning.project.id)
+        last = trained.latest_encoding(owning.session, owning.project.id)
         if last is not None:
-            encodings.end(owning.session, last.id, encodings.CANCELLED, datetime.now(UTC))
+            trained.end_encoding(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
 
 
 def _running(reading: Reading, last: Encoding | None) -> EncodingNow | None:

@@ -10,18 +10,17 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import encodings, projects
-from workflow import training
+from db import projects, trained
 from workflow.importing import encoding
 from workflow.importing.more_rows import AlreadyThere
-from workflow.models import leases, random_order
-from workflow.models.attempts import WorkCancelled, attempt
+from workflow.models import leases, random_order, training
 from workflow.models.random_order import RandomOrderWorker
+from workflow.models.training import WorkCancelled, attempt
 from workflow.seat import Seat
 
 if TYPE_CHECKING:
-    from db.encodings import Encoding
-    from workflow.home import Home
+    from db.trained import Encoding
+    from workflow.server.home import Home
 
 TASK = "encode"
 """The task of the leases of encodings: trainings and comparisons go on meanwhile."""
@@ -41,7 +40,7 @@ def anything_to_do(home: Home) -> bool:
 def _find(home: Home) -> list[Encoding]:
     """The encodings that are unfinished, of projects in use."""
     with home.database.read() as session:
-        found = encodings.unfinished(session)
+        found = trained.unfinished_encoding(session)
         in_use = {project.id for project in projects.listed(session)} if found else set()
     return [one for one in found if one.project_id in in_use]
 
@@ -70,17 +69,17 @@ class EncodingWorker(RandomOrderWorker):
 
             def fail(fault: str) -> None:
                 with self.home.database.write() as session:
-                    encodings.end(session, asked.id, encodings.FAILED, datetime.now(UTC), fault=fault)
+                    trained.end_encoding(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
 
             with attempt(fail, f"The rows of project {asked.project_id} cannot be encoded."):
                 notes = self._store(asked)
                 with self.home.database.write() as session:
-                    encodings.end_done(session, asked.id, datetime.now(UTC), notes)
+                    trained.end_done(session, asked.id, datetime.now(UTC), notes)
 
     def _store(self, asked: Encoding) -> tuple[str, ...]:
         """Encode the rows and store their vectors; notes about rows left out."""
         with self.home.database.write() as session:
-            if not encodings.begin(session, asked.id):
+            if not trained.begin_encoding(session, asked.id):
                 raise WorkCancelled
         told = -TOLD_EVERY
 
@@ -91,7 +90,7 @@ class EncodingWorker(RandomOrderWorker):
                 return
             told = time.monotonic()
             with self.home.database.write() as session:
-                if not encodings.note(session, asked.id, done, total):
+                if not trained.note_encoding(session, asked.id, done, total):
                     raise WorkCancelled
             training.Worker.look(self)  # what people answer meanwhile is learnt
 

@@ -1,6 +1,6 @@
 """What is done with a file that a person has sent, reading it, checking it: it goes on while their page is away.
 
-It belongs to whoever sent the file, and nobody else can ask after it (`workflow.common.kept_jobs`).
+It belongs to whoever sent the file, and nobody else can ask after it (`workflow.server.jobs`).
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from workflow.common.kept_jobs import UNATTENDED, Job, JobEnded
 from workflow.importing import arrivals
+from workflow.server.jobs import UNATTENDED, Job, JobEnded
 
 if TYPE_CHECKING:
     from workflow.importing.arrivals import Arrived

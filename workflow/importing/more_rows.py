@@ -23,10 +23,10 @@ from plcore import Roles, TableError
 from plcore.loop import ClassChange, ClassMap, EntryKind, changed_at
 from plcore.tables import Doubt, Grown, column_way, with_embeddings
 from workflow.access import Right
-from workflow.common import limited
-from workflow.common.log import read_class_changes
+from workflow.files import limited
 from workflow.importing.reading import Out, Upload, room_wanted, table_of
-from workflow.projects import CannotLearn
+from workflow.log.reading import read_class_changes
+from workflow.projects.managing import CannotLearn
 from workflow.saving import NotSaved, saving_files, saying_why
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def add_rows(seat: Seat, addition: Addition) -> int:
                 roles=table.roles.to_json(),
                 n_rows=table.n_rows,
                 n_classes=len(learner.classes),
-                n_to_ask=kind.n_to_ask(learner),
+                n_to_ask=learner.pool.n_to_ask,
             )
     except DuplicateEntry as error:
         raise _stale() from error

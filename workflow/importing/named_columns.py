@@ -40,6 +40,8 @@ _NO_COLUMNS = (
     "image_features",
     "sound_features",
     "vote_weights",
+    "unlabelled",
+    "truth_outside",
 )
 
 
@@ -96,7 +98,7 @@ def freed(roles: Mapping[str, Any], columns: Collection[str]) -> dict[str, Any]:
     return found
 
 
-def _plain(role: str, value: Any) -> Any:
+def _plain(role: str, value: object) -> Any:
     """The value as `Roles` has it: nothing said in words is no column."""
     if role in _ONE_COLUMN:
         return value or None

@@ -12,13 +12,13 @@ import numpy as np
 
 from db import entries
 from plcore import LabelTable, TableError
-from plcore.common import forbidden_in_name
+from plcore.arrays import forbidden_in_name
 from plcore.loop import ClassChange, ClassError, ClassMap
 from plcore.tables import MAX_PROBLEMS, Problem, Rescored, is_score, why_no_score, with_scores
 from workflow.access import Right
-from workflow.common.log import read_class_changes
 from workflow.importing import more_rows
 from workflow.importing.more_rows import Addition
+from workflow.log.reading import read_class_changes
 
 if TYPE_CHECKING:
     from workflow.seat import Seat

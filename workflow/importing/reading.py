@@ -1,5 +1,5 @@
 """A file of a person's is read: what it holds, and what its columns seem to be for. Only a limited process of its own
-(`workflow.common.limited`) ever looks into it."""
+(`workflow.files.limited`) ever looks into it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ import pandas as pd
 import scipy.sparse as sp
 
 from plcore import LabelTable, Problem, Roles, TableError
-from plcore.common import listed, no_room
+from plcore.arrays import listed, no_room
 from plcore.tables import MAX_FILES, MAX_ZIP_MB, KeptFiles, TableReading, mapped_numbers, read_stored
-from workflow.common import limited
-from workflow.common.room import MOST_GROUPED, Groups
-from workflow.common.scratch import Scratch, clear
+from workflow.answering.room_settings import MOST_GROUPED, Groups
+from workflow.files import limited
+from workflow.files.scratch import Scratch, clear
 
 _MB = 1_000_000
 _CHECKING_MB = 500
@@ -32,7 +32,7 @@ _CHECKING_MB = 500
 
 @dataclass(frozen=True)
 class Upload:
-    """A file as it was understood (see `plcore.tables.formats`), and what else it may be.
+    """A file as it was understood (see `plcore.tables.readers`), and what else it may be.
 
     guess : what the format says each column is for, or a guess
     shape : where each row of the file seems to be a vote or a score and no item, what it is, in words; the reading then
@@ -183,6 +183,8 @@ def checked_table(upload: Upload, roles: Roles, out: Out, found: Mapping[str, An
     found : what the job gave back
     """
     n_rows, n_numbers = len(upload.cells), len(roles.numbers)
+    if found["n_rows"] != n_rows:  # rows without labels were left out
+        return table_of(out, found["files"])
     flat = mapped_numbers(out.folder / limited.NUMBERS) if n_numbers else np.empty(0)
     numbers = flat.reshape(n_rows, n_numbers)
     vectors = upload.reading.arrays.get(roles.embedding or "")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from plcore.tables import Doubt, Problem, TableError, read_as_nothing
 from workflow.importing import more_rows
 from workflow.importing.more_rows import added_anew
 from workflow.importing.reading import read_upload
@@ -21,6 +22,7 @@ class Appended(NamedTuple):
     """What became of the records. rows : how many the project has now      added : how many of them are new
 
     known, new_classes, dropped, empty : as of `plcore.tables.Grown`
+    notes : sentences about what was read as nothing, and what is odd about the table with the new rows
     """
 
     rows: int
@@ -29,17 +31,20 @@ class Appended(NamedTuple):
     new_classes: tuple[str, ...]
     dropped: tuple[str, ...]
     empty: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
-def append_rows(seat: Seat, records: Sequence[Mapping[str, str]]) -> Appended:
+def append_rows(seat: Seat, records: Sequence[Mapping[str, str]], accept: Collection[str] = ()) -> Appended:
     """Add these rows to the project, all that are new or none; what was done with them, and what was passed over.
 
     records : each {column: cell}, the cells as a CSV file would have them; a column that a record lacks is empty
+    accept : names of doubts to accept; each would otherwise stop the import
 
     Raises
     ------
     TableError
         A column is missing, a cell cannot be read, or no row is new: where the same are sent twice, the second time.
+        A doubt that `accept` does not name stops the import.
     RowsError
         Other rows, or other classes, came between at every one of `more_rows.TRIES`.
     CannotLearn, LongLine, NotAllowed, NotSaved, NotFound
@@ -56,6 +61,16 @@ def append_rows(seat: Seat, records: Sequence[Mapping[str, str]]) -> Appended:
 
     def add() -> Appended:
         addition = more_rows.read_rows(seat, upload)
-        return Appended(more_rows.add_rows(seat, addition), *addition.grown[1:])
+        nothing = read_as_nothing(upload.cells, addition.grown.table.roles)
+        notes = [f"{word!r} was read as an empty cell, {count:,} times." for word, count in nothing.items()]
+        stops = [doubt for doubt in addition.doubts if doubt.stops and doubt.name not in accept]
+        if stops:
+            raise TableError(*(Problem(None, None, None, one.message, _or_accept(one)) for one in stops))
+        notes += map(str, addition.doubts)
+        return Appended(more_rows.add_rows(seat, addition), *addition.grown[1:], tuple(notes))
 
     return added_anew(add, "rows")
+
+
+def _or_accept(doubt: Doubt) -> str:
+    return f'{doubt.fix} If it is right as it is read, send "accept": ["{doubt.name}"] with the rows.'

@@ -1,6 +1,6 @@
 """From a file that was read to a project: name the columns, find every problem, create.
 
-The file is a table of any format that `plcore.tables.formats` reads, or a zip of one with the images and recordings
+The file is a table of any format that `plcore.tables.readers` reads, or a zip of one with the images and recordings
 its cells name.
 Bad input never half-enters: nothing is stored until the whole table has been read without a problem.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from db import projects as stored
 from plcore import LabelTable, Problem, Roles, TableError
-from plcore.common import quoted
+from plcore.arrays import quoted
 from plcore.tables import (
     MAX_FILE_MB,
     MAX_FILES,
@@ -23,13 +23,16 @@ from plcore.tables import (
     MAX_UNPACKED_MB,
     MAX_ZIP_MB,
     Doubt,
+    ReadingSummary,
+    describe,
 )
-from workflow import kinds, projects
+from workflow import kinds
 from workflow.access import Right
-from workflow.common import limited
+from workflow.files import limited
 from workflow.importing.named_columns import adjusted
 from workflow.importing.reading import Out, Upload, checked_table, read_paths, room_wanted
-from workflow.projects import CannotLearn
+from workflow.projects import managing
+from workflow.projects.managing import CannotLearn
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
@@ -93,6 +96,11 @@ def check(
     return Checked(checked_table(upload, roles, out, found), doubts=doubts)
 
 
+def described(upload: Upload, table: LabelTable) -> ReadingSummary:
+    """How the file is understood: shown before anything of it is stored."""
+    return describe(table, upload.reading.format)
+
+
 def create(
     seat: Seat,
     name: str,
@@ -103,10 +111,10 @@ def create(
 ) -> int:
     """Make the project. upload : what the table was made of, where the project shall know its file and its groups
 
-    Raises as ``workflow.projects.create_project``.
+    Raises as ``workflow.projects.managing.create_project``.
     """
     source_hash, groups = (upload.source_hash, upload.groups) if upload else (None, None)
-    project_id = projects.create_project(seat, name, table, settings, description, source_hash, groups)
+    project_id = managing.create_project(seat, name, table, settings, description, source_hash, groups)
     table.let_go()
     return project_id
 
@@ -114,10 +122,10 @@ def create(
 def check_new(seat: Seat, name: str, description: str = "") -> None:
     """Before a file is read, which may take long: raises ProjectNameError where no new project may be called or
     described so, NotAllowed unless the person is an owner."""
-    name = projects.checked_name(name)
-    projects.checked_description(description)
+    name = managing.checked_name(name)
+    managing.checked_description(description)
     with seat.everywhere.reading(Right.OWN) as reading:
-        projects.check_free(reading, name)
+        managing.check_free(reading, name)
 
 
 def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
@@ -142,8 +150,9 @@ def made_before(seat: Seat, upload: Upload) -> list[Doubt]:
 
 def doubts_about(table: LabelTable, settings: kinds.KindSettings) -> list[Doubt]:
     """What is odd about a project of this table with these settings."""
-    found: list[Doubt] = kinds.of_settings(settings).doubts(table, settings)
-    return found
+    truth = kinds.of_settings(settings).HIDDEN_TRUTH
+    found = [] if truth is None else truth.doubts(table, settings)
+    return [*found, *kinds.latest_doubts(settings)]
 
 
 def kind_of_table(table: LabelTable) -> str:
@@ -154,6 +163,6 @@ def kind_of_table(table: LabelTable) -> str:
 def settings_for(table: LabelTable, changes: Mapping[str, Any]) -> Any:
     """The settings of a new project of this table: as by default, but for these. Raises CannotLearn for a wrong one."""
     try:
-        return kinds.with_changes(kinds.of_table(table), projects.default_settings(table), changes)
+        return kinds.with_changes(kinds.of_table(table), managing.default_settings(table), changes)
     except ValueError as error:
         raise CannotLearn(str(error)) from error

@@ -1,27 +1,45 @@
 """The kinds of project, and what the rest of the house asks of a project whatever its kind.
 
-A new kind is a folder here with the functions of `Kind`, a folder of the same name in `pages/parts`, and its name in
-KINDS. Nothing outside asks which kind a project is: it asks the kind to do its part.
+A new kind is a folder here with the functions of `Kind`, a folder of the same name in `pages/parts`, and an entry in
+KINDS and PARTS. Nothing outside asks which kind a project is: it asks the kind to do its part, or whether it has a
+capability.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from plcore import LabelTable
+from plcore.tables import Doubt
 from workflow.kinds import label_vectors, one_label
-from workflow.kinds.kind import Kind
-from workflow.kinds.kind_settings import KindSettings, WorkerSettings
-from workflow.kinds.kind_words import KindWords
+from workflow.kinds.kind import (
+    AnyKind,
+    Comparing,
+    CountedT,
+    Kind,
+    KindSettings,
+    KindWords,
+    LearnerT,
+    SettingsT,
+    ShownT,
+    ViewT,
+    WorkerSettings,
+    WorkerTraining,
+)
 
 if TYPE_CHECKING:
     from db.projects import Project
     from plcore.loop import ClassChange, StopRules
-    from workflow.home import Home
+    from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer
+    from workflow.answering.turn import Turn
+    from workflow.opened import Doors, Opened
+    from workflow.server.home import Home
 
 __all__ = [
     "KINDS",
+    "LATEST_OF_SEVERAL",
+    "AnyKind",
     "Kind",
     "KindSettings",
     "KindWords",
@@ -30,8 +48,10 @@ __all__ = [
     "changed_settings",
     "default_settings",
     "is_automatic",
+    "is_stored",
     "kind_name",
     "kind_of",
+    "latest_doubts",
     "make_comparer",
     "make_random_order",
     "make_table_comparer",
@@ -50,14 +70,37 @@ __all__ = [
     "worker_settings",
 ]
 
-KINDS: Mapping[str, Kind] = {one_label.NAME: one_label, label_vectors.NAME: label_vectors}
+
+AskedT = TypeVar("AskedT")
+
+
+def typed(
+    kind: Kind[
+        SettingsT,
+        LearnerT,
+        Opened[LearnerT],
+        Doors[LearnerT],
+        Turn[LearnerT, AskedT, ShownT],
+        ShownT,
+        ViewT,
+        CountedT,
+    ],
+) -> AnyKind:
+    """The same kind. mypy finds its types here, and whether all its functions agree on them."""
+    return kind
+
+
+KINDS: Mapping[str, AnyKind] = {
+    one_label.NAME: typed(one_label),
+    label_vectors.NAME: typed(label_vectors),
+}
 """Every kind by its name."""
 
 
-def kind_of(project: Project) -> Kind:
+def kind_of(project: Project) -> AnyKind:
     """The kind of a stored project. Raises LookupError for one that this version does not know."""
     for kind in KINDS.values():
-        if kind.is_stored(project.settings):
+        if is_stored(kind, project.settings):
             return kind
     raise LookupError(
         f"Project {project.id} is of a kind that this version of Winnow does not know: "
@@ -65,14 +108,19 @@ def kind_of(project: Project) -> Kind:
     )
 
 
-def of_table(table: LabelTable) -> Kind:
+def is_stored(kind: AnyKind, settings: Mapping[str, Any]) -> bool:
+    """Whether these are stored settings of the kind."""
+    return settings.get("kind") in kind.STORED_AS
+
+
+def of_table(table: LabelTable) -> AnyKind:
     """The kind of a project of this table."""
     return next(kind for kind in KINDS.values() if kind.fits(table))
 
 
-def of_settings(settings: KindSettings) -> Kind:
+def of_settings(settings: KindSettings) -> AnyKind:
     """The kind that has such settings."""
-    return next(kind for kind in KINDS.values() if kind.is_stored(settings.to_json()))
+    return next(kind for kind in KINDS.values() if is_stored(kind, settings.to_json()))
 
 
 def kind_name(project: Project) -> str:
@@ -85,20 +133,22 @@ def words(project: Project) -> KindWords:
     return kind_of(project).WORDS
 
 
-def default_settings(table: LabelTable, control_share: float) -> Any:
+def default_settings(table: LabelTable, control_share: float) -> KindSettings:
     """The settings of a project of this table where nobody has chosen any.
 
     control_share : share of the rows, or cells, drawn as controls where the table holds too little truth to measure by
     """
-    return of_table(table).default_settings(table, control_share)
+    settings: KindSettings = of_table(table).default_settings(table, control_share)
+    return settings
 
 
-def read_settings(project: Project) -> Any:
+def read_settings(project: Project) -> KindSettings:
     """The project's settings. Raises ValueError."""
-    return kind_of(project).read_settings(project.settings)
+    settings: KindSettings = kind_of(project).read_settings(project.settings)
+    return settings
 
 
-def changed_settings(project: Project, changes: Mapping[str, Any]) -> Any:
+def changed_settings(project: Project, changes: Mapping[str, Any]) -> KindSettings:
     """The project's settings with some changed. Raises ValueError where one may not be, or not be changed."""
     kind = kind_of(project)
     if fixed := sorted(set(changes) & kind.DRAWN):
@@ -107,15 +157,35 @@ def changed_settings(project: Project, changes: Mapping[str, Any]) -> Any:
             "the model. Fix: import the table as a new project."
         )
     before = kind.read_settings(project.settings)
-    return kind.settle_change(before, with_changes(kind, before, changes))
+    settings: KindSettings = kind.settle_change(before, with_changes(kind, before, changes))
+    return settings
 
 
-def with_changes(kind: Kind, before: KindSettings, changes: Mapping[str, Any]) -> Any:
-    """Settings of a kind with some changed. Raises ValueError for one that there is not, or that may not be."""
+LATEST_OF_SEVERAL = (
+    "Several annotators answer a row, and the latest answer counts. It overrules all before it: one slip undoes what "
+    "the others agree on."
+)
+LATEST_FIX = "Combine answers by majority (fold=majority) or by how right each person is (fold=dawid-skene)."
+"""What is asked of an owner who sets both."""
+
+
+def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, Any]) -> KindSettings:
+    """Settings of a kind with some changed. Raises ValueError for one that there is not, or that may not be.
+
+    If a change asks for two annotators or more a row and names no rule, their answers are combined by majority.
+    """
     known = before.to_json()  # an earlier version may not have stored all that there are
     if unknown := sorted(set(changes) - set(known)):
         raise ValueError(f"A project has no setting {unknown[0]!r}. It has {', '.join(sorted(known))}.")
-    return kind.read_settings({**known, **changes})
+    after: KindSettings = kind.read_settings({**known, **changes})
+    if "overlap" in changes and "fold" not in changes and after.is_latest_of_several:
+        after = kind.read_settings({**known, **changes, "fold": "majority"})
+    return after
+
+
+def latest_doubts(settings: KindSettings) -> list[Doubt]:
+    """Whether the latest of several people's answers counts."""
+    return [Doubt("latest-answer", LATEST_OF_SEVERAL, LATEST_FIX)] if settings.is_latest_of_several else []
 
 
 def stop_rules(project: Project) -> StopRules:
@@ -127,22 +197,32 @@ def stop_rules(project: Project) -> StopRules:
 def worker_settings(project: Project) -> WorkerSettings | None:
     """The settings of a project whose model a worker trains; None for all others."""
     kind = kind_of(project)
-    return kind.worker_settings(kind.read_settings(project.settings))
+    return None if kind.WORKER is None else kind.WORKER.settings(kind.read_settings(project.settings))
 
 
 def version_key(project: Project, classes_seq: int) -> str:
-    """The key under which versions of the project's model are stored.
+    """The key under which a worker stores versions of the project's model. Raises LookupError if none trains it.
 
     classes_seq : seq of the latest change of its classes, 0 before the first
     """
-    kind = kind_of(project)
-    return kind.version_key(kind.read_settings(project.settings), classes_seq)
+    return _worker(project).version_key(read_settings(project), classes_seq)
 
 
-def make_trainer(home: Home, project: Project, changes: Sequence[ClassChange]) -> Any:
-    """The trainer of the project's model, for a worker. changes : of its classes, all of them"""
+def make_trainer(home: Home, project: Project, changes: Sequence[ClassChange]) -> Trainer:
+    """The trainer of the project's model, for a worker. changes : of its classes, all of them
+
+    Raises LookupError if no worker trains it.
+    """
+    return _worker(project).make_trainer(home, project.table_hash, read_settings(project), changes)
+
+
+def _worker(project: Project) -> WorkerTraining[Any]:
     kind = kind_of(project)
-    return kind.make_trainer(home, project.table_hash, kind.read_settings(project.settings), changes)
+    if kind.WORKER is None:
+        raise LookupError(
+            f"No worker trains models of {kind.WORDS.short}. Fix: ask `worker_settings` of project {project.id} first."
+        )
+    return kind.WORKER
 
 
 def answers(project: Project) -> tuple[str, ...]:
@@ -151,61 +231,73 @@ def answers(project: Project) -> tuple[str, ...]:
 
 
 def models(project: Project) -> Mapping[str, str]:
-    """The models that can be compared for the project, with their words; empty where its kind has none."""
-    return kind_of(project).COMPARED
+    """The models that can be compared for the project, with their words; empty if its kind has none."""
+    comparing = kind_of(project).COMPARING
+    return {} if comparing is None else comparing.models
 
 
 def model_of(project: Project) -> str:
     """The name of the model in force."""
-    kind = kind_of(project)
-    return kind.model_of(kind.read_settings(project.settings))
+    return read_settings(project).model_in_force
 
 
 def is_automatic(project: Project) -> bool:
     """Whether comparisons choose the project's model."""
-    kind = kind_of(project)
-    return kind.is_automatic(kind.read_settings(project.settings))
+    return read_settings(project).is_automatic
 
 
-def with_model(project: Project, model: str, C: float | None, *, automatic: bool) -> Any:
+def with_model(project: Project, model: str, C: float | None, *, automatic: bool) -> KindSettings:
     """The project's settings with this model in force. automatic : whether comparisons go on choosing
 
-    Raises ValueError where its kind has no such model.
+    Raises ValueError if its kind has no such model.
     """
-    kind = kind_of(project)
-    return kind.choose_model(kind.read_settings(project.settings), model, C, automatic=automatic)
+    comparing = _comparing(kind_of(project), f"{model!r} cannot be adopted")
+    settings: KindSettings = comparing.choose(read_settings(project), model, C, automatic)
+    return settings
 
 
-def make_comparer(home: Home, project: Project, changes: Sequence[ClassChange]) -> Any:
-    """What compares the project's models, its pool before the first entry. changes : of its classes, all of them
+def make_comparer(home: Home, project: Project, changes: Sequence[ClassChange]) -> Comparer:
+    """The comparison of the project's models, its pool before the first entry. changes : of its classes, all of them
 
-    Raises ValueError where there is nothing to compare.
+    Raises ValueError if there is nothing to compare.
     """
-    kind = kind_of(project)
-    table = home.read_table(project.table_hash)
-    return kind.make_comparer(table, kind.read_settings(project.settings), changes)
+    comparing = _comparing(kind_of(project), NOTHING_TO_COMPARE)
+    return comparing.comparer(home.read_table(project.table_hash), read_settings(project), changes)
 
 
-def make_table_comparer(table: LabelTable) -> Any:
+def make_table_comparer(table: LabelTable) -> Comparer:
     """The same for a table that belongs to no project. Raises ValueError."""
-    return of_table(table).make_table_comparer(table)
+    return _comparing(of_table(table), NOTHING_TO_COMPARE).table_comparer(table)
 
 
-def make_table_replays(table: LabelTable) -> Any:
-    """What replays labelling runs on a table that belongs to no project. Raises ValueError."""
-    return of_table(table).make_table_replays(table)
+NOTHING_TO_COMPARE = "there is nothing to compare"
+
+
+def _comparing(kind: AnyKind, refused: str) -> Comparing[Any]:
+    if kind.COMPARING is None:
+        raise ValueError(f"Projects of {kind.WORDS.short} have no choice of models: {refused}.")
+    return kind.COMPARING
+
+
+def make_table_replays(table: LabelTable) -> StrategyReplays:
+    """The labelling runs to replay on a table that belongs to no project. Raises ValueError if its kind has none."""
+    kind = of_table(table)
+    if kind.REPLAYS is None:
+        raise ValueError(f"Labelling runs of {kind.WORDS.short} are not replayed.")
+    return kind.REPLAYS.strategies(table)
 
 
 def replays_random_order(project: Project) -> bool:
     """Whether a worker estimates what random order would have reached in the project."""
-    return kind_of(project).REPLAYS_RANDOM_ORDER
+    return kind_of(project).REPLAYS is not None
 
 
-def make_random_order(home: Home, project: Project, changes: Sequence[ClassChange]) -> Any:
-    """What replays the project in random order, its pool before the first entry. changes : of its classes, all of them
+def make_random_order(home: Home, project: Project, changes: Sequence[ClassChange]) -> RandomOrderRuns:
+    """The project in random order, its pool before the first entry. changes : of its classes, all of them
 
-    Raises ValueError where nothing does.
+    Raises ValueError if its kind has no such runs.
     """
     kind = kind_of(project)
-    table = home.read_table(project.table_hash)
-    return kind.make_random_order(table, kind.read_settings(project.settings), changes)
+    if kind.REPLAYS is None:
+        raise ValueError(f"What random order would have reached is not estimated for {kind.WORDS.short}.")
+    return kind.REPLAYS.random_order(home.read_table(project.table_hash), read_settings(project), changes)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import answers, entries, past_settings, projects, trained
+from db import answers, entries, projects, trained
 from plcore.loop import EntryKind
 from workflow import kinds
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
-    from workflow.kinds.kind_settings import KindSettings
+    from workflow.kinds.kind import KindSettings
 
 COMPARISON, CHECKS = "comparison", "comparison by blind checks"
 """`strategy` of the entries that a comparison makes: by kappa, and where blind checks came first."""
@@ -66,12 +66,12 @@ def change_settings(
     last, now = entries.last_seq(session, project.id), datetime.now(UTC)
     settings = settings.beginning(earlier, last)
     if settings.to_json() != project.settings:
-        past_settings.add(session, project.id, project.settings, last, now)
+        projects.add_past_setting(session, project.id, project.settings, last, now)
     projects.change_settings(session, project.id, settings.to_json())
     trained.forget_fault(session, project.id)
-    before, after = kind.model_of(earlier), kind.model_of(settings)
-    automatic = kind.is_automatic(settings)
-    if (before, kind.is_automatic(earlier)) == (after, automatic):
+    before, after = earlier.model_in_force, settings.model_in_force
+    automatic = settings.is_automatic
+    if (before, earlier.is_automatic) == (after, automatic):
         return None
     return entries.append(
         session,

@@ -1,299 +1,445 @@
-"""The protocol of a kind of project: everything that depends on what its questions are about."""
+"""A kind of project: a core of functions that every kind has, and capabilities that it declares or leaves None."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
-from workflow.kinds.mapping import MapsRows
+from plcore.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from db import entries, questions
     from db.answers import SaidEntry
     from db.projects import Project
-    from plcore import Entry, LabelTable
-    from plcore.common import AnyArray, BoolArray
+    from plcore import LabelTable
+    from plcore.arrays import AnyArray
     from plcore.evaluation import ScoredCandidates
-    from plcore.loop import ClassChange, Learner, Place, StopRules
+    from plcore.loop import ClassChange, ClassMap, Learner, Place, Pool, StopRules
+    from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer, View
     from plcore.tables import Doubt, FileFormat
-    from workflow.common.answers import Given
-    from workflow.common.asked import FormsNow
-    from workflow.common.fair_lock import FairLock
-    from workflow.common.figures import StopView
-    from workflow.common.found import ReviewList, Search
-    from workflow.common.glance import Glance
-    from workflow.common.history import Parts
-    from workflow.common.shortlists import ShortlistView
-    from workflow.common.snapshot import Past, Snapshot
-    from workflow.common.votes import Vote
-    from workflow.home import Home
-    from workflow.kinds.batching import Batching
-    from workflow.kinds.kind_settings import WorkerSettings
-    from workflow.kinds.kind_words import KindWords
-    from workflow.outgoing.described import Described
-    from workflow.shelf import BackgroundTraining
+    from workflow.answering.asked import FormsNow, Given
+    from workflow.exporting.described import Described
+    from workflow.exporting.snapshot import Past, Snapshot
+    from workflow.kinds.shortlists import ShortlistView
+    from workflow.log.reading import Vote
+    from workflow.projects.figures import Glance, StopView
+    from workflow.rows.finding import ReviewList, Search
+    from workflow.server.home import Home
+    from workflow.server.jobs import FairLock
+    from workflow.server.shelf import BackgroundTraining
 
 
-class Kind(MapsRows, Protocol):
-    """One folder beside this file; its modules hold the functions, in files of the same names in every kind.
+# Settings that all kinds have in common.
 
-    opened : a `workflow.common.opened.Opened`, whose seat has checked what the person may do
-    doors : the seat itself (`workflow.common.opened.Doors`), for work that opens the learner for a part of it only
-    turn : a `workflow.common.turn.Turn`, made by `make_turn`
-    learner, settings : those of the kind (`plcore.loop`)      changes : all changes of the classes in the log
-    table_hash : names the stored table's file
+
+class KindSettings(Protocol):
+    """The settings that all kinds have in common. Their values are plain JSON."""
+
+    @property
+    def by_row(self) -> bool:
+        """Whether a question is about a whole row, not about one label of it."""
+
+    @property
+    def is_latest_of_several(self) -> bool:
+        """Whether the latest of several people's answers counts, though they may differ."""
+
+    @property
+    def model_in_force(self) -> str:
+        """The name of the model that answers now."""
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether comparisons choose the model."""
+
+    def beginning(self, earlier: Self, seq: int) -> Self:
+        """These settings after the earlier ones, from the entry `seq` on."""
+
+    @property
+    def control_share(self) -> float:
+        """Share of the rows, or cells, drawn as controls, and of the questions that are about one of them."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As they are stored."""
+
+
+class WorkerSettings(KindSettings, Protocol):
+    """Settings of a project whose model a worker trains."""
+
+    @property
+    def train_every(self) -> int:
+        """Answers after which it is trained again."""
+
+    @property
+    def train_seconds(self) -> float:
+        """Seconds after an answer at which it is trained again, however few answers there are."""
+
+
+SettingsT = TypeVar("SettingsT", bound=KindSettings)
+LearnerT = TypeVar("LearnerT", bound="Learner")
+LearnerT_contra = TypeVar("LearnerT_contra", bound="Learner", contravariant=True)
+OpenedT_contra = TypeVar("OpenedT_contra", contravariant=True)
+DoorsT_contra = TypeVar("DoorsT_contra", contravariant=True)
+TurnT_co = TypeVar("TurnT_co", covariant=True)
+ShownT = TypeVar("ShownT")
+ViewT = TypeVar("ViewT")
+CountedT = TypeVar("CountedT", bound="Pool[Any, Any, Any]")
+
+
+@dataclass(frozen=True)
+class KindWords:
+    """How pages speak of projects of a kind.
+
+    title : the kind itself      classes : the word for its classes, in the plural
+    finished : the sentence if nothing is open any more
+    """
+
+    title: str
+    classes: str
+    finished: str
+
+    @property
+    def short(self) -> str:
+        """The title without its explanation."""
+        return self.title.partition(":")[0]
+
+
+# Capabilities: a kind declares each under its name in `Kind`, in capitals; None means that the kind lacks it.
+
+
+class Batching(Protocol[LearnerT_contra]):
+    """Rows that are confirmed together.
+
+    learner : of the kind      annotator : the person who is to confirm, as the learner names them
+    rows : by number
+    """
+
+    def find_sure(
+        self, learner: LearnerT_contra, annotator: str, barred: Collection[int]
+    ) -> tuple[str, list[int]] | str:
+        """The label that the model is surest of, and the rows with it that this annotator can be asked about together,
+        the surest first; or, if it is sure of too few, a sentence that says why there are none.
+
+        barred : rows that are not to be among them
+        """
+
+    def may_stand(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
+        """Whether the row may be put before this annotator together with others, to confirm this label: nobody has
+        answered it who answers for themselves, it is no blind check, and they have not put it aside."""
+
+    def may_confirm(self, learner: LearnerT_contra, annotator: str, row: int, label: str) -> bool:
+        """Whether this annotator can still say so of a row that was put before them."""
+
+    def name_now(self, learner: LearnerT_contra, label: str) -> str:
+        """The present name of a class that was named so when the rows were put before somebody."""
+
+    def labels_of(self, learner: LearnerT_contra, annotator: str, rows: Sequence[int]) -> Mapping[str, int]:
+        """{label: for how many of these rows it can be confirmed}, those first that the model gives most of them."""
+
+    def shares(
+        self, learner: LearnerT_contra, rows: Sequence[int], label: str
+    ) -> list[tuple[float, str | None]]:
+        """Of each row the model's share of this label, as its question would show it, and the label that it gives."""
+
+    def checked(self, learner: LearnerT_contra, at_least: float) -> tuple[int, int]:
+        """(right, all) of the rows with a known label, which the model has not learnt from, in which its share of a
+        label reaches this much."""
+
+
+class CandidatePool(Protocol):
+    """Rows with candidates: one of them is right. The part of `plcore.loop.one_label.OneLabelPool` that is about them.
+
+    original, first, candidates : (n, m) at import, before any answer, and now
+    by_verdict : (n,) rows that a reviewer has decided
+    """
+
+    class_map: ClassMap
+    classes: tuple[str, ...]
+    original: BoolArray
+    first: BoolArray
+    candidates: BoolArray
+    by_verdict: BoolArray
+
+    def disputed(self) -> Mapping[int, float]: ...
+    def views(self, row: int) -> Sequence[View]: ...
+    def names(self, mask: BoolArray) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class WorkerTraining(Generic[SettingsT]):
+    """Models that a worker trains.
+
+    settings : of a project whose model a worker trains; None for a project whose model needs none
+    version_key : (settings, seq of the latest change of classes or 0) -> the key of the stored versions
+    make_trainer : (home, table_hash, settings, changes) -> the trainer, its pool before the first entry
+    """
+
+    settings: Callable[[SettingsT], WorkerSettings | None]
+    version_key: Callable[[SettingsT, int], str]
+    make_trainer: Callable[[Home, str, SettingsT, Sequence[ClassChange]], Trainer]
+
+
+@dataclass(frozen=True)
+class Comparing(Generic[SettingsT]):
+    """Models that can be compared, and chosen by the comparison.
+
+    models : their names, with the words for people
+    choose : (settings, model, C, automatic) -> the settings with this model in force; raises ValueError for another
+        model. automatic : whether comparisons go on choosing
+    comparer : (table, settings, changes) -> the comparison for a project, its pool before the first entry
+    table_comparer : the same for a table of no project, by its true labels if it has any
+    """
+
+    models: Mapping[str, str]
+    choose: Callable[[SettingsT, str, float | None, bool], SettingsT]
+    comparer: Callable[[LabelTable, SettingsT, Sequence[ClassChange]], Comparer]
+    table_comparer: Callable[[LabelTable], Comparer]
+
+
+@dataclass(frozen=True)
+class Replays(Generic[SettingsT]):
+    """Labelling runs that can be replayed.
+
+    random_order : (table, settings, changes) -> a project in random order, its pool before the first entry
+    strategies : runs of every strategy on a table of no project
+    """
+
+    random_order: Callable[[LabelTable, SettingsT, Sequence[ClassChange]], RandomOrderRuns]
+    strategies: Callable[[LabelTable], StrategyReplays]
+
+
+@dataclass(frozen=True)
+class HiddenTruth(Generic[SettingsT, LearnerT, ShownT]):
+    """True labels that a table can hide from annotators and model, for a dry run.
+
+    is_hidden : whether the table of the learner hides some
+    answer : to a shown question, by the true label; None if it is not known
+    places : the open places whose truth is known, blind checks first, in the order of their draw
+    doubts : problems of a new project that come from the role of the true labels
+    """
+
+    is_hidden: Callable[[LearnerT], bool]
+    answer: Callable[[LearnerT, ShownT], Given | None]
+    places: Callable[[LearnerT], list[Place]]
+    doubts: Callable[[LabelTable, SettingsT], list[Doubt]]
+
+
+# Rows on the map.
+
+NOTHING = -1
+"""In the place of a class: nothing is known, or nothing may be shown."""
+
+
+@dataclass(frozen=True)
+class NamedRows:
+    """Labels of rows, as far as they are known. Arrays over r rows.
+
+    classes : number of the class that each row has, or that the model gives it, else NOTHING
+    known : bool, it has it: by the file, people, or both; else the model alone says so
+    doubt : how likely the model is to be wrong about the row, in [0, 1]; NaN if it is not asked, or cannot say
+    """
+
+    classes: IntArray
+    known: BoolArray
+    doubt: FloatArray
+
+
+class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co, ShownT, ViewT, CountedT]):
+    """One folder next to this file; its modules hold the functions, in files of the same names in every kind.
+
+    SettingsT, LearnerT : those of the kind (`plcore.loop`)
+    OpenedT_contra, DoorsT_contra, TurnT_co : with this learner; `workflow.kinds.typed` says which (they import this)
+    ShownT : a question as a page shows it      ViewT : what its Progress page draws
+    CountedT : a pool that has taken in the log so far, for the next count
+
+    opened : its seat has checked the rights of the person
+    doors : the seat itself, for work that opens the learner for a part of it only
+    changes : all changes of the classes in the log      table_hash : names the stored table's file
     """
 
     NAME: str
     """The name of its folders, and its key in `KINDS` and `pages.parts.kinds.PARTS`."""
+    STORED_AS: tuple[str | None, ...]
+    """Names of the kind in stored settings; None: settings that name no kind are of this one."""
     WORDS: KindWords
-    CAN_CHANGE_CLASSES: bool
-    """Whether classes can be added, renamed and merged."""
-    TAKES_GROUPS: bool
-    """Whether a group of classes can be an answer."""
-    CAN_QUALIFY: bool
-    """Whether people can be asked known rows before they start: where a row has one right label."""
-    HAS_DISPUTES: bool
-    """Whether rows that several people disagree on are listed, and settled there: where a row has one right label."""
-    BATCHING: Batching | None
-    """How rows are confirmed together; None where each question is its own."""
-    COMPARED: Mapping[str, str]
-    """The models that a worker compares, with their words; empty where there is nothing to compare."""
-
-    REPLAYS_RANDOM_ORDER: bool
-    """Whether a worker estimates what random order would have reached (`plcore.loop.one_label.RandomOrderRuns`)."""
-
     ANSWERS: tuple[str, ...]
     """Kinds of entries that are answers, in the log; those that a screen can send are `Turn.ANSWERS`."""
-
-    # settings.py
     DRAWN: set[str]
     """Names of the settings that decide which rows are held out, and so never change."""
-
-    def fits(self, table: LabelTable) -> bool:
-        """Whether a project of this table is of this kind."""
-
-    def is_stored(self, settings: Mapping[str, Any]) -> bool:
-        """Whether these are stored settings of this kind."""
-
-    def read_settings(self, stored: Mapping[str, Any]) -> Any:
-        """The settings as they were stored. Raises ValueError."""
-
-    def default_settings(self, table: LabelTable, control_share: float) -> Any:
-        """The settings where nobody has chosen any; see `workflow.kinds.default_settings`."""
-
-    def doubts(self, table: LabelTable, settings: Any) -> list[Doubt]:
-        """What is odd about a new project of this table with these settings, beyond the table itself."""
-
-    def settle_change(self, before: Any, after: Any) -> Any:
-        """The settings of a project that exists, after a change to those of `after`. Raises ValueError."""
-
-    # build.py
-    def first_learner(self, table: LabelTable, settings: Any) -> Learner:
-        """The learner of a new project. Raises ValueError where none can be built, or its model not be trained."""
-
-    def build_learner(
-        self,
-        home: Home,
-        table_hash: str,
-        settings: Any,
-        changes: Sequence[ClassChange] = (),
-        checkpoint: Mapping[str, AnyArray] | None = None,
-    ) -> Learner:
-        """The learner of a stored table, before the first entry of its log; or where an earlier one stood, of which
-        `checkpoint_of` gave this checkpoint."""
-
-    def checkpoint_of(self, learner: Any) -> dict[str, AnyArray]:
-        """What another learner of the same table, settings and changes goes on from."""
-
-    def n_to_ask(self, learner: Any) -> int:
-        """How much a person could be asked about in a new project: ambiguous rows, or labels that are not known."""
-
-    def keep_beside(self, home: Home, table_hash: str, learner: Any) -> None:
-        """Store, beside the table, what makes the next start faster."""
-
-    # training.py
-    def worker_settings(self, settings: Any) -> WorkerSettings | None:
-        """The settings where a worker trains the model; None where none does."""
-
-    def version_key(self, settings: Any, classes_seq: int) -> str:
-        """The key under which versions of the model are stored. classes_seq : of the latest change of classes, or 0"""
-
-    def make_trainer(self, home: Home, table_hash: str, settings: Any, changes: Sequence[ClassChange]) -> Any:
-        """What a worker trains the model with; asked for only where `worker_settings` gives some."""
-
-    def background_training(
-        self, home: Home, project_id: int, learner: Any, lock: FairLock
-    ) -> BackgroundTraining:
-        """How this learner gets models that are fitted while people answer. lock : the one under which it is used"""
-
-    def give_model(self, home: Home, learner: Any, past: Past) -> None:
-        """Let a learner of an earlier state, which has taken in the log until then, have the model that was in place:
-        fitted anew. Raises ValueError where it cannot be."""
-
-    # comparing.py
-    def model_of(self, settings: Any) -> str:
-        """The name of the model in force."""
-
-    def is_automatic(self, settings: Any) -> bool:
-        """Whether comparisons choose the model."""
-
-    def choose_model(self, settings: Any, model: str, C: float | None, *, automatic: bool) -> Any:
-        """The settings with this model in force. automatic : whether comparisons go on choosing
-
-        Raises ValueError where the kind has no such model.
-        """
-
-    def make_comparer(self, table: LabelTable, settings: Any, changes: Sequence[ClassChange] = ()) -> Any:
-        """What the models of a project are compared with. Raises ValueError where none are COMPARED."""
-
-    def make_table_comparer(self, table: LabelTable) -> Any:
-        """The same for a table that belongs to no project: its true labels may choose. Raises ValueError."""
-
-    def make_table_replays(self, table: LabelTable) -> Any:
-        """What replays labelling runs on a table that belongs to no project. Raises ValueError."""
-
-    def make_random_order(self, table: LabelTable, settings: Any, changes: Sequence[ClassChange] = ()) -> Any:
-        """What replays a project in random order, its pool before the first entry. Raises ValueError: nothing does."""
-
-    # counting.py
-    def count(
-        self, home: Home, session: Session, project: Project, settings: Any, kept: Any
-    ) -> tuple[int, int, Any]:
-        """(answered, open, what to give as `kept` at the next count), by table and log, without a learner."""
-
-    # replaying.py
-    def make_pool(self, table: LabelTable, settings: Any, changes: Sequence[ClassChange] = ()) -> Any:
-        """How every row stands before the first entry, under these changes of the classes. Raises ClassError."""
-
-    def labels_at(self, pool: Any, entry: Entry) -> tuple[str, ...]:
-        """What the log stores as `before`, or `after`, of an entry where the pool stands there."""
-
-    # turn.py, answering.py, correcting.py
-    def make_turn(self, opened: Any) -> Any:
-        """The turn of the person who has opened the project."""
-
-    def stands_as_before(self, learner: Any, row: int, parts: Parts, annotator: str) -> bool:
-        """Whether the row's labels are what they were before one press. parts : the entries that the press stored"""
-
-    def answer(self, turn: Any, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
-        """Write the entries of an answer; the last of them. Raises StaleQuestion, AnswerError."""
-
-    def correct(
-        self,
-        turn: Any,
-        row: int,
-        token: str,
-        given: Given,
-        changes: Mapping[str, int],
-        log: Sequence[entries.LogEntry],
-    ) -> entries.LogEntry:
-        """Write the entries of a correction; the last of them. log : every entry about the row
-
-        Raises StaleQuestion, AnswerError.
-        """
-
-    # reviewing.py
-    def find_answers(self, doors: Any, search: Search, page: int) -> ReviewList:
-        """A page, from 0, of the answers that fit the search, the newest first."""
-
-    def open_row(self, opened: Any, row: int) -> Any:
-        """The row as the Review page shows it, with its history. Raises NotFound."""
-
-    # queue.py
-    def list_queue(self, opened: Any, search: str, held: Mapping[str, BoolArray] | None = None) -> Any:
-        """The first open rows that hold these words, in asking order, with counts. held : which rows of the table do,
-        where that was looked up before (`workflow.common.table_words.rows_with`)."""
-
-    def queue_rows(self, opened: Any) -> Iterator[Any]:
-        """The whole queue, as what `list_queue` gives of it."""
-
-    def queue_lines(self, opened: Any) -> Iterator[Sequence[object]]:
-        """The whole queue as lines of a file, the heading first."""
-
-    def has_blind_checks(self, learner: Any) -> bool:
-        """Whether there are controls, which the queue leaves out."""
-
-    # progress.py, stopping.py
     DEFAULT_RULES: StopRules
-    """The stop rules where nobody has set any."""
-
-    def read_progress(self, opened: Any, rules: StopRules) -> Any:
-        """Everything that the Progress page draws."""
-
-    def watched(self, doors: Any) -> tuple[Any, ...]:
-        """Values that change whenever the Progress page has something new to draw; the log's latest seq first."""
-
-    def stop_view(self, learner: Any, rules: StopRules) -> StopView:
-        """What the stop rules say now."""
-
-    def share_settled(self, learner: Any) -> float:
-        """The share, in [0, 1], that the question card tells."""
-
-    def shortlist_view(self, opened: Any) -> ShortlistView | None:
-        """How shortlists stand in the project; None where questions have none."""
-
-    # glance.py
-    def glance(self, learner: Any, rules: StopRules) -> Glance:
-        """How good the project is, for a line of a list of projects; without its picture."""
-
-    # exporting.py
+    """The stop rules of a project whose owner has set none."""
     FORMATS: Mapping[str, FileFormat[Any]]
     """The formats that the table can be written in, by name; CSV first."""
     GIVEN_BACK: Mapping[str, FileFormat[Any]]
     """Further formats, of tables that came from certain tools; each tells of which (`fits`)."""
 
-    def snapshot(self, opened: Any) -> Snapshot:
-        """What is exported, as it stands now; taken quickly, for nobody else can use the learner meanwhile."""
+    # Capabilities
+    TAKES_GROUPS: bool
+    """Whether a group of classes can be an answer."""
+    CAN_QUALIFY: bool
+    """Whether people can be asked known rows before they start: if a row has one right label."""
 
-    # describing.py
-    def describe(self, opened: Any, rules: StopRules) -> Described:
-        """What a dataset card says of the labels, as this kind counts and measures them."""
+    @property
+    def CLASSES(self) -> Callable[[LearnerT], CandidatePool] | None:  # noqa: N802
+        """The pool whose classes can be added, renamed and merged."""
+
+    @property
+    def DISPUTES(self) -> Callable[[LearnerT], CandidatePool] | None:  # noqa: N802
+        """The pool whose disputes are listed, and resolved there: if a row has one right label."""
+
+    @property
+    def BATCHING(self) -> Batching[LearnerT] | None:  # noqa: N802 - a constant of a module, as all in capitals
+        """Rows that are confirmed together."""
+
+    @property
+    def FORMS(self) -> Callable[[OpenedT_contra], FormsNow] | None:  # noqa: N802
+        """How questions are put, if there are several forms."""
+
+    @property
+    def SHORTLISTS(self) -> Callable[[OpenedT_contra], ShortlistView] | None:  # noqa: N802
+        """How shortlists do in a project."""
+
+    @property
+    def SCORES(self) -> Callable[[LearnerT], ScoredCandidates | None] | None:  # noqa: N802
+        """The scored candidates of a table, and their labels by people; None for a table without scores."""
+
+    @property
+    def LABEL_TO_ASK(self) -> Callable[[LearnerT, int], str | None] | None:  # noqa: N802
+        """The label of a row that a question would be about, if one is: questions can be about one label."""
+
+    @property
+    def HIDDEN_TRUTH(self) -> HiddenTruth[SettingsT, LearnerT, ShownT] | None:  # noqa: N802
+        """Dry runs."""
+
+    @property
+    def CACHE(self) -> Callable[[Home, str, LearnerT], None] | None:  # noqa: N802
+        """Stores, next to the table, what makes the next start faster."""
+
+    @property
+    def WORKER(self) -> WorkerTraining[SettingsT] | None:  # noqa: N802
+        """Models that a worker trains."""
+
+    @property
+    def COMPARING(self) -> Comparing[SettingsT] | None:  # noqa: N802
+        """Models that are compared."""
+
+    @property
+    def REPLAYS(self) -> Replays[SettingsT] | None:  # noqa: N802
+        """Labelling runs."""
+
+    # settings.py
+    def fits(self, table: LabelTable) -> bool:
+        """Whether a project of this table is of this kind."""
+
+    def read_settings(self, stored: Mapping[str, Any]) -> SettingsT:
+        """The settings as they were stored. Raises ValueError."""
+
+    def default_settings(self, table: LabelTable, control_share: float) -> SettingsT:
+        """The settings if nobody has chosen any; see `workflow.kinds.default_settings`."""
+
+    def settle_change(self, before: SettingsT, after: SettingsT) -> SettingsT:
+        """The settings of a project that exists, after a change to those of `after`. Raises ValueError."""
+
+    # build.py
+    def first_learner(self, table: LabelTable, settings: SettingsT) -> LearnerT:
+        """The learner of a new project. Raises ValueError if none can be built, or its model cannot be trained."""
+
+    def build_learner(
+        self,
+        home: Home,
+        table_hash: str,
+        settings: SettingsT,
+        changes: Sequence[ClassChange] = (),
+        checkpoint: Mapping[str, AnyArray] | None = None,
+    ) -> LearnerT:
+        """The learner of a stored table, before the first entry of its log; or as an earlier one was, of which
+        `checkpoint` gave this checkpoint."""
+
+    def make_pool(
+        self, table: LabelTable, settings: SettingsT, changes: Sequence[ClassChange] = ()
+    ) -> Pool[Any, Any, Any]:
+        """The rows before the first entry, under these changes of the classes. Raises ClassError."""
+
+    # training.py
+    def background_training(
+        self, home: Home, project_id: int, learner: LearnerT, lock: FairLock
+    ) -> BackgroundTraining:
+        """How this learner gets models that are fitted while people answer. lock : the one under which it is used"""
+
+    def give_model(self, home: Home, learner: LearnerT, past: Past) -> None:
+        """Give a learner of an earlier state, which has taken in the log until then, the model that was in place:
+        fitted again. Raises ValueError if it cannot be."""
+
+    # turn.py, answering.py
+    def make_turn(self, opened: OpenedT_contra) -> TurnT_co:
+        """The turn of the person who has opened the project: it writes answers and corrections."""
 
     # showing.py
-    def get_ready(self, opened: Any) -> None:
+    def get_ready(self, opened: OpenedT_contra) -> None:
         """Do now what the next question would otherwise take longer for."""
 
-    # telling.py
-    def tell_question(self, shown: Any) -> dict[str, Any]:
-        """A question as programs have it, in plain values that do not tell whether it is a blind check. shown : as
-        `make_turn` shows it"""
+    # reviewing.py
+    def find_answers(self, doors: DoorsT_contra, search: Search, page: int) -> ReviewList:
+        """A page, from 0, of the answers that fit the search, the newest first."""
 
-    def tell_figures(self, view: Any) -> dict[str, Any]:
-        """What `read_progress` gives, as programs have it, in plain values: one measure with its curve."""
+    def open_row(self, opened: OpenedT_contra, row: int) -> object:
+        """The row as the Review page shows it, with its history. Raises NotFound."""
 
-    def tell_predictions(self, opened: Any, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """Of each of these rows the label as it stands, and the shares, in plain values."""
+    def votes_of(self, learner: LearnerT, log: Sequence[SaidEntry]) -> list[Vote]:
+        """The latest vote of each person about each place. log : the entries that were not withdrawn, in order"""
 
-    # forms.py
-    def forms_now(self, opened: Any) -> FormsNow | None:
-        """What is known of the forms in which questions are put; None where there is one form only."""
+    # rows.py: the queue and the map
+    def list_queue(
+        self, opened: OpenedT_contra, search: str, held: Mapping[str, BoolArray] | None = None
+    ) -> object:
+        """The first open rows that hold these words, in asking order, with counts. held : which rows of the table do,
+        if that was looked up before (`workflow.rows.finding.rows_with`)."""
 
-    # scores.py
-    def scores_given(self, learner: Any) -> ScoredCandidates | None:
-        """The scored candidates of the table and what people have made of them; None where it has no scores."""
+    def queue_rows(self, opened: OpenedT_contra) -> Iterator[object]:
+        """The whole queue, as the rows of `list_queue`."""
 
-    # voting.py
-    def votes_of(self, learner: Any, log: Sequence[SaidEntry]) -> list[Vote]:
-        """What each person says of each place at last. log : the entries that were not withdrawn, in order"""
+    def queue_lines(self, opened: OpenedT_contra) -> Iterator[Sequence[object]]:
+        """The whole queue as lines of a file, the heading first."""
 
-    # similar.py, truth.py; mapping.py is `MapsRows`
-    def shown_to_all(self, learner: Any) -> BoolArray:
-        """(n,) a new array: rows whose answered labels anybody may see beside a question; no blind check among them."""
+    def named_on_map(self, learner: LearnerT, rows: Sequence[int]) -> NamedRows:
+        """The label that each of these rows has, or that the model gives it; nothing that shows other people's answers
+        if people answer for themselves."""
 
-    def blind_checks(self, learner: Any) -> BoolArray:
-        """(n,) rows that are, or have, a blind check."""
+    # progress.py
+    def count(
+        self, home: Home, session: Session, project: Project, settings: SettingsT, kept: CountedT | None
+    ) -> tuple[int, int, CountedT | None]:
+        """(answered, open, `kept` for the next count), by table and log, without a learner."""
 
-    def answered_labels(self, learner: Any, row: int) -> tuple[str, ...]:
-        """The labels that people have given such a row."""
+    def read_progress(self, opened: OpenedT_contra, rules: StopRules) -> ViewT:
+        """Everything that the Progress page draws."""
 
-    def hides_truth(self, learner: Any) -> bool:
-        """Whether the table holds true labels that neither people nor the model see."""
+    def watched(self, doors: DoorsT_contra) -> tuple[object, ...]:
+        """Values that change whenever the Progress page has something new to draw; the log's latest seq first."""
 
-    def true_answer(self, learner: Any, shown: Any) -> Given | None:
-        """What somebody who knows the truth would answer to a shown question; None where it is not known."""
+    def stop_view(self, learner: LearnerT, rules: StopRules) -> StopView:
+        """The verdicts of the stop rules."""
 
-    def known_places(self, learner: Any) -> list[Place]:
-        """The open places whose truth is known, controls in the order of their draw first."""
+    def glance(self, learner: LearnerT, rules: StopRules) -> Glance:
+        """How good the project is, for a line of a list of projects; without its picture."""
+
+    # exporting.py
+    def snapshot(self, opened: OpenedT_contra) -> Snapshot:
+        """The export of the current state; taken quickly, for nobody else can use the learner meanwhile."""
+
+    def describe(self, opened: OpenedT_contra, rules: StopRules) -> Described:
+        """The facts about the labels for a dataset card, as this kind counts and measures them."""
+
+    def tell_question(self, shown: ShownT) -> dict[str, Any]:
+        """A question for programs, in plain values that do not tell whether it is a blind check."""
+
+    def tell_figures(self, view: ViewT) -> dict[str, Any]:
+        """The progress for programs, in plain values: one measure with its curve."""
+
+    def tell_predictions(self, opened: OpenedT_contra, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """The label of each of these rows, and the shares, for programs, in plain values."""
+
+
+AnyKind: TypeAlias = Kind[Any, Any, Any, Any, Any, Any, Any, Any]
+"""A kind that the caller does not know: what it makes goes back to it alone."""

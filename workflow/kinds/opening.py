@@ -6,16 +6,47 @@ not seen are applied. Memory follows the log, never leads.
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import io
+import logging
+import sys
+import zipfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+import plcore
+from db import entries
+from db.identity import read_identity
+from plcore.arrays import AnyArray
+from workflow.files.stored import whole_file
+from workflow.kinds.kind import KindSettings
+from workflow.log import reading
+from workflow.log.reading import read_class_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from plcore.loop import ClassChange, Learner
+    from workflow.kinds.kind import AnyKind
+    from workflow.server.home import Home
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from db import entries, projects
-from workflow.common.kept import KeptLog
-from workflow.common.log import follow, learner_entry, read_class_changes, take_in
-from workflow.common.opened import Opened
-from workflow.kinds import Kind, checkpoints, kind_of
+from db import projects
+from workflow.answering.history import KeptLog
+from workflow.kinds import AnyKind, kind_of
+from workflow.log.reading import follow, learner_entry, take_in
+from workflow.opened import Opened
 from workflow.saving import saving
 
 if TYPE_CHECKING:
@@ -23,11 +54,148 @@ if TYPE_CHECKING:
 
     from db.projects import Project
     from plcore.loop import ClassChange, Learner
-    from workflow.common.opened import Reading
-    from workflow.home import Home
-    from workflow.shelf import BackgroundTraining, Slot
+    from workflow.opened import Reading
+    from workflow.server.home import Home
+    from workflow.server.shelf import BackgroundTraining, Slot
 
     Enter = Callable[[Session], Reading]
+import threading
+from typing import TYPE_CHECKING
+
+from db.identity import Listener
+from db.projects import NoSuchProjectError
+from workflow.saving import FaultLog
+
+if TYPE_CHECKING:
+    from workflow.server.home import Home
+
+
+# Checkpoints of learners on disk, so that opening a project need not take in its whole log: one file for each
+# project.
+#
+# A cache and nothing more. A file is read only where it was made by this code, of this database, table, settings and
+# changes of the classes, and of a log that had then the very entry it has now at that place; and where it is whole.
+# Any other is as if it were not there: the log is read from its first entry, and the file written anew.
+
+logger = logging.getLogger("winnow")
+
+MANY_ENTRIES, SHARE = 2_000, 50
+"""A checkpoint is made where the log has so many entries more than the last one had, and a 50th more: to take them in
+takes longer than to write it."""
+
+_DIGEST = hashlib.sha256().digest_size
+_OF = "of"
+"""The array that says of what state a file is."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """seq : of the last entry in it      arrays : what the learner is made of"""
+
+    seq: int
+    arrays: dict[str, AnyArray]
+
+
+class Unwritten(NamedTuple):
+    """A checkpoint in memory. It does not follow the learner, so that it can be written while somebody else uses it."""
+
+    path: Path
+    arrays: dict[str, AnyArray]
+
+    def write(self) -> None:
+        """Put it on disk. Where that cannot be done the next start takes longer, nothing else."""
+        file = io.BytesIO()
+        np.savez(file, **self.arrays)  # type: ignore[arg-type]
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with whole_file(self.path) as whole:
+                whole.write(hashlib.sha256(file.getbuffer()).digest())
+                whole.write(file.getbuffer())
+        except OSError:
+            logger.exception("The checkpoint %s could not be written.", self.path.name)
+
+
+def is_due(last: int, seq: int) -> bool:
+    """Whether a learner that has taken in entry `seq` is worth a checkpoint. last : seq of the latest, 0 for none"""
+    return seq - last >= max(MANY_ENTRIES, last // SHARE)
+
+
+def kept(
+    home: Home, session: Session, project: Project, settings: KindSettings, changes: Sequence[ClassChange]
+) -> Checkpoint | None:
+    """The project's checkpoint under these settings and changes; None where there is none of this very state."""
+    path = _path(home, project.id)
+    try:
+        whole = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        logger.exception("The checkpoint %s cannot be read; the whole log is.", path.name)
+        return None
+    try:
+        if hashlib.sha256(whole[_DIGEST:]).digest() != whole[:_DIGEST]:
+            raise ValueError("It is not what was written.")
+        with np.load(io.BytesIO(whole[_DIGEST:]), allow_pickle=False) as file:
+            arrays = dict(file)
+        state = arrays.pop(_OF).tobytes().decode()
+        seq = int(state.partition(" ")[0])
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        logger.warning("The checkpoint %s is damaged; the whole log is read.", path.name)
+        return None
+    if state != _state(session, project, settings, changes, seq):
+        logger.info("The checkpoint %s is of another state; the whole log is read.", path.name)
+        return None
+    return Checkpoint(seq, arrays)
+
+
+def take(home: Home, session: Session, project: Project, learner: Learner) -> Unwritten:
+    """A checkpoint of the learner, to take the place of the project's last.
+
+    session : a transaction in which the log ends with the last entry that the learner has taken in
+    """
+    arrays = learner.checkpoint()
+    changes = read_class_changes(session, project.id)
+    state = _state(session, project, learner.settings, changes, learner.seq)
+    return Unwritten(_path(home, project.id), arrays | {_OF: np.frombuffer(state.encode(), dtype=np.uint8)})
+
+
+def _path(home: Home, project_id: int) -> Path:
+    return home.cache_dir / "checkpoints" / f"{project_id}.npz"
+
+
+def _state(
+    session: Session, project: Project, settings: KindSettings, changes: Sequence[ClassChange], seq: int
+) -> str:
+    """Names what a checkpoint after entry `seq` is of, and all that it depends on.
+
+    The log only grows, so its last entry stands for those before it: two logs that went apart, as after a backup was
+    put back, may have entries of one token there, but not of one moment.
+    """
+    identity = read_identity(session.connection())
+    parts = (
+        _code(),
+        identity and identity.id,
+        project.id,
+        project.created_at,
+        project.table_hash,
+        settings,
+        tuple(changes),
+        entries.get(session, project.id, seq),
+    )
+    return f"{seq} {hashlib.sha256(repr(parts).encode()).hexdigest()}"
+
+
+@functools.cache
+def _code() -> str:
+    """Names the code that makes learners of logs, and the libraries it computes with."""
+    found = hashlib.sha256()
+    folder = Path(plcore.__file__).parent
+    for path in (*sorted(folder.rglob("*.py")), Path(reading.__file__), Path(__file__)):
+        found.update(path.name.encode())
+        found.update(path.read_bytes())
+    libraries = [version(name) for name in ("numpy", "numba", "scipy", "scikit-learn")]
+    return f"{found.hexdigest()} {sys.version} {libraries}"
+
 
 FEW = 20
 """Entries that a learner takes in while everybody else waits for their turn to write; more of them it reads before."""
@@ -41,13 +209,13 @@ OPENED = 8
 of 16."""
 
 LAID_OUT = 100_000_000, 0.6
-"""The same of a large one, whose text and numbers lie on the disk (`plcore.tables.table_file`): so many, and for each
+"""The same of a large one, whose text and numbers lie on the disk (`plcore.tables.storing`): so many, and for each
 of the file. Of 100,000 rows of 64 numbers 160 MB, of 300,000 165 MB, of a million 0.8 GB."""
 
 NEWS_AGE = 3.0
 """Seconds. A person who waits for the next question does not wait for a new model too: the page takes it in once the
-question is drawn (`workflow.answering.get_ready`), and only where nobody has done so for that long it comes before the
-question.
+question is drawn (`workflow.answering.loop.get_ready`), and only where nobody has done so for that long it comes before
+the question.
 """
 
 
@@ -57,7 +225,7 @@ def opening_takes(size: int) -> int:
     return min(OPENED * size, least + round(each * size))
 
 
-def find_kind(home: Home, enter: Enter) -> Kind:
+def find_kind(home: Home, enter: Enter) -> AnyKind:
     """The kind of the project of a seat. enter : as for `open_to_read`"""
     with home.database.read() as session:
         return kind_of(enter(session).project)
@@ -75,7 +243,7 @@ def find_slot(home: Home, project_id: int, enter: Enter) -> Slot:
 
 
 @contextmanager
-def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[Any]]:
+def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[Learner]]:
     """The project with the read transaction that its learner was caught up in: both know the same log.
 
     enter : checks in that transaction who is there and what they may do, and finds the project
@@ -100,7 +268,7 @@ def open_to_read(home: Home, project_id: int, enter: Enter) -> Iterator[Opened[A
 @contextmanager
 def open_to_write(
     home: Home, project_id: int, enter: Enter, *, lasting: bool = True
-) -> Iterator[Opened[Any]]:
+) -> Iterator[Opened[Learner]]:
     """As ``open_to_read`` with a write transaction, which is committed at the end of the block; then the learner takes
     in what was written in it.
 
@@ -132,13 +300,13 @@ def open_to_write(
                 pass  # to build it, or to catch up, takes too long for others to wait for their turn to write
 
 
-def take_checkpoint(opened: Opened[Any]) -> checkpoints.Unwritten | None:
+def take_checkpoint(opened: Opened[Learner]) -> Unwritten | None:
     """A checkpoint of the learner that is open to be read, where it is worth one: to be written once others have it."""
     slot, learner = opened.home.shelf.slot(opened.project_id), opened.learner
-    if not checkpoints.is_due(slot.checkpoint, learner.seq):
+    if not is_due(slot.checkpoint, learner.seq):
         return None
     slot.checkpoint = learner.seq  # also where there is no room: it is tried once
-    return checkpoints.take(opened.home, opened.session, opened.project, opened.kind, learner)
+    return take(opened.home, opened.session, opened.project, learner)
 
 
 def take_in_news(home: Home, project_id: int, slot: Slot) -> bool:
@@ -156,7 +324,7 @@ def take_in_news(home: Home, project_id: int, slot: Slot) -> bool:
         slot.lock.release()
 
 
-def _opened(home: Home, reading: Reading, kind: Kind, learner: Learner, kept: KeptLog) -> Opened[Any]:
+def _opened(home: Home, reading: Reading, kind: AnyKind, learner: Learner, kept: KeptLog) -> Opened[Learner]:
     return Opened(
         reading.person,
         reading.role,
@@ -199,22 +367,24 @@ def _caught_up(
     return learner
 
 
-def _build(home: Home, kind: Kind, reading: Reading, changes: tuple[ClassChange, ...]) -> tuple[Learner, int]:
+def _build(
+    home: Home, kind: AnyKind, reading: Reading, changes: tuple[ClassChange, ...]
+) -> tuple[Learner, int]:
     """The learner of the stored table under these changes of its classes, after the entries of its log: a fit that is
     begun with it must not be one of an empty log. And the seq of the checkpoint that there is of it, 0 for none."""
     project = reading.project
     settings = kind.read_settings(project.settings)
     with home.database.read() as session:
-        kept = checkpoints.kept(home, session, project, settings, changes)
-    given = None if kept is None else kept.arrays
+        checkpoint = kept(home, session, project, settings, changes)
+    given = None if checkpoint is None else checkpoint.arrays
     learner = kind.build_learner(home, project.table_hash, settings, changes, given)
     with home.database.read() as session:
         if not follow(session, project.id, learner.pool, learner.apply):
             return learner, 0  # a change of the classes came in between: it is built once more
-        at = 0 if kept is None else kept.seq
-        if not checkpoints.is_due(at, learner.seq):
+        at = 0 if checkpoint is None else checkpoint.seq
+        if not is_due(at, learner.seq):
             return learner, at
-        made = checkpoints.take(home, session, project, kind, learner)
+        made = take(home, session, project, learner)
     made.write()
     return learner, learner.seq
 
@@ -222,3 +392,78 @@ def _build(home: Home, kind: Kind, reading: Reading, changes: tuple[ClassChange,
 def _training(home: Home, project_id: int, slot: Slot, enter: Enter, learner: Learner) -> BackgroundTraining:
     kind = find_kind(home, enter)
     return kind.background_training(home, project_id, learner, slot.lock)
+
+
+# Following the logs across servers: what another process has written, the learners in memory here have taken in
+# before anybody asks.
+#
+# PostgreSQL tells of it (`db.identity`). What is not told, or not taken in here, is taken in by who comes next, as
+# ever: nothing waits for news, and no answer is held up by them.
+
+PATIENCE = 1.0
+"""Seconds for which it listens before it looks whether it is to end."""
+TOGETHER = 0.1
+"""Seconds for which news are gathered: where many answer, they are taken in together, or by who answers next."""
+AGAIN = 5.0
+"""Seconds after which it listens again where PostgreSQL was not there."""
+
+
+class Follower:
+    """Takes in, in a thread of its own, what other processes write to the logs of open projects. Nothing on SQLite."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._listener: Listener | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
+
+    def start(self) -> None:
+        if not self._home.database.is_sqlite:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Returns once nothing is taken in any more. Harmless where it was never started."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._leave()
+
+    def look(self, seconds: float) -> dict[int, int]:
+        """Take in what was told since the last look; {project: seq of its latest entry} of it. The first look takes in
+        what was missed by all open projects, and listens from then on.
+
+        seconds : it waits so long for the first news      Raises DatabaseUnavailableError, SQLAlchemyError
+        """
+        if self._listener is None:
+            self._listener = Listener(self._home.settings.database_url)
+            news = dict.fromkeys(self._home.shelf.opened(), -1)
+        else:
+            news = self._listener.wait(seconds)
+        opened = self._home.shelf.opened() if news else {}
+        for project, seq in news.items():
+            slot = opened.get(project)
+            learner = None if slot is None else slot.learner
+            if slot is None or learner is None or 0 <= seq <= learner.seq:
+                continue  # nobody needs it here, or it was written here
+            try:
+                take_in_news(self._home, project, slot)
+            except NoSuchProjectError:
+                continue  # it was deleted meanwhile
+        return news
+
+    def _follow(self) -> None:
+        faults = FaultLog()
+        while not self._stop.is_set():
+            try:
+                if self.look(PATIENCE):
+                    self._stop.wait(TOGETHER)
+                faults.well()
+            except Exception as error:  # PostgreSQL may be away for a while
+                self._leave()
+                faults.say(error, "News of other servers could not be taken in; it is tried again.")
+                self._stop.wait(AGAIN)
+
+    def _leave(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None

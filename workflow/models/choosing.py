@@ -6,21 +6,31 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import comparisons
-from plcore.common import StepProgress
-from plcore.common.runners import BlockError, RunnerError
+from db import trained
+from plcore.arrays import StepProgress
+from plcore.blocks import BlockError, RunnerError
 from plcore.loop import ModelComparison
 from workflow import kinds
 from workflow.access import Right
-from workflow.common.blocks import cluster_blocks
 from workflow.kinds.adopting import AUTOMATIC, change_settings
 from workflow.models import comparing
 from workflow.models.showing import found_by
+from workflow.server.jobs import cluster_blocks
 
 if TYPE_CHECKING:
     from plcore import LabelTable
     from workflow.seat import Seat
-    from workflow.settings import Settings
+    from workflow.server.settings import Settings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from plcore.blocks import BlockProgress
+from plcore.loop.one_label import StrategyRuns
+from workflow.server.jobs import open_blocks
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+    from workflow.server.settings import Settings
 
 __all__ = [
     "CannotCompare",
@@ -63,9 +73,9 @@ def cancel(seat: Seat) -> None:
     Raises NotAllowed, NotSaved, NotFound.
     """
     with seat.owning() as owning:
-        last = comparisons.latest(owning.session, owning.project.id)
+        last = trained.latest_comparison(owning.session, owning.project.id)
         if last is not None:
-            comparisons.end(owning.session, last.id, comparisons.CANCELLED, datetime.now(UTC))
+            trained.end(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
 
 
 def adopt(seat: Seat, model: str) -> None:
@@ -82,7 +92,7 @@ def adopt(seat: Seat, model: str) -> None:
     """
     with seat.owning() as owning:
         session, project = owning.session, owning.project
-        found = found_by(comparisons.latest(session, project.id, comparisons.DONE))
+        found = found_by(trained.latest_comparison(session, project.id, trained.DONE))
         settings = kinds.with_model(project, model, found.of(model).C, automatic=False)
         change_settings(session, project, settings, person_id=seat.person_id)
 
@@ -133,4 +143,30 @@ def _measure(
             found: ModelComparison = comparer.compare(progress, blocks=blocks)
     except (ValueError, BlockError, RunnerError) as error:
         raise CannotCompare(f"The models cannot be compared: {error}") from error
+    return found
+
+
+# Labelling runs replayed on a table of known truth, to see which strategy to ask by before anybody is asked.
+
+
+class CannotSimulate(ValueError):  # noqa: N818 - what a command says, not a fault
+    """Runs cannot be replayed on these rows, or nobody is there to do it."""
+
+
+def replay_table(
+    settings: Settings,
+    table: LabelTable,
+    strategies: Sequence[str],
+    *,
+    progress: BlockProgress | None = None,
+    **options: Any,
+) -> StrategyRuns:
+    """What each strategy reaches on a table of no project, by whom the settings name; see
+    `plcore.evaluation.replay_in_blocks` for the options. Raises CannotSimulate."""
+    try:
+        replays = kinds.make_table_replays(table)
+        with open_blocks(settings) as blocks:
+            found: StrategyRuns = replays.replay(blocks, strategies, progress=progress, **options)
+    except (ValueError, BlockError, RunnerError) as error:
+        raise CannotSimulate(f"The runs cannot be replayed: {error}") from error
     return found

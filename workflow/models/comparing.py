@@ -16,28 +16,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import answers, comparisons, entries, projects
-from plcore.common.runners import RunnerError
+from db import answers, entries, projects, trained
+from plcore.blocks import RunnerError
 from plcore.loop import CONTROL, ModelComparison
-from workflow import kinds, training
-from workflow.common.blocks import blocks_folder, cluster_blocks
-from workflow.common.log import follow, read_class_changes
+from workflow import kinds
 from workflow.kinds.adopting import CHECKS, COMPARISON, change_settings, left_to_comparisons
-from workflow.models import leases
-from workflow.models.attempts import WorkCancelled, attempt
-from workflow.models.away import Away
-from workflow.models.waiting import ask_for_due, find_waiting
-from workflow.training import Due
+from workflow.log.reading import follow, read_class_changes
+from workflow.models import leases, training
+from workflow.models.training import Due, WorkCancelled, attempt
+from workflow.models.waiting import Away, ask_for_due, find_waiting
+from workflow.server.jobs import blocks_folder, cluster_blocks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy.orm import Session
 
-    from db.comparisons import Comparison
     from db.projects import Project
+    from db.trained import Comparison
     from plcore.loop import ModelFigures
-    from workflow.home import Home
+    from workflow.server.home import Home
 
 TASK = "compare"
 """The task of the leases of comparisons: they are no leases of trainings, which go on meanwhile."""
@@ -89,7 +87,7 @@ def count(session: Session, project: Project) -> Counts:
 def ask(session: Session, project: Project, asked_by: int | None) -> int:
     """Ask for a comparison of the project's models; the id of it, or of the one that is unfinished."""
     now = count(session, project)
-    return comparisons.ask(
+    return trained.ask(
         session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **dataclasses.asdict(now)
     )
 
@@ -100,7 +98,7 @@ def anything_to_do(home: Home) -> bool:
 
 
 def _find(home: Home) -> tuple[list[Project], list[Comparison]]:
-    return find_waiting(home, kinds.models, comparisons.latest, _has_news)
+    return find_waiting(home, kinds.models, trained.latest_comparison, _has_news)
 
 
 def _has_news(session: Session, project: Project, last: Comparison | None) -> bool:
@@ -139,7 +137,7 @@ class ComparingWorker(training.Worker):
         self._away = Away()
 
     def look(self) -> bool:
-        """As `workflow.training.Worker.look`; then the comparisons."""
+        """As `workflow.models.training.Worker.look`; then the comparisons."""
         if seen := super().look():
             self.compare_due()
         return seen
@@ -147,7 +145,7 @@ class ComparingWorker(training.Worker):
     def compare_due(self) -> None:
         """Make every comparison that is due or asked for."""
         self._clear_ended()
-        for one in ask_for_due(self.home, _find(self.home), ask, comparisons.get):
+        for one in ask_for_due(self.home, _find(self.home), ask, trained.get):
             self.go_on()
             if self._away.is_due:
                 self.compare(one)
@@ -163,7 +161,7 @@ class ComparingWorker(training.Worker):
 
             def fail(fault: str) -> None:
                 with self.home.database.write() as session:
-                    comparisons.end(session, asked.id, comparisons.FAILED, datetime.now(UTC), fault=fault)
+                    trained.end(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
 
             done = None
             with attempt(fail, f"The models of project {asked.project_id} cannot be compared."):
@@ -186,7 +184,7 @@ class ComparingWorker(training.Worker):
         waited for a cluster."""
         for folder in blocks_folder(self.home.settings).glob(f"{FITS}*"):
             with self.home.database.read() as session:
-                one = comparisons.get(session, int(folder.name.removeprefix(FITS)))
+                one = trained.get(session, int(folder.name.removeprefix(FITS)))
             if one is None or not one.unfinished:
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -204,14 +202,14 @@ class ComparingWorker(training.Worker):
                 return
             told = time.monotonic()
             with self.home.database.write() as session:
-                if not comparisons.note(session, asked.id, done, total, model):
+                if not trained.note(session, asked.id, done, total, model):
                     raise WorkCancelled
 
         with cluster_blocks(self.home.settings, self._folder(asked), patience=0) as blocks:
             self._away.there()
             comparer, now = make_comparer(self.home, asked.project_id)
             with self.home.database.write() as session:
-                if not comparisons.begin(session, asked.id, **dataclasses.asdict(now)):
+                if not trained.begin(session, asked.id, **dataclasses.asdict(now)):
                     raise WorkCancelled
             found: ModelComparison = comparer.compare(tell, BUDGET, blocks)
         return found
@@ -220,13 +218,13 @@ class ComparingWorker(training.Worker):
         """End the comparison, and adopt its choice in the same transaction."""
         with self.home.database.read() as session:
             project = projects.get(session, asked.project_id)
-            earlier = comparisons.latest(session, project.id, comparisons.DONE)
+            earlier = trained.latest_comparison(session, project.id, trained.DONE)
         model = _choice(project, found, first=earlier is None)
         fault = None if model is None else self._train_first(project, model, found)
         with self.home.database.write() as session:
             entries.lock(session, project.id)
             told: dict[str, Any] = {"report": found.to_json(), "seconds": seconds, "fault": fault}
-            if not comparisons.end(session, asked.id, comparisons.DONE, datetime.now(UTC), **told):
+            if not trained.end(session, asked.id, trained.DONE, datetime.now(UTC), **told):
                 raise WorkCancelled
             # Settings that somebody has changed meanwhile are theirs.
             kept = projects.get(session, project.id).settings == project.settings

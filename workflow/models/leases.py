@@ -24,7 +24,7 @@ from db.engine import DatabaseUnavailableError
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from workflow.home import Home
+    from workflow.server.home import Home
 
 logger = logging.getLogger("winnow")
 

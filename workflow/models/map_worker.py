@@ -8,14 +8,14 @@ import time
 from typing import TYPE_CHECKING
 
 from db import projects
-from workflow.common import map_layouts
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.models import leases
-from workflow.models.attempts import attempt
+from workflow.models.training import attempt
+from workflow.rows import instance_map
 
 if TYPE_CHECKING:
-    from workflow.common.map_layouts import Wish
-    from workflow.home import Home
+    from workflow.rows.instance_map import Wish
+    from workflow.server.home import Home
 
 logger = logging.getLogger("winnow")
 
@@ -29,7 +29,7 @@ LOOK_EVERY = 1.0
 
 def anything_to_do(home: Home) -> bool:
     """Whether a worker is needed to lay out a map."""
-    return bool(map_layouts.wishes(home))
+    return bool(instance_map.wishes(home))
 
 
 class MapWorker(EncodingWorker):
@@ -41,7 +41,7 @@ class MapWorker(EncodingWorker):
         self._laying: threading.Thread | None = None
 
     def look(self) -> bool:
-        """As `workflow.training.Worker.look`; a layout that is wished for is begun before."""
+        """As `workflow.models.training.Worker.look`; a layout that is wished for is begun before."""
         if time.monotonic() >= self._next_map:
             self._next_map = time.monotonic() + LOOK_EVERY
             if self._laying is None or not self._laying.is_alive():
@@ -54,19 +54,19 @@ class MapWorker(EncodingWorker):
         with self.home.database.read() as session:
             tables = {one.id: one.table_hash for one in projects.listed(session)}
         if tables.get(wished.project_id) != wished.table_hash:
-            map_layouts.drop(self.home, wished)
+            instance_map.drop(self.home, wished)
             return
         with leases.hold(
-            self.home, wished.project_id, self.name, wished.table_hash, map_layouts.TASK, KILLED
+            self.home, wished.project_id, self.name, wished.table_hash, instance_map.TASK, KILLED
         ) as lease:
             if lease is None:
                 return
             words = f"The map of project {wished.project_id} cannot be laid out."
-            with attempt(lambda fault: map_layouts.note_fault(self.home, wished, fault), words):
-                map_layouts.fulfil(self.home, wished)
+            with attempt(lambda fault: instance_map.note_fault(self.home, wished, fault), words):
+                instance_map.fulfil(self.home, wished)
 
     def _begin(self) -> None:
-        if wishes := map_layouts.wishes(self.home):
+        if wishes := instance_map.wishes(self.home):
             self._laying = threading.Thread(
                 target=self._lay_out_all, args=(wishes,), name="map-layouts", daemon=True
             )

@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import answers, entries, projects, random_orders
+from db import answers, entries, projects, trained
 from plcore.loop.one_label import CannotEstimateError
-from workflow import kinds, training
-from workflow.common.log import follow, read_class_changes
-from workflow.models import comparing, leases
-from workflow.models.attempts import WorkCancelled, attempt
+from workflow import kinds
+from workflow.log.reading import follow, read_class_changes
+from workflow.models import comparing, leases, training
 from workflow.models.comparing import ComparingWorker
+from workflow.models.training import WorkCancelled, attempt
 from workflow.models.waiting import ask_for_due, find_waiting
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
-    from db.random_orders import RandomOrderEstimate
-    from workflow.home import Home
+    from db.trained import RandomOrderEstimate
+    from workflow.server.home import Home
 
 LEAST_ANSWERS = 20
 """Answers before which there is nothing to compare."""
@@ -67,7 +67,9 @@ def count(session: Session, project: Project) -> LogCounts:
 def ask(session: Session, project: Project, asked_by: int | None) -> int:
     """Ask for an estimate; the id of it, or of the one that is unfinished."""
     told = dataclasses.asdict(count(session, project))
-    return random_orders.ask(session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **told)
+    return trained.ask_random_order(
+        session, project.id, asked_by=asked_by, asked_at=datetime.now(UTC), **told
+    )
 
 
 def anything_to_do(home: Home) -> bool:
@@ -76,7 +78,7 @@ def anything_to_do(home: Home) -> bool:
 
 
 def _find(home: Home) -> tuple[list[Project], list[RandomOrderEstimate]]:
-    return find_waiting(home, kinds.replays_random_order, random_orders.latest, _has_news)
+    return find_waiting(home, kinds.replays_random_order, trained.latest_random_order, _has_news)
 
 
 def _has_news(session: Session, project: Project, last: RandomOrderEstimate | None) -> bool:
@@ -93,27 +95,31 @@ class RandomOrderWorker(ComparingWorker):
     def compare_due(self) -> None:
         """As `ComparingWorker.compare_due`; then the estimates, for which nobody waits to go on answering."""
         super().compare_due()
-        for one in ask_for_due(self.home, _find(self.home), ask, random_orders.get):
+        for one in ask_for_due(self.home, _find(self.home), ask, trained.get_random_order):
             self.go_on()
             self.estimate(one)
 
     def estimate(self, asked: RandomOrderEstimate) -> None:
         """Make one estimate. Nothing is done where another worker has it."""
         with leases.hold(
-            self.home, asked.project_id, self.name, str(asked.id), random_orders.TASK, KILLED
+            self.home, asked.project_id, self.name, str(asked.id), trained.TASK, KILLED
         ) as lease:
             if lease is None:
                 return
 
             def fail(fault: str) -> None:
                 with self.home.database.write() as session:
-                    random_orders.end(session, asked.id, random_orders.FAILED, datetime.now(UTC), fault=fault)
+                    trained.end_random_order(
+                        session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault
+                    )
 
             words = f"What random order would have reached in project {asked.project_id} cannot be estimated."
             with attempt(fail, words):
                 report = self._measure_order(asked)
                 with self.home.database.write() as session:
-                    random_orders.end(session, asked.id, random_orders.DONE, datetime.now(UTC), report=report)
+                    trained.end_random_order(
+                        session, asked.id, trained.DONE, datetime.now(UTC), report=report
+                    )
 
     def _measure_order(self, asked: RandomOrderEstimate) -> dict[str, Any]:
         """What is stored: `found`, a `plcore.loop.one_label.RandomOrderFound`, or what is `missing` for it."""
@@ -125,7 +131,7 @@ class RandomOrderWorker(ComparingWorker):
             follow(session, project.id, replays.pool, replays.apply)
             now = count(session, project)
         with self.home.database.write() as session:
-            if not random_orders.begin(session, asked.id, **dataclasses.asdict(now)):
+            if not trained.begin_random_order(session, asked.id, **dataclasses.asdict(now)):
                 raise WorkCancelled
         told = -TOLD_EVERY
 
@@ -136,7 +142,7 @@ class RandomOrderWorker(ComparingWorker):
                 return
             told = time.monotonic()
             with self.home.database.write() as session:
-                if not random_orders.note(session, asked.id, done, total):
+                if not trained.note_random_order(session, asked.id, done, total):
                     raise WorkCancelled
             training.Worker.look(self)  # what people answer meanwhile is learnt
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import comparisons, trained
+from db import trained
 from plcore.evaluation import exact_interval
 from plcore.loop import ModelComparison, ModelFigures
 from workflow import kinds
@@ -18,8 +18,8 @@ from workflow.models import comparing
 from workflow.models.comparing import short
 
 if TYPE_CHECKING:
-    from db.comparisons import Comparison
-    from workflow.common.opened import Reading
+    from db.trained import Comparison
+    from workflow.opened import Reading
     from workflow.seat import Seat
 
 __all__ = [
@@ -120,16 +120,16 @@ def models_view(seat: Seat) -> ModelsView:
     """Everything the page shows. Raises NotAllowed unless the person is an owner, NotFound."""
     with seat.reading(Right.OWN) as reading:
         story = _story(reading)
-        last = comparisons.latest(reading.session, reading.project.id)
-        done = comparisons.latest(reading.session, reading.project.id, comparisons.DONE)
+        last = trained.latest_comparison(reading.session, reading.project.id)
+        done = trained.latest_comparison(reading.session, reading.project.id, trained.DONE)
         found = found_by(done)
         return ModelsView(
             story=story,
             lines=_lines(story.models, found, story.model),
             running=_running(reading, last, story.models),
             done=None if done is None else _done(done, found),
-            failed=last.fault if last is not None and last.state == comparisons.FAILED else None,
-            cancelled=last is not None and last.state == comparisons.CANCELLED,
+            failed=last.fault if last is not None and last.state == trained.FAILED else None,
+            cancelled=last is not None and last.state == trained.CANCELLED,
         )
 
 
@@ -142,7 +142,7 @@ def model_story(seat: Seat) -> ModelStory:
 def running_now(seat: Seat) -> Running | None:
     """How far the comparison is that waits or runs; None where there is none. Raises NotAllowed, NotFound."""
     with seat.reading() as reading:
-        last = comparisons.latest(reading.session, reading.project.id)
+        last = trained.latest_comparison(reading.session, reading.project.id)
         return _running(reading, last, kinds.models(reading.project))
 
 
@@ -152,7 +152,7 @@ def watched(seat: Seat) -> tuple[Any, ...]:
     Raises NotAllowed, NotFound.
     """
     with seat.reading() as reading:
-        last = comparisons.latest(reading.session, reading.project.id)
+        last = trained.latest_comparison(reading.session, reading.project.id)
         state = None if last is None else (last.id, last.state)
         return reading.project.id, state, tuple(sorted(map(str, reading.project.settings.items())))
 
@@ -160,7 +160,7 @@ def watched(seat: Seat) -> tuple[Any, ...]:
 def _story(reading: Reading) -> ModelStory:
     automatic = kinds.is_automatic(reading.project)
     adoptions = read_adoptions(reading.session, reading.project)
-    done = comparisons.latest(reading.session, reading.project.id, comparisons.DONE)
+    done = trained.latest_comparison(reading.session, reading.project.id, trained.DONE)
     # Whoever takes a model by hand has seen the figures, too; and one that stays was chosen as well.
     looked_at = bool(found_by(done).checks) and (automatic or bool(adoptions))
     return ModelStory(

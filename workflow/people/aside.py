@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from db import entries, reservations
+from db import entries, questions
 from db.entries import NO_ROW, NewEntry
 from plcore.loop import EntryKind, asides_after
 from workflow.access import NotFound, Right
-from workflow.common.log import read_class_changes
+from workflow.log.reading import read_class_changes
 from workflow.people import audit
 from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from workflow.common.turn import Turn
+    from workflow.answering.turn import Turn
     from workflow.seat import Seat
 
 __all__ = ["count_again", "set_aside"]
@@ -81,7 +81,7 @@ def _write(
         ),
     )
     # The choices on a screen may be others now, and so may the rows that are asked about at all.
-    reservations.close_all(session, project_id)
+    questions.close_reservations(session, project_id)
     audit.note(
         session,
         EventKind.ANSWERS_COUNT_AGAIN if target is not None else EventKind.ANSWERS_SET_ASIDE,

@@ -13,7 +13,7 @@ from db import events
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from workflow.common.opened import Reading
+    from workflow.opened import Reading
 
 
 class EventKind(StrEnum):

@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from db import sign_ins
-from db.sign_ins import SignedIn, SignIn
+from db import people
+from db.people import SignedIn, SignIn
 from workflow.access import Right
 from workflow.people import audit
 from workflow.people.audit import EventKind
-from workflow.people.secret import new_secret, secret_hash
-from workflow.people.tokens import end_tokens_of
+from workflow.people.tokens import end_tokens_of, new_secret, secret_hash
 from workflow.saving import NotSaved, saving
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.people import Person
-    from workflow.home import Home
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 __all__ = [
     "NOWHERE",
@@ -86,7 +85,7 @@ def browser_words(user_agent: str) -> str:
 def open_browser(session: Session, person_id: int, how: str, visit: Visit) -> str:
     """Sign a person in, in the caller's transaction; the secret for the cookie. how : link, password, openid, proxy"""
     secret, now = new_secret(), datetime.now(UTC)
-    sign_ins.add(
+    people.add_sign_in(
         session,
         secret_hash=secret_hash(secret),
         person_id=person_id,
@@ -121,22 +120,22 @@ def person_of(home: Home, sign_in_secret: str) -> Person | None:
 def see(home: Home, sign_in_id: int) -> None:
     """Note that the browser is there. Where nothing can be written it is not noted: nobody waits for this."""
     with suppress(NotSaved), saving(home) as session:
-        sign_ins.see(session, sign_in_id, datetime.now(UTC))
+        people.see(session, sign_in_id, datetime.now(UTC))
 
 
 def sign_out(home: Home, sign_in_secret: str, visit: Visit = NOWHERE) -> None:
     """End one sign-in; harmless when it is unknown or has ended. Raises NotSaved."""
     now = datetime.now(UTC)
     with saving(home) as session:
-        found = sign_ins.find(session, secret_hash(sign_in_secret), now)
-        if found is not None and sign_ins.end(session, found.id, found.person.id, now):
+        found = people.find_sign_in(session, secret_hash(sign_in_secret), now)
+        if found is not None and people.end(session, found.id, found.person.id, now):
             audit.note(session, EventKind.SIGN_OUT, person_id=found.person.id, address=visit.address)
 
 
 def my_browsers(seat: Seat) -> list[SignIn]:
     """The browsers signed in as this person, the one seen last first. Raises NotAllowed."""
     with seat.reading() as reading:
-        return sign_ins.listed(reading.session, datetime.now(UTC), reading.person.id)
+        return people.list_sign_ins(reading.session, datetime.now(UTC), reading.person.id)
 
 
 def end_my_browser(seat: Seat, sign_in_id: int) -> None:
@@ -150,9 +149,9 @@ def end_my_other_browsers(seat: Seat, this: int) -> None:
     now = datetime.now(UTC)
     with seat.everywhere.writing(Right.SEE) as mine:
         end_tokens_of(mine.session, seat.person_id, seat.person_id)
-        others = [one for one in sign_ins.listed(mine.session, now, seat.person_id) if one.id != this]
+        others = [one for one in people.list_sign_ins(mine.session, now, seat.person_id) if one.id != this]
         if others:
-            sign_ins.end_for(mine.session, seat.person_id, now, but=this)
+            people.end_for(mine.session, seat.person_id, now, but=this)
             audit.note(
                 mine.session,
                 EventKind.BROWSERS_ENDED,
@@ -171,5 +170,5 @@ def end_browser(seat: Seat, person_id: int, sign_in_id: int) -> None:
 
 
 def _end(session: Session, by: int, person_id: int, sign_in_id: int) -> None:
-    if sign_ins.end(session, sign_in_id, person_id, datetime.now(UTC)):
+    if people.end(session, sign_in_id, person_id, datetime.now(UTC)):
         audit.note(session, EventKind.BROWSERS_ENDED, person_id=by, about_id=person_id, count=1)

@@ -16,16 +16,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from db import dispute_notes, review
-from plcore.loop import Place
+from db import answers, members
+from plcore.loop import Learner, Place
 from workflow.access import Right
-from workflow.common.found import check_row, names_of
-from workflow.common.rows import RowView, row_view
+from workflow.rows.finding import check_row, names_of
+from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
     from db.entries import LogEntry
-    from plcore.common import FloatArray
+    from plcore.arrays import FloatArray
+    from plcore.loop import ClassMap
     from plcore.loop.one_label import View
+    from workflow.seat import Seat
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+from plcore import AnswerError
+from plcore.loop import EntryKind
+from workflow.answering.asked import checked_note
+from workflow.answering.history import stored_by
+from workflow.answering.turn import StaleQuestion
+from workflow.projects.class_names import names_now
+from workflow.rows.finding import taken_back
+
+if TYPE_CHECKING:
+    from workflow.answering.asked import Saved
+    from workflow.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [
@@ -137,13 +153,14 @@ def list_disputes(seat: Seat) -> DisputeList:
     """
     with seat.learner(Right.REVIEW) as opened:
         learner = opened.learner
-        if not opened.kind.HAS_DISPUTES:
+        disputes = opened.kind.DISPUTES
+        if disputes is None:
             return DisputeList((), 0, 0, several=False, by_row=False)
         lines = sorted(_lines(learner), key=lambda one: (-one.worst, one.row))
         return DisputeList(
             tuple(lines[:LISTED]),
             len(lines),
-            int(learner.pool.by_verdict.sum()),
+            int(disputes(learner).by_verdict.sum()),
             several=learner.settings.several,
             by_row=True,
         )
@@ -152,7 +169,8 @@ def list_disputes(seat: Seat) -> DisputeList:
 def count_open(seat: Seat) -> int:
     """How many disputes are open. Raises as `list_disputes`."""
     with seat.learner(Right.REVIEW) as opened:
-        return len(opened.learner.pool.disputed()) if opened.kind.HAS_DISPUTES else 0
+        disputes = opened.kind.DISPUTES
+        return 0 if disputes is None else len(disputes(opened.learner).disputed())
 
 
 def open_dispute(seat: Seat, row: int) -> Dispute | None:
@@ -163,11 +181,11 @@ def open_dispute(seat: Seat, row: int) -> Dispute | None:
     NotAllowed, NotFound
     """
     with seat.learner(Right.REVIEW) as opened:
-        learner = opened.learner
+        learner, disputes = opened.learner, opened.kind.DISPUTES
         check_row(learner.table, row)
-        if not opened.kind.HAS_DISPUTES or row not in learner.pool.disputed():
+        if disputes is None or row not in disputes(learner).disputed():
             return None
-        pool, log = learner.pool, review.of_row(opened.session, opened.project_id, row)
+        pool, log = disputes(learner), answers.of_row(opened.session, opened.project_id, row)
         names, views = names_of(opened.session), pool.views(row)
         may_be = pool.first[row] | _allowed(views)
         why_not = _why_no_shares(learner, row)
@@ -183,7 +201,7 @@ def open_dispute(seat: Seat, row: int) -> Dispute | None:
             why_not=why_not,
             notes=tuple(
                 NamedNote(names.get(one.person_id, ""), one.at, one.text)
-                for one in dispute_notes.of_row(opened.session, opened.project_id, row)
+                for one in members.dispute_notes_of_row(opened.session, opened.project_id, row)
             ),
         )
 
@@ -230,7 +248,7 @@ def _shares(learner: Any, rows: Sequence[int], inside: Any) -> FloatArray:
     return found
 
 
-def _has_model(learner: Any) -> bool:
+def _has_model(learner: Learner) -> bool:
     return not learner.settings.is_trained or learner.version_published is not None
 
 
@@ -238,3 +256,85 @@ def _why_no_shares(learner: Any, row: int) -> str:
     if learner.pool.control_rows[row]:
         return BLIND_CHECK
     return "" if _has_model(learner) else NO_MODEL
+
+
+# What reviewers store of disputes (`workflow.people.disputes`): verdicts, which are entries of the log, and notes
+# beside a row, which are none.
+
+
+def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: str | None = None) -> Saved:
+    """Give the verdict on a row in dispute, exactly once; one entry of the kind `verdict`.
+
+    token : of the row as it was opened      labels : what it is, one class or several; none: a bad item
+    A token that was used gives the earlier entry with ``repeated`` set; nothing is stored.
+
+    Raises
+    ------
+    StaleQuestion
+        The row is not, or no longer, in dispute, or this person has said something else about it since it was opened.
+    AnswerError
+        A label is no class, or the project knows no disputes, or the note is too long. Nothing is stored.
+    NotSaved, NotAllowed, NotFound
+    """
+    note, place = checked_note(note), Place(row)
+    with seat.turn(Right.REVIEW) as turn:
+        disputes = turn.opened.kind.DISPUTES
+        if disputes is None:
+            raise AnswerError(
+                "Disputes are not listed in this project, whose rows have several labels. Fix: settle them by a "
+                "correction on Review."
+            )
+        check_row(turn.learner.table, row)
+        if token != turn.token(place, turn.revision(place)):
+            earlier = stored_by(turn.session, turn.project_id, token)
+            other = earlier is not None and earlier.kind != EntryKind.VERDICT
+            if earlier is None or other or (earlier.person_id, earlier.row) != (turn.person_id, row):
+                raise StaleQuestion(
+                    "You have answered this row anew since you opened it. Fix: open it again."
+                )
+            return turn.saved(earlier, repeated=True)
+        pool = disputes(turn.learner)
+        if row not in pool.disputed():
+            raise StaleQuestion(
+                "People do not disagree on this row, or not any more; the project is as it was."
+            )
+        stored = turn.writer(place).write(
+            EntryKind.VERDICT,
+            names_now(pool.class_map, labels),
+            token=token,
+            strategy="dispute",
+            model_version=turn.learner.model_version,
+            predicted=_predicted(turn.opened, pool.class_map, row),
+            note=note,
+        )
+        open_now = turn.open_now()
+        if open_now is not None and open_now.row == row:
+            turn.close_question()  # it is answered by this
+        return turn.saved(stored)
+
+
+def discuss(seat: Seat, row: int, text: str) -> None:
+    """Leave a note beside a row, for all who review; it is no answer, and no entry.
+
+    Raises
+    ------
+    AnswerError
+        The note is empty or too long.
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.learner(Right.REVIEW) as opened:
+        check_row(opened.learner.table, row)
+    said = checked_note(text)
+    if said is None:
+        raise AnswerError("The note is empty. Fix: write what others should know of this row.")
+    with seat.writing(Right.REVIEW) as writing:
+        new = members.DisputeNote(row, writing.person.id, datetime.now(UTC), said)
+        members.add_dispute_note(writing.session, writing.project.id, new)
+
+
+def _predicted(opened: Opened[Learner], class_map: ClassMap, row: int) -> str | None:
+    """What the model said of the row before people spoke, by its present name."""
+    log = answers.of_row(opened.session, opened.project_id, row)
+    withdrawn = taken_back(log)
+    said = [one.predicted for one in log if one.predicted is not None and one.seq not in withdrawn]
+    return names_now(class_map, said[-1:])[0] if said else None

@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import accounts, people, sign_ins
-from plcore.common import unstorable_in
+from db import people
+from plcore.arrays import unstorable_in
 from workflow.access import NotFound
 from workflow.people import audit
 from workflow.people.audit import EventKind
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.people import Person
-    from workflow.home import Home
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 
 class NotKnown(PermissionError):  # noqa: N818 - what a page says, not a fault
@@ -75,7 +75,7 @@ def sign_in_by_openid(home: Home, claims: dict[str, Any], visit: Visit = NOWHERE
     if domains and (not verified or email.rpartition("@")[2].casefold() not in domains):
         raise NotKnown(f"Only people with an e-mail of {', '.join(domains)} may sign in here.")
     with saving(home) as session:
-        person_id = accounts.by_subject(session, subject)
+        person_id = people.by_subject(session, subject)
         if person_id is not None:
             person = people.find(session, person_id)
         elif not email or not verified:
@@ -87,14 +87,14 @@ def sign_in_by_openid(home: Home, claims: dict[str, Any], visit: Visit = NOWHERE
         if person is None:
             raise NotKnown(_unknown(email))
         secret = _open(session, person, "openid", visit)
-        bound = accounts.find(session, person.id).subject
+        bound = people.find_account(session, person.id).subject
         if bound != subject:
             if bound is not None and bound.startswith(f"{issuer} "):
                 raise NotKnown(
                     f"{person.name} has signed in here by another account of the same e-mail. Ask the owner to give "
                     "the e-mail anew on the People page."
                 )
-            accounts.change(session, person.id, subject=subject)
+            people.change(session, person.id, subject=subject)
         return secret
 
 
@@ -117,10 +117,10 @@ def set_known_as(seat: Seat, person_id: int, name: str) -> None:
         session = owning.session
         if people.find(session, person_id) is None:
             raise NotFound(f"There is no person {person_id}. Fix: load the page again.")
-        if wanted is not None and accounts.by_known_as(session, wanted) not in (None, person_id):
+        if wanted is not None and people.by_known_as(session, wanted) not in (None, person_id):
             raise PersonNameError(f"{wanted!r} is another person's. Fix: take it from them first.")
-        accounts.change(session, person_id, known_as=wanted, subject=None)
-        sign_ins.end_elsewhere(session, person_id, datetime.now(UTC))  # who had come by the name before
+        people.change(session, person_id, known_as=wanted, subject=None)
+        people.end_elsewhere(session, person_id, datetime.now(UTC))  # who had come by the name before
         end_tokens_of(session, seat.person_id, person_id)  # and what they may have made
         audit.note(
             session,
@@ -135,11 +135,11 @@ def _known(session: Session, user: str) -> Person | None:
     wanted = " ".join(user.split()).casefold()
     if not wanted or not wanted.isprintable():  # PostgreSQL takes no NUL
         return None
-    person_id = accounts.by_known_as(session, wanted)
+    person_id = people.by_known_as(session, wanted)
     if person_id is not None:
         return people.find(session, person_id)
     person = named(session, wanted)
-    if person is None or person.is_owner or accounts.find(session, person.id).known_as is not None:
+    if person is None or person.is_owner or people.find_account(session, person.id).known_as is not None:
         return None  # an owner, or somebody who is known by something else
     return person
 
@@ -155,7 +155,7 @@ def _newcomer(home: Home, session: Session, user: str) -> Person:
     if named(session, name) is not None:
         raise NotKnown(_unknown(user))
     person = add_annotator(session, name, None)
-    accounts.change(session, person.id, known_as=name.casefold())
+    people.change(session, person.id, known_as=name.casefold())
     return person
 
 

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from db import examples, questions
+from db import members, questions
 from plcore import AnswerError
 from plcore.loop import ClassError, Place
 from workflow.access import Right
-from workflow.common.found import check_row
-from workflow.common.notes import checked_note
-from workflow.common.rows import RowView, row_view
+from workflow.answering.asked import checked_note
+from workflow.rows.finding import check_row
+from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
-    from workflow.common.opened import Opened
-    from workflow.kinds.kind import Kind
+    from plcore.loop import Learner
+    from workflow.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [
@@ -84,7 +84,7 @@ def marking(seat: Seat, row: int) -> Marking:
     """
     with seat.learner(Right.REVIEW) as opened:
         check_row(opened.learner.table, row)
-        found = examples.of_row(opened.session, opened.project_id, row)
+        found = members.of_row(opened.session, opened.project_id, row)
         labels, why_not = _may_show(opened, row)
         return Marking(
             labels=labels,
@@ -121,10 +121,10 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
             f"The row has {', '.join(labels)} by its answers, not {label!r}. Fix: choose one of these."
         )
     with seat.writing(Right.REVIEW) as writing:
-        examples.put(
+        members.put_example(
             writing.session,
             writing.project.id,
-            examples.Marked(row, label, purpose, note, writing.person.id, datetime.now(UTC)),
+            members.Marked(row, label, purpose, note, writing.person.id, datetime.now(UTC)),
         )
 
 
@@ -136,7 +136,7 @@ def unmark(seat: Seat, row: int) -> None:
     NotSaved, NotAllowed, NotFound
     """
     with seat.writing(Right.REVIEW) as writing:
-        examples.remove(writing.session, writing.project.id, row)
+        members.remove_example(writing.session, writing.project.id, row)
 
 
 def class_examples(seat: Seat) -> tuple[ClassExample, ...]:
@@ -152,38 +152,39 @@ def class_examples(seat: Seat) -> tuple[ClassExample, ...]:
         return tuple(one for one in found if asked is None or one.view.row != asked.row)[:MOST_SHOWN]
 
 
-def standing_examples(opened: Opened[Any], purpose: str) -> list[ClassExample]:
+def standing_examples(opened: Opened[Learner], purpose: str) -> list[ClassExample]:
     """The rows marked for this whose answered label is still that class, in the order of the classes."""
-    marked = examples.listed(opened.session, opened.project_id, purpose)
+    marked = members.list_examples(opened.session, opened.project_id, purpose)
     if not marked:
         return []
-    learner, kind = opened.learner, opened.kind
-    may_be_shown, found = kind.shown_to_all(learner), []
+    learner = opened.learner
+    may_be_shown, found = learner.pool.shown_to_all(), []
     for one in marked:
         label = label_now(opened, one.label)
-        if may_be_shown[one.row] and label in kind.answered_labels(learner, one.row):
+        if label is not None and may_be_shown[one.row] and label in learner.pool.answered_labels(one.row):
             found.append(ClassExample(row_view(learner.table, one.row), label, one.note))
     order = {label: place for place, label in enumerate(learner.classes)}
     return sorted(found, key=lambda one: (order[one.label], one.view.row))
 
 
-def label_now(opened: Opened[Any], label: str) -> str | None:
+def label_now(opened: Opened[Learner], label: str) -> str | None:
     """The present name of a class; None where it was taken back."""
-    if not opened.kind.CAN_CHANGE_CLASSES:
+    classes = opened.kind.CLASSES
+    if classes is None:
         return label
     try:
-        return str(opened.learner.pool.class_map.now(label))
+        return classes(opened.learner).class_map.now(label)
     except ClassError:
         return None
 
 
-def _may_show(opened: Opened[Any], row: int) -> tuple[tuple[str, ...], str]:
+def _may_show(opened: Opened[Learner], row: int) -> tuple[tuple[str, ...], str]:
     """(the labels of which the row can be an example, why it can be of none)"""
-    learner, kind = opened.learner, opened.kind
-    labels = kind.answered_labels(learner, row) if kind.shown_to_all(learner)[row] else ()
+    learner = opened.learner
+    labels = learner.pool.answered_labels(row) if learner.pool.shown_to_all()[row] else ()
     if labels:
         return labels, ""
-    if kind.answered_labels(learner, row) and _waits(kind, learner, row):
+    if learner.pool.answered_labels(row) and _waits(learner, row):
         return (), (
             "This row waits for the answers of more people, who are not to know its label. It can be an example once "
             "enough have answered."
@@ -191,7 +192,7 @@ def _may_show(opened: Opened[Any], row: int) -> tuple[tuple[str, ...], str]:
     held = ""
     if learner.pool.test_rows[row]:
         held = "This is a test row"
-    elif kind.blind_checks(learner)[row]:
+    elif learner.pool.blind_rows[row]:
         held = "This is a blind check"
     if held:
         return (), (
@@ -200,8 +201,8 @@ def _may_show(opened: Opened[Any], row: int) -> tuple[tuple[str, ...], str]:
     return (), "A row can be an example once answers have decided its label. Fix: answer or correct it first."
 
 
-def _waits(kind: Kind, learner: Any, row: int) -> bool:
+def _waits(learner: Learner, row: int) -> bool:
     """Whether more people are to answer the row, each for themselves. Held-out rows are told of otherwise."""
     pool = learner.pool
-    held = pool.test_rows[row] or kind.blind_checks(learner)[row]
+    held = pool.test_rows[row] or learner.pool.blind_rows[row]
     return bool(learner.settings.several and not held and pool.places_left(Place(row)))

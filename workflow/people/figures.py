@@ -2,7 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from db import answers
+from plcore.loop import asides_after
+from workflow.access import Right
+from workflow.log.reading import read_class_changes
+from workflow.projects.figures import SIMULATED
+from workflow.rows.finding import names_of
+
+if TYPE_CHECKING:
+    from db.answers import SaidEntry
+    from workflow.log.reading import Vote
+    from workflow.seat import Seat
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from statistics import median
+from typing import TYPE_CHECKING
+
+from plcore.crowd import too_fast, who_is_guessing
+from plcore.evaluation import wilson_interval
+from plcore.loop import VERDICTS, EntryKind
+from workflow.answering.asked import batch_of
+from workflow.answering.history import SECOND
+from workflow.projects.figures import FEWEST_MEASURED
+
+if TYPE_CHECKING:
+    from db.answers import SaidEntry
+    from workflow.log.reading import Vote
+
+    pass
+from typing import TYPE_CHECKING
+
+from plcore.crowd import (
+    LEAST_ROWS,
+    Agreement,
+    cohen_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    votes_by_label,
+)
+
+if TYPE_CHECKING:
+    from workflow.log.reading import Vote
+
+    pass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,16 +59,391 @@ import numpy.typing as npt
 
 from db import entries
 from plcore.crowd import DawidSkene
-from workflow.access import Right
-from workflow.people.agreement import TeamAgreement, agreement_of
-from workflow.people.person_figures import PersonFigures, figures_of, warnings
-from workflow.people.said import read_said
 
 if TYPE_CHECKING:
-    from workflow.people.said import Place, Said
+    pass
     from workflow.seat import Seat
 
 __all__ = ["FEWEST_CONFUSED", "OWN_STEP", "PersonConfusion", "Team", "confusion", "log_seq", "mine", "team"]
+
+
+# What people have said in a project, read once for all figures of theirs.
+
+Place = tuple[int, str | None]
+"""A row, and the label of it that is asked about; None: all of it."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """log : every entry about a row that was not withdrawn, in order      votes : in the order they were given
+    aside : people whose answers do not count      names : {person: name} of everybody
+    """
+
+    log: Sequence[SaidEntry]
+    votes: Sequence[Vote]
+    aside: frozenset[int]
+    names: Mapping[int, str]
+
+    def by_place(self) -> dict[Place, list[Vote]]:
+        """The votes of each place, those that are set aside too."""
+        found: dict[Place, list[Vote]] = defaultdict(list)
+        for one in self.votes:
+            found[one.row, one.label].append(one)
+        return found
+
+
+def read_said(seat: Seat, right: Right) -> Said:
+    """Raises NotAllowed where the seat's person has not this right, NotFound."""
+    with seat.learner(right) as opened:
+        kind, learner = opened.kind, opened.learner
+    # Others may use the learner meanwhile: votes go by what the table and the changes of classes made of it alone.
+    with seat.reading(right) as reading:
+        log = answers.said(reading.session, reading.project.id)
+        changes = read_class_changes(reading.session, reading.project.id)
+        names = names_of(reading.session)
+    aside = frozenset(int(one) for one in asides_after(changes))
+    given = [one for one in log if one.note != SIMULATED]  # the oracle of a dry run knows the hidden truth
+    return Said(log, kind.votes_of(learner, given), aside, names)
+
+
+# The figures of one person: how much, how fast, how right, and how far others and the model agree with them.
+
+LONGEST = 300.0
+"""Seconds: longer over one question is a break, and says nothing of a pace."""
+
+
+@dataclass(frozen=True)
+class CountedShare:
+    """How many of how many. right : need not be whole, where each counts by a part"""
+
+    right: float
+    of: int
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough to show a figure; with fewer a sentence stands in its place."""
+        return self.of >= FEWEST_MEASURED
+
+    @property
+    def value(self) -> float:
+        """NaN of none."""
+        return self.right / self.of if self.of else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's, of 95 %."""
+        low, high = wilson_interval(self.value, self.of)
+        return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """kind : of answer      seconds : the median      answers : how many it is of"""
+
+    kind: str
+    seconds: float
+    answers: int
+
+
+@dataclass(frozen=True)
+class PersonFigures:
+    """One line of the Team page.
+
+    answers : presses that said something, "cannot tell" among them; none of the simulated oracle's
+    pace : by kind of answer, those given most often first      seconds : the median of all; None before the first
+    unsure, none, bad : shares of the answers
+    checks : right on blind checks whose label is known (`against`)
+    others : agreement with others, over the places that both have answered; a place counts once, by the share of the
+        others there who said the very same
+    model : answers of one class that were what the model had said when the question was shown
+    warnings : sentences, each with its evidence      aside : their answers do not count
+    """
+
+    person_id: int
+    name: str
+    answers: int
+    pace: tuple[Pace, ...]
+    seconds: float | None
+    last_seen: datetime | None
+    unsure: CountedShare
+    none: CountedShare
+    bad: CountedShare
+    checks: CountedShare
+    others: CountedShare
+    model: CountedShare
+    warnings: tuple[str, ...]
+    aside: bool
+
+    @property
+    def shared(self) -> int:
+        """Places that others have answered too."""
+        return self.others.of
+
+
+def figures_of(said: Said, person_id: int, *, at_most: int | None = None) -> PersonFigures:
+    """The figures of one person, without warnings.
+
+    at_most : None, or a step: shares that go by what others said, or by what is known, count the first answers alone,
+        to a multiple of it, so that they do not tell after an answer whether it was right
+    """
+    own = presses(said, person_id)
+    times = _times(own)
+    by_kind = Counter(one.kind for one in own)
+    places = said.by_place()
+    mine = [one for one in said.votes if one.person_id == person_id]
+    checks = [right for one in mine if (right := _check(one, places, said.aside)) is not None]
+    others = [same for one in mine if (same := _same(one, places, said.aside)) is not None]
+    model = [float(one.names == {one.predicted}) for one in mine if one.predicted and len(one.names) == 1]
+    return PersonFigures(
+        person_id=person_id,
+        name=said.names.get(person_id, ""),
+        answers=len(own),
+        pace=tuple(
+            Pace(kind, median(seconds), len(seconds))
+            for kind, _ in by_kind.most_common()
+            if (seconds := [time for one, time in times if one == kind])
+        ),
+        seconds=median(time for _, time in times) if times else None,
+        last_seen=max((one.at for one in said.log if one.person_id == person_id), default=None),
+        unsure=CountedShare(by_kind[EntryKind.UNSURE], len(own)),
+        none=CountedShare(by_kind[EntryKind.NONE], len(own)),
+        bad=CountedShare(by_kind[EntryKind.BAD], len(own)),
+        checks=_share(checks, at_most),
+        others=_share(others, at_most),
+        model=_share(model, None),
+        warnings=(),
+        aside=person_id in said.aside,
+    )
+
+
+def presses(said: Said, person_id: int) -> list[SaidEntry]:
+    """The person's answers, one for each press: not what was skipped, and nothing that a simulation said."""
+    return [
+        one
+        for one in said.log
+        if one.person_id == person_id
+        and one.kind not in (EntryKind.SKIP, *VERDICTS)
+        and one.note != SIMULATED
+        and not one.token.endswith(SECOND)
+    ]
+
+
+def warnings(said: Said) -> dict[int, tuple[str, ...]]:
+    """{person: sentences} of whoever seems to guess or is much too fast. People who were set aside are told of too, but
+    nobody is held against what they said."""
+    found: dict[int, list[str]] = defaultdict(list)
+    counted = [one for one in said.votes if one.person_id not in said.aside]
+    everybody = sorted({one.person_id for one in said.votes})
+    for person_id, sentence in _guessing(counted):
+        found[person_id].append(sentence)
+    for out in said.aside & set(everybody):
+        ours = [*counted, *(one for one in said.votes if one.person_id == out)]
+        found[out] += [sentence for person_id, sentence in _guessing(ours) if person_id == out]
+    times = {person_id: [time for _, time in _times(presses(said, person_id))] for person_id in everybody}
+    for person_id in everybody:
+        others = [
+            time
+            for one, spent in times.items()
+            if one not in said.aside and one != person_id
+            for time in spent
+        ]
+        pace = too_fast(times[person_id], others)
+        if pace.too_fast:
+            found[person_id].append(f"Much faster than the others. {pace.sentence}")
+    return {person_id: tuple(sentences) for person_id, sentences in found.items() if sentences}
+
+
+def _guessing(votes: Sequence[Vote]) -> Iterable[tuple[int, str]]:
+    """Who seems to guess, with the evidence, by the places that several have answered."""
+    people_at: dict[Place, int] = Counter((one.row, one.label) for one in votes)
+    shared = [one for one in votes if people_at[one.row, one.label] > 1]
+    number: dict[Place, int] = {}
+    choices: list[set[str]] = []
+    triples = []
+    for one in shared:
+        place = number.setdefault((one.row, one.label), len(number))
+        if place == len(choices):
+            choices.append(set())
+        choices[place] |= one.choices
+        triples.append((place, one.person_id, one.names))
+    if not triples:
+        return
+    for person_id, check in who_is_guessing(triples, [sorted(some) for some in choices]).items():
+        if check.guessing:
+            yield int(str(person_id)), f"May be guessing. {check.sentence}"
+
+
+def right_answer(one: Vote, others: Sequence[Vote]) -> frozenset[str] | None:
+    """What is held to be right, for a person's vote: what a verdict says, else what more of the others say
+    than anything else; None where nobody knows."""
+    if one.known is not None:
+        return one.known
+    said = Counter(other.names for other in others).most_common(2)
+    if not said or (len(said) == 2 and said[0][1] == said[1][1]):
+        return None
+    return said[0][0]
+
+
+def _others(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> list[Vote]:
+    return [
+        other
+        for other in places[one.row, one.label]
+        if other.person_id != one.person_id and other.person_id not in aside
+    ]
+
+
+def _check(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> float | None:
+    """1 where the vote is right on a blind check, 0 where it is not; None where it is none, or nobody knows."""
+    if not one.check:
+        return None
+    right = right_answer(one, _others(one, places, aside))
+    return None if right is None else float(one.names == right)
+
+
+def _same(one: Vote, places: dict[Place, list[Vote]], aside: frozenset[int]) -> float | None:
+    """The share of the others there who said the very same; None where there are none."""
+    others = _others(one, places, aside)
+    return sum(other.names == one.names for other in others) / len(others) if others else None
+
+
+def _share(each: Sequence[float], step: int | None) -> CountedShare:
+    kept = each if step is None else each[: len(each) // step * step]
+    return CountedShare(sum(kept), len(kept))
+
+
+def _times(own: Sequence[SaidEntry]) -> list[tuple[str, float]]:
+    """(kind, seconds) of answers to one row that took no break. The rows of a batch have shares of the batch's time."""
+    alone = [one for one in own if batch_of(one.asked) is None]
+    return [(one.kind, one.seconds) for one in alone if one.seconds is not None and one.seconds <= LONGEST]
+
+
+# How far the people of a project agree beyond what chance gives: on its blind checks, and on all that several have
+# answered.
+
+RESAMPLES = 400
+"""Of the rows, for an interval."""
+SEED = 0
+READINGS = (
+    (0.8, "People agree well beyond chance."),
+    (0.67, "People agree beyond chance, well enough for most uses."),
+    (0.4, "People agree more than by chance, but often not: look at where they differ."),
+    (0.0, "People hardly agree more than by chance: the guidelines may be unclear, or somebody guesses."),
+)
+LEAST = "People agree less than by chance: two of them may understand the classes in opposite ways."
+
+
+@dataclass(frozen=True)
+class Figure:
+    """value, low, high : with its interval of 95 %, NaN where there is none      reason : why there is none, else ""
+    n_rows : rows, or labels of rows, that two people or more have answered
+    """
+
+    value: float
+    low: float
+    high: float
+    n_rows: int
+    reason: str
+
+    @property
+    def reading(self) -> str:
+        """What it says, in a plain sentence."""
+        if self.reason:
+            return self.reason
+        return next((words for least, words in READINGS if self.value >= least), LEAST)
+
+
+@dataclass(frozen=True)
+class AgreementOf:
+    """Of some votes. alpha : Krippendorff's, answers being the same or not      on_sets : counting what two sets share
+    ac1 : Gwet's      by_label : alpha of each label, where single labels are asked about; else empty
+    """
+
+    alpha: Figure
+    on_sets: Figure
+    ac1: Figure
+    by_label: tuple[tuple[str, Figure], ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two people: n_rows that both have answered, in how many they said the very same, and Cohen's kappa."""
+
+    one: int
+    other: int
+    n_rows: int
+    same: int
+    kappa: Figure
+
+    @property
+    def share(self) -> CountedShare:
+        """Of the rows that both have answered."""
+        return CountedShare(self.same, self.n_rows)
+
+
+@dataclass(frozen=True)
+class TeamAgreement:
+    """checks : on blind checks, which are random      everywhere : on all; rows that a strategy chose are the hard
+    ones, which biases it down      pairs : everybody with everybody who share a row
+    """
+
+    checks: AgreementOf
+    everywhere: AgreementOf
+    pairs: tuple[Pair, ...]
+
+
+def agreement_of(said: Said) -> TeamAgreement:
+    """The agreement of everybody whose answers count."""
+    votes = [one for one in said.votes if one.person_id not in said.aside]
+    return TeamAgreement(_of([one for one in votes if one.check]), _of(votes), _pairs(votes))
+
+
+def _of(votes: Sequence[Vote]) -> AgreementOf:
+    triples = _triples(votes)
+    if not triples:
+        nobody = Figure(float("nan"), float("nan"), float("nan"), 0, "Nobody has answered any of them yet.")
+        return AgreementOf(nobody, nobody, nobody, ())
+    cells = [
+        (one.row, one.person_id, one.label, one.names == {"yes"}) for one in votes if one.label is not None
+    ]
+    return AgreementOf(
+        _with_interval(krippendorff_alpha(triples, "nominal", RESAMPLES, SEED, least_rows=LEAST_ROWS)),
+        _with_interval(krippendorff_alpha(triples, "set", RESAMPLES, SEED, least_rows=LEAST_ROWS)),
+        _with_interval(gwet_ac1(triples, RESAMPLES, SEED, least_rows=LEAST_ROWS)),
+        tuple(
+            (str(label), _with_interval(krippendorff_alpha(own, least_rows=LEAST_ROWS)))
+            for label, own in sorted(votes_by_label(cells).items())
+        ),
+    )
+
+
+def _triples(votes: Iterable[Vote]) -> list[tuple[int, int, frozenset[str]]]:
+    """Votes as `plcore.crowd` reads them; every label of a row is a row of its own there."""
+    number: dict[tuple[int, str | None], int] = {}
+    return [(number.setdefault((one.row, one.label), len(number)), one.person_id, one.names) for one in votes]
+
+
+def _with_interval(found: Agreement | tuple[Agreement, float, float]) -> Figure:
+    value, low, high = found if isinstance(found, tuple) else (found, float("nan"), float("nan"))
+    return Figure(float(value), low, high, value.n_rows, value.reason)
+
+
+def _pairs(votes: Sequence[Vote]) -> tuple[Pair, ...]:
+    triples = _triples(votes)
+    if not triples:
+        return ()
+    said: dict[int, dict[int, frozenset[str]]] = {}
+    for place, person_id, names in triples:
+        said.setdefault(person_id, {})[place] = names
+    kappas = cohen_kappa(triples, least_rows=LEAST_ROWS)
+    found = []
+    for (first, second), kappa in kappas.items():
+        one, other = int(str(first)), int(str(second))
+        both = said[one].keys() & said[other].keys()
+        if both:
+            same = sum(said[one][place] == said[other][place] for place in both)
+            found.append(Pair(one, other, len(both), same, _with_interval(kappa)))
+    return tuple(found)
+
 
 FEWEST_CONFUSED = 30
 """Answers shared with others below which a confusion is not shown."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
-from db import goals, questions
+from db import members, questions
 from workflow.access import Right
-from workflow.common.kept import LONGEST, Work, microseconds
+from workflow.answering.history import LONGEST, Work, microseconds
 
 if TYPE_CHECKING:
-    from workflow.common.opened import Opened
+    from plcore.loop import Learner
+    from workflow.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [
@@ -102,7 +103,7 @@ def day(seat: Seat, zone: str | None, now: datetime | None = None) -> Day:
         return day_in(opened, zone, now, paused=question is not None and question.paused_at is not None)
 
 
-def day_in(opened: Opened[Any], zone: str | None, now: datetime | None = None, *, paused: bool) -> Day:
+def day_in(opened: Opened[Learner], zone: str | None, now: datetime | None = None, *, paused: bool) -> Day:
     """The same in a transaction of this person's. paused : whether their question is put away"""
     now = now or datetime.now(UTC)
     here = now.astimezone(_zone(zone))
@@ -110,7 +111,7 @@ def day_in(opened: Opened[Any], zone: str | None, now: datetime | None = None, *
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     place = opened.session, opened.project_id, opened.person_id
     before = opened.before
-    stored = goals.get(*place) if before is None else before.goal
+    stored = members.get(*place) if before is None else before.goal
     goal = Goal() if stored is None else Goal(stored.answers, stored.minutes, stored.break_after)
     since = min(midnight, now - timedelta(minutes=goal.break_after or 0) - REST)
     work = opened.own_log.work_since(*place, since)
@@ -142,9 +143,9 @@ def set_goal(seat: Seat, goal: Goal) -> None:
     """
     with seat.writing() as own:
         here = own.session, own.project.id, own.person.id
-        before = goals.get(*here) or goals.StoredGoal(None, None, None)
+        before = members.get(*here) or members.StoredGoal(None, None, None)
         same = (before.answers, before.minutes) == (goal.answers, goal.minutes)
-        goals.put(
+        members.put_goal(
             *here,
             replace(
                 before,
@@ -165,8 +166,8 @@ def note_reached(seat: Seat, date: str) -> None:
     """
     with seat.writing() as own:
         here = own.session, own.project.id, own.person.id
-        if (stored := goals.get(*here)) is not None:
-            goals.put(*here, replace(stored, reached_on=date))
+        if (stored := members.get(*here)) is not None:
+            members.put_goal(*here, replace(stored, reached_on=date))
 
 
 def _working(work: Work, now: datetime, since: datetime, rested: datetime | None) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import groups, members, people, reservations
+from db import members, people, questions
 from workflow import access
 from workflow.access import RIGHTS, Right, Role
 from workflow.people import audit
@@ -15,18 +15,33 @@ from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
     from db.people import Person
-    from workflow.common.opened import Reading
+    from workflow.opened import Reading
+    from workflow.seat import Seat
+from typing import TYPE_CHECKING
+
+from db.members import Group
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from workflow.seat import Seat
 
 __all__ = [
+    "NAME_LENGTH",
+    "Group",
+    "GroupError",
     "MemberError",
     "MemberLine",
     "Members",
     "Role",
+    "change_group",
     "give_role",
     "invite_group",
+    "list_groups",
     "list_members",
+    "make_group",
     "may_upload",
+    "remove_group",
     "remove_member",
     "rights_of",
     "share",
@@ -92,7 +107,7 @@ def list_members(seat: Seat) -> Members:
         others = tuple((one.id, one.name) for one in everybody if one.id not in within)
         free = {number for number, _ in others}
         grouped = tuple(
-            (one.id, one.name, len(free.intersection(one.people))) for one in groups.listed(session)
+            (one.id, one.name, len(free.intersection(one.people))) for one in members.list_groups(session)
         )
         return Members(tuple(found), others, grouped)
 
@@ -140,7 +155,7 @@ def invite_group(seat: Seat, group_id: int, role: str) -> int:
     role = _checked(role)
     with seat.owning() as owning:
         session, project_id = owning.session, owning.project.id
-        group = groups.find(session, group_id)
+        group = members.find(session, group_id)
         if group is None:
             raise MemberError("There is no such group any more. Fix: load the page again and choose another.")
         within = {one.id for one, _ in members.listed(session, project_id)}
@@ -240,7 +255,7 @@ def _note(owning: Reading, project_id: int, person_id: int, role: str) -> None:
 
 def _let_go(owning: Reading, person_id: int) -> None:
     """Others may be asked about the row that was before this person."""
-    reservations.close(owning.session, owning.project.id, person_id)
+    questions.close(owning.session, owning.project.id, person_id)
 
 
 def _check_owned(owning: Reading) -> None:
@@ -249,3 +264,69 @@ def _check_owned(owning: Reading) -> None:
         raise MemberError(
             "A project needs an owner who can sign in, and nobody else is one. Fix: make somebody else an owner first."
         )
+
+
+# Groups of people, to be invited to a project at once: made and changed by the owners of this Winnow.
+#
+# Being in a group gives no rights: whoever is invited with it becomes a member of the project, each for themselves.
+
+NAME_LENGTH = 80
+
+
+class GroupError(ValueError):
+    """The name of a group is empty, too long or taken, or who is to be in it is unknown."""
+
+
+def list_groups(seat: Seat) -> list[Group]:
+    """All groups, by name. Raises NotAllowed unless the person owns this Winnow."""
+    with seat.everywhere.reading(Right.OWN) as reading:
+        return members.list_groups(reading.session)
+
+
+def make_group(seat: Seat, name: str, person_ids: Collection[int]) -> int:
+    """Make a group of these people; its number.
+
+    Raises
+    ------
+    GroupError
+    NotAllowed
+        The person does not own this Winnow.
+    NotSaved
+    """
+    with seat.everywhere.owning() as owning:
+        session = owning.session
+        name = _groups_checked(session, name, person_ids)
+        return members.add(session, name, person_ids, datetime.now(UTC))
+
+
+def change_group(seat: Seat, group_id: int, name: str, person_ids: Collection[int]) -> None:
+    """Give a group another name and other people. Who was invited with it before stays a member. Raises as
+    ``make_group``.
+    """
+    with seat.everywhere.owning() as owning:
+        session = owning.session
+        if members.find(session, group_id) is None:
+            raise GroupError("There is no such group any more. Fix: load the page again.")
+        members.change(session, group_id, _groups_checked(session, name, person_ids, group_id), person_ids)
+
+
+def remove_group(seat: Seat, group_id: int) -> None:
+    """Take a group away; its people stay, and members of projects. Twice is harmless. Raises NotAllowed, NotSaved."""
+    with seat.everywhere.owning() as owning:
+        members.remove_group(owning.session, group_id)
+
+
+def _groups_checked(
+    session: Session, name: str, person_ids: Collection[int], except_for: int | None = None
+) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > NAME_LENGTH or not name.isprintable():
+        raise GroupError(
+            f"A group's name must have 1 to {NAME_LENGTH} printable characters. Got {name[: NAME_LENGTH + 1]!r}."
+        )
+    for one in members.list_groups(session):
+        if one.id != except_for and one.name.casefold() == name.casefold():
+            raise GroupError(f"A group named '{one.name}' exists already. Fix: choose another name.")
+    if unknown := set(person_ids) - {one.id for one in people.listed(session)}:
+        raise GroupError(f"There is no person {min(unknown)}. Fix: load the page again and choose anew.")
+    return name

@@ -6,6 +6,16 @@ same words, whether there is nobody of that name, they have no password, or it i
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from workflow.people import audit
+from workflow.people.audit import EventKind
+from workflow.saving import NotSaved, saving
+
+if TYPE_CHECKING:
+    from workflow.people.browsers import Visit
+    from workflow.server.home import Home
 import threading
 import unicodedata
 from datetime import UTC, datetime
@@ -15,21 +25,40 @@ from typing import TYPE_CHECKING
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
-from db import accounts, people, sign_ins
+from db import people
 from workflow.access import Right
-from workflow.people import audit
 from workflow.people.attempts import MINUTES, folded
-from workflow.people.audit import EventKind
 from workflow.people.browsers import NOWHERE, Visit, open_browser
-from workflow.people.refusals import note_refused
-from workflow.people.secret import new_secret
 from workflow.people.team import named
-from workflow.people.tokens import end_tokens_of
-from workflow.saving import saving
+from workflow.people.tokens import end_tokens_of, new_secret
 
 if TYPE_CHECKING:
-    from workflow.home import Home
     from workflow.seat import Seat
+    from workflow.server.home import Home
+
+
+# Sign-ins that were refused, as the audit keeps them: so many an hour and no more.
+
+
+def note_refused(home: Home, why: str, visit: Visit, about_id: int | None = None) -> None:
+    """Note that nobody was let in. why : in a few words of ours, never what was typed      about_id : whose name it was
+
+    Strangers cause these lines, so that there are at most 20 an hour from one address and 500 from all. Where nothing
+    can be written none is: who was refused is refused all the same.
+    """
+    if not home.attempts.may_note(visit.address):
+        return
+    with suppress(NotSaved), saving(home) as session:
+        audit.note(
+            session,
+            EventKind.SIGN_IN_REFUSED,
+            person_id=None,
+            about_id=about_id,
+            address=visit.address,
+            why=why,
+            browser=visit.browser,
+        )
+
 
 LEAST, MOST = 12, 256
 """Characters of a password."""
@@ -78,7 +107,7 @@ def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOW
         raise TooManyAttempts(LIMITED, home.attempts.must_wait(name, visit.address))
     with home.database.read() as session:
         person = named(session, " ".join(name.split()))
-        stored = None if person is None else accounts.find(session, person.id).password_hash
+        stored = None if person is None else people.find_account(session, person.id).password_hash
     fits = _fits(stored or _nobodys(), password)
     if person is None or stored is None or not fits or person.disabled_at is not None:
         note_refused(home, "wrong name or password", visit, about_id=person.id if person else None)
@@ -89,11 +118,11 @@ def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOW
         if (
             now is None
             or now.disabled_at is not None
-            or accounts.find(session, now.id).password_hash != stored
+            or people.find_account(session, now.id).password_hash != stored
         ):
             raise WrongPassword(WRONG)  # ended, or changed, in this moment
         if renewed != stored:
-            accounts.change(session, now.id, password_hash=renewed)
+            people.change(session, now.id, password_hash=renewed)
         secret = open_browser(session, now.id, "password", visit)
     home.attempts.succeeded(name)
     return secret
@@ -102,7 +131,7 @@ def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOW
 def has_password(seat: Seat) -> bool:
     """Whether this person has a password. Raises NotAllowed."""
     with seat.reading() as reading:
-        return accounts.find(reading.session, reading.person.id).password_hash is not None
+        return people.find_account(reading.session, reading.person.id).password_hash is not None
 
 
 def set_password(seat: Seat, password: str, present: str = "", this: int = 0) -> None:
@@ -121,7 +150,7 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
     """
     with seat.reading() as reading:
         person = reading.person
-        stored = accounts.find(reading.session, person.id).password_hash
+        stored = people.find_account(reading.session, person.id).password_hash
     _check(password, person.name)
     if stored is not None:
         if not seat.home.attempts.may_try(person.name, f"own {person.id}"):
@@ -133,11 +162,11 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
         seat.home.attempts.succeeded(person.name)
     fresh = _hash(password)
     with seat.everywhere.writing(Right.SEE) as mine:
-        if accounts.find(mine.session, person.id).password_hash != stored:
+        if people.find_account(mine.session, person.id).password_hash != stored:
             raise PasswordError("The password was changed a moment ago, elsewhere. Load the page again.")
-        accounts.change(mine.session, person.id, password_hash=fresh)
+        people.change(mine.session, person.id, password_hash=fresh)
         if stored is not None:
-            sign_ins.end_for(mine.session, person.id, datetime.now(UTC), but=this)
+            people.end_for(mine.session, person.id, datetime.now(UTC), but=this)
             end_tokens_of(mine.session, person.id, person.id)
         audit.note(mine.session, EventKind.PASSWORD_SET, person_id=person.id, about_id=person.id)
 
@@ -148,8 +177,8 @@ def clear_password(seat: Seat, person_id: int) -> None:
     Raises NotSaved; NotAllowed unless the person of the seat is an owner.
     """
     with seat.everywhere.owning() as owning:
-        if accounts.find(owning.session, person_id).password_hash is not None:
-            accounts.change(owning.session, person_id, password_hash=None)
+        if people.find_account(owning.session, person_id).password_hash is not None:
+            people.change(owning.session, person_id, password_hash=None)
             audit.note(
                 owning.session, EventKind.PASSWORD_CLEARED, person_id=seat.person_id, about_id=person_id
             )

@@ -2,31 +2,278 @@
 
 from __future__ import annotations
 
+import math
+import random
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from db import members
+from db.members import Attempt
+from plcore import AnswerError
+from workflow.access import NotAllowed, Right
+from workflow.answering.room_settings import QualificationRule, RoomSettings
+from workflow.answering.turn import StaleQuestion
+from workflow.people.examples import QUALIFICATION, ClassExample, standing_examples
+
+if TYPE_CHECKING:
+    from plcore.loop import Learner
+    from workflow.opened import Opened
+    from workflow.rows.row import RowView
+    from workflow.seat import Seat
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import members, people, projects, qualifications
-from db.qualifications import Attempt
-from workflow.access import RIGHTS, NotFound, Right, Role
-from workflow.common.room import MOST_QUALIFYING, QualificationRule, RoomError, RoomSettings
+from db import people, projects
+from workflow.access import RIGHTS, NotFound, Role
+from workflow.answering.room_settings import MOST_QUALIFYING, RoomError
 from workflow.people import audit
 from workflow.people.audit import EventKind
-from workflow.people.examples import QUALIFICATION, standing_examples
-from workflow.people.qualifying import rule_of
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
 
 __all__ = [
     "MOST_QUALIFYING",
+    "Judged",
+    "NotQualified",
     "PersonQualified",
     "QualificationRule",
     "QualificationView",
+    "Qualifying",
+    "begin",
     "change_rule",
+    "judge",
     "let_in",
+    "now",
     "overview",
+    "require_qualified",
+    "rule_of",
 ]
+
+
+# Qualification: before their first question people answer a few known rows, where the owner wants it.
+#
+# What they say there is stored in a table of its own: it is no answer of the project's log, and nothing learns from
+# it. The rows are those that the owner has marked for it, whose label answers have decided; never test rows or blind
+# checks.
+
+MOST_CHOICES = 60
+"""Classes that one question of a qualification offers at most."""
+
+
+class NotQualified(NotAllowed):
+    """This person has known rows to answer before they may start."""
+
+
+@dataclass(frozen=True)
+class Qualifying:
+    """Where a person stands who may not start yet.
+
+    rows, needed : how many rows an attempt has, and how many must be right
+    token, view, choices : of the row that is asked now; None and () before an attempt, and after one that did not do
+    number, right : its number, from 1; how many were right so far, or in the attempt that is over
+    tried : attempts that are over
+    """
+
+    rows: int
+    needed: int
+    token: str | None
+    view: RowView | None
+    choices: tuple[str, ...]
+    number: int
+    right: int
+    tried: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came of one answer. said : the class that the person named      label, note : the row's own, the owner's
+
+    over, passed : of the attempt      number, rows, n_right, needed : of its rows, with this one
+    """
+
+    view: RowView
+    choices: tuple[str, ...]
+    said: str
+    label: str
+    note: str
+    number: int
+    rows: int
+    n_right: int
+    needed: int
+
+    @property
+    def right(self) -> bool:
+        return self.said == self.label
+
+    @property
+    def over(self) -> bool:
+        return self.number == self.rows
+
+    @property
+    def passed(self) -> bool:
+        return self.over and self.n_right >= self.needed
+
+
+def require_qualified(opened: Opened[Learner]) -> None:
+    """Raises NotQualified where this person may not be asked yet."""
+    if _needs(opened):
+        raise NotQualified("Before you start here, you answer a few known rows on the Answer page.")
+
+
+def now(seat: Seat) -> Qualifying | None:
+    """Where this person stands, None where they may start.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner(Right.ANSWER) as opened:
+        rule = rule_of(opened)
+        if rule is None or not _needs(opened):
+            return None
+        known = standing_examples(opened, QUALIFICATION)
+        attempts = members.of_person(opened.session, opened.project_id, opened.person_id)
+        tried = sum(one.over for one in attempts)
+        last = attempts[-1] if attempts else None
+        rows = min(rule.rows, len(known))
+        if last is None or last.over:
+            right = last.n_right if last else 0
+            return Qualifying(rows, _needed(rule, rows), None, None, (), 0, right, tried)
+        asked = _asked(last, known)
+        needed = _needed(rule, len(last.rows))
+        if asked is None:  # its mark was taken away: the attempt cannot go on
+            return Qualifying(rows, _needed(rule, rows), None, None, (), 0, 0, tried)
+        return Qualifying(
+            rows=len(last.rows),
+            needed=needed,
+            token=_token(last),
+            view=asked.view,
+            choices=_choices(opened, asked),
+            number=len(last.given) + 1,
+            right=last.n_right,
+            tried=tried,
+        )
+
+
+def begin(seat: Seat) -> None:
+    """Begin an attempt, with other rows than the earlier ones as far as there are others. One that is under way stays.
+
+    Raises
+    ------
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.turn() as turn:
+        opened, rule = turn.opened, rule_of(turn.opened)
+        if rule is None or not _needs(opened):
+            return
+        known = standing_examples(opened, QUALIFICATION)
+        attempts = members.of_person(turn.session, turn.project_id, turn.person_id)
+        number = len(attempts) + 1
+        if attempts and not attempts[-1].over:
+            if _asked(attempts[-1], known) is not None:
+                return
+            number -= 1  # it cannot go on, and so begins anew
+        seen = {row: one.attempt for one in attempts for row in one.rows}
+        rows = [one.view.row for one in known]
+        random.Random(f"{turn.project_id}.{turn.person_id}.{number}").shuffle(rows)  # noqa: S311 - no secret
+        rows.sort(key=lambda row: seen.get(row, 0))
+        attempt = Attempt(
+            person_id=turn.person_id,
+            attempt=number,
+            rows=rows[: rule.rows],
+            given=[],
+            n_right=0,
+            began_at=turn.now,
+        )
+        members.put_qualification(turn.session, turn.project_id, attempt)
+
+
+def judge(seat: Seat, token: str, label: str) -> Judged:
+    """Take an answer to a known row, and say whether it is right. token : `Qualifying.token`
+
+    Raises
+    ------
+    StaleQuestion
+        That row is no longer asked: it was answered in another tab, or its mark was taken away.
+    AnswerError
+        The label is none of the choices.
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.turn() as turn:
+        opened, rule = turn.opened, rule_of(turn.opened)
+        attempts = members.of_person(turn.session, turn.project_id, turn.person_id)
+        last = attempts[-1] if attempts else None
+        stale = StaleQuestion("That row is no longer asked here. Nothing was stored.")
+        if rule is None or last is None or last.over or _token(last) != token:
+            raise stale
+        asked = _asked(last, standing_examples(opened, QUALIFICATION))
+        if asked is None:
+            raise stale
+        choices = _choices(opened, asked)
+        if label not in choices:
+            raise AnswerError(f"An answer is one of {', '.join(choices)}. Got {label!r}.")
+        needed = _needed(rule, len(last.rows))
+        after = replace(last, given=[*last.given, label], n_right=last.n_right + (label == asked.label))
+        if after.over and after.n_right >= needed:
+            after = replace(after, passed_at=turn.now)
+        members.put_qualification(turn.session, turn.project_id, after)
+        return Judged(
+            view=asked.view,
+            choices=choices,
+            said=label,
+            label=asked.label,
+            note=asked.note,
+            number=len(after.given),
+            rows=len(after.rows),
+            n_right=after.n_right,
+            needed=needed,
+        )
+
+
+def rule_of(opened: Opened[Learner]) -> QualificationRule | None:
+    """What people answer before they start; None where they start at once."""
+    # Most projects have none, and it is asked for at every press.
+    return (
+        RoomSettings.from_json(room).qualification
+        if (room := opened.project.room).get("qualification")
+        else None
+    )
+
+
+def _needs(opened: Opened[Learner]) -> bool:
+    """Whether this person has to qualify first: not the owner, nor who has answered here, was let in or has passed."""
+    if rule_of(opened) is None or opened.may(Right.OWN) or not opened.kind.CAN_QUALIFY:
+        return False
+    session, project_id, person_id = opened.session, opened.project_id, opened.person_id
+    if members.has_entries(session, project_id, person_id):
+        return False
+    if any(one.passed_at for one in members.of_person(session, project_id, person_id)):
+        return False
+    return bool(standing_examples(opened, QUALIFICATION))  # without a row to ask, nobody is kept out
+
+
+def _needed(rule: QualificationRule, rows: int) -> int:
+    return math.ceil(rule.share * rows - 1e-9)
+
+
+def _token(attempt: Attempt) -> str:
+    return f"qualification.{attempt.attempt}.{len(attempt.given) + 1}"
+
+
+def _asked(attempt: Attempt, known: list[ClassExample]) -> ClassExample | None:
+    """The row that is asked now; None where it can be asked no more."""
+    row = attempt.rows[len(attempt.given)]
+    return next((one for one in known if one.view.row == row), None)
+
+
+def _choices(opened: Opened[Learner], asked: ClassExample) -> tuple[str, ...]:
+    """What a question about the row would offer, with its class; all classes where that leaves nothing to choose."""
+    classes = opened.learner.classes
+    offered = {*opened.learner.state(asked.view.row).original, asked.label}
+    listed = [one for one in classes if one in offered or len(offered) < 2]
+    first = [one for one in listed if one != asked.label][: MOST_CHOICES - 1]
+    return tuple(one for one in listed if one == asked.label or one in first)
 
 
 @dataclass(frozen=True)
@@ -63,14 +310,14 @@ def overview(seat: Seat) -> QualificationView:
         if not opened.kind.CAN_QUALIFY:
             return QualificationView(False, None, 0, ())
         attempts: dict[int, list[Attempt]] = {}
-        for one in qualifications.of_project(opened.session, opened.project_id):
+        for one in members.of_project(opened.session, opened.project_id):
             attempts.setdefault(one.person_id, []).append(one)
         found = []
         for person, member in members.listed(opened.session, opened.project_id):
             rights = RIGHTS[Role(member.role)]
             if person.disabled_at is not None or Right.OWN in rights or Right.ANSWER not in rights:
                 continue
-            before = qualifications.has_entries(opened.session, opened.project_id, person.id)
+            before = members.has_entries(opened.session, opened.project_id, person.id)
             found.append(_told(person.id, person.name, attempts.get(person.id, []), answered=before))
         known = len(standing_examples(opened, QUALIFICATION))
         return QualificationView(True, rule_of(opened), known, tuple(found))
@@ -112,7 +359,7 @@ def let_in(seat: Seat, person_id: int) -> None:
     with seat.owning() as owning:
         if people.find(owning.session, person_id) is None:
             raise NotFound(f"There is no person {person_id}. Fix: choose one from the list.")
-        attempts = qualifications.of_person(owning.session, owning.project.id, person_id)
+        attempts = members.of_person(owning.session, owning.project.id, person_id)
         if any(one.passed_at for one in attempts):
             return
         at = datetime.now(UTC)
@@ -126,7 +373,7 @@ def let_in(seat: Seat, person_id: int) -> None:
             passed_at=at,
             let_in_by=owning.person.id,
         )
-        qualifications.put(owning.session, owning.project.id, attempt)
+        members.put_qualification(owning.session, owning.project.id, attempt)
 
 
 def _told(person_id: int, name: str, attempts: list[Attempt], *, answered: bool) -> PersonQualified:

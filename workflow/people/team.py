@@ -9,22 +9,32 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from db import accounts, links, people, sign_ins
+from db import people
 from db.people import Person
 from workflow import access
 from workflow.access import Right
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.people.browsers import NOWHERE, Visit, open_browser
-from workflow.people.secret import new_secret, secret_hash
-from workflow.people.tokens import end_tokens_of
+from workflow.people.tokens import end_tokens_of, new_secret, secret_hash
 from workflow.saving import saving
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from workflow.home import Home
     from workflow.seat import Seat
+    from workflow.server.home import Home
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from db.people import ApiToken, Person, SignIn
+    from workflow.seat import Seat
+import ipaddress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workflow.server.settings import Settings
 
 START_LINK_LIFE = timedelta(hours=1)
 INVITATION_LIFE = timedelta(days=7)
@@ -99,9 +109,9 @@ def end_links(seat: Seat, person_id: int) -> None:
     """End the links of a person that can still be used. Raises NotAllowed unless an owner asks; NotSaved."""
     now = datetime.now(UTC)
     with seat.everywhere.owning() as owning:
-        count = links.open_counts(owning.session, now).get(person_id, 0)
+        count = people.open_counts(owning.session, now).get(person_id, 0)
         if count:
-            links.expire_for(owning.session, person_id, now)
+            people.expire_for(owning.session, person_id, now)
             audit.note(
                 owning.session,
                 EventKind.LINKS_ENDED,
@@ -117,7 +127,7 @@ def look_at_link(home: Home, secret: str) -> str | None:
     Raises LinkError as `redeem_link` would.
     """
     with home.database.read() as session:
-        link = links.find(session, secret_hash(secret))
+        link = people.find_link(session, secret_hash(secret))
         if link is None or link.used_at is not None or link.expires_at <= datetime.now(UTC):
             raise LinkError(_why_not(link))
         person = people.find(session, link.person_id)
@@ -136,20 +146,20 @@ def redeem_link(home: Home, secret: str, visit: Visit = NOWHERE) -> str:
     """
     now = datetime.now(UTC)
     with saving(home) as session:
-        link = links.take(session, secret_hash(secret), now)
+        link = people.take(session, secret_hash(secret), now)
         if link is None:
-            raise LinkError(_why_not(links.find(session, secret_hash(secret))))
+            raise LinkError(_why_not(people.find_link(session, secret_hash(secret))))
         person = people.find(session, link.person_id)
         if person is None or person.disabled_at is not None:
             raise LinkError("Your access has ended. Ask the owner for a new link.")
-        links.expire_for(session, person.id, now)
+        people.expire_for(session, person.id, now)
         return open_browser(session, person.id, "link", visit)
 
 
 def person_of_link(home: Home, secret: str) -> int | None:
     """The id of the person a link was made for, used or over too; for the audit of those refused."""
     with home.database.read() as session:
-        link = links.find(session, secret_hash(secret))
+        link = people.find_link(session, secret_hash(secret))
     return None if link is None else link.person_id
 
 
@@ -177,11 +187,11 @@ def disable_person(seat: Seat, person_id: int) -> None:
             raise access.NotAllowed("You cannot end your own access: nobody could let you in again.")
         person = people.find(session, person_id)
         people.disable(session, person_id, now)
-        links.expire_for(session, person_id, now)
-        sign_ins.end_for(session, person_id, now)
+        people.expire_for(session, person_id, now)
+        people.end_for(session, person_id, now)
         end_tokens_of(session, seat.person_id, person_id)
-        if accounts.find(session, person_id).password_hash is not None:
-            accounts.change(session, person_id, password_hash=None)
+        if people.find_account(session, person_id).password_hash is not None:
+            people.change(session, person_id, password_hash=None)
         if person is not None and person.disabled_at is None:
             audit.note(session, EventKind.PERSON_ENDED, person_id=seat.person_id, about_id=person_id)
 
@@ -224,7 +234,7 @@ def _invite(session: Session, person: Person, by: int) -> str:
             f"{person.name!r} is an owner, and this makes a link for annotators. Choose another name; a link "
             "for the owner is printed when Winnow starts."
         )
-    if links.open_counts(session, datetime.now(UTC)).get(person.id, 0) >= MOST_OPEN:
+    if people.open_counts(session, datetime.now(UTC)).get(person.id, 0) >= MOST_OPEN:
         raise LinkError(
             f"{MOST_OPEN} links of {person.name} are open already. Fix: end them, then make a new one."
         )
@@ -236,7 +246,7 @@ def _invite(session: Session, person: Person, by: int) -> str:
 
 def _add_link(session: Session, person: Person, created_by: int | None, life: timedelta) -> str:
     secret, now = new_secret(), datetime.now(UTC)
-    links.add(
+    people.add_link(
         session,
         secret_hash=secret_hash(secret),
         person_id=person.id,
@@ -248,9 +258,96 @@ def _add_link(session: Session, person: Person, created_by: int | None, life: ti
     return secret
 
 
-def _why_not(link: links.Link | None) -> str:
+def _why_not(link: people.Link | None) -> str:
     if link is None:
         return "This sign-in link is not known here. Check that it was copied whole, or ask for a new one."
     if link.used_at is not None:
         return "This sign-in link was used already; each works once. Ask for a new one."
     return "This sign-in link has expired. Ask for a new one."
+
+
+# What an owner sees of everybody: how they can sign in, and where they are.
+
+
+@dataclass(frozen=True)
+class PersonView:
+    """open_links : how many can still be used      known_as : by an OpenID provider or a proxy, '' for nothing
+    browsers : that are signed in, the one seen last first      tokens : that can be used, the oldest first
+    """
+
+    person: Person
+    open_links: int
+    has_password: bool
+    known_as: str
+    browsers: tuple[SignIn, ...]
+    tokens: tuple[ApiToken, ...]
+
+
+def overview(seat: Seat) -> list[PersonView]:
+    """Everybody, disabled people too, in the order they came. Raises NotAllowed unless the person is an owner."""
+    now = datetime.now(UTC)
+    with seat.everywhere.reading(Right.OWN) as reading:
+        session = reading.session
+        open_links, known = people.open_counts(session, now), people.list_accounts(session)
+        browsers, usable = people.list_sign_ins(session, now), people.list_tokens(session, now)
+        return [
+            PersonView(
+                person=one,
+                open_links=open_links.get(one.id, 0),
+                has_password=one.id in known and known[one.id].password_hash is not None,
+                known_as=(known[one.id].known_as or "") if one.id in known else "",
+                browsers=tuple(browser for browser in browsers if browser.person_id == one.id),
+                tokens=tuple(token for token in usable if token.person_id == one.id),
+            )
+            for one in people.listed(session)
+        ]
+
+
+# Whether others can reach the address that a sign-in link begins with, and what to do where they cannot.
+
+_PROXY = "or put a reverse proxy with HTTPS in front of Winnow and name its host in WINNOW_ALLOWED_HOSTS"
+
+
+def why_out_of_reach(settings: Settings, host: str) -> str | None:
+    """Why a link with this host, without its port, works for nobody on another machine; None where it does.
+
+    Known from the name alone: whether a network lets them through is for others to say.
+    """
+    if is_this_machine(host):
+        others = [name for name in settings.allowed_hosts if not is_this_machine(name) and "*" not in name]
+        if others and not is_this_machine(settings.host):
+            return (
+                f"{host} is this machine for everybody who opens it, so that others cannot use the link. "
+                f"Fix: open Winnow as {' or '.join(others)} and make the link there."
+            )
+        return (
+            f"Others cannot use this link: {host} is this machine for everybody who opens it, and Winnow listens on "
+            f"{settings.host}. Fix: set WINNOW_HOST=0.0.0.0 and WINNOW_ALLOWED_HOSTS to the name people use for this "
+            f"machine, {_PROXY}; start Winnow again and open it by that name."
+        )
+    if not allows(settings.allowed_hosts, host):
+        return (
+            f"Winnow refuses browsers that ask for {host}. "
+            "Fix: add it to WINNOW_ALLOWED_HOSTS and start Winnow again."
+        )
+    return None
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host name is the machine itself, whoever asks."""
+    bare = host.strip("[]").casefold()
+    if bare == "localhost" or bare.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(bare).is_loopback
+    except ValueError:
+        return False
+
+
+def allows(allowed: tuple[str, ...], host: str) -> bool:
+    """Whether a host name is among those allowed, as the server goes by them: `*.example.org` is every host below."""
+    wanted = host.casefold()
+    return any(
+        wanted.endswith(name[1:].casefold()) if name.startswith("*.") else wanted == name.casefold()
+        for name in allowed
+    )

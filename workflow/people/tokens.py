@@ -7,24 +7,25 @@ elsewhere becomes another's.
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from db import tokens
-from db.tokens import ApiToken, TokenUse
-from plcore.common import forbidden_in_name
+from db import people
+from db.people import ApiToken, TokenUse
+from plcore.arrays import forbidden_in_name
 from workflow.access import Right
 from workflow.people import audit
 from workflow.people.audit import EventKind
-from workflow.people.secret import new_secret, secret_hash
 from workflow.saving import NotSaved, saving
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from workflow.home import Home
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 __all__ = [
     "LONGEST_LIFE",
@@ -41,6 +42,20 @@ __all__ = [
     "note_use",
     "user_of",
 ]
+
+
+# Secrets of links and cookies: 32 random bytes, shown once; stored is the SHA-256 alone.
+
+
+def new_secret() -> str:
+    """43 characters that nobody can guess."""
+    return secrets.token_urlsafe(32)
+
+
+def secret_hash(secret: str) -> str:
+    """What is stored of a secret, 64 hex digits. It needs no salt: there are too many secrets to try."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
 
 PREFIX = "winnow_"
 """What every token begins with: people, and programs that look for secrets, know it where it does not belong."""
@@ -73,14 +88,14 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
         raise TokenError(f"A token lasts 1 to {LONGEST_LIFE:,} days, or until it is ended. Got {days}.")
     secret, now = PREFIX + new_secret(), datetime.now(UTC)
     with seat.everywhere.writing(Right.SEE) as mine:
-        known = tokens.listed(mine.session, now, seat.person_id)
+        known = people.list_tokens(mine.session, now, seat.person_id)
         if any(one.purpose == purpose for one in known):
             raise TokenError(
                 f"You have a token for {purpose!r} already. Fix: end it, or name another purpose."
             )
         if len(known) >= MOST:
             raise TokenError(f"You have {MOST} tokens already. Fix: end one that is not used any more.")
-        tokens.add(
+        people.add_token(
             mine.session,
             secret_hash=secret_hash(secret),
             person_id=seat.person_id,
@@ -95,7 +110,7 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
 def my_tokens(seat: Seat) -> list[ApiToken]:
     """The tokens of this person that can be used, the oldest first. Raises NotAllowed."""
     with seat.everywhere.reading() as reading:
-        return tokens.listed(reading.session, datetime.now(UTC), seat.person_id)
+        return people.list_tokens(reading.session, datetime.now(UTC), seat.person_id)
 
 
 def end_my_token(seat: Seat, token_id: int) -> None:
@@ -114,7 +129,7 @@ def end_token(seat: Seat, person_id: int, token_id: int) -> None:
 
 def end_tokens_of(session: Session, by: int, person_id: int) -> None:
     """End all tokens of a person, in the caller's transaction, and note how many there were. by : who does it"""
-    count = tokens.end_for(session, person_id, datetime.now(UTC))
+    count = people.end_tokens_of(session, person_id, datetime.now(UTC))
     if count:
         audit.note(session, EventKind.TOKEN_ENDED, person_id=by, about_id=person_id, count=count)
 
@@ -122,19 +137,19 @@ def end_tokens_of(session: Session, by: int, person_id: int) -> None:
 def user_of(home: Home, secret: str) -> TokenUse | None:
     """Whose token this is; None when it is unknown or over, or the person disabled."""
     with home.database.read(single=True) as session:
-        return tokens.find(session, secret_hash(secret), datetime.now(UTC))
+        return people.find_token(session, secret_hash(secret), datetime.now(UTC))
 
 
 def note_use(home: Home, token_id: int) -> None:
     """Note that the token is used. Where nothing can be written it is not noted: nobody waits for this."""
     with suppress(NotSaved), saving(home) as session:
-        tokens.see(session, token_id, datetime.now(UTC))
+        people.see_token(session, token_id, datetime.now(UTC))
 
 
 def _end(session: Session, by: int, person_id: int, token_id: int) -> None:
     now = datetime.now(UTC)
-    purposes = {one.id: one.purpose for one in tokens.listed(session, now, person_id)}
-    if tokens.end(session, token_id, person_id, now):
+    purposes = {one.id: one.purpose for one in people.list_tokens(session, now, person_id)}
+    if people.end_token(session, token_id, person_id, now):
         purpose = purposes.get(token_id, "")
         audit.note(session, EventKind.TOKEN_ENDED, person_id=by, about_id=person_id, purpose=purpose)
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Text as a search compares it: without its accents, whatever its case. `workflow/common/folding.py` does the same.
+// Text as a search compares it: without its accents, whatever its case. `workflow/rows/finding.py` does the same.
 
 /**
  * Lower-case letters that Unicode does not take apart, and what people type who do not have them.

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from pages.parts.label_vectors.card import (
+    ANSWERING,
+    EXPORT,
+    LEARNING,
+    MAP,
+    REVIEW,
+    STOP,
     batch_card,
     class_list,
     dispute_card,
@@ -10,14 +16,10 @@ from pages.parts.label_vectors.card import (
     question_card,
     told,
 )
-from pages.parts.label_vectors.classes import classes_part
+from pages.parts.label_vectors.classes import classes_part, groups_part
 from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
-from pages.parts.label_vectors.form import ANSWERING, LEARNING
-from pages.parts.label_vectors.groups import groups_part
 from pages.parts.label_vectors.progress import progress_page
-from pages.parts.label_vectors.queue import queue_page
-from pages.parts.label_vectors.review import review_row
-from pages.parts.label_vectors.words import EXPORT, MAP, REVIEW, STOP
+from pages.parts.label_vectors.rows import queue_page, review_row
 
 __all__ = [
     "ANSWERING",

@@ -14,3 +14,10 @@ def classes_part(page: ProjectPage) -> None:  # noqa: ARG001 - as in every kind
         "answering room.",
         icon=":material/info:",
     )
+
+
+# Groups of labels on the settings page.
+
+
+def groups_part(page: ProjectPage) -> None:
+    """Nothing: several labels of a row may be right, so that "one of these" is no answer."""

@@ -9,12 +9,14 @@ from pages.parts.frame import escape
 from pages.parts.words import percent
 from workflow.importing import LabelTable
 from workflow.kinds.label_vectors.settings import (
+    CRITERIA,
     FEWEST_HELD_OUT,
+    MODELS,
+    QUESTIONS,
     LabelVectorSettings,
     default_settings,
     vectors_of,
 )
-from workflow.kinds.label_vectors.words import CRITERIA, MODELS, QUESTIONS
 
 FIRST_QUESTION = "Which labels are right?"
 PREPARING = "Preparing the questions …"

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from pages.parts import charts, state, stop_panel
+from pages.parts import charts, progress_parts, state
 from pages.parts.frame import ProjectPage, escape
-from pages.parts.label_vectors.card import KNOWN_OR_SURE
-from pages.parts.label_vectors.words import PREDICTS, STOP, predicts
+from pages.parts.label_vectors.card import KNOWN_OR_SURE, PREDICTS, STOP, predicts
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
 from pages.parts.words import between, counted, percent, span
 from workflow.kinds.label_vectors.progress import Band, Share, VectorProgress
-from workflow.progress import FEWEST_MEASURED, read_progress, watched
+from workflow.projects.progress import FEWEST_MEASURED, read_progress, watched
 
 KINDS = {
     "yes": "labels answered yes",
@@ -45,7 +44,7 @@ def progress_page(page: ProjectPage) -> None:
     _figures(view)
     if view.predictor is not None:
         st.markdown(predicts(view.predictor), help=PREDICTS)
-    stop_panel.announce(view.stop)
+    progress_parts.announce(view.stop)
     if not sum(view.by_kind.values()):
         st.info("The curves begin with the first answer.", icon=":material/keyboard:")
         st.page_link(
@@ -53,7 +52,7 @@ def progress_page(page: ProjectPage) -> None:
         )
     _quality(view)
     undecided_checks(view.undecided_checks, "label")
-    stop_panel.panel(page, view.stop, STOP)
+    progress_parts.panel(page, view.stop, STOP)
     left, right = st.columns(2)
     with left:
         _entropy(view)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from pages.parts.one_label.card import (
+    ANSWERING,
+    EXPORT,
+    LEARNING,
+    MAP,
+    REVIEW,
+    STOP,
     batch_card,
     class_list,
     dispute_card,
@@ -10,14 +16,10 @@ from pages.parts.one_label.card import (
     question_card,
     told,
 )
-from pages.parts.one_label.classes import classes_part
+from pages.parts.one_label.classes import classes_part, groups_part
 from pages.parts.one_label.create import FIRST_QUESTION, PREPARING, settings, summary
-from pages.parts.one_label.form import ANSWERING, LEARNING
-from pages.parts.one_label.groups import groups_part
 from pages.parts.one_label.progress import progress_page
-from pages.parts.one_label.queue import queue_page
-from pages.parts.one_label.review import review_row
-from pages.parts.one_label.words import EXPORT, MAP, REVIEW, STOP
+from pages.parts.one_label.rows import queue_page, review_row
 
 __all__ = [
     "ANSWERING",

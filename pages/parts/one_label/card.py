@@ -9,8 +9,11 @@ from typing import Any
 
 from pages.parts import state
 from pages.parts.answers import first_of
-from pages.parts.batch_card import batch_question
 from pages.parts.components import component
+from pages.parts.learner_form import CHECKS_BY_ALL, OVERLAP_SHARE, Setting
+from pages.parts.map_chart import MapWords
+from pages.parts.other_cards import batch_question
+from pages.parts.progress_parts import StopWords
 from pages.parts.question_card import (
     Drawing,
     Heading,
@@ -25,12 +28,14 @@ from pages.parts.question_card import (
     view_of,
     why_stop,
 )
-from pages.parts.words import percent
+from pages.parts.row_lists import ReviewWords
+from pages.parts.words import ExportWords, percent
+from workflow.answering.batches import ShownBatch
+from workflow.answering.room import Groups
+from workflow.kinds.one_label.settings import CHOICES, COVER_HELP, TRAINED, WITH_C, strategies_for
 from workflow.kinds.one_label.showing import ShownQuestion, YesNo
-from workflow.people.batches import ShownBatch
-from workflow.room import Groups
+from workflow.projects.standing import Standing
 from workflow.seat import Seat
-from workflow.standing import Standing
 
 _CARD = card_of("one_label")
 _CLASSES = component("winnow_class_list", "one_label/class_list.js")
@@ -161,10 +166,161 @@ def class_list(
 
 
 def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
-    """Draw the card of `pages.parts.dispute_card`."""
+    """Draw the card of `pages.parts.other_cards`."""
     send(_CARD, {"project": project_id, **data}, on_press)
 
 
 def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
-    """Draw the card of `pages.parts.qualifying_card`."""
+    """Draw the card of `pages.parts.other_cards`."""
     send(_CARD, {"project": project_id, **data}, on_press)
+
+
+# How a project with one true label among candidates learns and asks, as lines of the learner form.
+
+LEARNING: tuple[Setting, ...] = (
+    Setting(
+        "model",
+        "Model",
+        "What predicts the labels. The answers stay; a new model learns from all. The Models page compares them.",
+        CHOICES,
+    ),
+    Setting(
+        "strategy",
+        "Asked first",
+        f"Counts for everybody from the next question on. {COVER_HELP}",
+        strategies_for,
+    ),
+    Setting(
+        "n_neighbors",
+        "Neighbours",
+        "How many of the nearest rows vote, the row itself counted. Also used to score the questions.",
+        least=1,
+        most=200,
+        whole=True,
+    ),
+    Setting(
+        "weights",
+        "Votes of the neighbours",
+        "Whether nearer rows count more.",
+        {"linear": "nearer ones count more", "uniform": "all count the same"},
+    ),
+    Setting(
+        "C",
+        "C",
+        "Larger values fit the answers more closely, smaller ones keep the model simpler. Empty: its own default.",
+        models=WITH_C,
+        least=1e-6,
+        step=0.1,
+        unset="its own default",
+    ),
+    Setting(
+        "train_every",
+        "Train after answers",
+        "Train anew after this many answers.",
+        models=TRAINED,
+        least=1,
+        whole=True,
+    ),
+    Setting(
+        "train_seconds",
+        "or after seconds",
+        "Train anew this many seconds after an answer, whichever comes first.",
+        models=TRAINED,
+        step=0.5,
+    ),
+)
+
+ANSWERING: tuple[Setting, ...] = (
+    Setting(
+        "overlap",
+        "People a row",
+        "How many people answer each row. Nobody sees what others said of it before they have answered themselves. "
+        "With two or more, answers are combined by majority unless you choose another rule.",
+        least=1,
+        most=50,
+        whole=True,
+    ),
+    OVERLAP_SHARE,
+    Setting(
+        "agree",
+        "Stop when so many agree",
+        "Nobody else is asked about a row as soon as so many people say the same of it.",
+        least=2,
+        most=50,
+        whole=True,
+        unset="never: all are asked",
+    ),
+    Setting(
+        "fold",
+        "What several answers make of a row",
+        "By how right each person is: learnt from all answers, who differs from the others counts less "
+        "(Dawid and Skene's model, inside the candidates of each row).",
+        {
+            "latest": "the latest answer counts",
+            "majority": "the label that most people name",
+            "intersection": "the labels that all of them allow",
+            "dawid-skene": "by how right each person is",
+        },
+    ),
+    CHECKS_BY_ALL,
+)
+
+
+# What pages say of projects with one true label among candidates.
+
+EXPORT = ExportWords(
+    "Rows",
+    {
+        "given": "the file had one candidate",
+        "oracle": "a person answered",
+        "verdict": "a reviewer settled a dispute",
+        "combined": "annotators differ; the project's rule for combining answers decides",
+        "disputed": "annotators differ and no rule decides: no label",
+        "pending": "more annotators are still to answer",
+        "necessary": "every way to resolve the open rows gives this label",
+        "model": "the model's best guess among the candidates left",
+        "file": "the best of the file's scores; no trained model uses them yet",
+        "truth": "the file's true-label column",
+        "open": "several candidates are left, and there is no model yet",
+        "bad": "a person took it out as a bad item",
+    },
+    "Every original column keeps its text exactly. Added for each row: its candidates before and after, the label, "
+    "where it comes from, how sure it is, who answered and when.",
+    {"all": "Every row", "sure": "Rows that are sure", "answered": "Rows that people answered"},
+    "Rows that a person, the file or a proof decides are always among them. Rows on which annotators differ count by "
+    "the annotator model. Bad items, rows without a label and rows that wait for another answer are never among them.",
+    {
+        "all": "The table has no rows.",
+        "sure": "No row is that sure. Lower the probability, or take every row.",
+        "answered": "Nobody has answered a row yet. Answer some, or take every row.",
+    },
+)
+
+STOP = StopWords(
+    "Predictions settled",
+    "Share of the predictions that no further answer can change. 100 % asks for the proof.",
+    "Accuracy on held-out rows, or by answers to blind checks where there are none, has stopped moving.",
+    "Accuracy moves by at most (points)",
+    "over the latest (answers)",
+    "Answers in all",
+)
+
+REVIEW = ReviewWords(
+    kinds={
+        "is": "is one label",
+        "among": "is one of several",
+        "not": "is not a label",
+        "none": "is none of its candidates",
+        "bad": "is a bad item",
+        "unsure": "cannot tell",
+        "verdict": "is settled by a verdict",
+    },
+    unit=("answered row", "answered rows"),
+)
+
+MAP = MapWords(
+    labels="candidates",
+    nothing="",
+    about="Open rows can still be asked about; answered, given and held-out rows have one label; bad items are set "
+    "aside.",
+)

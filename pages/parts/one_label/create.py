@@ -7,8 +7,17 @@ import streamlit as st
 from pages.parts.create_parts import HELD_OUT, kept_files
 from pages.parts.frame import escape
 from workflow.importing import LabelTable
-from workflow.kinds.one_label.settings import AUTOMATIC, LearnerSettings, first_strategy, first_truth_role
-from workflow.kinds.one_label.words import CHOICES, COVER_HELP, WEIGHING, needs_neighbors, strategies_for
+from workflow.kinds.one_label.settings import (
+    AUTOMATIC,
+    CHOICES,
+    COVER_HELP,
+    WEIGHING,
+    LearnerSettings,
+    first_strategy,
+    first_truth_role,
+    needs_neighbors,
+    strategies_for,
+)
 
 FIRST_QUESTION = "Which one is it?"
 PREPARING = "Finding each row's neighbours …"

@@ -8,25 +8,24 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import charts, oracle_button, proof_marks, state, stop_panel
+from pages.parts import charts, progress_parts, state
 from pages.parts.frame import ProjectPage, escape
-from pages.parts.model_words import OPTIMISM, say_running, say_story
-from pages.parts.one_label.words import STOP
+from pages.parts.learner_form import OPTIMISM, say_running, say_story, shortlist_figures
+from pages.parts.one_label.card import STOP
 from pages.parts.progress_parts import count, number, rows_per_label, since, too_few, undecided_checks
-from pages.parts.proof import control_rows, lead, no_accuracy
-from pages.parts.shortlist_part import shortlist_figures
+from pages.parts.proof import control_rows, goal, lead, no_accuracy, random_order
 from pages.parts.words import between, counted, percent, span
-from workflow import training
 from workflow.access import Right
 from workflow.kinds.one_label.progress import ProgressView
+from workflow.models import training
 from workflow.models.showing import ModelStory, model_story, running_now, short
 from workflow.people.disputes import count_open
-from workflow.progress import FEWEST_MEASURED, read_progress, watched
+from workflow.projects.progress import FEWEST_MEASURED, read_progress, watched
 
 
 def progress_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
-    oracle_button.watch(page)
+    progress_parts.watch(page)
     st.session_state[state.SEEN] = (page.project.id, watched(page.seat))
     with st.spinner("Reading the log ...", show_time=True):
         view = read_progress(page.seat)
@@ -35,8 +34,8 @@ def progress_page(page: ProjectPage) -> None:
     lead(page, view)
     _figures(view)
     _model(page, story)
-    stop_panel.announce(view.stop)
-    oracle_button.offer(page)
+    progress_parts.announce(view.stop)
+    progress_parts.offer(page)
     if not view.curve.answers[-1:].any():
         st.info("The curves begin with the first answer.", icon=":material/keyboard:")
         st.page_link(
@@ -44,7 +43,7 @@ def progress_page(page: ProjectPage) -> None:
         )
     _accuracy(view, story)
     undecided_checks(view.undecided_checks, "row")
-    stop_panel.panel(page, view.stop, STOP)
+    progress_parts.panel(page, view.stop, STOP)
     _curves(view)
     _progressive(view)
     left, right = st.columns(2) if view.confusion.total and view.labels else (st.container(), st.container())
@@ -72,7 +71,7 @@ def progress_page(page: ProjectPage) -> None:
             f"With this many rows the neighbours are found approximately: {percent(view.recall, 1)} of the true ones, "
             "measured on a sample."
         )
-    oracle_button.play(page)
+    progress_parts.play(page)
 
 
 @st.fragment(run_every=2.0)
@@ -201,13 +200,13 @@ def _proof(figure: go.Figure, view: ProgressView) -> dict[str, np.ndarray]:
         shown = random.answers <= max(random.at, answers[-1])
         parts = {"random": random.value, "random_low": random.low, "random_high": random.high}
         charts.with_legend(
-            proof_marks.random_order(figure, random.answers[shown], *(part[shown] for part in parts.values()))
+            random_order(figure, random.answers[shown], *(part[shown] for part in parts.values()))
         )
         columns = {
             name: np.interp(answers, random.answers, part, right=np.nan) for name, part in parts.items()
         }
     if proof.goal is not None:
-        proof_marks.goal(figure, proof.goal, float(answers[-1]), None if proof.reached else proof.more)
+        goal(figure, proof.goal, float(answers[-1]), None if proof.reached else proof.more)
     return columns
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.types import BoolArray, FloatArray, IntArray
+from plcore.loop.entries import Place
+from plcore.loop.label_vectors.fold import VectorTable
 from plcore.loop.label_vectors.model import LabelVectorModel
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.registry import CRITERION_ENTRIES, RANDOM
-from plcore.loop.places import Place
 
 
 class PlaceChooser:
@@ -19,7 +18,7 @@ class PlaceChooser:
     by_row : whether questions are about whole rows
     """
 
-    def __init__(self, pool: LabelVectorPool[Any]) -> None:
+    def __init__(self, pool: LabelVectorPool[VectorTable]) -> None:
         self._pool, self.settings = pool, pool.settings
         self.by_row = self.settings.by_row
         self._random: FloatArray | None = None

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.loop.label_vectors.fold import UNKNOWN
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.loop.label_vectors.fold import UNKNOWN, VectorTable
 from plcore.loop.label_vectors.pool import LabelVectorPool
-from plcore.sensing.threshold import EVEN
+from plcore.sensing.metrics import EVEN
 
 PROBABILITY, PREDICTED, SOURCE = "winnow_probability:", "winnow_predicted:", "winnow_source:"
 SOURCES = ("given", "oracle", "truth", "model", "bad")
@@ -106,7 +105,7 @@ class LabelVectorExport:
 
 
 def export_of(
-    pool: LabelVectorPool[Any],
+    pool: LabelVectorPool[VectorTable],
     proba: FloatArray | None = None,
     threshold: float = EVEN,
     rows: IntArray | None = None,

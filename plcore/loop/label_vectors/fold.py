@@ -15,11 +15,11 @@ a rule makes one of these views (`.several`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, Features, IntArray
 from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryKind
 from plcore.loop.entry_fold import EntryFold
 
@@ -117,3 +117,28 @@ class LabelVectorFold(EntryFold[FoldedVector]):
             raise AnswerError(
                 f"{where}: {unknown[0]!r} is not a label. The labels: {', '.join(self.column)}."
             )
+
+
+# What the loop needs of a table of label vectors.
+
+
+class NamedFeatures(Features, Protocol):
+    """Features whose columns have names once they are fitted."""
+
+    @property
+    def feature_names_(self) -> Sequence[str]: ...
+
+
+class VectorTable(Protocol):
+    """What the learner needs of a `plcore.tables.table.LabelTable` of label vectors."""
+
+    @property
+    def label_vectors(self) -> AnyArray | None: ...
+    @property
+    def classes(self) -> Sequence[str]: ...
+    @property
+    def ids(self) -> Sequence[str] | AnyArray: ...
+    def features(self) -> NamedFeatures: ...
+
+
+TableT_co = TypeVar("TableT_co", bound=VectorTable, covariant=True)

@@ -6,22 +6,26 @@ the model fitted at the latest due entry the same state, whenever that fit came 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Generic
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from scipy import sparse
 
-from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.arrays.array_files import LARGEST_FEATURE
+from plcore.arrays.types import AnyArray, FloatArray, IntArray, Matrix
+from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
-from plcore.loop.entries import Entry
-from plcore.loop.label_vectors import checkpoint as checkpoints
+from plcore.loop.entries import Entry, Place, as_places
 from plcore.loop.label_vectors.asking import PlaceChooser
+from plcore.loop.label_vectors.controls import CellCounts, ControlSample
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
 from plcore.loop.label_vectors.export import LabelVectorExport, export_of
-from plcore.loop.label_vectors.limits import check_fit
+from plcore.loop.label_vectors.fold import UNKNOWN, TableT_co, VectorTable
 from plcore.loop.label_vectors.model import LabelVectorModel, Refreshed, RefreshJob
 from plcore.loop.label_vectors.pool import LabelVectorPool, VectorChange
-from plcore.loop.label_vectors.questions import question_of
 from plcore.loop.label_vectors.reports import (
     LabelVectorPoint,
     LabelVectorProgress,
@@ -29,12 +33,189 @@ from plcore.loop.label_vectors.reports import (
     LabelVectorState,
 )
 from plcore.loop.label_vectors.settings import LabelVectorSettings
-from plcore.loop.label_vectors.vector_table import TableT
-from plcore.loop.places import Place, as_places
-from plcore.sensing.threshold import EVEN
+from plcore.loop.packed import joined, packed, part, unpacked
+from plcore.sensing.metrics import EVEN
+from plcore.sensing.regression import LARGEST
+
+# What the entries so far have made of a learner of label vectors, as arrays, and one that goes on from there.
+#
+# With a checkpoint a learner need not take in again what came before it; it stands, to the last bit, where one stands
+# that has taken in every entry. No model is in it: BML-CS is fitted anew at every start, to the cells as they stood
+# when a fit was due last, and learns the answers since in their order. So both are in it, the cells of then and these
+# answers.
+#
+# A checkpoint is of one table, one set of settings and changes of the rows, and of this code. Nothing of that is
+# checked here: whoever keeps it does (`workflow.kinds.opening`).
+
+_OF_ROWS = ("cells", "bad", "answered")
 
 
-class LabelVectorLearner(Generic[TableT]):
+def take(
+    pool: LabelVectorPool[VectorTable], due: RefreshJob, since: Sequence[VectorChange]
+) -> dict[str, AnyArray]:
+    """What the entries so far have made of the pool. New arrays: nothing in them changes when the pool goes on.
+
+    due : the fit that was due last      since : what has changed after it
+    """
+    fold = pool.fold.to_arrays()
+    rows = np.unique(fold["columns"][:, 1])  # of the others nothing has been said
+    arrays = {
+        "pool.numbers": np.array([pool.seq, pool.answers, *pool.counted], dtype=np.int64),
+        "pool.counts": packed(pool.counts),
+        "pool.learnt": np.stack([pool.learnt_yes, pool.learnt_known]),
+        "pool.rows": rows,
+        **{f"pool.{name}": getattr(pool, name)[rows] for name in _OF_ROWS},
+        "due.numbers": np.array([due.seq, due.answers, due.yes, due.no], dtype=np.int64),
+        "due.cells": due.cells[rows],
+        "due.open": due.open[rows],
+        "due.control": np.stack([*due.control]).astype(np.int64),
+        "since.places": np.array([(one.seq, one.row) for one in since], dtype=np.int64).reshape(-1, 2),
+        "since.values": np.array([one.values for one in since], dtype=np.int8).reshape(-1, len(pool.classes)),
+    }
+    parts = {"fold": fold, "standings": pool.standings.to_arrays()}
+    if pool.several is not None:
+        parts["several"] = pool.several.to_arrays(rows)
+    return arrays | joined(parts)
+
+
+def put_back(
+    pool: LabelVectorPool[VectorTable], X: Matrix, arrays: Mapping[str, AnyArray]
+) -> tuple[RefreshJob, list[VectorChange]]:
+    """Let a new pool of the same table, settings and changes stand where that one stood of which `take` gave these;
+    the fit that was due last, and what has changed after it. X : features, as a fit takes them"""
+    pool.seq, pool.answers, *counted = arrays["pool.numbers"].tolist()
+    pool.counted = CellCounts(*counted)
+    pool.counts = unpacked(arrays["pool.counts"])
+    pool.learnt_yes, pool.learnt_known = (one.copy() for one in arrays["pool.learnt"])
+    rows = arrays["pool.rows"]
+    for name in _OF_ROWS:
+        getattr(pool, name)[rows] = arrays[f"pool.{name}"]
+    pool.fold.put_back(part(arrays, "fold"))
+    pool.standings.put_back(part(arrays, "standings"))
+    if pool.several is None:
+        pool.open[rows] = (pool.cells[rows] == UNKNOWN) & ~pool.bad[rows, None]
+    else:
+        pool.several.put_back(rows, part(arrays, "several"), pool.fold)
+    places = zip(arrays["since.places"].tolist(), arrays["since.values"], strict=True)
+    since = [VectorChange(seq, row, values) for (seq, row), values in places]
+    return _due(pool, X, rows, arrays), since
+
+
+def _due(
+    pool: LabelVectorPool[VectorTable], X: Matrix, rows: AnyArray, arrays: Mapping[str, AnyArray]
+) -> RefreshJob:
+    """The fit that was due last: as one of now, but for the rows that entries are about."""
+    job = RefreshJob.of(pool, X)
+    job.cells[rows], job.open[rows] = arrays["due.cells"], arrays["due.open"]
+    places, columns, values = arrays["due.control"]
+    seq, answers, yes, no = arrays["due.numbers"].tolist()
+    control = ControlSample(places, columns, values.astype(job.cells.dtype))
+    return replace(job, seq=seq, answers=answers, yes=yes, no=no, control=control)
+
+
+# What a model of label vectors can be fitted to: checked when a project is made, not at its first fit.
+
+MATRICES = 9
+"""Matrices of the smaller of rows and features, squared, that are in memory at most: those of the model in place and
+of the one fitted anew beside it (measured: docs/decisions/0012)."""
+
+
+def check_fit(X: Any, names: Sequence[str], memory: int | None = None) -> None:
+    """Raise ValueError, saying what to do, where no model could be fitted to these features.
+
+    X : (n, d) features of all rows, dense or CSR      names : (d,) of the columns they come from
+    memory : bytes that may be used; None: any number
+    """
+    n, d = X.shape
+    side, counted = min(n, d), f"{n:,} rows of {d:,} features"
+    fix = "Fix: import fewer rows, or without the text column, whose words are features each."
+    if side > LARGEST:
+        raise ValueError(
+            f"{counted} are too many: of rows or features, whichever are fewer, at most {LARGEST:,} are taken. {fix}"
+        )
+    needed = MATRICES * side**2 * np.dtype(np.float64).itemsize
+    if memory is not None and needed > memory:
+        raise ValueError(
+            f"{counted} need about {needed / 1e9:.1f} GB of memory; {memory / 1e9:.1f} GB may be used, half of what "
+            f"this machine has. {fix}"
+        )
+    values = np.abs(X.data if sparse.issparse(X) else X)
+    if not values.max(initial=0.0) <= LARGEST_FEATURE:
+        places = sparse.coo_array(X) if sparse.issparse(X) else None
+        at = int(values.argmax())
+        row, column = np.unravel_index(at, X.shape) if places is None else (places.row[at], places.col[at])
+        raise ValueError(
+            f"Row {int(row) + 1}, column {names[int(column)]!r}: the number is {float(values.flat[at]):.3g} times as "
+            f"large as the range of that column in the rows that train; at most {LARGEST_FEATURE:g} times is taken. "
+            "Fix: correct the number, or leave its cell empty."
+        )
+
+
+# A question about a label vector: what is asked of whom, why, and what the model says of it.
+
+
+def question_of(
+    pool: LabelVectorPool[VectorTable],
+    chooser: PlaceChooser,
+    model: LabelVectorModel | None,
+    model_version: int,
+    row: int,
+    label: str | None,
+    annotator: str | None,
+) -> LabelVectorQuestion:
+    """The question about one label of a row, or about all of it, with the cells that are before this annotator; None:
+    as all answers leave them. Raises AnswerError for test rows, bad items and labels that do not exist."""
+    column, row = pool.check_label(label), pool.check_asked(row)
+    cells, begun = pool.cells_for(row, annotator), pool.has_begun(row, annotator)
+    own = pool.control_cells[row]
+    blind = bool(own.any() if column is None and chooser.by_row else column is not None and own[column])
+    hidden = begun
+    if blind:  # no model learns from it: it shows what the other question would show that comes in its place
+        hidden = (begun and bool((pool.answered[row] & ~own).any())) or _begun_waits(pool, annotator)
+    says = model is not None and not hidden
+    shares = (
+        model.proba([row])[0] if model is not None and says else frequencies(pool, row if hidden else None)
+    )
+    shares = np.where(cells == UNKNOWN, shares, cells)
+    predicted = None
+    if model is not None and says:
+        yes = shares > model.threshold
+        asked = [name for name, said in zip(pool.classes, yes & (cells == UNKNOWN), strict=True) if said]
+        predicted = json.dumps(asked) if column is None else ("yes" if yes[column] else "no")
+    strategy, score = (CONTROL, pool.settings.control_share) if blind else (OVERLAP, 0.0)
+    if not blind and not (begun and (column is None or pool.answered[row, column])):
+        strategy, score = chooser.strategy(model), chooser.score_of(model, row, column)
+    return LabelVectorQuestion(
+        row=row,
+        label=label,
+        labels=pool.classes,
+        probabilities=tuple(shares.tolist()),
+        cells=tuple(cells.tolist()),
+        strategy=strategy,
+        score=score,
+        model_version=model_version,
+        predicted=predicted,
+        undecided=int(pool.open.sum()),
+    )
+
+
+def frequencies(pool: LabelVectorPool[VectorTable], but: int | None = None) -> FloatArray:
+    """(L,) probability of yes by the known cells of each label (rule of succession). but : a row that is left out"""
+    own = np.full(len(pool.classes), UNKNOWN) if but is None else pool.learnt(but)
+    return np.asarray((pool.learnt_yes - (own == 1) + 1) / (pool.learnt_known - (own != UNKNOWN) + 2))
+
+
+def _begun_waits(pool: LabelVectorPool[VectorTable], annotator: str | None) -> bool:
+    """Whether something that others have begun waits for this annotator: no model's shares are shown with it."""
+    if pool.several is None or annotator is None:
+        return False
+    return next(pool.begun(pool.allowed(pool.standings.put_aside(annotator), annotator)), None) is not None
+
+
+AnyTableT = TypeVar("AnyTableT", bound=VectorTable)
+
+
+class LabelVectorLearner(Generic[TableT_co]):
     """The loop in two verbs, `apply(entry)` and `next_question(annotator)`, and a third for its model.
 
     An answer is taken in at once, at rank one. After every `refresh_every` answers that models learn from, and at
@@ -48,13 +229,13 @@ class LabelVectorLearner(Generic[TableT]):
 
     def __init__(
         self,
-        table: TableT,
+        table: TableT_co,
         settings: LabelVectorSettings | None = None,
         changes: Iterable[ClassChange] = (),
         checkpoint: Mapping[str, AnyArray] | None = None,
     ) -> None:
         self.settings = settings = settings or LabelVectorSettings()
-        self.pool: LabelVectorPool[TableT] = LabelVectorPool(table, settings, changes)
+        self.pool: LabelVectorPool[TableT_co] = LabelVectorPool(table, settings, changes)
         self.table, self.classes, self.original = table, self.pool.classes, self.pool.original
         self.test_rows = self.pool.test_rows
         self._features = table.features()
@@ -65,7 +246,7 @@ class LabelVectorLearner(Generic[TableT]):
         if checkpoint is None:
             self._due = RefreshJob.of(self.pool, self._X)  # the latest, also once it is in place
         else:
-            self._due, self._since = checkpoints.put_back(self.pool, self._X, checkpoint)
+            self._due, self._since = put_back(self.pool, self._X, checkpoint)
         self._began_at = self._due.seq  # what has changed before it, no model can be told any more
         self._changes = len(self._since)  # after the latest fit that was due
         self._fitted: int | None = None
@@ -74,12 +255,12 @@ class LabelVectorLearner(Generic[TableT]):
         self._chooser = PlaceChooser(self.pool)
         self.model_version = 0
 
-    @classmethod
+    @staticmethod
     def rebuilt(
-        cls, table: TableT, settings: LabelVectorSettings, entries: Iterable[Entry]
-    ) -> LabelVectorLearner[TableT]:
+        table: AnyTableT, settings: LabelVectorSettings, entries: Iterable[Entry]
+    ) -> LabelVectorLearner[AnyTableT]:
         """The learner after these entries with the model that is due: as one that lived through them will be."""
-        learner = cls(table, settings)
+        learner = LabelVectorLearner(table, settings)
         for entry in entries:
             learner.apply(entry)
         if (job := learner.job()) is not None:
@@ -252,7 +433,7 @@ class LabelVectorLearner(Generic[TableT]):
     def checkpoint(self) -> dict[str, AnyArray]:
         """What the entries so far have made of it; models, and their points of the curve, are not in it."""
         since = [change for change in self._since if change.seq > self._due.seq]
-        return checkpoints.take(self.pool, self._due, since)
+        return take(self.pool, self._due, since)
 
     def state(self, row: int) -> LabelVectorState:
         """One row as it stands."""
@@ -285,6 +466,19 @@ class LabelVectorLearner(Generic[TableT]):
             threshold=threshold,
             fitted=self._fitted,
         )
+
+    @property
+    def share_settled(self) -> float:
+        """The share, in [0, 1], of the doubt at import that is gone, by the latest fit of the model.
+
+        Each label that was empty at import counts one bit of doubt; later its entropy by the model, and nothing once it
+        is known. Before the first fit it counts one bit or nothing.
+        """
+        if self.done:
+            return 1.0
+        curve = self.curve
+        left = curve[-1].entropy if curve else float(self.pool.open.sum())
+        return 1 - left / max(self.pool.n_holes, 1)
 
     def shares_of(self, rows: IntArray) -> tuple[FloatArray, float] | None:
         """(r, L) the model's probability of yes in these rows, and above which it says yes; of known cells it says

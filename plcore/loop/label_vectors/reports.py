@@ -9,7 +9,7 @@ from typing import Any
 
 from plcore.loop.entries import Entry
 from plcore.loop.label_vectors.registry import BMLCS
-from plcore.sensing.threshold import EVEN
+from plcore.sensing.metrics import EVEN
 
 AT = (1, 3, 5)
 """Labels of a row that precision is measured at."""

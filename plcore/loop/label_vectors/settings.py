@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real, is_whole
+from plcore.arrays.types import check_choice, check_int, check_names, check_share, is_real, is_whole
 from plcore.loop.label_vectors.registry import (
     AUTOMATIC,
     BMLCS,
@@ -18,7 +18,7 @@ from plcore.loop.label_vectors.registry import (
     QUESTION_ENTRIES,
     QuestionEntry,
 )
-from plcore.loop.overlap import OverlapSettings
+from plcore.loop.standings import OverlapSettings
 
 KIND = "multilabel"
 """What stored settings call this kind of project; it never changes, for projects are stored under it."""
@@ -53,7 +53,7 @@ class LabelVectorSettings(OverlapSettings):
         with question "instance", of the rows (see `LabelVectorPool`)
     seed : of the draws of test rows and controls, of Phi, and of the criterion "random"
     refresh_every : answers after which the model is to be fitted anew; each is taken in at once, at rank one
-    overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.overlap.OverlapSettings`; people agree
+    overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.standings.OverlapSettings`; people agree
         label by label
     fold : what several answers to a label of a row make of it: "latest", or "majority" (as imported where it is tied)
     """
@@ -121,6 +121,16 @@ class LabelVectorSettings(OverlapSettings):
             chosen.pop(name)
         text = json.dumps(chosen, sort_keys=True) + (repr(self.overlap_parts) if self.several else "")
         return f"{KIND}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+    @property
+    def model_in_force(self) -> str:
+        """The name of the model; which of two predicts under "automatic" is found with each fit."""
+        return self.model
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether comparisons choose the model: never."""
+        return False
 
     @property
     def question_entry(self) -> QuestionEntry:

@@ -11,11 +11,11 @@ from plcore.loop.one_label.checks import (
     rate_outside,
     weighs_own,
 )
-from plcore.loop.one_label.class_fold import fold_under
-from plcore.loop.one_label.comparing import Comparer
+from plcore.loop.one_label.comparing import Comparer, StrategyReplays, StrategyRuns
 from plcore.loop.one_label.disambiguation import TakenLabels
 from plcore.loop.one_label.first_update import FirstUpdate, Footing
-from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold, FoldedCandidates
+from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold, FoldedCandidates, fold_under
+from plcore.loop.one_label.heard import undecided_rows
 from plcore.loop.one_label.learner import ActiveLearner
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
 from plcore.loop.one_label.random_order import (
@@ -27,7 +27,6 @@ from plcore.loop.one_label.random_order import (
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import AUTOMATIC, LearnerSettings
 from plcore.loop.one_label.several import View
-from plcore.loop.one_label.strategy_runs import StrategyReplays, StrategyRuns
 from plcore.loop.one_label.training import Trainer, Version
 from plcore.neighbors.graph import Graph, graph_key
 
@@ -68,5 +67,6 @@ __all__ = [
     "graph_key",
     "known_checks",
     "rate_outside",
+    "undecided_rows",
     "weighs_own",
 ]

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.loop.entries import EntryKind
 from plcore.loop.one_label.fold import CandidateFold, FoldedCandidates
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.several import Several, View, disagreement
-from plcore.loop.overlap import EVERYBODY
+from plcore.loop.standings import EVERYBODY
 
 
 class RowsToAsk:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
-from plcore.common.candidate_sets import read_only, rows_that_differ
-from plcore.common.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.candidate_sets import read_only, rows_that_differ
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, Table
+from plcore.loop.entries import Place
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
-from plcore.loop.places import Place
 from plcore.loop.registry import Upkeep
 from plcore.neighbors.graph import Graph, find_graph
 from plcore.query.explanation import Explanation
@@ -36,7 +35,7 @@ class RowChooser:
         no effect rule it still keeps them, and scores by the cheapest rule.
     """
 
-    def __init__(self, pool: OneLabelPool[Any], graph: Graph | None, model: Callable[[], Model]) -> None:
+    def __init__(self, pool: OneLabelPool[Table], graph: Graph | None, model: Callable[[], Model]) -> None:
         self._pool = pool
         settings = pool.settings
         entry = settings.strategy_entry

@@ -9,13 +9,13 @@ people answer, the rule of the settings makes one answer of theirs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.candidate_sets import lowest_of
-from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.evaluation.outside import OutsideRate, outside_probabilities, outside_rate
+from plcore.arrays.candidate_sets import lowest_of
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, Table
+from plcore.evaluation.metrics import OutsideRate, outside_probabilities, outside_rate
 from plcore.evaluation.shortlists import conformity_scores
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import OneLabelPool
@@ -35,13 +35,13 @@ class Checks(NamedTuple):
     truth: IntArray
 
 
-def weighs_own(pool: OneLabelPool[Any]) -> bool:
+def weighs_own(pool: OneLabelPool[Table]) -> bool:
     """Whether what the model says of a row that trains rests on weights of the row's own candidates too, which the
     table gives: of a held-out row it does not (`.fits.KernelFits`), and checks tell of no other row then."""
     return pool.settings.model_entry.relabels and pool.table.candidate_weights is not None
 
 
-def known_checks(pool: OneLabelPool[Any], until: int | None = None) -> Checks:
+def known_checks(pool: OneLabelPool[Table], until: int | None = None) -> Checks:
     """The checks whose truth is known.
 
     until : those alone that are since this entry, or longer, as they are; one that changed later is left out, for
@@ -60,14 +60,14 @@ def known_checks(pool: OneLabelPool[Any], until: int | None = None) -> Checks:
     return Checks(rows[counts], np.where(inside, lowest_of(pool.candidates, rows), -1)[counts])
 
 
-def _parts(pool: OneLabelPool[Any], rows: IntArray) -> Iterator[slice]:
+def _parts(pool: OneLabelPool[Table], rows: IntArray) -> Iterator[slice]:
     """Places among the rows (r,), so many that their classes can be looked at at a time."""
     block = max(1, BLOCK_CELLS // len(pool.classes))
     return (slice(begin, begin + block) for begin in range(0, len(rows), block))
 
 
 def check_scores(
-    pool: OneLabelPool[Any],
+    pool: OneLabelPool[Table],
     shares_of: Callable[[IntArray, BoolArray], FloatArray],
     until: int | None = None,
 ) -> FloatArray:
@@ -83,13 +83,13 @@ def check_scores(
     return np.concatenate(parts)
 
 
-def rate_outside(pool: OneLabelPool[Any]) -> OutsideRate:
+def rate_outside(pool: OneLabelPool[Table]) -> OutsideRate:
     """How often the truth of a row with several candidates is none of them."""
     truth = known_checks(pool).truth
     return outside_rate(int((truth < 0).sum()), len(truth))
 
 
-def rate_at_risk(pool: OneLabelPool[Any], model: Model) -> float | None:
+def rate_at_risk(pool: OneLabelPool[Table], model: Model) -> float | None:
     """The rate by which `rows_at_risk` goes. None where it is not known, or too seldom to matter: fewer than
     FEWEST_CHECKS checks, a rate of LEAST_RATE at most, or a model that says of a row what it has learnt from the row's
     own candidates, or takes their weights in."""
@@ -105,7 +105,7 @@ def rate_at_risk(pool: OneLabelPool[Any], model: Model) -> float | None:
     return rate.share
 
 
-def rows_at_risk(pool: OneLabelPool[Any], model: Model, rate: float, rows: IntArray) -> FloatArray:
+def rows_at_risk(pool: OneLabelPool[Table], model: Model, rate: float, rows: IntArray) -> FloatArray:
     """(r,) how likely the truth of each of these rows is none of its candidates; NaN of those that people have settled
     or given others, and of those with one candidate at import, of which no check tells. rate : as `rate_at_risk` has it
     """

@@ -5,22 +5,29 @@ What is measured follows from table, settings and entries alone.
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from plcore.common.runners import Blocks
-from plcore.common.types import BoolArray, IntArray, StepProgress
-from plcore.evaluation import compare_learners
+from plcore.arrays.types import BoolArray, IntArray, StepProgress, Table
+from plcore.blocks import BlockProgress, Blocks
+from plcore.evaluation import compare_learners, replay_in_blocks
 from plcore.evaluation.learners import read_learners
-from plcore.loop.comparison import ModelComparison, ModelFigures
+from plcore.loop.comparison import ModelComparison, ModelFigures, TooFewRowsError
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.training import standardized_features
 from plcore.loop.registry import MODEL_ENTRIES
 
 FEWEST_CHECKS = 10
 """Answered blind checks below which models are not measured by them."""
+
+FEWEST_ROWS = 5
+"""Rows that a comparison takes: each is held out once, in as many parts."""
 
 
 class Comparer:
@@ -35,7 +42,7 @@ class Comparer:
         where nothing else is measured by them
     """
 
-    def __init__(self, pool: OneLabelPool[Any], *, by_truth: bool = False) -> None:
+    def __init__(self, pool: OneLabelPool[Table], *, by_truth: bool = False) -> None:
         self.pool, self._by_truth = pool, by_truth
         self._X = standardized_features(pool)
 
@@ -50,12 +57,17 @@ class Comparer:
         progress : called between fits with (fits done, fits in all, name of the model); what it raises ends it
         budget : CPU seconds, after which the models not yet tried are left out
         blocks : who makes the fits, as of `plcore.evaluation.compare_learners`; progress then is between fits alone
-        Raises ValueError where nothing can be compared on these rows; BlockError, RunnerError with blocks.
+        Raises TooFewRowsError; ValueError if nothing can be compared on these rows; BlockError, RunnerError of blocks.
         """
         pool = self.pool
         rows, candidates, truth = compared_rows(pool)
         if self._by_truth:
             truth = pool.truth[rows]
+        if len(rows) < FEWEST_ROWS:
+            raise TooFewRowsError(
+                f"Rows to learn from: {len(rows)}. That is too few to compare models, which takes at least "
+                f"{FEWEST_ROWS}. Until then the project keeps its model. Fix: add rows, or choose a model by hand."
+            )
         checks = int((truth >= 0).sum())
         found = compare_learners(
             self._X[rows],
@@ -74,7 +86,7 @@ class Comparer:
         return ModelComparison(figures, best, len(rows), checks)
 
 
-def compared_rows(pool: OneLabelPool[Any]) -> tuple[IntArray, BoolArray, IntArray]:
+def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntArray]:
     """(rows, their candidates, the column of their true label or -1): what a comparison works on, see `Comparer`."""
     rows = pool.train[~pool.bad[pool.train]]
     checked = np.flatnonzero(pool.control_rows & pool.answered & (pool.sizes == 1) & ~pool.bad)
@@ -102,3 +114,90 @@ def _figures(line: dict[Any, Any]) -> ModelFigures:
 
 def _number(value: float) -> float | None:
     return None if pd.isna(value) else float(value)
+
+
+# Labelling runs replayed on a table whose truth is known: what each strategy would have reached. No database.
+
+
+@dataclass(frozen=True)
+class StrategyPoint:
+    """error : mean share of wrong predictions after so many answers, over runs
+
+    spread : standard deviation from run to run, None of one
+    """
+
+    strategy: str
+    answers: int
+    error: float
+    spread: float | None
+
+
+@dataclass(frozen=True)
+class StrategyRuns:
+    """The curves of all strategies, one after the other. rows : with a true label      runs : of each strategy"""
+
+    points: tuple[StrategyPoint, ...]
+    rows: int
+    runs: int
+
+    def told(self) -> str:
+        """What was done, as a sentence."""
+        return f"{self.runs} runs by each strategy on {self.rows:,} rows of known truth."
+
+    def to_csv(self) -> str:
+        """strategy, answers, error, spread."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(("strategy", "answers", "error", "spread"))
+        for one in self.points:
+            spread = "" if one.spread is None else f"{one.spread:.4f}"
+            writer.writerow((one.strategy, one.answers, f"{one.error:.4f}", spread))
+        return text.getvalue()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for `json.dumps`."""
+        return asdict(self)
+
+
+class StrategyReplays:
+    """Replays labelling runs on a pool before its first entry; the truth that its table hides answers and measures."""
+
+    def __init__(self, pool: OneLabelPool[Table]) -> None:
+        self.pool = pool
+
+    def replay(
+        self,
+        blocks: Blocks,
+        strategies: Sequence[str],
+        *,
+        progress: BlockProgress | None = None,
+        **options: Any,
+    ) -> StrategyRuns:
+        """What the strategies reach; options as `plcore.evaluation.replay_in_blocks`. Raises ValueError, BlockError,
+        RunnerError."""
+        pool = self.pool
+        rows = np.flatnonzero(pool.truth >= 0)
+        if not len(rows):
+            raise ValueError(
+                "The table has no true labels, so that nobody can answer or measure. Fix: name their column."
+            )
+        found = replay_in_blocks(
+            blocks,
+            standardized_features(pool)[rows],
+            pool.candidates[rows],
+            pool.truth[rows],
+            strategies,
+            progress=progress,
+            **options,
+        )
+        points = tuple(
+            StrategyPoint(
+                one.strategy,
+                answers,
+                float(errors.mean()),
+                float(errors.std(ddof=1)) if len(errors) > 1 else None,
+            )
+            for one in found
+            for answers, errors in zip(one.answers.tolist(), one.errors.T, strict=True)
+        )
+        return StrategyRuns(points, len(rows), len(found[0].errors))

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
 from plcore.loop.one_label.checks import rate_at_risk, rows_at_risk
+from plcore.loop.one_label.heard import MOST_SURE, heard_rows
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import Disambiguation
 from plcore.neighbors.votes import VoteTable
-from plcore.query.sets import necessary_of
+from plcore.query.possible import necessary_of
 
 BLOCK_CELLS = 1_000_000
 """Rows times classes that are looked at at a time."""
@@ -30,8 +31,9 @@ class TakenLabels:
     has_outside : whether it is known how likely the truth is none of a row's candidates
     """
 
-    def __init__(self, pool: OneLabelPool[Any], model: Model, votes: VoteTable | None) -> None:
+    def __init__(self, pool: OneLabelPool[Table], model: Model, votes: VoteTable | None) -> None:
         self._rate = rate_at_risk(pool, model)
+        self._heard = heard_rows(pool)
         self._pool = pool = _standing(pool)
         self._model = model.standing(pool)
         self._votes = None if votes is None else votes.copy()
@@ -47,10 +49,17 @@ class TakenLabels:
 
     @property
     def answered(self) -> BoolArray:
-        """(n,) whether a person decided the row's label."""
-        pool = self._pool
+        """(n,) whether people decided the row's label: not if they are still to answer, or to be reconciled."""
+        pool, heard = self._pool, self._heard
         decided = (pool.sizes == 1) & (pool.answered | pool.by_verdict)
+        if heard is not None:
+            decided[heard.rows[heard.pending | heard.disputed]] = False
         return np.asarray(decided & ~pool.test_rows & ~pool.exact)
+
+    @cached_property
+    def _posterior(self) -> FloatArray:
+        """(r, m) of the rows in `_heard`."""
+        return np.zeros((0, 0)) if self._heard is None else self._heard.posterior()
 
     @cached_property
     def whole(self) -> Disambiguation:
@@ -96,15 +105,96 @@ class TakenLabels:
         said = np.where(pool.by_verdict[rows], "verdict", np.where(pool.answered[rows], "oracle", "given"))
         source = np.where(size == 1, said, source)
         exact = pool.test_rows[rows] | pool.exact[rows]
+        by_file, scored, scores = self._scored(rows)
+        by_file &= size > 1
+        label, share = np.where(by_file, scored, label), np.where(by_file, scores, share)
+        source = np.where(by_file, "file", source)
         told = (size > 0) & (source != "open")
         label = np.where(exact, pool.truth[rows], np.where(told, label, -1))
-        confidence = np.where(told, share, np.nan)
-        return Disambiguation(
+        confidence = np.where(exact, 1.0, np.where(told, share, np.nan))
+        found = Disambiguation(
             labels=label,
             sources=np.where(exact, "truth", np.where(size > 0, source, "bad")),
-            confidence=np.where(exact, 1.0, confidence),
+            confidence=confidence,
             outside=None if self._rate is None else rows_at_risk(pool, self._model, self._rate, rows),
+            likeliest=label,
+            likelihood=confidence,
         )
+        return found if self._heard is None else self._as_heard(found, rows)
+
+    def _file_shares(self, rows: IntArray) -> FloatArray | None:
+        """(r, m) the file's scores inside the candidates, which sum to 1. None if there are none, or a model is trained
+        that uses them: votes of neighbours do not know them."""
+        pool, settings = self._pool, self._pool.settings
+        ignored = settings.is_automatic and not settings.model_entry.weighs_candidates
+        waits = settings.is_trained and self._model.said is None
+        candidates = pool.candidates[rows]
+        weights = pool.imported_weights(rows, candidates) if ignored or waits else None
+        if weights is None:
+            return None
+        weights = np.where(candidates, weights, 0.0)
+        return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+
+    def _scored(self, rows: IntArray) -> tuple[BoolArray, IntArray, FloatArray]:
+        """(r,) each: whether the file's scores name one candidate of a row that is the best, which, and its share."""
+        nothing = np.zeros(len(rows), dtype=np.int64)
+        shares = self._file_shares(rows)
+        if shares is None:
+            return nothing.astype(bool), nothing, nothing.astype(np.float64)
+        best = shares.max(axis=1)
+        one = (shares == best[:, None]).sum(axis=1) == 1
+        return one, shares.argmax(axis=1), np.minimum(best, MOST_SURE)
+
+    def probabilities(self) -> TakenProbabilities:
+        """(n, m) how likely each class is, found as far as it is looked at."""
+        return TakenProbabilities(self)
+
+    def _probabilities(self, rows: IntArray) -> FloatArray:
+        """(r, m) how likely each class is, by what gives the rows their labels; every row sums to 1. Bad items have all
+        candidates they came with alike."""
+        pool = self._pool
+        found, candidates = self._found(rows), pool.candidates[rows]
+        shares = self._model.shares(rows)
+        by_file = self._file_shares(rows)
+        if by_file is not None:
+            shares = np.where((found.sources == "file")[:, None], by_file, shares)
+        shares = np.where((pool.sizes[rows] == 1)[:, None], candidates, shares)
+        if (heard := self._heard) is not None and len(heard.rows):
+            _, here, there = np.intersect1d(rows, heard.rows, assume_unique=True, return_indices=True)
+            some = (heard.together | heard.pending)[there]
+            here, posterior = here[some], self._posterior[there[some]]
+            shares[here] = np.where(posterior.sum(axis=1, keepdims=True) > 0, posterior, shares[here])
+        exact = np.flatnonzero(found.sources == "truth")
+        shares[exact] = 0.0
+        shares[exact, found.labels[exact]] = 1.0
+        nothing = shares.sum(axis=1) <= 0
+        shares = np.where(nothing[:, None], pool.first[rows], shares)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def _as_heard(self, found: Disambiguation, rows: IntArray) -> Disambiguation:
+        """The same, with what several people's answers say of rows."""
+        heard = self._heard
+        if heard is None or not len(heard.rows):
+            return found
+        _, here, there = np.intersect1d(rows, heard.rows, assume_unique=True, return_indices=True)
+        stands = (found.sources[here] != "truth") & (found.sources[here] != "bad")
+        here, there = here[stands], there[stands]
+        labels, sources, confidence = found.labels.copy(), found.sources.copy(), found.confidence.copy()
+        likeliest, likelihood = found.likeliest.copy(), found.likelihood.copy()
+        posterior = np.where(self._pool.candidates[rows[here]], self._posterior[there], 0.0)
+        pending, disputed = heard.pending[there], heard.disputed[there]
+        decided = self._pool.sizes[rows[here]] == 1
+        differ = heard.apart[there] & ~pending & ~disputed & decided
+        sources[here[pending]], sources[here[disputed]] = "pending", "disputed"
+        sources[here[differ]] = "combined"
+        by_people = (heard.together[there] & decided | pending) & ~disputed & (labels[here] >= 0)
+        own = here[by_people]
+        confidence[own] = posterior[by_people, labels[own]]
+        likelihood[own] = confidence[own]
+        labels[here[disputed]], confidence[here[disputed]] = -1, np.nan
+        likeliest[here[disputed]] = posterior[disputed].argmax(axis=1)
+        likelihood[here[disputed]] = posterior[disputed].max(axis=1)
+        return Disambiguation(labels, sources, confidence, found.outside, likeliest, likelihood)
 
 
 class TakenColumn:
@@ -126,7 +216,29 @@ class TakenColumn:
         return np.array(getattr(self._labels.whole, self._name), dtype=dtype, copy=copy)
 
 
-def _standing(pool: OneLabelPool[Any]) -> OneLabelPool[Any]:
+class TakenProbabilities:
+    """(n, m) how likely each class of each row is, found in the blocks of the labels, as far as it is looked at."""
+
+    def __init__(self, labels: TakenLabels) -> None:
+        self._labels = labels
+        self.shape = len(labels), len(labels._pool.classes)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | IntArray) -> FloatArray:
+        labels, size = self._labels, self._labels._size
+        wanted = np.arange(len(self))[rows]
+        found = np.empty((len(wanted), self.shape[1]))
+        for number in np.unique(wanted // size).tolist():
+            begin = number * size
+            whole = labels._probabilities(np.arange(begin, min(begin + size, len(self))))
+            here = wanted // size == number
+            found[here] = whole[wanted[here] - begin]
+        return found
+
+
+def _standing(pool: OneLabelPool[Table]) -> OneLabelPool[Table]:
     """The rows as they are now, to be looked at: what comes later does not change what is looked at here."""
     found = copy(pool)
     found.candidates, found.sizes = pool.candidates.copy(), pool.sizes.copy()
@@ -140,6 +252,8 @@ def _cut(found: Disambiguation, rows: slice) -> Disambiguation:
         found.sources[rows],
         found.confidence[rows],
         None if found.outside is None else found.outside[rows],
+        found.likeliest[rows],
+        found.likelihood[rows],
     )
 
 
@@ -152,4 +266,11 @@ def _joined(parts: Iterator[Disambiguation], *, has_outside: bool) -> Disambigua
         return np.concatenate([getattr(one, name) for one in found])
 
     outside = column("outside") if has_outside else None
-    return Disambiguation(column("labels"), column("sources"), column("confidence"), outside)
+    return Disambiguation(
+        column("labels"),
+        column("sources"),
+        column("confidence"),
+        outside,
+        column("likeliest"),
+        column("likelihood"),
+    )

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.common.threads import one_thread
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.kernel.rounds import Rounds
 from plcore.labels.weights import prior_labels, weights_after_answers
 

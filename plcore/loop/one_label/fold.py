@@ -14,15 +14,16 @@ makes one of these views (`.several`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from plcore.common.types import BoolArray
+from plcore.arrays.types import BoolArray, IntArray
+from plcore.loop.changes import ClassError
+from plcore.loop.classes import ClassMap, Era, class_names
 from plcore.loop.entries import PUT_ASIDE, AnswerError, Entry, EntryKind
-from plcore.loop.entry_fold import EntryFold
-from plcore.loop.moved_columns import class_names
+from plcore.loop.entry_fold import EntryFold, Merger
 
 ANSWERS: tuple[str, ...] = (
     EntryKind.IS,
@@ -155,3 +156,129 @@ class CandidateFold(EntryFold[FoldedCandidates]):
     def _names(self, mask: BoolArray) -> str:
         names = tuple(self.column)
         return class_names([repr(names[number]) for number in np.flatnonzero(mask)])
+
+
+# Answers under classes that change: every entry counts under the classes of its time.
+#
+# The fold of a row runs over roots (see `plcore.loop.classes`), and only its result is mapped to the effective
+# classes. So a merge turns a row's candidates into their image, whatever was answered: a class ruled out before it
+# was merged into one that is still possible takes nothing away. `none` makes the classes that were added after it
+# candidates too.
+
+
+def fold_under(
+    class_map: ClassMap,
+    roots: BoolArray,
+    first: BoolArray,
+    closed: dict[int, str],
+    merger: Merger[FoldedCandidates] | None = None,
+) -> CandidateFold:
+    """The fold of the rows of `with_classes(table, class_map)`, before any entry.
+
+    roots : bool (n, n_roots), the candidates of the table at the roots of its classes
+    first, closed, merger : as for `CandidateFold`
+    The fold takes entries with the labels they were written with; these are not to be mapped to later classes.
+    """
+    if not class_map.changes:
+        return CandidateFold(first, class_map.classes, closed, merger)
+    return ClassFold(first, class_map.classes, closed, merger, class_map.aside, class_map, roots)
+
+
+class ClassFold(CandidateFold):
+    """A CandidateFold that runs over roots. What it is given as first and classes, and all that it returns, is in terms
+    of the effective classes.
+
+    Entries up to the latest change are taken as the log has them, for they were checked under their own classes;
+    later ones are checked as ever.
+    """
+
+    def __init__(
+        self,
+        first: BoolArray,
+        classes: Sequence[str],
+        closed: dict[int, str],
+        merger: Merger[FoldedCandidates] | None,
+        aside: Collection[str],
+        class_map: ClassMap,
+        roots: BoolArray,
+    ) -> None:
+        super().__init__(first, classes, closed, merger, aside)
+        self._map = class_map
+        self._roots = roots
+
+    def chain(self, row: int, entries: Sequence[Entry]) -> FoldedCandidates:
+        if row in self._closed or not entries:
+            return super().chain(row, ())
+        left = self._roots[row] & self._map.alive
+        out, answer = False, None
+        for entry in entries:
+            if entry.kind not in ANSWERS:
+                continue
+            answer = entry
+            era = self._map.era(entry.seq)
+            known = self._map.alive & (np.arange(len(left)) < era.n_known)
+            if entry.kind == EntryKind.BAD or (entry.kind == EntryKind.VERDICT and not entry.labels):
+                out = True
+            elif entry.kind == EntryKind.NOT:
+                narrowed = left & ~self._map.roots(entry.labels, era)
+                # As in CandidateFold, judged by the classes there were: never the last one, never an empty set.
+                left = narrowed if (narrowed & known).any() else left
+            elif entry.kind == EntryKind.NONE:
+                others = self._map.alive & ~self._shown(left, era)
+                left, out = (others, False) if (others & known).any() else (left, out)
+            else:
+                left, out = self._map.roots(entry.labels, era), False
+        return FoldedCandidates(self._map.onto(left), out, answer)
+
+    def _shown(self, left: BoolArray, era: Era) -> BoolArray:
+        """The roots of all classes that a person was shown when these roots were left."""
+        shown = np.zeros_like(left)
+        for roots in era.roots:
+            within = list(roots)
+            shown[within] = left[within].any()
+        return shown
+
+    def _check_labels(self, entry: Entry) -> None:
+        if entry.seq > self._map.seq:
+            super()._check_labels(entry)
+            return
+        try:
+            roots = self._map.roots(entry.labels, self._map.era(entry.seq))
+        except ClassError as error:
+            raise AnswerError(f"Entry {entry.seq} about row {entry.row}: {error}") from error
+        if entry.labels and not roots.any():
+            raise AnswerError(
+                f"Entry {entry.seq} about row {entry.row}: the class it names, {entry.labels[0]!r}, was taken back."
+            )
+
+
+# How far the candidates of the rows that train are narrowed, kept up to date: it is asked for after every answer.
+
+
+class Narrowing:
+    """Counts over the rows that train.
+
+    sizes : (n,) how many candidates rows have at first      held : bool (n,) rows that do not train
+    now : (n,) how many they have now; None: as at first
+    left : candidates that are too many: all but one of each row      decided : rows ambiguous at first that are not now
+    """
+
+    def __init__(self, sizes: IntArray, held: BoolArray, now: IntArray | None = None) -> None:
+        now = sizes if now is None else now
+        self._trains = ~held
+        self._ambiguous = (sizes >= 2) & self._trains
+        self._n_ambiguous = int(self._ambiguous.sum())
+        self.left = int(np.maximum(now[self._trains] - 1, 0).sum())
+        self.decided = int(np.count_nonzero(self._ambiguous & (now < 2)))
+
+    def note(self, row: int, before: int, after: int) -> None:
+        """A row had so many candidates, and now has so many."""
+        if self._trains[row]:
+            self.left += max(after - 1, 0) - max(before - 1, 0)
+        if self._ambiguous[row]:
+            self.decided += int(after < 2) - int(before < 2)
+
+    @property
+    def settled(self) -> float:
+        """Share of the rows ambiguous at first that have one candidate now, or are bad items; 1 where none was."""
+        return self.decided / self._n_ambiguous if self._n_ambiguous else 1.0

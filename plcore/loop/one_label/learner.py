@@ -11,29 +11,204 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray, Table
+from plcore.arrays.candidate_sets import pairs_of, put_sets, rows_that_differ
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
+from plcore.evaluation.estimates import ControlCounts
 from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
-from plcore.loop.entries import AnswerError, Entry
-from plcore.loop.one_label import checkpoint as checkpoints
+from plcore.loop.entries import AnswerError, Entry, Place, as_places
 from plcore.loop.one_label.asking import RowChooser
-from plcore.loop.one_label.curve import LearnerCurve
 from plcore.loop.one_label.disambiguation import TakenLabels
 from plcore.loop.one_label.first_update import FirstUpdate
-from plcore.loop.one_label.making import make_model
-from plcore.loop.one_label.models import ScoredModel, even_shares
-from plcore.loop.one_label.pool import OneLabelPool
-from plcore.loop.one_label.progress import progress_of
+from plcore.loop.one_label.fold import Narrowing
+from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel, even_shares
+from plcore.loop.one_label.online_model import OnlineModel
+from plcore.loop.one_label.pool import OneLabelPool, RowCounts
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import LearnerSettings
-from plcore.loop.places import Place, as_places
+from plcore.loop.packed import joined, part
 from plcore.neighbors.graph import Graph
 from plcore.query.ranker import EffectRanker
 
-TableT = TypeVar("TableT", bound=Table)
+# What the entries so far have made of a pool, as arrays, and a pool that goes on from there.
+#
+# With a checkpoint a learner need not take in again what came before it; it stands, to the last bit, where one stands
+# that has taken in every entry. What follows from the candidates as they stand is not in it but made anew: the votes,
+# the scores of the questions, the counts, an online learner's weights.
+#
+# A checkpoint is of one table, one set of settings and changes of the classes, and of this code. Nothing of that is
+# checked here: whoever keeps it does (`workflow.kinds.opening`).
+
+_OF_ROWS = ("answered", "bad", "by_verdict", "changed_at")
 
 
-class ActiveLearner(Generic[TableT]):
+def take(pool: OneLabelPool[Table], curve: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """What the entries so far have made of the pool. New arrays: nothing in them changes when the pool goes on.
+
+    curve : as `LearnerCurve.to_arrays` gives it
+    """
+    touched = pool.answered | (pool.changed_at > 0)
+    touched[rows_that_differ(pool.candidates, pool.first)] = True
+    rows = np.flatnonzero(touched)
+    places, labels = pairs_of(pool.candidates.take(rows, axis=0))
+    arrays = {
+        "pool.seq": np.array([pool.seq, pool.answers], dtype=np.int64),
+        "pool.rows": rows,
+        "pool.places": places.astype(np.int32),
+        "pool.labels": labels.astype(np.int32),
+        **{f"pool.{name}": getattr(pool, name)[rows] for name in _OF_ROWS},
+    }
+    parts = {"asked": pool.asked.to_arrays(rows), "fold": pool.fold.to_arrays()}
+    return arrays | joined(parts | {"standings": pool.standings.to_arrays(), "curve": curve})
+
+
+def put_back(pool: OneLabelPool[Table], arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """Let a new pool of the same table, settings and changes stand where that one stood of which `take` gave these; the
+    curve that came with it."""
+    pool.seq, pool.answers = arrays["pool.seq"].tolist()
+    rows = arrays["pool.rows"]
+    places = arrays["pool.places"]
+    put_sets(pool.candidates, rows, places, arrays["pool.labels"].astype(np.int64))
+    pool.sizes[rows] = np.bincount(places, minlength=len(rows))
+    for name in _OF_ROWS:
+        getattr(pool, name)[rows] = arrays[f"pool.{name}"]
+    pool.fold.put_back(part(arrays, "fold"))
+    pool.standings.put_back(part(arrays, "standings"))
+    pool.asked.put_back(rows, part(arrays, "asked"), pool.fold)
+    held = pool.test_rows | pool.control_rows
+    pool.narrowing = Narrowing(pool.sizes_at_first, held, pool.sizes)
+    asked = pool.asked
+    pool.counts = RowCounts(
+        asked.waiting(), pool.train, pool.test_rows, pool.answered, asked.open(), asked.fresh()
+    )
+    return part(arrays, "curve")
+
+
+# The curve of a learner: where the work stood at the start, and after each entry or version that moved it.
+
+_COUNTS = ("seq", "answers", "candidates_left", "model_version")
+_CONTROL = ("right_asked", "asked", "right_free", "free")
+_SHARES = ("settled", "accuracy", "progressive_error")
+
+
+class LearnerCurve:
+    """start : the point before any entry      points : it and those after it, in order; None: none came yet"""
+
+    def __init__(self, start: CurvePoint, points: Sequence[CurvePoint] | None = None) -> None:
+        self.start = start
+        self._points = [start] if points is None else list(points)
+        self._past: Mapping[str, AnyArray] | None = None  # points before these, which nobody has asked for
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> LearnerCurve:
+        """The curve of which `to_arrays` gave these."""
+        start = _points_of({name: one[:1] for name, one in arrays.items()})[0]
+        curve = cls(start, ())
+        curve._past = arrays
+        return curve
+
+    @property
+    def version(self) -> int:
+        """`model_version` of the latest point."""
+        return self._points[-1].model_version if self._points else int(self._latest_past()["counts"][0, 3])
+
+    def append(self, point: CurvePoint) -> None:
+        self._points.append(point)
+
+    def points(self) -> list[CurvePoint]:
+        """All of them, a new list."""
+        if self._past is not None:
+            self._points[:0] = _points_of(self._past)
+            self._past = None
+        return list(self._points)
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """`counts` int64 (p, 8) and `shares` (p, 3), NaN for None, of the points."""
+        columns = _columns_of(self._points)
+        if self._past is not None:
+            columns = {name: np.concatenate([self._past[name], one]) for name, one in columns.items()}
+        return columns
+
+    def start_alone(self) -> dict[str, AnyArray]:
+        """As `to_arrays`, of the start: the curve of a learner whose versions come anew."""
+        return _columns_of([self.start])
+
+    def _latest_past(self) -> dict[str, AnyArray]:
+        assert self._past is not None  # noqa: S101 - a curve has its start at least
+        return {name: one[-1:] for name, one in self._past.items()}
+
+
+def _columns_of(points: Sequence[CurvePoint]) -> dict[str, AnyArray]:
+    counts = [
+        [*(getattr(one, name) for name in _COUNTS), *(getattr(one.control, name) for name in _CONTROL)]
+        for one in points
+    ]
+    shares = [[getattr(one, name) for name in _SHARES] for one in points]
+    return {
+        "counts": np.array(counts, dtype=np.int64).reshape(-1, len(_COUNTS) + len(_CONTROL)),
+        "shares": np.array(shares, dtype=np.float64).reshape(-1, len(_SHARES)),  # None becomes NaN
+    }
+
+
+def _points_of(columns: Mapping[str, AnyArray]) -> list[CurvePoint]:
+    shares: FloatArray = columns["shares"]
+    told = shares.astype(object)
+    told[np.isnan(shares)] = None
+    return [
+        CurvePoint(
+            seq=seq,
+            answers=answers,
+            candidates_left=left,
+            model_version=version,
+            control=ControlCounts(*control),
+            settled=settled,
+            accuracy=accuracy,
+            progressive_error=error,
+        )
+        for (seq, answers, left, version, *control), (settled, accuracy, error) in zip(
+            columns["counts"].tolist(), told.tolist(), strict=True
+        )
+    ]
+
+
+# Where the work stands, by a pool and the point of the curve after its latest entry.
+
+
+def progress_of(pool: OneLabelPool[Table], now: CurvePoint) -> Progress:
+    """now : the model in place, after the pool's latest entry"""
+    return Progress(
+        answers=pool.answers,
+        answered=pool.counts.answered,
+        bad=int(np.count_nonzero(pool.bad)),
+        ambiguous_left=pool.n_open,
+        candidates_left=now.candidates_left,
+        settled=now.settled,
+        accuracy=now.accuracy,
+        n_train=len(pool.train),
+        n_test=int(np.count_nonzero(pool.test_rows)),
+        model_version=now.model_version,
+        control=now.control,
+        n_control=int(np.count_nonzero(pool.control_rows)),
+    )
+
+
+# Making the model of a project's settings, by how it is kept up to date.
+
+
+def make_model(pool: OneLabelPool[Table], chooser: RowChooser) -> Model:
+    """The model of the settings, of the candidates as they stand. chooser : keeps the votes that one may go by"""
+    if pool.settings.is_trained:
+        return ScoredModel(pool)
+    if pool.settings.is_online:
+        return OnlineModel(pool)
+    assert chooser.ranker is not None and chooser.graph is not None  # noqa: S101, PT018 - it keeps the votes for it
+    return NeighborModel(pool, chooser.ranker, chooser.graph)
+
+
+TableT_co = TypeVar("TableT_co", bound=Table, covariant=True)
+
+
+class ActiveLearner(Generic[TableT_co]):
     """The loop in two verbs: `apply(entry)` and `next_question(annotator)`.
 
     The model is that of the settings: PL-KNN on the table's features or an online learner, which follow each
@@ -49,7 +224,7 @@ class ActiveLearner(Generic[TableT]):
 
     def __init__(
         self,
-        table: TableT,
+        table: TableT_co,
         settings: LearnerSettings | None = None,
         graph: Graph | None = None,
         changes: Iterable[ClassChange] = (),
@@ -58,7 +233,7 @@ class ActiveLearner(Generic[TableT]):
     ) -> None:
         self.settings = settings = settings or LearnerSettings()
         self.pool = pool = OneLabelPool(table, settings, changes, controls)
-        curve = None if checkpoint is None else checkpoints.put_back(pool, checkpoint)
+        curve = None if checkpoint is None else put_back(pool, checkpoint)
         self.table, self.classes, self.original = pool.table, pool.classes, pool.original
         self.test_rows = pool.test_rows
         self._chooser = RowChooser(pool, graph, lambda: self._model)
@@ -273,7 +448,7 @@ class ActiveLearner(Generic[TableT]):
     def checkpoint(self) -> dict[str, AnyArray]:
         """What the entries so far have made of it; versions that were published are not in it."""
         curve = self._curve.start_alone() if self.settings.is_trained else self._curve.to_arrays()
-        return checkpoints.take(self.pool, curve)
+        return take(self.pool, curve)
 
     def answer_of(self, row: int) -> Entry | None:
         """The latest answer that counts for this row, or None."""
@@ -286,6 +461,11 @@ class ActiveLearner(Generic[TableT]):
     def progress(self) -> Progress:
         """Where the work stands."""
         return progress_of(self.pool, self._curve_point())
+
+    @property
+    def share_settled(self) -> float:
+        """Share of the decisions that no answer can change any more; without a proof, of the rows that are decided."""
+        return self.progress().settled
 
     def disambiguate(self) -> Disambiguation:
         """A label for every row, where it comes from, and how sure it is."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from plcore.common.candidate_sets import CandidateSets
-from plcore.common.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.kernels.shares import margins, softmax_margins, softmax_rows
+from plcore.arrays.candidate_sets import CandidateSets
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
+from plcore.kernels.scores import margins, softmax_margins, softmax_rows
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
 from plcore.neighbors.classifier import votes_to_distributions
 from plcore.neighbors.graph import Graph
@@ -23,7 +23,7 @@ class Model(ABC):
     score : of what it says of the held-out rows
     """
 
-    def __init__(self, pool: OneLabelPool[Any]) -> None:
+    def __init__(self, pool: OneLabelPool[Table]) -> None:
         self._pool = pool
         self.score = pool.held_score()
 
@@ -37,7 +37,7 @@ class Model(ABC):
         """(n_held,) the class it gives each held-out row, -1 for none; None while there is no model yet."""
         return self.score.said
 
-    def standing(self, pool: OneLabelPool[Any]) -> Self:
+    def standing(self, pool: OneLabelPool[Table]) -> Self:
         """This model as it is now, of a pool that stays as its own is now: it learns no more."""
         found = copy(self)
         found._pool, found.score = pool, deepcopy(self.score)  # which says whether there is a model at all
@@ -82,13 +82,13 @@ class NeighborModel(Model):
     The ranker keeps the votes about the training rows; it must take in a change before `learn` does.
     """
 
-    def __init__(self, pool: OneLabelPool[Any], ranker: EffectRanker, graph: Graph) -> None:
+    def __init__(self, pool: OneLabelPool[Table], ranker: EffectRanker, graph: Graph) -> None:
         super().__init__(pool)
         self._own_votes = ranker.votes_
         self.held_votes = ranker.votes_.beside(graph.test_neighbors, graph.test_weights)
         self.score.say_all(self.held_votes.most(np.arange(len(pool.held))))
 
-    def standing(self, pool: OneLabelPool[Any]) -> Self:
+    def standing(self, pool: OneLabelPool[Table]) -> Self:
         found = super().standing(pool)
         found._own_votes, found.held_votes = self._own_votes.copy(), self.held_votes.copy()
         return found
@@ -123,7 +123,7 @@ class NeighborModel(Model):
 class ScoredModel(Model):
     """A model that is trained elsewhere and known here by its scores of all rows, which each version brings anew."""
 
-    def __init__(self, pool: OneLabelPool[Any]) -> None:
+    def __init__(self, pool: OneLabelPool[Table]) -> None:
         super().__init__(pool)
         self._scores: AnyArray | None = None
         self._effects: FloatArray | None = None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from plcore.common.types import BoolArray, FloatArray, IntArray
-from plcore.loop.one_label.fits import class_scores
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, Table
 from plcore.loop.one_label.models import Model, softmax_inside
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
-from plcore.loop.one_label.training import standardized_features
+from plcore.loop.one_label.training import class_scores, standardized_features
 
 
 class OnlineModel(Model):
@@ -23,7 +22,7 @@ class OnlineModel(Model):
     bad leaves the passes too: they are made anew.
     """
 
-    def __init__(self, pool: OneLabelPool[Any]) -> None:
+    def __init__(self, pool: OneLabelPool[Table]) -> None:
         super().__init__(pool)
         self._X = standardized_features(pool)
         self._X_held = self._X[pool.held]
@@ -56,7 +55,7 @@ class OnlineModel(Model):
         self._model.fit(X, sets)
         self._start = self._model.get_state()
 
-    def standing(self, pool: OneLabelPool[Any]) -> Self:
+    def standing(self, pool: OneLabelPool[Table]) -> Self:
         found = super().standing(pool)
         found._model = deepcopy(self._model)
         return found

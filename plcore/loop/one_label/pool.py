@@ -6,32 +6,159 @@ Everything here follows from table, settings and log alone, whatever model learn
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from plcore.common.candidate_sets import lowest_of, read_only, set_exact
-from plcore.common.types import BoolArray, FloatArray, IntArray, Table
+from plcore.arrays.candidate_sets import lowest_of, read_only, set_exact
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, Table
+from plcore.evaluation.estimates import ControlCounts
 from plcore.labels.candidates import kept_candidates
 from plcore.labels.weights import weights_after_answers
 from plcore.loop.base import Pool, row_batches
 from plcore.loop.changes import ClassChange, batches_of
-from plcore.loop.classed_table import with_classes
-from plcore.loop.classes import ClassMap
-from plcore.loop.entries import Entry, EntryKind
+from plcore.loop.classes import ClassMap, with_classes
+from plcore.loop.entries import Entry, EntryKind, Place
 from plcore.loop.one_label.asked import RowsForSeveral, RowsToAsk
-from plcore.loop.one_label.class_fold import fold_under
-from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold
-from plcore.loop.one_label.held_score import HeldScore
-from plcore.loop.one_label.narrowing import Narrowing
+from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold, Narrowing, fold_under
+from plcore.loop.one_label.heard import undecided_rows
 from plcore.loop.one_label.reports import CurvePoint, RowState
-from plcore.loop.one_label.row_counts import RowCounts, RowStanding
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.several import View
-from plcore.loop.places import Place
 from plcore.loop.standings import Standings
 
-TableT = TypeVar("TableT", bound=Table)
+# How many held-out rows the model is right about, kept by the rows that change: it is asked for after every answer.
+
+_TEST, _ASKED, _FREE = range(3)
+"""Test rows; control rows with two candidates or more at first; other control rows."""
+
+
+class HeldScore:
+    """What is known of the held-out rows of a pool beside what a model says of them.
+
+    test : bool (n_held,), test rows; the others are control rows      ambiguous : bool (n_held,), with two candidates
+        or more at first
+    known : (n_held,) their labels as far as they are known, else -1; not copied
+    said : (n_held,) the class that the model gives each, -1 for none; None: there is no model yet. Do not write to it
+    n_test : how many of them are test rows
+    """
+
+    def __init__(
+        self, test: BoolArray, ambiguous: BoolArray, known: IntArray, said: IntArray | None = None
+    ) -> None:
+        self._group = np.where(test, _TEST, np.where(ambiguous, _ASKED, _FREE))
+        self._label = known
+        self.n_test = int(np.count_nonzero(test))
+        self._known: IntArray = np.zeros(3, dtype=np.int64)
+        self._right: IntArray = np.zeros(3, dtype=np.int64)
+        self.said = said
+        self._count(slice(None), 1)
+
+    def learn(self, place: int, candidates: BoolArray) -> None:
+        """A control row, by its place among the held-out rows, has these candidates (m,) now: one makes it known."""
+        self._count([place], -1)
+        self._label[place] = candidates.argmax() if np.count_nonzero(candidates) == 1 else -1
+        self._count([place], 1)
+
+    def say(self, places: IntArray, labels: IntArray) -> None:
+        """The model gives these rows (r,), by their places, these classes (r,) now. There was one before."""
+        assert self.said is not None  # noqa: S101 - by the model
+        self._count(places, -1)
+        self.said[places] = labels
+        self._count(places, 1)
+
+    def say_all(self, said: IntArray) -> None:
+        """The model gives the rows these classes (n_held,) now; they are not copied."""
+        self.said = said
+        self._known[:] = self._right[:] = 0
+        self._count(slice(None), 1)
+
+    @property
+    def control(self) -> ControlCounts:
+        """What the model is right about of the control rows whose label is known."""
+        return ControlCounts(
+            right_asked=int(self._right[_ASKED]),
+            asked=int(self._known[_ASKED]),
+            right_free=int(self._right[_FREE]),
+            free=int(self._known[_FREE]),
+        )
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of the test rows it is right about; None without any, and without a model."""
+        if not self.n_test or self.said is None:
+            return None
+        return int(self._right[_TEST]) / self.n_test
+
+    def _count(self, places: Any, sign: int) -> None:
+        """Add what these rows count, or take it away. places : (r,) or a slice"""
+        label, group = self._label[places], self._group[places]
+        known = label >= 0
+        self._known += sign * np.bincount(group[known], minlength=3)
+        if self.said is not None:
+            right = known & (self.said[places] == label)
+            self._right += sign * np.bincount(group[right], minlength=3)
+
+
+# How many rows are answered, open and waiting, kept by the row that changes: it is asked for with every question.
+
+
+class RowStanding(NamedTuple):
+    """How one row stands.
+
+    answered : it has an answer that counts      waits : somebody can be asked about it
+    open : and it counts as open      fresh : it can be chosen for what its answer tells
+    """
+
+    answered: bool
+    waits: bool
+    open: bool
+    fresh: bool
+
+
+class RowCounts:
+    """Counts over the rows of a pool.
+
+    waiting : bool (n,) rows that wait to be asked about      train : row numbers of those that train
+    test_rows : bool (n,)
+    answered, is_open, fresh : bool (n,) how rows stand else (`RowStanding`); None: as before any answer
+
+    Attributes
+    ----------
+    answered : rows with an answer that counts      done : those of them that are not open
+    open : rows that are, without test rows      waiting : rows that train and wait
+    fresh : bool (n_train,), rows that train and can be chosen. Do not write to it.
+    """
+
+    def __init__(
+        self,
+        waiting: BoolArray,
+        train: IntArray,
+        test_rows: BoolArray,
+        answered: BoolArray | None = None,
+        is_open: BoolArray | None = None,
+        fresh: BoolArray | None = None,
+    ) -> None:
+        answered = np.zeros_like(waiting) if answered is None else answered
+        is_open = waiting if is_open is None else is_open
+        self.answered = int(np.count_nonzero(answered))
+        self.done = int(np.count_nonzero(answered & ~is_open))
+        self.fresh: BoolArray = (waiting if fresh is None else fresh)[train]
+        self.waiting = int(np.count_nonzero(waiting[train]))
+        self.open = int(np.count_nonzero(is_open & ~test_rows))
+
+    def note(self, place: int | None, test: bool, before: RowStanding, after: RowStanding) -> None:
+        """A row stood so before an entry, and stands so now. place : among those that train; None for the others"""
+        self.answered += after.answered - before.answered
+        self.done += (after.answered and not after.open) - (before.answered and not before.open)
+        if not test:
+            self.open += after.open - before.open
+        if place is not None:
+            self.waiting += after.waits - before.waits
+            self.fresh[place] = after.fresh
+
+
+TableT_co = TypeVar("TableT_co", bound=Table, covariant=True)
 
 RESTS = (EntryKind.SKIP, EntryKind.AMONG, EntryKind.NONE)
 """Kinds of entries after which their annotator has said all they could of a row for now."""
@@ -45,7 +172,7 @@ class CandidateChange(NamedTuple):
     new: BoolArray  # (m,)
 
 
-class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
+class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
     """The candidates of every row after the entries so far. Test rows and control rows are held out: no model learns
     from them.
 
@@ -67,7 +194,7 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
 
     def __init__(
         self,
-        table: TableT,
+        table: TableT_co,
         settings: LearnerSettings,
         changes: Iterable[ClassChange] = (),
         controls: IntArray | None = None,
@@ -275,6 +402,36 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         more of them."""
         return self.counts.open
 
+    @property
+    def answered_rows(self) -> BoolArray:
+        return self.answered
+
+    @property
+    def open_rows(self) -> BoolArray:
+        return self.asked.waiting()
+
+    @property
+    def blind_rows(self) -> BoolArray:
+        return self.control_rows
+
+    def shown_to_all(self) -> BoolArray:
+        """As for every pool: rows whose answers have left one label, none that more people are to answer among them."""
+        held = self.test_rows | self.control_rows | self.asked.waiting()
+        return np.asarray(self.answered & (self.sizes == 1) & ~self.bad & ~held)
+
+    def answered_labels(self, row: int) -> tuple[str, ...]:
+        return self.names(np.asarray(self.candidates[row]))
+
+    def labels_shown(self, rows: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+        """As for every pool: the candidates; of a row that more people are to answer those at first."""
+        hidden = self.asked.waiting() if self.settings.several else np.zeros(len(self.bad), dtype=bool)
+        return tuple(self.names(self.first[row] if hidden[row] else self.candidates[row]) for row in rows)
+
+    def labels_at(self, entry: Entry) -> tuple[str, ...]:
+        """As for every pool: the candidates that the person of the entry has before them."""
+        entries = self.fold.entries(entry.row)
+        return self.names(self.fold.view(entry.row, entries, entry.annotator, entry.seq).votes)
+
     def state(self, row: int) -> RowState:
         """One row as it stands."""
         row = self.check_row(row)
@@ -289,8 +446,11 @@ class OneLabelPool(Pool[TableT, LearnerSettings, CandidateFold]):
         )
 
     def answers_per_label(self) -> dict[str, int]:
-        """How many rows people's answers have narrowed to each label; labels without any are left out."""
-        narrowed = lowest_of(self.candidates, np.flatnonzero(self.answered & (self.sizes == 1)))
+        """How many rows people's answers have narrowed to each label; labels without any are left out, and so are rows
+        that wait for another person's answer or are disputed."""
+        pending, disputed = undecided_rows(self)
+        decided = self.answered & (self.sizes == 1) & ~pending & ~disputed
+        narrowed = lowest_of(self.candidates, np.flatnonzero(decided))
         counts = np.bincount(narrowed, minlength=len(self.classes))
         order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
         return {self.classes[label]: int(counts[label]) for label in order}

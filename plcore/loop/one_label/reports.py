@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.arrays.types import FloatArray, IntArray
 from plcore.evaluation.estimates import NOTHING_COUNTED, ControlCounts
 from plcore.loop.entries import Entry
 
@@ -78,17 +78,24 @@ class RowState:
 class Disambiguation:
     """A label for every row, with its source.
 
-    labels : int (n,) class number, -1 for bad and open rows
+    labels : int (n,) class number, -1 for bad, open and disputed rows
     sources : str (n,) "given" (one candidate at import), "oracle" (answers left one), "verdict" (a reviewer settled
         it), "truth" (true label at import), "necessary" (the neighbours leave one candidate, whatever their labels
-        are), "model", "bad", or "open" (several candidates, and no model trained yet)
-    confidence : float (n,) 1 for given, oracle, verdict and truth; the label's share in the row's label distribution
-        for necessary and model; NaN for bad and open
+        are), "model", "file" (the file's scores, until a model that uses them is trained), "bad", or "open" (several
+        candidates, and no model trained yet). If people answer for themselves, also "pending" (more people are to
+        answer), "combined" (they differ, and the rule decides) and "disputed" (they differ, and it does not)
+    confidence : float (n,) 1 for given, verdict and truth; the label's share of the scores for file, and of the row's
+        label distribution for necessary and model; the posterior of the annotator model, below 1, for rows that several
+        people answered; 1 for other answers; NaN for bad, open and disputed
     outside : float (n,) how likely the truth is none of the row's candidates, where blind checks show that this happens
         (`.checks.rows_at_risk`); None where they do not
+    likeliest, likelihood : (n,) as labels and confidence, but disputed rows have the class that is most likely by the
+        annotator model
     """
 
     labels: IntArray
     sources: NDArray[np.str_]
     confidence: FloatArray
-    outside: FloatArray | None = None
+    outside: FloatArray | None
+    likeliest: IntArray
+    likelihood: FloatArray

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.checks import check_choice, check_int, check_names, check_share, is_real
-from plcore.loop.overlap import OverlapSettings
+from plcore.arrays.types import check_choice, check_int, check_names, check_share, is_real
 from plcore.loop.registry import DEFAULT_MODEL, MODEL_ENTRIES, ModelEntry, Upkeep
+from plcore.loop.standings import OverlapSettings
 from plcore.neighbors.graph import WEIGHTS
 from plcore.query.registry import STRATEGY_ENTRIES, Need, StrategyEntry, StrategyKind
 
@@ -45,7 +45,7 @@ class LearnerSettings(OverlapSettings):
     train_every, train_seconds : a model trained in the background is trained anew after so many answers, or
         so many seconds after an answer, whichever is first
     control_share : share in [0, 1) of the rows, and of the questions, that are blind checks (see `.pool`)
-    overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.overlap.OverlapSettings`
+    overlap, overlap_share, agree, checks_by_all, own_since : as `plcore.loop.standings.OverlapSettings`
     fold : what several answers make of a row: "latest", "majority" (the labels that most allow), "intersection" (the
         labels that all allow; where there are none, those that anybody does), "dawid-skene" (a model of the annotators)
     """

@@ -6,18 +6,119 @@ The result follows from table, settings and entries alone: a version can always 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from plcore.common.candidate_sets import MOST_CELLS
-from plcore.common.types import AnyArray, RoundProgress
+from plcore.arrays.candidate_sets import MOST_CELLS
+from plcore.arrays.types import AnyArray, BoolArray, Matrix, RoundProgress, Table
+from plcore.labels.weights import prior_labels, score_columns
 from plcore.loop.one_label.first_update import Footing
-from plcore.loop.one_label.fits import Fits, KernelFits, WholeFits
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
+
+# How a version's scores come about: a fit of the whole, or of one that was fitted, given the candidates as they are.
+#
+# Both give what follows from table, settings and log alone, whatever was fitted before.
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredFit:
+    """scores : (n, m) of all rows of the table      footing : what first updates start from, where there are any"""
+
+    scores: AnyArray
+    converged: bool
+    footing: Footing | None = None
+
+
+class Fits(Protocol):
+    """Fits the model of a pool's settings, again and again."""
+
+    def fit(self, progress: RoundProgress | None) -> ScoredFit:
+        """By the training rows that are no bad items, their candidates as they stand. progress : as for
+        `Trainer.train`"""
+
+
+class WholeFits:
+    """A new estimator each time."""
+
+    def __init__(self, pool: OneLabelPool[Table], X: Matrix) -> None:
+        self._pool, self._X = pool, X
+
+    def fit(self, progress: RoundProgress | None) -> ScoredFit:
+        pool, settings = self._pool, self._pool.settings
+        rows = pool.train[~pool.bad[pool.train]]
+        X = self._X[rows]
+        entry, candidates = settings.model_entry, pool.candidates[rows]
+        told = {"candidate_weights": pool.weights_of(rows, candidates)} if entry.uses_scores else {}
+        estimator = entry.make(settings.C, settings.seed)
+        estimator.fit(X, candidates, progress=progress, **told)
+        return ScoredFit(class_scores(estimator, self._X), bool(estimator.converged_))
+
+
+class KernelFits:
+    """A `PLKernelRidge` whose kernel, ridge and class mass are chosen once, from the candidates as imported.
+
+    Later versions cost the rounds alone: kernel and eigendecomposition stay as they are until other rows are bad
+    items; these are then fitted with weight 0. The class masses are always those of the sets as imported. Scores are
+    logarithms of shares: of a training row by the regression that has not seen it, of a held-out row by the whole.
+    """
+
+    def __init__(self, pool: OneLabelPool[Table], X: Matrix) -> None:
+        self._pool, self._X = pool, X
+        self._estimator: Any = None
+        self._held: AnyArray | None = None  # where the held-out rows lie, which no version changes
+        self._bad: BoolArray = np.zeros(len(pool.train), dtype=bool)  # when it was fitted
+
+    def fit(self, progress: RoundProgress | None) -> ScoredFit:
+        pool = self._pool
+        imported, bad = pool.first[pool.train], pool.bad[pool.train]
+        if self._estimator is None:
+            settings = pool.settings
+            self._begin(settings.model_entry.make(settings.C, settings.seed), self._bad, progress)
+        if not np.array_equal(bad, self._bad):
+            old = self._estimator
+            chosen = {"kernel": old.kernel_, "alpha": old.alpha_, "class_mass": old.class_mass_}
+            self._begin(old.__class__(**{**old.get_params(), **chosen}), bad, progress)
+        candidates = np.where(bad[:, None], imported, pool.candidates[pool.train])  # a bad item has none
+        weights = pool.weights_of(pool.train, candidates)
+        model = self._estimator.relabel(
+            candidates, candidate_weights=weights, imported=imported, progress=progress
+        )
+        labels, ridge = model.label_distributions_, model.rounds_.ridge
+        scores = np.empty(pool.original.shape, dtype=np.float32)
+        own = model.rounds_.class_scores(labels, prior_labels(candidates, weights))
+        scores[pool.train] = own
+        if self._held is not None:
+            held = ridge.scores(labels, self._held) / model.temperature
+            held[:, ~candidates[~bad].any(axis=0)] = -np.inf
+            scores[pool.held] = held
+        footing = Footing(model.rounds_, labels, candidates, model.rounds_.effects(own, candidates))
+        return ScoredFit(scores, bool(model.converged_), footing)
+
+    def _begin(self, estimator: Any, bad: BoolArray, progress: RoundProgress | None) -> None:
+        """Fit it to the candidates as imported, bad rows without weight."""
+        pool = self._pool
+        estimator.fit(
+            self._X[pool.train],
+            pool.first[pool.train],
+            sample_weight=(~bad).astype(float),
+            # Not as answers weigh them: what is chosen here would depend on when it was fitted first.
+            candidate_weights=pool.imported_weights(pool.train, pool.first[pool.train]),
+            progress=progress,
+        )
+        self._held = estimator.coordinates(self._X[pool.held]) if len(pool.held) else None
+        self._estimator, self._bad = estimator, bad
+
+
+def class_scores(estimator: Any, X: Matrix) -> AnyArray:
+    """(n, m) scores; scikit-learn's one column of a two-class problem becomes two."""
+    scores = np.asarray(estimator.decision_function(X))
+    if scores.ndim == 1 and len(estimator.classes_) == 1:
+        return np.zeros((len(scores), 1))
+    return score_columns(scores)
 
 
 @dataclass(frozen=True)
@@ -45,7 +146,7 @@ class Trainer:
     What was trained before changes nothing: the same log gives the same version.
     """
 
-    def __init__(self, pool: OneLabelPool[Any]) -> None:
+    def __init__(self, pool: OneLabelPool[Table]) -> None:
         self.pool = pool
         made = KernelFits if pool.settings.model_entry.relabels else WholeFits
         self._fits: Fits = made(pool, standardized_features(pool))
@@ -67,7 +168,7 @@ class Trainer:
         )
 
 
-def standardized_features(pool: OneLabelPool[Any]) -> Any:
+def standardized_features(pool: OneLabelPool[Table]) -> Any:
     """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
 
     For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from plcore.common.types import FloatArray, IntArray
+from plcore.arrays.types import FloatArray, IntArray, Matrix
 from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.cells import CellSearch
 from plcore.neighbors.search.rows import first_of_equals, ready
@@ -38,7 +38,7 @@ class NeighborSearch(Protocol):
     recall: float  # share of the true neighbours found, measured on a sample; 1.0 for the exact kinds
 
     def nearest(
-        self, queries: Any, n_nearest: int, own: IntArray | None = None
+        self, queries: Matrix, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
         """(rows int64, distances) (q, n_nearest) by (distance, row number).
 

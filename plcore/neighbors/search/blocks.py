@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.common.types import AnyArray, FloatArray, IntArray
-from plcore.kernels.search import scan_dense, scan_sparse
+from plcore.arrays.types import AnyArray, FloatArray, IntArray
+from plcore.kernels.near import scan_dense, scan_sparse
 from plcore.neighbors.search.rows import ready
 
 # Up to this many multiplications (rows x rows x features) "auto" is exact: 1e5 rows x 64 features, about 13 s of

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.common.large_arrays import large_array, let_go
-from plcore.common.types import AnyArray, FloatArray, IntArray
+from plcore.arrays.array_files import large_array, let_go
+from plcore.arrays.types import AnyArray, FloatArray, IntArray, Matrix
 from plcore.neighbors.search.blocks import (
     QUERIES,
     Block,
@@ -75,7 +75,7 @@ class CellSearch:
         found = self.nearest(X[sample[1::2]], n_nearest, sample[1::2])[1]
         self.recall = float((found <= distances[1::2, -1:]).mean())
 
-    def _choose(self, queries: Any, cells: IntArray) -> int:
+    def _choose(self, queries: Matrix, cells: IntArray) -> int:
         """The least number of cells that finds `AIM` of the neighbours, which lie in `cells` (q, k)."""
         nearest = self._centres.nearest(queries, self.n_cells)[0]
         rank = np.take_along_axis(np.argsort(nearest, axis=1), cells, axis=1)
@@ -84,7 +84,7 @@ class CellSearch:
         return min(needed, max(MANY_CELLS, most), self.n_cells)
 
     def nearest(
-        self, queries: Any, n_nearest: int, own: IntArray | None = None
+        self, queries: Matrix, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
@@ -106,7 +106,7 @@ class CellSearch:
             yield own, *self._nearest(queries, n_nearest, own, frame)
 
     def _nearest(
-        self, queries: Any, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks
+        self, queries: Matrix, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks
     ) -> tuple[IntArray, FloatArray]:
         """`nearest` of a batch."""
         found = Found(queries, n_nearest, own, frame, self.exact.X.shape[0])
@@ -182,7 +182,7 @@ def look(
             found.scan(found.take(single, asking), batch[asking], block)
 
 
-def _centres(X: Any, searched: IntArray, rng: np.random.Generator) -> Any:
+def _centres(X: Matrix, searched: IntArray, rng: np.random.Generator) -> Any:
     """Centres of the cells (c, d): k-means of a sample; for sparse X rows drawn at random, which stay sparse."""
     n_cells = max(1, round((len(searched) / CELL_ROWS) ** 0.5))
     if sparse.issparse(X):

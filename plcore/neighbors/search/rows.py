@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.common.large_arrays import let_go
-from plcore.common.types import BoolArray, IntArray
+from plcore.arrays.array_files import let_go
+from plcore.arrays.types import BoolArray, IntArray, Matrix
 
 _BLOCK = 2**20  # numbers hashed at once
 _SEED = 0x5EED
 
 
-def ready(X: Any) -> Any:
+def ready(X: Matrix) -> Any:
     """X float64 (n, d) in the one form the loops are compiled for, itself where it has it: C-contiguous and writable,
     or CSR with int32 indices, sorted and distinct."""
     if not sparse.issparse(X):
@@ -30,7 +30,7 @@ def ready(X: Any) -> Any:
     return stored
 
 
-def first_of_equals(X: Any, most: int) -> IntArray:
+def first_of_equals(X: Matrix, most: int) -> IntArray:
     """The rows of X, ascending, without those that equal `most` earlier ones, bit for bit.
 
     X : float64 (n, d) C-contiguous, or CSR with sorted indices.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from plcore.common.types import FloatArray, IntArray
-from plcore.kernels.search import offer_proposed
+from plcore.arrays.types import FloatArray, IntArray
+from plcore.kernels.near import offer_proposed
 from plcore.neighbors.search.blocks import BlockSearch
 from plcore.neighbors.search.rows import ready
 

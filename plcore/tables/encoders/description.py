@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from plcore.common.words import listed, quoted
+from plcore.arrays.words import listed, quoted
 
 Kind = Literal["image", "text", "sound"]
 KINDS: tuple[Kind, ...] = ("image", "text", "sound")

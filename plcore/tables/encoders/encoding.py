@@ -9,18 +9,17 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from plcore.common.types import StepProgress
-from plcore.common.words import listed
+from plcore.arrays.types import StepProgress
+from plcore.arrays.words import listed
 from plcore.tables.columns import stripped
-from plcore.tables.embeddings import Dense
 from plcore.tables.encoders.description import Description, EncoderError, read_description
 from plcore.tables.encoders.model import OnnxModel
 from plcore.tables.encoders.preparing import image_points, preparation, sound_samples
-from plcore.tables.file_tree import MediaError
-from plcore.tables.image_reading import open_image
-from plcore.tables.media import image_of_url
-from plcore.tables.pictures import is_inline, listed_images
-from plcore.tables.sound import Sound
+from plcore.tables.features.embeddings import Dense
+from plcore.tables.media.cells import image_of_url
+from plcore.tables.media.file_tree import MediaError
+from plcore.tables.media.images import is_inline, listed_images, open_image
+from plcore.tables.media.sound import Sound
 from plcore.tables.table import LabelTable
 
 Open = Callable[[str], BinaryIO]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from plcore.common.types import AnyArray
-from plcore.common.words import listed
-from plcore.tables.embeddings import MAX_WIDTH, Dense
+from plcore.arrays.types import AnyArray
+from plcore.arrays.words import listed
 from plcore.tables.encoders.description import MODEL, EncoderError, inside
+from plcore.tables.features.embeddings import MAX_WIDTH, Dense
 
 AT_ONCE = 16
 """Rows that a model takes in together, where it does not say how many."""
@@ -19,7 +19,7 @@ _NUMBERS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(
 _TEXT = "tensor(string)"
 _WHOLE = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _INSTALL = (
-    "Encoders need ONNX Runtime, which is not installed. Fix: pip install 'winnow[onnx]', then try again."
+    "Encoders need ONNX Runtime, which is not installed. Fix: pip install 'plcore[onnx]', then try again."
 )
 
 

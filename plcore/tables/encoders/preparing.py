@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
-from plcore.common.types import AnyArray, FloatArray
-from plcore.common.words import listed
+from plcore.arrays.types import AnyArray, FloatArray
+from plcore.arrays.words import listed
 from plcore.tables.encoders.description import Description, EncoderError, inside
 from plcore.tables.encoders.model import OnnxModel
-from plcore.tables.image_reading import small_rgb
+from plcore.tables.media.images import small_rgb
 
 _FINEST = 1000  # of the fraction by which a sampling rate is changed: 44,100 to 32,000 is 320 / 441
 _TOKEN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -149,7 +149,7 @@ def _tokenizer(about: Description, folder: Path) -> Any:
         from tokenizers import normalizers, pre_tokenizers, processors
     except ImportError as error:
         message = "A tokenizer needs the package tokenizers, which is not installed."
-        raise EncoderError(f"{message} Fix: pip install 'winnow[onnx]', then try again.") from error
+        raise EncoderError(f"{message} Fix: pip install 'plcore[onnx]', then try again.") from error
     path = inside(folder, str(about.tokenizer))
     try:
         if path.suffix.lower() == ".json":

@@ -13,10 +13,9 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.workflow.alike_world import alike_project
-from workflow import answering
-from workflow.home import Home
-from workflow.people import batches
+from workflow.answering import batches, loop
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 
@@ -104,8 +103,8 @@ def test_rows_stay_taken_out_when_the_card_is_drawn_anew(page: Page, server: Ser
     page.keyboard.press("d")
     expect(page.locator(".confirm")).to_contain_text("11 are")
     # A row is answered meanwhile, and a press is dealt with: the letters move.
-    question = answering.ask_next(pictures, rows[0])
-    answering.submit_answer(pictures, question.token, "is", [question.choices[0]])
+    question = loop.ask_next(pictures, rows[0])
+    loop.submit_answer(pictures, question.token, "is", [question.choices[0]])
     room.press(page, "u")
     assert rows_on_screen(page) == rows[1:]
     assert taken_out(page) == [rows[2]]

@@ -13,9 +13,9 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER, Room
 from tests.browser.test_accessibility import findings
-from workflow.home import Home
-from workflow.room import RoomSettings, change_room
+from workflow.answering.room import RoomSettings, change_room
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

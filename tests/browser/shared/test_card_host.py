@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from pages.parts.components import scripts_in
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER, Room
 from tests.workflow.vector_world import vector_project
 from web.scripts import FOLDER
-from workflow.common.scripts import scripts_in
-from workflow.home import Home
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

@@ -9,13 +9,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import room
 from tests.browser.shared.conftest import OWNER, Room
-from workflow import answering
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.people import examples, goals, members, qualification, team
 from workflow.people.examples import QUALIFICATION
 from workflow.people.goals import Goal
 from workflow.people.qualification import QualificationRule
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 
@@ -28,8 +28,8 @@ def seat(home: Home, here: Room) -> Seat:
 def decided(seat: Seat) -> tuple[int, str]:
     """A row that can be marked, and its label."""
     while True:
-        question = answering.next_question(seat)
-        saved = answering.submit_answer(seat, question.token, "is", question.choices[:1])
+        question = loop.next_question(seat)
+        saved = loop.submit_answer(seat, question.token, "is", question.choices[:1])
         if examples.marking(seat, saved.row).labels:
             return saved.row, saved.labels[0]
 

@@ -11,9 +11,9 @@ from playwright.sync_api import Page, expect
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
-from workflow.classes import change_classes
-from workflow.home import Home
+from workflow.projects.classes import change_classes
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

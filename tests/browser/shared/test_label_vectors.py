@@ -20,7 +20,7 @@ from tests.browser.shared.conftest import OWNER
 from tests.browser.test_accessibility import findings
 from tests.conftest import DATA
 from tests.workflow.vector_world import LABELS, true_labels, vector_frame, vector_project
-from workflow.home import Home
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

@@ -12,7 +12,7 @@ from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.browser.test_accessibility import findings
 from tests.workflow.vector_world import vector_project
-from workflow.home import Home
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

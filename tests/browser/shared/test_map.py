@@ -12,7 +12,7 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.workflow.alike_world import alike_project
-from workflow.home import Home
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

@@ -12,9 +12,10 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.plcore.tables.zips import make_zip, picture
-from workflow import answering, importing
-from workflow.home import Home
+from workflow import importing
+from workflow.answering import loop
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 ROWS = 6
@@ -94,7 +95,7 @@ def test_the_arrows_turn_the_pictures_of_a_row_on_the_card_and_in_the_zoom(
 def test_the_lists_show_small_pictures_and_a_point_of_the_map_its_row(
     page: Page, server: Server, burst: Seat
 ) -> None:
-    answering.submit_answer(burst, answering.ask_next(burst, 3).token, "is", ["wren"])
+    loop.submit_answer(burst, loop.ask_next(burst, 3).token, "is", ["wren"])
     for name in ("queue", "review"):
         page.goto(f"{server.base}/{name}?project={burst.project_id}")
         # The table is drawn on a canvas; what it holds for screen readers names the column.
@@ -130,7 +131,8 @@ def test_many_features_stand_in_a_box_that_is_shut_under_those_that_tell(
     rows = ""
     for n in range(30):
         labels = ("wren|robin", "robin", "wren")[n % 3]
-        rows += f"r{n},{labels},{','.join(str(9 * (n % 3 == 1) * (k < 4) + n * k % 5) for k in range(24))}\n"
+        numbers = (90 * (n % 3 == 1) * (k < 4) + n * n * (k + 1) % 29 for k in range(24))
+        rows += f"r{n},{labels},{','.join(map(str, numbers))}\n"
     table = LabelTable.read_csv(f"id,candidates,{names}\n{rows}".encode())
     number = importing.create(Seat(home, OWNER), name, table, LearnerSettings(n_neighbors=3))
     room.annotate(page, server, number)

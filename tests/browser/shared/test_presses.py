@@ -13,10 +13,10 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser import room
 from tests.browser.shared.conftest import OWNER, Room
 from tests.workflow.vector_world import vector_project
-from workflow.home import Home
+from workflow.answering.room import change_room, room_of
 from workflow.people import team
-from workflow.room import change_room, room_of
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

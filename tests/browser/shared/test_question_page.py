@@ -18,8 +18,8 @@ from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow.sounds import tone
 from tests.workflow.vector_world import vector_project
 from workflow import importing
-from workflow.home import Home
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

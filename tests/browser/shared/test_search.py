@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
+from pages.parts.components import scripts_in
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER, Room
 from web.scripts import FOLDER
-from workflow.classes import change_classes
-from workflow.common.scripts import scripts_in
-from workflow.home import Home
+from workflow.projects.classes import change_classes
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

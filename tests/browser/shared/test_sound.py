@@ -12,7 +12,7 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.workflow.sounds import files_project, segments_project, tone
-from workflow.home import Home
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

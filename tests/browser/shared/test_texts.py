@@ -12,9 +12,9 @@ from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.browser.test_accessibility import findings
 from tests.workflow.text_world import TOPICS, text_frame, text_project
-from workflow.home import Home
-from workflow.projects import create_project
+from workflow.projects.managing import create_project
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

@@ -12,9 +12,10 @@ from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.browser.shared.test_question_page import box, phone, sideways, six_project
 from tests.browser.test_accessibility import findings
-from workflow import demos, projects
-from workflow.home import Home
+from workflow import demos
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 __all__ = ["phone"]
 
@@ -26,7 +27,7 @@ def demo(home: Home) -> Iterator[int]:
     """A project with six choices a row under a demo's name: that is what makes it one."""
     number = six_project(home, demos.CALLS.name, "sound")
     yield number
-    projects.bin_project(Seat(home, OWNER, number))
+    managing.bin_project(Seat(home, OWNER, number))
 
 
 def places(page: Page) -> list[dict[str, float]]:
@@ -52,6 +53,7 @@ def test_on_a_phone_a_tour_hides_none_of_six_choices(phone: Page, server: Server
 
     page.get_by_role("button", name="Read", exact=True).tap()
     expect(page.get_by_role("button", name="Fold", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Next", exact=True)).to_be_visible()  # it is open then
     assert places(page) == before, "it lies over the row"
     opened = box(page, ".st-key-winnow_tour")
     assert tour["height"] < opened["height"]

@@ -13,12 +13,12 @@ from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.browser.test_accessibility import findings
 from tests.workflow.world import small_frame
-from workflow.home import Home
+from workflow.answering.oracle import answer_for_me
+from workflow.answering.room import RoomSettings, change_room
 from workflow.kinds.one_label.forms import ANEW_AFTER, FROM_ANSWERS
-from workflow.oracle import answer_for_me
-from workflow.projects import create_project
-from workflow.room import RoomSettings, change_room
+from workflow.projects.managing import create_project
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.browser
 

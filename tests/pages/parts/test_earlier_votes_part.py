@@ -7,15 +7,15 @@ import math
 import pytest
 
 from db import projects as stored
-from pages.parts.earlier_votes_part import in_words
+from pages.parts.create_parts import in_words
 from tests.pages.conftest import Open, words
 from tests.pages.test_import_labels import choose, chosen
 from tests.pages.test_pages import upload
 from tests.workflow.importing.test_crowd import PEOPLE, ROLES, table
 from workflow import importing
-from workflow.home import Home
 from workflow.importing.crowd import EarlierVotes, Voter
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 ONE = Voter("Ann", 3, 0.5, 0.9, "")
 

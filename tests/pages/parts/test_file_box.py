@@ -10,13 +10,13 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import file_box, state
+from pages.parts import state, uploads
 from tests.pages.conftest import Open, words
 from tests.pages.file_boxes import give, take_away
 from tests.workflow.world import somebody
-from workflow.home import Home
 from workflow.importing import arrivals
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number) for number in range(12))
 
@@ -24,7 +24,7 @@ CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number) for num
 @pytest.fixture
 def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
     """In place of a browser: what stands under a box's key is what the browser tells of it."""
-    drawn = file_box._BOX
+    drawn = uploads._BOX
 
     def box(key: str, data: dict[str, Any], on_chosen_change: Callable[[], None]) -> None:
         if st.session_state.get(key, {}).get("chosen"):
@@ -33,7 +33,7 @@ def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
             st.rerun()
         drawn(key=f"{key}-drawn", data=data)
 
-    monkeypatch.setattr(file_box, "_BOX", box)
+    monkeypatch.setattr(uploads, "_BOX", box)
 
 
 def told(test: AppTest) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_a_file_of_somebody_else_s_is_none(home: Home, owner: int, show: Open) -
     key = coming.finish().key
     coming.end()
     test = show(owner, "import_table.py")
-    test.session_state[file_box.held_at("import")] = key
+    test.session_state[uploads.held_at("import")] = key
     test.run()
     assert told(test)["file"] is None
     assert "The file is not here any more. Choose it again." in words(test)

@@ -12,9 +12,9 @@ from tests.pages.conftest import PATIENCE, Open, words
 from tests.pages.file_boxes import give
 from tests.workflow.importing.test_more_rows import later
 from tests.workflow.world import small_project
-from workflow.common import limited
-from workflow.common.limited import asking, line
-from workflow.home import Home
+from workflow.files import limited
+from workflow.files.limited import asking
+from workflow.server.home import Home
 
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
 
@@ -22,10 +22,10 @@ CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
 @pytest.fixture
 def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:
     """As many files as can be read at a time; nobody waits for them."""
-    monkeypatch.setattr(line, "LONGEST", 0.0)
+    monkeypatch.setattr(asking, "LONGEST", 0.0)
     with ExitStack() as turns:
-        for _ in range(line.AT_ONCE):
-            turns.enter_context(line.IMPORTS.turn())
+        for _ in range(asking.AT_ONCE):
+            turns.enter_context(asking.IMPORTS.turn())
         yield turns
 
 
@@ -41,7 +41,7 @@ def test_it_is_said_how_many_come_before(before: int, said: str | None) -> None:
     def page(before: int) -> None:
         import streamlit as st
 
-        from pages.parts.import_line import show
+        from pages.parts.uploads import show
 
         place = st.empty()
         show(place, 2, None)
@@ -58,7 +58,7 @@ def test_it_is_said_how_many_of_its_files_were_looked_at() -> None:
     def page() -> None:
         import streamlit as st
 
-        from pages.parts.import_line import show
+        from pages.parts.uploads import show
 
         show(st.empty(), 0, 0.25)
 

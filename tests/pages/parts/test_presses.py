@@ -9,10 +9,11 @@ import pytest
 from pages.parts import one_label
 from tests.pages.conftest import Open, pressing
 from tests.workflow.world import small_project
-from workflow import answering, standing
-from workflow.home import Home
-from workflow.people import pressing as route
+from workflow.answering import loop
+from workflow.answering import press as route
+from workflow.projects import standing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_a_press_past_the_page_while_it_is_drawn_makes_no_old_question_new(
@@ -39,6 +40,6 @@ def test_a_refusal_is_over_once_later_answers_were_stored(
     assert sent[-1]["saved"]["tone"] == "bad"
     page.run()
     assert sent[-1]["saved"]["tone"] == "bad", "until something else is saved"
-    route.press(seat, answering.next_question(seat).token, "skip")  # past the page
+    route.press(seat, loop.next_question(seat).token, "skip")  # past the page
     page.run()
     assert sent[-1]["saved"]["tone"] == "good"

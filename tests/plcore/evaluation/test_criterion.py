@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from plcore.evaluation.criterion import WITHIN, choose, kappa
+from plcore.evaluation.learners import WITHIN, choose, kappa
 
 NAN = float("nan")
 

@@ -12,9 +12,10 @@ from plcore.evaluation.estimates import (
     ControlCounts,
     control_accuracy,
     control_rows_measured,
+    exact_interval,
     stratified_accuracy,
+    wilson_interval,
 )
-from plcore.evaluation.intervals import exact_interval, wilson_interval
 
 
 @st.composite

@@ -123,7 +123,7 @@ def test_answers_help_and_effects_help_most(iris):
 
 
 def test_winners_of_the_paper_are_those_of_the_learner(iris):
-    """Eq. 1 unweighted on a graph made once, as benchmarks/table8.py does it, equals replay with PL-KNN."""
+    """Eq. 1 unweighted on a graph made once, as benchmarks/questions/table8.py does it, equals replay with PL-KNN."""
     X, sets, y, X_test, y_test = iris
     for ties in ("error", "uniform"):
         run = replay(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.evaluation import wilson_interval
-from plcore.evaluation.scores import (
+from plcore.evaluation.metrics import (
     OPEN,
     RIGHT,
     WRONG,

@@ -11,11 +11,10 @@ from sklearn.preprocessing import StandardScaler
 
 from plcore import PLKernelRidge
 from plcore.evaluation import contaminate
-from plcore.kernel import drawn
-from plcore.kernel.drawn import draw
-from plcore.kernel.masses import softmax_inside
-from plcore.labels.masses import ClassMasses
-from plcore.labels.weights import prior_labels
+from plcore.kernel import ridge
+from plcore.kernel.ridge import draw
+from plcore.kernel.soft_labels import softmax_inside
+from plcore.labels.weights import ClassMasses, prior_labels
 
 GIVEN = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5, "random_state": 3}
 
@@ -23,10 +22,10 @@ GIVEN = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5, "random_state": 3}
 @pytest.fixture
 def few(monkeypatch):
     """A memory that holds 200 rows, of which 150 are drawn."""
-    monkeypatch.setattr(drawn, "MOST_RESIDENT", 200)
-    monkeypatch.setattr(drawn, "DRAWN", 150)
-    monkeypatch.setattr(drawn, "FEW", 2)
-    monkeypatch.setattr(drawn, "BLOCK", 64)
+    monkeypatch.setattr(ridge, "MOST_RESIDENT", 200)
+    monkeypatch.setattr(ridge, "DRAWN", 150)
+    monkeypatch.setattr(ridge, "FEW", 2)
+    monkeypatch.setattr(ridge, "BLOCK", 64)
 
 
 @pytest.fixture(scope="module")

@@ -583,7 +583,7 @@ class TestEffects:
         ridge, exact = model.rounds_.ridge, model.effect_scores()
         ordered = np.sort(model.label_distributions_, axis=1)
         u = 1 - (ordered[:, -1] - ordered[:, -2])
-        monkeypatch.setattr("plcore.kernel.effects.MOST_TARGETS", 40)
+        monkeypatch.setattr("plcore.kernel.smoother.MOST_TARGETS", 40)
         most = np.argsort(-u)[:40]
         H = np.abs(ridge.scores(np.eye(150), ridge.rows))
         np.testing.assert_allclose(model.effect_scores(), u * (H[most].T @ u[most]), rtol=1e-9, atol=1e-12)

@@ -10,12 +10,10 @@ from scipy import sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from plcore.kernel.features import KERNELS, KernelFeatures
-from plcore.kernel.masses import frequent_classes, softmax_inside
 from plcore.kernel.rounds import UPDATE_ROUNDS, Rounds
 from plcore.kernel.smoother import FactoredSmoother, Ridge, Smoother
-from plcore.kernel.soft_labels import fit_scaler
-from plcore.labels.masses import ClassMasses
-from plcore.labels.weights import prior_labels
+from plcore.kernel.soft_labels import fit_scaler, frequent_classes, softmax_inside
+from plcore.labels.weights import ClassMasses, prior_labels
 
 
 def plain_ridge(Z, Q, weights, alpha):

@@ -20,14 +20,14 @@ from tests.conftest import ROOT
 
 PROBES = {
     "of its own file": (
-        "kernels/search.py",
+        "kernels/near.py",
         "total += difference * difference",
         "total += 4.0 * difference * difference",
         """
-from plcore.kernels import search
+from plcore.kernels import near
 from plcore.neighbors.search import make_search
 X = np.arange(60.0).reshape(3, 20)
-print(make_search(X, 1, "exact").nearest(X, 1, np.arange(3))[1].tolist(), hits(search.scan_dense))
+print(make_search(X, 1, "exact").nearest(X, 1, np.arange(3))[1].tolist(), hits(near.scan_dense))
 """,
     ),
     "of another file": (
@@ -45,7 +45,7 @@ print(learner.predict_then_learn(X, sets).tolist(), learner.coef_.tolist(), hits
 }
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("name", PROBES)
 def test_a_kernel_that_is_called_by_another_may_change(tmp_path: Path, name: str) -> None:
     file, before, after, probe = PROBES[name]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from plcore.margin.transport import Assignment, class_capacities
+from plcore.margin.m3pl import Assignment, class_capacities
 
 
 def sets_of(rng, n, m, share=0.4):

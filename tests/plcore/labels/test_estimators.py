@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
 from plcore.labels import CandidateError
-from plcore.labels.estimators import CandidateScoreMixin, ScoreClassifier
+from plcore.labels.training import CandidateScoreMixin, ScoreClassifier
 
 NAMES = np.array(["emu", "robin", "wren"])
 SCORES = np.array([[0.5, 0.5, -np.inf], [-3.0, -1.0, -np.inf], [0.0, 2.0, -np.inf], [1.0, 0.0, -np.inf]])

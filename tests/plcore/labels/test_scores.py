@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plcore.kernels import softmax_rows
-from plcore.labels.scores import score_columns
+from plcore.labels.weights import score_columns
 
 
 def test_several_classes_have_their_columns_already():

@@ -15,8 +15,8 @@ from plcore import CandidateError, PLKNeighborsClassifier
 from plcore.evaluation import PartialKFold, candidate_accuracy, contaminate, precise_folds
 from plcore.labels import check_candidates, check_label_vectors, holds_sets, is_candidate_matrix
 from plcore.labels.accuracy import score_of
-from plcore.labels.alignment import candidates_among
-from plcore.labels.updates import check_update
+from plcore.labels.candidates import candidates_among
+from plcore.labels.training import check_update
 
 SETS = [{"wren", "robin"}, {"wren"}, {"emu", "robin"}]
 MATRIX = [[False, True, True], [False, False, True], [True, True, False]]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from plcore.labels.simplex import project_rows
+from plcore.labels.weights import project_rows
 
 
 def points_and_sets():

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry, LabelTable, Roles
 from plcore.loop import ClassChange, ClassError, ClassMap, class_changes, map_labels, with_classes
-from plcore.loop.one_label.class_fold import ClassFold, fold_under
-from plcore.loop.one_label.fold import CandidateFold
+from plcore.loop.one_label.fold import CandidateFold, ClassFold, fold_under
 
 FIRST = ("ant", "bee", "cat", "dog")
 

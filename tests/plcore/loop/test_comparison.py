@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore.evaluation.criterion import WITHIN
+from plcore.evaluation.learners import WITHIN
 from plcore.loop.comparison import FEWEST_AHEAD, FEWEST_ROWS, ModelComparison, ModelFigures
 
 

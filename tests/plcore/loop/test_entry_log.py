@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import Entry
-from plcore.loop.entry_fold import EntryFold
-from plcore.loop.entry_log import EntryLog
+from plcore.loop.entry_fold import EntryFold, EntryLog
 from plcore.loop.one_label import CandidateFold
 from plcore.loop.packed import packed, unpacked
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plcore.common.candidate_sets import CandidateSets
-from plcore.loop.moved_columns import class_names, moved
+from plcore.arrays.candidate_sets import CandidateSets
+from plcore.loop.classes import class_names, moved
 
 PLACES = np.array([2, -1, 0, 2, 1])
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from plcore import PLSVC, LMPlaneClassifier
 from plcore.evaluation import contaminate
-from plcore.margin.balance import ROUNDS
+from plcore.margin.base import ROUNDS
 
 LEARNERS = [PLSVC, lambda **options: LMPlaneClassifier(solver="mm", **options), LMPlaneClassifier]
 

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from plcore import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
 from plcore.evaluation import contaminate
-from plcore.margin.calibration import probabilities, split_rows
+from plcore.margin.base import probabilities, split_rows
 
 LEARNERS = [
     PLSVC(probability=True),

@@ -16,8 +16,7 @@ from plcore import PLSVC, CandidateError, CLPLClassifier, LMPlaneClassifier, M3P
 from plcore.evaluation import contaminate
 from plcore.margin import feature_maps, m3pl
 from plcore.margin.feature_maps import KernelMap, default_gamma
-from plcore.margin.m3pl import stage_shares
-from plcore.margin.transport import class_capacities
+from plcore.margin.m3pl import class_capacities, stage_shares
 
 LEARNERS = [
     PLSVC(),

@@ -13,9 +13,9 @@ from plcore.labels.weights import prior_labels
 from plcore.margin.clpl import convex_objective
 from plcore.margin.clpl import minimise as minimise_clpl
 from plcore.margin.lbfgs import descend_from
+from plcore.margin.lmplane import cutting_planes, most_violated
 from plcore.margin.majorise import NEAR, ConvexStep, majorise, metric_at
-from plcore.margin.pegasos import pegasos
-from plcore.margin.planes import cutting_planes, most_violated
+from plcore.margin.plsvm import pegasos
 from plcore.margin.problem import HingeProblem
 from plcore.margin.ridge import gram_matrix, principal_axes, ridge_start
 

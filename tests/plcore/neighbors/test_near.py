@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from plcore.common.candidate_sets import CandidateSets
+from plcore.arrays.candidate_sets import CandidateSets
 from plcore.neighbors import near
 from plcore.neighbors.votes import VoteTable
 from plcore.query import EffectRanker, effect_scores, necessary_labels, possible_labels, winners

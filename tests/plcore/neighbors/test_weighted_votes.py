@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from plcore import CandidateError, PLKNeighborsClassifier
-from plcore.common import large_arrays
+from plcore.arrays import array_files
 from plcore.evaluation import contaminate
-from plcore.labels.masses import ClassMasses
-from plcore.labels.weights import prior_labels
+from plcore.labels.weights import ClassMasses, prior_labels
 from plcore.neighbors.votes import WEIGHT_UNIT, ScaledVoteTable, VoteTable, scale_bits, vote_scales
 
 LINE = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])
@@ -217,7 +216,7 @@ def test_votes_beside_others_are_those_of_a_table_of_their_own(seed, m, mapped):
     distinct = [np.argsort(rng.random((t, n)), axis=1)[:, :k] for t in (n, 5)]
     graphs = [(neighbors, rng.integers(0, 9, size=neighbors.shape)) for neighbors in distinct]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(large_arrays, "IN_MEMORY", 0 if mapped else large_arrays.IN_MEMORY)
+        patch.setattr(array_files, "IN_MEMORY", 0 if mapped else array_files.IN_MEMORY)
         own = VoteTable(*graphs[0], sets)
         beside = own.beside(*graphs[1])
     before = beside.copy()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from plcore.kernels.scores import SHARE_UNIT
 from plcore.query import EffectRanker
-from plcore.query.claims import lost_by_claims
+from plcore.query.ranker import lost_by_claims
 from tests.plcore.query.test_batches import problem
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plcore.common.candidate_sets import CandidateSets
-from plcore.common.runners.inline import Inline
+from plcore.arrays.candidate_sets import CandidateSets
+from plcore.blocks.processes import Inline
 from plcore.neighbors.graph import neighbor_weights
 from plcore.neighbors.near import kept_form
 from plcore.neighbors.search.parts import find_parts, scale_rows

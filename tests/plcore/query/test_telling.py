@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore.query.telling import label_moments, most_telling, telling_scores
+from plcore.query.explanation import label_moments, most_telling, telling_scores
 
 
 def exact(labels: list[int], m: int) -> np.ndarray:

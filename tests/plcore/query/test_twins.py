@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore.common.candidate_sets import FEW_CLASSES
+from plcore.arrays.candidate_sets import FEW_CLASSES
 from plcore.kernels.scores import SHARE_UNIT
 from plcore.neighbors.near import pack
 from plcore.neighbors.votes import VoteTable

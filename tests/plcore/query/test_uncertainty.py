@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from plcore import PLSVC, PLKNeighborsClassifier
 from plcore.evaluation import replay
-from plcore.query import LearnerScores, LearnerStrategy, SmallestMargin, learner_scores, learner_shares
+from plcore.query import LearnerScores, LearnerStrategy, SmallestMargin, learner_shares, uncertainty
 
 X = np.arange(5.0)[:, None]
 SETS = np.array([[1, 1, 0], [0, 1, 0], [1, 1, 1], [1, 0, 1], [0, 1, 1]], dtype=bool)
@@ -111,7 +111,7 @@ def test_scores_that_are_none_are_refused(scores, message):
 
 
 def test_the_example_of_the_docstring_runs():
-    found = doctest.DocTestFinder().find(LearnerScores, "LearnerScores", globs=vars(learner_scores).copy())
+    found = doctest.DocTestFinder().find(LearnerScores, "LearnerScores", globs=vars(uncertainty).copy())
     assert [doctest.DocTestRunner().run(one).failed for one in found if one.examples] == [0]
 
 

@@ -18,7 +18,7 @@ from sklearn.utils import estimator_checks
 
 from plcore import BMLCSClassifier, CandidateError, MLCSClassifier, OneVsAllSVC, f1_scores, precision_at
 from plcore.kernels.sensing import recover_rows
-from plcore.sensing.cosamp import cosamp
+from plcore.sensing.ml_cs import cosamp
 from plcore.sensing.projection import Projection
 from plcore.sensing.recovery import LEAST_GAIN, recover_fast
 

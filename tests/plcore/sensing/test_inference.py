@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
+from plcore.sensing.bml_cs import HoleTraining
 from plcore.sensing.noise import Noise, find_noise
 from plcore.sensing.projection import Projection
 from plcore.sensing.regression import Regression, make_kernel
 from plcore.sensing.rows import RowInference
-from plcore.sensing.training import HoleTraining
 
 NOISES = [Noise(0.2, 1.0, 0.5), Noise(0.01, 3.0, 0.1), Noise(2.0, 0.3, 0.9)]
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from plcore import BMLCSClassifier, CandidateError, SensingLearner
-from plcore.sensing.covariance import RowCovariance
+from plcore.sensing.learner import RowCovariance
 from plcore.sensing.regression import Regression, make_kernel
 
 FIXED = {"noise": 0.05, "prior_variance": 0.2}

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore.sensing import information
+from plcore.sensing.information import CellPosteriors
 from plcore.sensing.noise import Noise
 from plcore.sensing.projection import Projection
-from plcore.sensing.scoring import CellPosteriors
 
 NOISE = Noise(0.4, 1.5, 0.5)
 

@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
-from benchmarks.sensing_data import hidden, load
+from benchmarks.data import hidden, label_vectors
 from plcore import BMLCSClassifier, MLCSClassifier, OneVsAllSVC, SensingLearner, f1_scores
+from plcore.sensing.metrics import EVEN, best_threshold, drawn_rows
 from plcore.sensing.one_vs_all import FOLDS
 from plcore.sensing.regression import Kernel, Regression
-from plcore.sensing.threshold import EVEN, best_threshold, drawn_rows
 
 LEARNERS = [
     BMLCSClassifier(),
@@ -84,13 +84,13 @@ class TestBestThreshold:
         known = np.random.default_rng(0).random((50, 4)) < 0.3
         asked = np.flatnonzero(known.any(axis=1))
         np.testing.assert_array_equal(drawn_rows(known), asked)
-        monkeypatch.setattr("plcore.sensing.threshold.MOST_CELLS", 40)
+        monkeypatch.setattr("plcore.sensing.metrics.MOST_CELLS", 40)
         some = drawn_rows(known)
         assert len(some) == 10
         assert set(some) <= set(asked)
         assert (np.diff(some) > 0).all()
         np.testing.assert_array_equal(drawn_rows(known), some)
-        monkeypatch.setattr("plcore.sensing.threshold.MOST_CELLS", 1)
+        monkeypatch.setattr("plcore.sensing.metrics.MOST_CELLS", 1)
         assert len(drawn_rows(known)) == 1
 
 
@@ -292,7 +292,7 @@ class TestSensingLearner:
 @pytest.mark.public_data
 @pytest.mark.parametrize(("name", "least"), [("emotions", 0.6), ("scene", 0.6)])
 def test_with_holes_predictions_do_not_collapse(data_folder, name, least):
-    split = load(name)
+    split = label_vectors(name)
     cells = hidden(split.Y, 0.8, 0)
     for estimator in (BMLCSClassifier(max_iter=1), MLCSClassifier(), OneVsAllSVC()):
         model = estimator.fit(split.X, cells)

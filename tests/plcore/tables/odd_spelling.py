@@ -89,6 +89,7 @@ _NOTHING = [
         _rows("wren|nan", "robin|wren"),
         [{"wren"}, {"robin", "wren"}],
         "a.csv",
+        "nothing-next-to-labels",
         "read-as-empty",
     ),
     right(

@@ -23,12 +23,12 @@ def _listed() -> list[Odd]:
         "Python tuple": ("('wren', 'robin')", "('robin',)"),
         "Python set": ("{'wren', 'robin'}", "{'robin'}"),
         "NumPy array": ("['wren' 'robin']", "['robin']"),
-        "JSON list with null": ('["wren", null, "robin"]', '["robin"]'),
     }
     marks = {"slash": "/", "ampersand": " & ", "or": " or ", "plus": "+", "line ends": "\n", "semicolon": ";"}
     return [
         *(right(name, _cells(*cells), _SETS) for name, cells in forms.items()),
         *(right(f"lists with {k}", _cells(f"wren{v}robin", "robin"), _SETS) for k, v in marks.items()),
+        refused("JSON list with null", _cells('["wren", null]', '["robin"]'), "holds null among the labels"),
         right("comma lists in quotes", _cells("wren, robin", "robin"), _SETS),
         right("spaces around labels", _cells("  wren |  robin ", "robin\u00a0"), _SETS),
         right("empty places in a list", _cells("wren||robin|", "|robin"), _SETS),

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError, suggest_roles
-from plcore.tables.candidates import parse_candidates
+from plcore.tables.candidates import cut_weights, parse_candidates
 from plcore.tables.columns import Finder
-from plcore.tables.cut import cut_weights
 
 W = ("w",)
 
@@ -241,7 +240,7 @@ def test_the_truth_is_spelled_like_the_labels() -> None:
 
 def test_what_is_ignored_is_no_label() -> None:
     assert listed(["a|nan", "b|a"], "list", ignored=("nan",)).classes == ("a", "b")
-    assert listed(['["a", null]', '["b", "NA"]'], "json", ignored=("NA",)).classes == ("a", "b")
+    assert listed(['["a", "b"]', '["b", "NA"]'], "json", ignored=("NA",)).classes == ("a", "b")
     with pytest.raises(TableError, match="the row has no candidate label"):
         listed(["nan", "b|a"], "list", ignored=("nan",))
 
@@ -392,7 +391,7 @@ def test_lists_are_read_some_rows_after_the_other(at_once: int, monkeypatch: pyt
     cells = pd.DataFrame({"c": ["wren|robin", "", " tit ", "robin||wren", "tit|wren"]}, dtype="str")
     roles = Roles(candidates="c")
     whole, finder = parse_candidates(cells, roles, Finder(None)), Finder(None)
-    monkeypatch.setattr("plcore.tables.candidate_cells._ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr("plcore.tables.roles.cells._ROWS_AT_ONCE", at_once)
     found = parse_candidates(cells, roles, finder)
     assert found.classes == whole.classes == ("robin", "tit", "wren")
     wanted = [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables import LabelTable, Roles, TableError, read_cells, read_table, with_embeddings, with_rows
-from plcore.tables.media import Media
+from plcore.tables.media.cells import Media
 from tests.plcore.tables.zips import birds, make_zip
 
 ROLES = Roles(candidates="birds", id="id", numbers=("n",), truth="truth")

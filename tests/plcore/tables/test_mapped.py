@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plcore.common import let_go
-from plcore.tables import mapped
+from plcore.arrays import let_go
+from plcore.tables import columns
 
 
 def test_what_is_mapped_outlives_its_name_and_its_pages(tmp_path: Path) -> None:
     path = tmp_path / "numbers"
     numbers = np.arange(10_000.0)
     numbers.tofile(path)
-    found = mapped.mapped_numbers(path)
+    found = columns.mapped_numbers(path)
     path.unlink()
     np.testing.assert_array_equal(found, numbers)
     let_go()
@@ -26,9 +26,9 @@ def test_what_is_mapped_outlives_its_name_and_its_pages(tmp_path: Path) -> None:
 
 
 def test_a_nameless_file_lies_in_the_folder_and_leaves_nothing(tmp_path: Path) -> None:
-    with mapped.nameless_file(tmp_path) as file:
+    with columns.nameless_file(tmp_path) as file:
         file.write(b"abc")
-        held = mapped.mapped_file(file)
+        held = columns.mapped_file(file)
     assert held.to_pybytes() == b"abc"
     assert list(tmp_path.iterdir()) == []
 
@@ -36,7 +36,7 @@ def test_a_nameless_file_lies_in_the_folder_and_leaves_nothing(tmp_path: Path) -
 def test_a_folder_that_nobody_may_write_has_its_file_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = mapped.tempfile.TemporaryFile
+    made = columns.tempfile.TemporaryFile
     asked: list[Path | None] = []
 
     def refuse(dir: Path | None = None) -> object:  # noqa: A002 - as the library calls it
@@ -45,17 +45,17 @@ def test_a_folder_that_nobody_may_write_has_its_file_elsewhere(
             raise OSError(errno.EROFS, "read-only")
         return made()
 
-    monkeypatch.setattr(mapped.tempfile, "TemporaryFile", refuse)
-    with mapped.nameless_file(tmp_path) as file:
+    monkeypatch.setattr(columns.tempfile, "TemporaryFile", refuse)
+    with columns.nameless_file(tmp_path) as file:
         assert file.write(b"abc") == 3
     assert asked == [tmp_path, None]
 
     def full(**_: object) -> object:
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr(mapped.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(columns.tempfile, "TemporaryFile", full)
     with pytest.raises(OSError, match="full"):
-        mapped.nameless_file(tmp_path)
+        columns.nameless_file(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_folder_that_nobody_may_write_has_its_file_elsewhere(
 )
 def test_an_array_is_mapped_as_it_lies_in_its_file(tmp_path: Path, array: np.ndarray) -> None:
     np.save(tmp_path / "a.npy", array)
-    found = mapped.mapped_array(tmp_path / "a.npy")
+    found = columns.mapped_array(tmp_path / "a.npy")
     np.testing.assert_array_equal(found, array)
     assert found.dtype == array.dtype
     assert found.size == 0 or not found.flags.writeable
@@ -72,4 +72,4 @@ def test_an_array_is_mapped_as_it_lies_in_its_file(tmp_path: Path, array: np.nda
 def test_an_array_of_objects_is_not_mapped(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([{}], dtype=object))
     with pytest.raises(ValueError, match="holds objects"):
-        mapped.mapped_array(tmp_path / "a.npy")
+        columns.mapped_array(tmp_path / "a.npy")

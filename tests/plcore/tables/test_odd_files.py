@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plcore.tables import LabelTable, TableError, find_doubts, read_table, shape_name, shaped
-from plcore.tables.formats.reading import TableReading
+from plcore.tables.readers.reading import TableReading
 from tests.plcore.tables.odd_entry import Odd
 from tests.plcore.tables.odd_files import ODD_FILES
 
@@ -31,8 +31,13 @@ def candidates(table: LabelTable, row: int) -> dict[str, float]:
     return {table.classes[k]: float(weights[row, k]) for k in np.flatnonzero(weights[row])}
 
 
-@pytest.mark.parametrize("odd", ODD_FILES, ids=lambda odd: odd.name)
-def test_an_odd_file_is_right_or_refused_or_doubted(odd: Odd) -> None:
+def test_every_odd_file_is_right_or_refused_or_doubted(subtests: pytest.Subtests) -> None:
+    for odd in ODD_FILES:
+        with subtests.test(odd.name):
+            check_odd(odd)
+
+
+def check_odd(odd: Odd) -> None:
     if odd.rows is None:
         with pytest.raises(TableError) as caught:
             taken(odd)

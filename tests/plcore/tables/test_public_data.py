@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from plcore import LabelTable, Roles
-from plcore.tables.csv_writing import to_csv_bytes
+from plcore.tables.text.arrow import to_csv_bytes
 
 pytestmark = pytest.mark.public_data
 

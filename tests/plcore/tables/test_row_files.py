@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from plcore.tables.parts import as_numbers, find_row_files, read_columns
 from plcore.tables.problems import TableError
-from plcore.tables.row_files import as_numbers, find_row_files, read_columns
 from tests.plcore.tables.large import NAMES, rows_and_sets, write_arrays, write_parquet
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plcore.common.runners.inline import Inline
-from plcore.common.runners.parts import map_part
-from plcore.common.runners.runner import BlockError
+from plcore.blocks.parts import map_part
+from plcore.blocks.processes import Inline
+from plcore.blocks.runner import BlockError
+from plcore.tables.parts import PartedTable, find_row_files, read_in_parts
 from plcore.tables.problems import TableError
-from plcore.tables.row_files import find_row_files
-from plcore.tables.row_parts import PartedTable, read_in_parts
 from tests.plcore.tables.large import NAMES, rows_and_sets, write_arrays, write_parquet
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from plcore.tables import LabelTable, Roles, TableError, is_score, why_no_score, with_rows, with_scores
-from plcore.tables.scoring import LEAST_SHARE
+from plcore.tables.growing import LEAST_SHARE
 
 ROLES = Roles(candidates="labels", id="id", numbers=("x",))
 COLUMNS = {"emu": [0], "robin": [1], "wren": [2]}
@@ -88,7 +88,7 @@ def test_label_vectors_and_what_does_not_fit_the_memory_are_refused(monkeypatch:
     roles = Roles(label_columns=("emu", "wren"), label_vectors=True, numbers=("x",))
     with pytest.raises(TableError, match=r"label vectors.*Fix:"):
         with_scores(LabelTable.from_frame(frame, roles), {}, {}, "net")
-    monkeypatch.setattr("plcore.tables.scoring.MAX_WEIGHTS", 8)
+    monkeypatch.setattr("plcore.tables.growing.MAX_WEIGHTS", 8)
     with pytest.raises(TableError, match="9 weights; at most 8"):
         with_scores(table(), {}, {}, "net")
 

@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError
-from plcore.tables.csv_writing import to_csv_bytes
-from plcore.tables.frame_text import frame_as_text
 from plcore.tables.problems import MAX_PROBLEMS
+from plcore.tables.text.arrow import to_csv_bytes
+from plcore.tables.text.frames import frame_as_text
 
 BIRDS = b"""id,candidates,width,kind,truth,note
 a, wren | robin ,1.5,x,wren,"one, two"

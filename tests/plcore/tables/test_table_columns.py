@@ -15,9 +15,9 @@ import pytest
 import scipy.sparse as sp
 
 from plcore import LabelTable, Roles, TableError
-from plcore.tables import table_columns, table_file
-from plcore.tables.mapped import mapped_numbers
-from plcore.tables.table_columns import from_arrow, rows_of, to_arrow
+from plcore.tables import storing
+from plcore.tables.columns import mapped_numbers
+from plcore.tables.storing import from_arrow, rows_of, to_arrow
 from tests.plcore.tables.test_table_file import assert_same
 
 N = 23
@@ -56,11 +56,11 @@ def test_groups_of_rows_are_the_whole(number: int, tmp_path: Path, monkeypatch: 
         part = to_arrow(rows_of(table._parts, slice(start, start + 5)))
         assert part.equals(whole.slice(start, 5)), "a group has its own rows"
     assert from_arrow(whole).cells.equals(table.cells)
-    monkeypatch.setattr(table_file, "_ROWS_PER_GROUP", 5)
+    monkeypatch.setattr(storing, "_ROWS_PER_GROUP", 5)
     table.write(tmp_path / "t")
     again = LabelTable.read(tmp_path / "t")
-    monkeypatch.setattr(table_columns, "_READ", 3)
-    monkeypatch.setattr(table_file, "IN_MEMORY", 0)
+    monkeypatch.setattr(storing, "_READ", 3)
+    monkeypatch.setattr(storing, "IN_MEMORY", 0)
     mapped = LabelTable.read(tmp_path / "t")
     for other in (again, mapped):
         assert_same(table, other)
@@ -80,7 +80,7 @@ def test_groups_of_rows_are_the_whole(number: int, tmp_path: Path, monkeypatch: 
 def test_a_damaged_table_is_noticed_where_it_is_mapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_file, "IN_MEMORY", 0)
+    monkeypatch.setattr(storing, "IN_MEMORY", 0)
     tables()[0].write(tmp_path / "t")
     data = bytearray((tmp_path / "t").read_bytes())
     data[200] ^= 1

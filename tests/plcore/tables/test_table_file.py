@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError
-from plcore.tables.csv_writing import to_csv_bytes
+from plcore.tables.text.arrow import to_csv_bytes
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=10)
 NAME = CELL.filter(lambda name: name.strip())
@@ -166,7 +166,7 @@ def test_a_failed_write_leaves_nothing_behind(
     def full(*_: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("plcore.tables.table_file.os.fsync", full)
+    monkeypatch.setattr("plcore.tables.storing.os.fsync", full)
     with pytest.raises(OSError, match="no space"):
         table.write(tmp_path / "table.parquet")
     assert list(tmp_path.iterdir()) == []
@@ -204,7 +204,7 @@ def test_the_name_is_on_disk_too(table: LabelTable, tmp_path: Path, monkeypatch:
     def sync(handle: int) -> None:
         synced.append((stat.S_ISDIR(os.fstat(handle).st_mode), len(list(tmp_path.glob("*.parquet")))))
 
-    monkeypatch.setattr("plcore.tables.table_file.os.fsync", sync)
+    monkeypatch.setattr("plcore.tables.storing.os.fsync", sync)
     table.write(tmp_path / "table.parquet")
     assert synced == [(False, 0), (True, 1)]  # the bytes before the name, then the folder that has the name
     digest = table.write_named(tmp_path)
@@ -221,7 +221,7 @@ def test_what_the_system_refuses_is_not_a_damaged_table(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("plcore.tables.table_file.pa.parquet.ParquetFile", refuse)
+    monkeypatch.setattr("plcore.tables.storing.pa.parquet.ParquetFile", refuse)
     with pytest.raises(OSError, match=re.escape(os.strerror(number))):
         LabelTable.read(tmp_path / "table.parquet")
 

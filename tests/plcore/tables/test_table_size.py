@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plcore.tables import TableError
-from plcore.tables.table_size import MAX_CELLS, MAX_COLUMNS, check_size, fits_as_cells
+from plcore.tables.problems import MAX_CELLS, MAX_COLUMNS, check_size, fits_as_cells
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from plcore import Entry, LabelTable, Roles, TableError, read_cells, suggest_roles
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.settings import LabelVectorSettings
-from plcore.tables.csv_writing import to_csv_bytes
+from plcore.tables.text.arrow import to_csv_bytes
 
 COLUMNS = Roles(label_columns=("sea", "sand"), label_vectors=True, numbers=("w",))
 LISTS = Roles(candidates="labels", not_labels="not labels", label_vectors=True, numbers=("w",))
@@ -72,8 +72,8 @@ def test_roles_as_json(roles: Roles) -> None:
 @pytest.mark.parametrize(
     ("data", "roles", "row", "column", "words"),
     [
-        (b"w,sea,sand\n1,1,0\n2,yes,0\n", COLUMNS, 2, "sea", "expected 1, 0 or an empty cell, got 'yes'"),
-        (b"w,sea,sand\n1,1,-1\n", COLUMNS, 1, "sand", "got '-1'"),
+        (b"w,sea,sand\n1,1,0\n2,blue,0\n", COLUMNS, 2, "sea", "expected 1, 0 or an empty cell, got 'blue'"),
+        (b"w,sea,sand\n1,1,-2\n", COLUMNS, 1, "sand", "got '-2'"),
         (b"w,sea,sand\n1,1,0.5\n", COLUMNS, 1, "sand", "got '0.5'"),
         (b"w,sea,sand\n1,1,2\n", COLUMNS, 1, "sand", "got '2'"),
         (
@@ -211,7 +211,7 @@ def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> 
 
 
 def test_more_label_columns_than_can_be_handled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plcore.tables.vector_columns.MAX_COLUMNS", 1)
+    monkeypatch.setattr("plcore.tables.candidates.MAX_COLUMNS", 1)
     with pytest.raises(TableError, match="2 label columns were chosen; at most 1 can be handled"):
         LabelTable.read_csv(b"w,sea,sand\n1,1,0\n2,1,1\n", COLUMNS)
     with pytest.raises(TableError, match="2 different labels were found; at most 1 can be handled"):

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from plcore import LabelTable
-from plcore.common import candidate_sets
-from plcore.common.candidate_sets import CandidateSets
+from plcore.arrays import candidate_sets
+from plcore.arrays.candidate_sets import CandidateSets
 from plcore.tables import Disambiguated, Roles, TableError
 from plcore.tables.growing import with_rows
 

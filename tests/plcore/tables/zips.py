@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 from PIL import Image
 
-from plcore.tables.media_files import FileSource, MediaFiles
+from plcore.tables.media.files import FileSource, MediaFiles
 
 
 def picture(seed: int = 0, kind: str = "PNG", size: tuple[int, int] = (12, 9)) -> bytes:

@@ -11,9 +11,9 @@ from tests.web.conftest import BASE, app_of
 from tests.workflow.four import four_class_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator
-from workflow.home import Home
 from workflow.people import team, tokens
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 API = "/api/v1"
 KINDS = {"one_label": four_class_project, "label_vectors": vector_project}

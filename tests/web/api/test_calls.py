@@ -234,7 +234,7 @@ def test_what_fails_is_said_in_words(
     def fail(*_: Any) -> None:
         raise fault
 
-    monkeypatch.setattr(reading.projects, "list_projects", fail)
+    monkeypatch.setattr(reading.managing, "list_projects", fail)
     refused = api.get("/projects")
     assert (refused.status_code, refused.headers["content-type"]) == (status, TYPE)
     assert words in refused.json()["detail"]
@@ -261,8 +261,8 @@ def test_long_work_takes_no_thread_from_other_calls(api: TestClient, monkeypatch
         raise TableError("No row is new.")
 
     monkeypatch.setattr(reading.for_programs, "file_of", look)
-    monkeypatch.setattr("web.api.saying.row_records.append_rows", look)
-    monkeypatch.setattr(reading.projects, "list_projects", look)
+    monkeypatch.setattr("web.api.sent.row_records.append_rows", look)
+    monkeypatch.setattr(reading.managing, "list_projects", look)
     assert api.get("/projects/1/export").status_code == 422
     assert api.post("/projects/1/rows", json={"rows": [{"a": "1"}]}).status_code == 422
     assert api.get("/projects").status_code == 422

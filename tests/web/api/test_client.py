@@ -19,12 +19,12 @@ from tests.docs.pages import blocks
 from tests.web.api.conftest import KINDS
 from tests.web.conftest import app_of
 from tests.workflow.four import log
-from winnow import client
-from winnow.client import Winnow, WinnowError, WinnowQuestion
-from workflow import projects
-from workflow.home import Home
+from winnow_labels import client
+from winnow_labels.client import Winnow, WinnowError, WinnowQuestion
 from workflow.people import team, tokens
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.slow
 
@@ -77,18 +77,18 @@ def test_a_notebook_labels(winnow: Winnow, seat: Seat) -> None:
 
 def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_AT_ONCE", 7)
-    project, count = winnow.project(seat.project_id or 0), projects.get_project(seat).n_rows
+    project, count = winnow.project(seat.project_id or 0), managing.get_project(seat).n_rows
     assert [one["row"] for one in project.rows()] == list(range(count))
     assert [one["row"] for one in project.predictions()] == list(range(count))
     assert list(project.log()) == []
-    monkeypatch.setattr("workflow.outgoing.for_programs.ENOUGH", 1)
+    monkeypatch.setattr("workflow.exporting.for_programs.ENOUGH", 1)
     assert [one["row"] for one in project.rows()] == list(range(count)), "whatever the size of the parts"
 
 
 def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
     project = winnow.project(seat.project_id or 0)
     project.export(tmp_path / "labels.csv")
-    assert len(pd.read_csv(tmp_path / "labels.csv")) == projects.get_project(seat).n_rows
+    assert len(pd.read_csv(tmp_path / "labels.csv")) == managing.get_project(seat).n_rows
     with pytest.raises(WinnowError, match="A file is one of") as refused:
         project.export(tmp_path / "other", "nonsense")
     assert refused.value.status == 422
@@ -131,7 +131,7 @@ class Flaky(httpx2.BaseTransport):
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     slept: list[float] = []
-    monkeypatch.setattr("winnow.client_calls.time.sleep", slept.append)
+    monkeypatch.setattr("winnow_labels.client.time.sleep", slept.append)
     return slept
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from winnow import client_calls
-from winnow.client import Winnow, WinnowError, WinnowProject, WinnowQuestion
+from winnow_labels import client
+from winnow_labels.client import Winnow, WinnowError, WinnowProject, WinnowQuestion
 
 LIST = httpx2.Response(200, json={"projects": []})
 
@@ -19,7 +19,7 @@ LIST = httpx2.Response(200, json={"projects": []})
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses, none of which is waited for."""
     found: list[float] = []
-    monkeypatch.setattr("winnow.client_calls.time.sleep", found.append)
+    monkeypatch.setattr("winnow_labels.client.time.sleep", found.append)
     return found
 
 
@@ -36,7 +36,7 @@ def refused(_request: httpx2.Request) -> httpx2.Response:
     [
         (0, []),
         (1.75, [0.5, 1, 0.25]),
-        (client_calls.PATIENCE, [0.5, 1, 2, 4, 8, 16, 28.5]),
+        (client.PATIENCE, [0.5, 1, 2, 4, 8, 16, 28.5]),
         (120, [0.5, 1, 2, 4, 8, 16, 30, 30, 28.5]),
     ],
 )

@@ -10,8 +10,7 @@ from urllib.parse import urljoin
 import pytest
 from starlette.testclient import TestClient
 
-from web.api.document_page import page_of
-from web.api.made import make_api
+from web.api.made import make_api, page_of
 
 
 @pytest.fixture(scope="module")

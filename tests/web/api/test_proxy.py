@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.web.api.conftest import API
 from tests.web.test_proxies import ADA, PROXY, STRANGER, From, come_from, there
-from workflow.home import Home
 from workflow.people import team, tokens
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 __all__ = ["come_from", "there"]
 

@@ -11,15 +11,17 @@ from starlette.testclient import TestClient
 
 from tests.plcore.tables.zips import picture
 from tests.web.api.conftest import API, program
+from tests.workflow.files.test_finding import kept, table_of
 from tests.workflow.four import log
-from tests.workflow.media.test_finding import kept, table_of
 from tests.workflow.people.conftest import whats
 from tests.workflow.vector_world import answer_truly
 from tests.workflow.world import exported, exported_cells
 from web.api import reading
-from workflow import answering, importing, progress, projects
+from workflow import importing
 from workflow.access import NotFound
-from workflow.outgoing import for_programs
+from workflow.answering import loop
+from workflow.exporting import for_programs
+from workflow.projects import managing, progress
 from workflow.seat import Seat
 
 
@@ -29,17 +31,17 @@ def at(seat: Seat, path: str = "") -> str:
 
 def answered(seat: Seat, times: int = 8) -> None:
     for _ in range(times):
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         if seat.kind.NAME == "label_vectors":
             answer_truly(seat.home, seat.person_id, seat.project_id or 0, question)
         else:
-            answering.submit_answer(seat, question.token, "is", question.choices[:1])
+            loop.submit_answer(seat, question.token, "is", question.choices[:1])
 
 
 def test_projects_are_those_of_the_list(api: TestClient, seat: Seat) -> None:
     (listed,) = api.get("/projects").json()["projects"]
     assert listed == api.get(at(seat)).json()
-    summary = projects.get_project(seat)
+    summary = managing.get_project(seat)
     assert (listed["id"], listed["name"], listed["kind"]) == (seat.project_id, summary.name, summary.kind)
     assert (listed["rows"], listed["open"], listed["role"]) == (summary.n_rows, summary.left, "owner")
 
@@ -118,9 +120,9 @@ def test_a_file_is_what_the_page_gives(api: TestClient, seat: Seat, file: str) -
     assert "attachment" in given.headers["content-disposition"]
     if file == "csv":
         frame = pd.read_csv(io.BytesIO(given.content), dtype=str, keep_default_na=False)
-        assert len(frame) == projects.get_project(seat).n_rows
+        assert len(frame) == managing.get_project(seat).n_rows
     if file == "parquet":
-        assert len(pd.read_parquet(io.BytesIO(given.content))) == projects.get_project(seat).n_rows
+        assert len(pd.read_parquet(io.BytesIO(given.content))) == managing.get_project(seat).n_rows
     if file == "sealed-log":
         assert json.loads(given.content.splitlines()[-1])["entries"] == len(
             log(seat.home, seat.project_id or 0)
@@ -136,7 +138,7 @@ def test_a_file_that_there_is_not_is_refused_in_words(api: TestClient, seat: Sea
 
 
 def test_a_file_is_closed_where_its_reader_goes(seat: Seat) -> None:
-    written = for_programs.file_of(seat, reading.exporting.ExportChoice())
+    written = for_programs.file_of(seat, reading.files.ExportChoice())
     pieces = reading._pieces(written.content)
     next(pieces)
     pieces.close()  # type: ignore[attr-defined]

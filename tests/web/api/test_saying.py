@@ -11,12 +11,13 @@ from starlette.testclient import TestClient
 
 from tests.web.api.conftest import KINDS, program, somebody_with
 from tests.workflow.four import log
-from web.api import saying
-from workflow import answering, classes
-from workflow.home import Home
+from web.api import sent
+from workflow.answering import loop
 from workflow.people import members, team
+from workflow.projects import classes
 from workflow.saving import NotSaved
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def ask(api: TestClient, seat: Seat) -> Any:
@@ -38,7 +39,7 @@ def send(api: TestClient, seat: Seat, said: dict[str, Any]) -> Response:
 
 
 def test_a_question_is_what_the_page_would_show(api: TestClient, seat: Seat) -> None:
-    question, shown = ask(api, seat), answering.next_question(seat)
+    question, shown = ask(api, seat), loop.next_question(seat)
     assert (question["token"], question["shown"]) == (shown.token, shown.shown)
     assert (question["row"], question["row_id"], question["why"]) == (
         shown.view.row,
@@ -197,7 +198,7 @@ def test_a_store_that_fails_is_said_and_may_be_tried_again(
 
     said = said_of(ask(api, seat))
     with monkeypatch.context() as failing:
-        failing.setattr(saying.answering, "submit_answer", fail)
+        failing.setattr(sent.loop, "submit_answer", fail)
         refused = send(api, seat, said)
     assert (refused.status_code, refused.json()["detail"]) == (503, "The disk is full.")
     assert refused.headers["retry-after"]
@@ -219,7 +220,7 @@ def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
         cells = opened.learner.table.cells
     total, new = len(cells), [dict(cells.iloc[0]) | {cells.columns[0]: f"new {place}"} for place in range(3)]
     added = api.post(f"{at}/rows", json={"rows": new})
-    nothing: dict[str, list[str]] = {"known": [], "new_classes": [], "dropped": [], "empty": []}
+    nothing: dict[str, list[str]] = {"known": [], "new_classes": [], "dropped": [], "empty": [], "notes": []}
     assert (added.status_code, added.json()) == (201, {"rows": total + 3, "added": 3, **nothing}), added.text
     again = api.post(f"{at}/rows", json={"rows": new})
     assert again.status_code == 422, again.text

@@ -13,8 +13,8 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 from starlette.testclient import TestClient
 
 from tests.web.api.conftest import API
-from workflow.home import Home
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 CHECKS = (not_a_server_error, status_code_conformance, response_schema_conformance)
 

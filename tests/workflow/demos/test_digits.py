@@ -14,12 +14,13 @@ from sklearn.datasets import load_digits
 
 from plcore import LabelTable
 from tests.workflow.world import small_project
-from workflow import answering, oracle, projects
+from workflow.answering import loop, oracle
 from workflow.demos import digits
-from workflow.home import Home, open_home
 from workflow.people import team
+from workflow.projects import managing
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
 
 def test_it_is_made_once(made: Seat) -> None:
     assert digits.ensure_demo(made.home) is None
-    (one,) = projects.list_projects(Seat(made.home, made.person_id))
+    (one,) = managing.list_projects(Seat(made.home, made.person_id))
     assert (one.id, one.name, one.description) == (made.project_id, digits.NAME, digits.DESCRIPTION)
     assert (one.n_rows, one.n_classes) == (1_797, 10)
     assert one.left == one.n_to_ask > 900
@@ -44,7 +45,7 @@ def test_it_is_made_once(made: Seat) -> None:
 def test_a_home_with_a_project_gets_none_even_where_it_was_thrown_away(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     assert digits.ensure_demo(home) is None
-    projects.bin_project(seat)
+    managing.bin_project(seat)
     assert digits.ensure_demo(home) is None
 
 
@@ -58,7 +59,7 @@ def test_it_needs_an_owner(tmp_path: Path) -> None:
 
 
 def test_its_first_question_shows_the_digit(made: Seat) -> None:
-    question = answering.next_question(made)
+    question = loop.next_question(made)
     assert question is not None
     assert len(question.choices) > 1
     assert set(question.choices) <= set(digits.LABELS)

@@ -9,14 +9,16 @@ import pytest
 
 from plcore import LabelTable, LearnerSettings, TableError
 from tests.workflow.world import annotator, small_project
-from workflow import answering, demos, importing, oracle, progress, projects, room
+from workflow import demos, importing
 from workflow.access import NotAllowed
+from workflow.answering import loop, oracle, room
 from workflow.demos import Demo, making
-from workflow.home import Home, open_home
 from workflow.importing.crowd import reliability
 from workflow.people import team
+from workflow.projects import managing, progress
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +50,7 @@ def test_it_comes_in_without_a_question(made: tuple[Demo, Seat, list[float]]) ->
     checked = importing.check(upload, upload.suggest_roles())
     assert checked.table is not None, checked.problems
     assert (checked.doubts, upload.notes) == ((), ())
-    assert importing.doubts_about(checked.table, projects.default_settings(checked.table)) == []
+    assert importing.doubts_about(checked.table, managing.default_settings(checked.table)) == []
     assert importing.made_before(seat, upload), "the project knows its file"
 
 
@@ -56,21 +58,21 @@ def test_it_opens_on_a_question_that_the_hidden_truth_can_answer(
     made: tuple[Demo, Seat, list[float]],
 ) -> None:
     demo, seat, _ = made
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     assert len(question.choices) > 1
     assert oracle.can_answer(seat)
     kept = room.room_of(seat)
     assert kept == demo.room
     assert set(kept.descriptions) == set(room.class_names(seat)), "each class is explained"
-    summary = projects.get_project(seat)
+    summary = managing.get_project(seat)
     assert (summary.name, summary.description) == (demo.name, demo.description)
     assert summary.left > summary.n_rows / 4
 
 
 def test_its_first_model_stays_and_how_far_it_is_is_told(made: tuple[Demo, Seat, list[float]]) -> None:
     _, seat, told = made
-    settings = projects.learner_settings(seat)
+    settings = managing.learner_settings(seat)
     assert (settings["model"], settings["truth_role"]) == (LearnerSettings().model, "hidden")
     assert told == sorted(told)
     assert 0.4 <= told[-1] <= 1
@@ -89,7 +91,7 @@ def test_what_was_put_away_is_made_anew(home: Home, owner: int) -> None:
     seat, small = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: SMALL)
     first = making.ask(seat, small)
     assert first.wait(PATIENCE)
-    projects.bin_project(seat.at(first.result()))
+    managing.bin_project(seat.at(first.result()))
     second = making.ask(seat, small)
     assert second is not first
     assert second.wait(PATIENCE)
@@ -100,7 +102,7 @@ def test_a_file_that_cannot_be_read_is_no_project(home: Home, owner: int) -> Non
     seat, broken = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
     with pytest.raises(TableError):
         making.make(seat, broken)
-    assert projects.list_projects(seat) == []
+    assert managing.list_projects(seat) == []
 
 
 def table_of(seat: Seat) -> LabelTable:
@@ -128,7 +130,7 @@ def test_the_calls_weigh_what_the_detector_heard(owner_seat: Seat) -> None:
     assert table.candidate_weights is not None
     assert table.roles.sound_features
     assert len(table.classes) == len(demos.CALLS.room.descriptions)
-    question = answering.next_question(owner_seat.at(making.make(owner_seat, demos.CALLS)))
+    question = loop.next_question(owner_seat.at(making.make(owner_seat, demos.CALLS)))
     assert question is not None
     assert question.view.audio
 
@@ -152,7 +154,7 @@ def test_where_a_project_has_its_name_that_one_is_opened(home: Home, owner: int)
 def test_the_digits_come_back_as_they_were_made_first(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     project = making.make(seat, demos.DIGITS)
-    assert projects.get_project(seat.at(project)).n_rows == 1_797
+    assert managing.get_project(seat.at(project)).n_rows == 1_797
 
 
 def test_only_an_owner_has_one_made(home: Home, owner: int) -> None:
@@ -160,4 +162,4 @@ def test_only_an_owner_has_one_made(home: Home, owner: int) -> None:
     for demo in demos.ALL:
         with pytest.raises(NotAllowed):
             making.make(other, demo)
-    assert projects.list_projects(Seat(home, owner)) == []
+    assert managing.list_projects(Seat(home, owner)) == []

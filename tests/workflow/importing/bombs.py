@@ -213,7 +213,7 @@ def _zips() -> Iterator[Bomb]:
 
 def _workbooks() -> Iterator[Bomb]:
     def book(sheet: bytes, **others: bytes) -> bytes:
-        from tests.plcore.tables.formats.test_excel import workbook
+        from tests.plcore.tables.readers.test_excel import workbook
 
         out = io.BytesIO()
         whole = workbook({"S": [["id", "labels"], ["1", "a"]]})

@@ -11,12 +11,12 @@ import pytest
 from tests.conftest import ROOT
 from tests.workflow.world import annotator, small_project
 from workflow.access import NotAllowed, Role
-from workflow.home import Home, open_home
 from workflow.importing import arrivals
 from workflow.importing.arrivals import NoRoom
 from workflow.importing.reading import read_upload
 from workflow.seat import Seat
-from workflow.settings import Settings
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
 
 
 def test_owners_of_a_project_send_files_and_have_their_own(home: Home, owner: int) -> None:

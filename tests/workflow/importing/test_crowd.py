@@ -11,12 +11,13 @@ import pytest
 from plcore import LabelTable, Roles
 from plcore.crowd import krippendorff_alpha
 from tests.workflow.world import annotator
-from workflow import answering, importing
+from workflow import importing
 from workflow.access import NotAllowed
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.importing import crowd
 from workflow.importing.crowd import earlier_votes, reliability
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 PEOPLE = ("Ann", "Bob", "Cy", "Dee", "Eve")
 ROLES = Roles(annotators=PEOPLE, numbers=("w",))
@@ -128,7 +129,7 @@ def test_the_question_names_voters_to_reviewers_and_never_to_annotators(home: Ho
         annotator(home, owner, "Ada"): False,
     }
     for person, may_see in people.items():
-        asked = answering.next_question(Seat(home, person, project))
+        asked = loop.next_question(Seat(home, person, project))
         assert asked is not None
         row = asked.view.row
         for one in asked.candidates:

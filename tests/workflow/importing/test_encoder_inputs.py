@@ -14,7 +14,7 @@ from plcore.tables import MediaError
 from plcore.tables.encoders import Description, encoding, taken
 from tests.plcore.tables.zips import picture
 from tests.workflow.sounds import tone
-from workflow.common import limited
+from workflow.files import limited
 from workflow.importing.encoder_inputs import taking
 
 IMAGES = Description("image", size=(4, 3))

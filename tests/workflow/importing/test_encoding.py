@@ -11,9 +11,9 @@ import pytest
 from plcore import LabelTable, Roles
 from plcore.tables import read_vectors
 from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
-from workflow.home import Home
 from workflow.importing import encoding
 from workflow.importing.encoding import Encoder, EncoderError
+from workflow.server.home import Home
 
 
 def table(*texts: str) -> LabelTable:

@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from db import encodings, trained
+from db import trained
 from db.engine import DatabaseUnavailableError
 from tests.workflow.encoder_world import asked, at_each_step, latest, stored
 from tests.workflow.text_world import text_project
-from workflow.home import Home
 from workflow.importing import encoding, encoding_requests, encoding_worker, more_rows
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.models import leases
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_two_workers_store_once(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> 
         thread.join()
     assert first == [16]
     assert len(stored(seat)) == 1
-    assert latest(seat).state == encodings.DONE
+    assert latest(seat).state == trained.DONE
 
 
 def killed(seat: Seat) -> None:
@@ -59,14 +59,14 @@ def killed(seat: Seat) -> None:
     one, past = latest(seat), datetime.now(UTC) - timedelta(seconds=1)
     with seat.home.database.write() as session:
         trained.take_lease(session, one.project_id, "gone", str(one.id), past, past, encoding_worker.TASK)
-        encodings.begin(session, one.id)
-        encodings.note(session, one.id, 16, 60)
+        trained.begin_encoding(session, one.id)
+        trained.note_encoding(session, one.id, 16, 60)
 
 
 def test_another_takes_up_what_a_worker_that_died_has_left(seat: Seat, worker: EncodingWorker) -> None:
     killed(seat)
     worker.look()
-    assert latest(seat).state == encodings.DONE
+    assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
 
 
@@ -76,7 +76,7 @@ def test_nobody_takes_it_while_the_lease_lasts(seat: Seat, worker: EncodingWorke
         soon = datetime.now(UTC) + timedelta(hours=1)
         trained.keep_lease(session, latest(seat).project_id, "gone", soon, encoding_worker.TASK)
     worker.look()
-    assert latest(seat).state == encodings.RUNNING
+    assert latest(seat).state == trained.RUNNING
     assert stored(seat) == []
 
 
@@ -90,12 +90,12 @@ def test_a_worker_that_died_between_storing_and_saying_so_has_stored_once(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(encodings, "end_done", die)
+        patch.setattr(trained, "end_done", die)
         with pytest.raises(Killed):
             worker.look()
-    assert latest(seat).state == encodings.RUNNING
+    assert latest(seat).state == trained.RUNNING
     EncodingWorker(seat.home, "two").look()
-    assert latest(seat).state == encodings.DONE
+    assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
 
 
@@ -116,7 +116,7 @@ def test_a_worker_that_slept_finds_that_another_has_done_it(
     at_each_step(monkeypatch, sleep)
     worker.look()
     assert slept == [16]
-    assert latest(seat).state == encodings.DONE
+    assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
 
 
@@ -138,7 +138,7 @@ def test_what_costs_workers_rests_and_says_why(seat: Seat, worker: EncodingWorke
     encoding_requests.cancel(seat)
     asked(seat.home, seat.person_id, seat.project_id or 0)
     worker.encode_asked()
-    assert latest(seat).state == encodings.DONE, "another request is another attempt"
+    assert latest(seat).state == trained.DONE, "another request is another attempt"
 
 
 def test_a_worker_told_to_end_leaves_it_and_no_death_is_counted(
@@ -151,9 +151,9 @@ def test_a_worker_told_to_end_leaves_it_and_no_death_is_counted(
     with seat.home.database.read() as session:
         lease = trained.training(session, latest(seat).project_id, encoding_worker.TASK)
     assert lease is not None
-    assert (lease.ended, lease.deaths, latest(seat).state) == (True, 0, encodings.RUNNING)
+    assert (lease.ended, lease.deaths, latest(seat).state) == (True, 0, trained.RUNNING)
     EncodingWorker(seat.home, "two").look()
-    assert latest(seat).state == encodings.DONE
+    assert latest(seat).state == trained.DONE
 
 
 def test_a_database_that_is_away_fails_no_encoding(
@@ -168,7 +168,7 @@ def test_a_database_that_is_away_fails_no_encoding(
             worker.look()
     assert latest(seat).unfinished
     worker.encode_asked()
-    assert latest(seat).state == encodings.DONE
+    assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
 
 
@@ -176,7 +176,7 @@ def test_the_same_encoder_again_changes_nothing(seat: Seat, worker: EncodingWork
     worker.look()
     asked(seat.home, seat.person_id, seat.project_id or 0)
     worker.encode_asked()
-    assert latest(seat).state == encodings.DONE
+    assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
     with pytest.raises(more_rows.AlreadyThere, match="these very embeddings already"):
         encoding.encode_project(seat, encoding.Encoder(encoding.folder_of(seat.home, "words")))

@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from db import encodings, trained
+from db import trained
 from tests.workflow.encoder_world import latest, words_encoder
 from tests.workflow.text_world import text_project
 from tests.workflow.world import annotator
 from workflow.access import NotAllowed
-from workflow.home import Home
 from workflow.importing import encoding_requests, encoding_worker
 from workflow.importing.encoding_requests import EncoderError
 from workflow.models import leases
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_only_what_is_listed_can_be_asked_for(seat: Seat, name: str) -> None:
 def test_what_is_asked_for_waits_and_twice_is_once(seat: Seat) -> None:
     encoding_requests.ask(seat, words_encoder(seat.home))
     first = latest(seat)
-    assert (first.state, first.asked_by, first.encoder) == (encodings.WAITING, seat.person_id, "words")
+    assert (first.state, first.asked_by, first.encoder) == (trained.WAITING, seat.person_id, "words")
     encoding_requests.ask(seat, words_encoder(seat.home, "other"))
     assert latest(seat) == first
     found = encoding_requests.encoders(seat)
@@ -80,7 +80,7 @@ def test_whether_a_worker_has_it_is_seen_by_its_lease(seat: Seat) -> None:
     with seat.home.database.write() as session:
         trained.end_lease(session, latest(seat).project_id, "one", now, "old", task=task)
         trained.take_lease(session, latest(seat).project_id, "one", str(latest(seat).id), now, until, task)
-        encodings.note(session, latest(seat).id, 3, 9)
+        trained.note_encoding(session, latest(seat).id, 3, 9)
     assert running()[0]
     with seat.home.database.write() as session:
         trained.end_lease(
@@ -97,12 +97,12 @@ def test_the_outcome_of_the_latest_stays_beside_what_was_stored(seat: Seat) -> N
     for end in ("done", "failed", "cancelled"):
         encoding_requests.ask(seat, words_encoder(seat.home))
         with seat.home.database.write() as session:
-            one = encodings.latest(session, seat.project_id or 0)
+            one = trained.latest_encoding(session, seat.project_id or 0)
             assert one is not None
             if end == "done":
-                encodings.end_done(session, one.id, at, ["2 rows have nothing to encode."])
+                trained.end_done(session, one.id, at, ["2 rows have nothing to encode."])
             else:
-                encodings.end(session, one.id, end, at, fault="no memory" if end == "failed" else None)
+                trained.end_encoding(session, one.id, end, at, fault="no memory" if end == "failed" else None)
         found = encoding_requests.encoders(seat)
         assert found.running is None
         assert found.stored == encoding_requests.StoredVectors(

@@ -8,18 +8,19 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from db import encodings
+from db import trained
 from plcore import LabelTable, LearnerSettings, Roles
 from tests.plcore.tables.encoders.models import encoder, mean_color
 from tests.workflow.encoder_world import VECTORS, asked, at_each_step, latest, stored, table_of
 from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.world import annotator, answer_next, newest_version, small_project
-from workflow import importing, projects
-from workflow.home import Home
+from workflow import importing
 from workflow.importing import encoding_requests, encoding_worker, more_rows
 from workflow.importing.encoding_worker import EncodingWorker, anything_to_do
 from workflow.models.comparing import ComparingWorker
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_what_people_do_meanwhile_stays_and_is_learnt_from_both(
     project = seat.project_id
     at_each_step(monkeypatch, lambda *_: answer_next(seat.home, seat.person_id, project))
     worker.look()
-    assert latest(seat).state == encodings.DONE
+    assert latest(seat).state == trained.DONE
     with seat.learner() as opened:
         assert opened.learner.progress().answers == 4
         assert opened.learner.table.embeddings is not None
@@ -80,7 +81,7 @@ def test_a_row_without_a_text_is_noted(home: Home, owner: int, worker: EncodingW
     seat = asked(
         home,
         owner,
-        projects.create_project(Seat(home, owner), "texts", table, LearnerSettings(n_neighbors=4)),
+        managing.create_project(Seat(home, owner), "texts", table, LearnerSettings(n_neighbors=4)),
     )
     worker.look()
     assert latest(seat).notes == ["1 rows have nothing to encode: 't5'."]
@@ -128,7 +129,7 @@ def test_who_asked_waits_for_no_comparison(
     before: list[str] = []
     monkeypatch.setattr(ComparingWorker, "compare", lambda *_: before.append(latest(seat).state))
     worker.look()
-    assert before == [encodings.DONE]
+    assert before == [trained.DONE]
 
 
 # How it ends
@@ -148,7 +149,7 @@ def test_what_is_cancelled_stores_nothing(
     at_each_step(monkeypatch, cancel)
     worker.look()
     assert seen[-1] == at
-    assert latest(seat).state == encodings.CANCELLED
+    assert latest(seat).state == trained.CANCELLED
     assert table_of(seat).embeddings is None
     assert stored(seat) == []
     assert not anything_to_do(seat.home)
@@ -161,7 +162,7 @@ def test_what_is_cancelled_before_a_worker_begins_is_not_begun(
     encoding_requests.cancel(seat)
     at_each_step(monkeypatch, lambda *_: pytest.fail("it was cancelled"))
     worker.encode(waiting)
-    assert latest(seat).state == encodings.CANCELLED
+    assert latest(seat).state == trained.CANCELLED
 
 
 def test_a_cancel_that_comes_after_the_last_step_is_too_late_and_the_page_says_so(
@@ -186,10 +187,10 @@ def test_without_onnx_runtime_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     worker.look()
-    assert latest(seat).state == encodings.FAILED
+    assert latest(seat).state == trained.FAILED
     failed = encoding_requests.encoders(seat).failed
     assert failed is not None
-    assert "Fix: pip install 'winnow[onnx]'" in failed
+    assert "Fix: pip install 'plcore[onnx]'" in failed
 
 
 def test_a_failure_says_why_and_the_others_go_on(
@@ -204,10 +205,10 @@ def test_a_failure_says_why_and_the_others_go_on(
     worker.look()
     assert latest(seat).fault == "No row has an image to encode. Fix: say which column holds it."
     assert (latest(gone).state, str(latest(gone).fault)[:29]) == (
-        encodings.FAILED,
+        trained.FAILED,
         "No encoder is called 'words2'",
     )
-    assert latest(good).state == encodings.DONE
+    assert latest(good).state == trained.DONE
     assert len(stored(good)) == 1
     assert not anything_to_do(home), "what has failed is not tried again by itself"
 
@@ -224,7 +225,7 @@ def test_rows_that_came_meanwhile_have_no_vectors_and_so_nothing_is_stored(
 
     at_each_step(monkeypatch, add)
     worker.look()
-    assert latest(seat).state == encodings.FAILED
+    assert latest(seat).state == trained.FAILED
     assert "have changed" in str(latest(seat).fault)
     assert (table_of(seat).n_rows, table_of(seat).embeddings) == (61, None)
 
@@ -234,7 +235,7 @@ def test_nothing_is_stored_in_the_name_of_who_may_not(home: Home, owner: int, wo
     encoding_requests.cancel(seat)
     ada = annotator(home, owner, "Ada")
     with home.database.write() as session:
-        encodings.ask(
+        trained.ask_encoding(
             session, seat.project_id or 0, asked_by=ada, asked_at=datetime.now(UTC), encoder="words"
         )
     worker.look()
@@ -243,11 +244,11 @@ def test_nothing_is_stored_in_the_name_of_who_may_not(home: Home, owner: int, wo
 
 
 def test_a_project_that_is_put_away_waits(seat: Seat, worker: EncodingWorker) -> None:
-    projects.archive_project(seat)
+    managing.archive_project(seat)
     assert not anything_to_do(seat.home)
     worker.look()
-    assert latest(seat).state == encodings.WAITING
-    projects.restore_project(seat)
+    assert latest(seat).state == trained.WAITING
+    managing.restore_project(seat)
     assert anything_to_do(seat.home)
     worker.look()
-    assert latest(seat).state == encodings.DONE
+    assert latest(seat).state == trained.DONE

@@ -16,13 +16,14 @@ from tests.workflow.four import log
 from tests.workflow.importing.test_more_rows import add, anew
 from tests.workflow.vector_world import vector_frame, vector_project
 from tests.workflow.world import ROLES, annotator, counts_agreed, opened
-from workflow import answering, classes, projects, undoing
-from workflow.home import Home
+from workflow.answering import loop, undoing
 from workflow.importing import LabelTable, TableError, more_rows, predictions
 from workflow.importing.more_rows import RowsError
 from workflow.importing.predictions import ScoredRow
-from workflow.outgoing.verifying import verify_project
+from workflow.log.verifying import verify_project
+from workflow.projects import classes, managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.slow
 
@@ -90,14 +91,14 @@ def do(seat: Seat, people: list[int], step: tuple) -> None:
     what, *how = step
     if what == "answer":
         at = Seat(seat.home, people[how[0]], seat.project_id)
-        shown = answering.next_question(at)
+        shown = loop.next_question(at)
         if shown is not None:
             labels = [shown.choices[-1]] if how[1] in ("is", "not") else []
-            answering.submit_answer(at, shown.token, how[1], labels)
+            loop.submit_answer(at, shown.token, how[1], labels)
     elif what in ("undo", "redo"):
         getattr(undoing, what)(Seat(seat.home, people[how[0]], seat.project_id))
     elif what == "rows":
-        n = projects.get_project(seat).n_rows
+        n = managing.get_project(seat).n_rows
         with seat.learner() as at:
             has_vectors = at.learner.table.embeddings is not None
         more = frame(n, how[0][0], known=how[0][1])
@@ -111,7 +112,7 @@ def do(seat: Seat, people: list[int], step: tuple) -> None:
     elif what == "score":
         names = [one.name for one in classes.classes_view(seat).classes]
         scores = {names[place % len(names)]: score for place, score in how[0].items()}
-        n, key = projects.get_project(seat).n_rows, f"key {len(log(seat.home, seat.project_id or 0))}"
+        n, key = managing.get_project(seat).n_rows, f"key {len(log(seat.home, seat.project_id or 0))}"
         predictions.add_predictions(
             seat, [ScoredRow(row, None, scores) for row in range(0, n, 2)], "net", key
         )
@@ -135,15 +136,13 @@ def test_after_every_step_memory_is_table_and_log_and_no_draw_has_moved(
 ) -> None:
     made = LearnerSettings(n_neighbors=2, control_share=share, test_share=share, truth_role=truth)
     table = LabelTable.from_cells(frame(0, [["ant", "bee"], ["bee", "cat"], *first], known=False), ROLES)
-    name = f"p{len(projects.list_projects(Seat(home, owner)))}"
-    project = projects.create_project(Seat(home, owner), name, table, made)
+    name = f"p{len(managing.list_projects(Seat(home, owner)))}"
+    project = managing.create_project(Seat(home, owner), name, table, made)
     seat, other = Seat(home, owner, project), anew(home)
     people = [owner, annotator(home, owner, f"Ann{project}")]
     before = stand(home, owner, project)
     for step in steps:
-        with suppress(
-            classes.ClassError, answering.StaleQuestion, answering.AnswerError, TableError, RowsError
-        ):
+        with suppress(classes.ClassError, loop.StaleQuestion, loop.AnswerError, TableError, RowsError):
             do(seat, people, step)
         now = stand(home, owner, project)
         n = len(before["test"])
@@ -182,22 +181,22 @@ def test_label_vectors_keep_their_draws_and_their_log(
                 pool.open.tolist(),
             )
 
-    name = f"p{len(projects.list_projects(Seat(home, owner)))}"
+    name = f"p{len(managing.list_projects(Seat(home, owner)))}"
     project = vector_project(home, owner, name, control_share=share, test_share=share, question=question)
     seat, other = Seat(home, owner, project), anew(home)
     people = [owner, annotator(home, owner, f"Ann{project}")]
     before = now(home)
     for what, how in steps:
         at = Seat(home, people[how], project) if what != "rows" else seat
-        with suppress(answering.StaleQuestion):
+        with suppress(loop.StaleQuestion):
             if what == "rows":
-                n = projects.get_project(seat).n_rows
+                n = managing.get_project(seat).n_rows
                 add(seat, vector_frame(how, seed=n, full=1).assign(id=[f"s{n + k}" for k in range(how)]))
             elif what != "answer":
                 getattr(undoing, what)(at)
-            elif (shown := answering.next_question(at)) is not None:
+            elif (shown := loop.next_question(at)) is not None:
                 kind, labels = ("yes", []) if shown.label is not None else ("labels", ["beach"])
-                answering.submit_answer(at, shown.token, kind, labels, shown=shown.shown)
+                loop.submit_answer(at, shown.token, kind, labels, shown=shown.shown)
         found = now(home)
         for part in (0, 1):
             assert found[part][: len(before[part])] == before[part]

@@ -15,12 +15,12 @@ import pytest
 from plcore import TableError
 from tests.workflow.world import annotator, small_project
 from workflow.access import NotAllowed, Role
-from workflow.common import limited
-from workflow.common.limited import asking, line
-from workflow.home import Home
+from workflow.files import limited
+from workflow.files.limited import asking
 from workflow.importing import Upload, arrivals, jobs, read_upload
 from workflow.importing.arrivals import Arrived
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 PATIENCE = 3600
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
@@ -99,10 +99,10 @@ def test_what_the_system_refuses_is_no_file_that_has_gone(home: Home, owner: int
 def test_a_file_that_is_taken_away_while_it_waits_gives_up_its_place(
     home: Home, owner: int, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line, "EVERY", 0.01)
+    monkeypatch.setattr(asking, "EVERY", 0.01)
     seat = Seat(home, owner)
     file = sent(seat)
-    turns = [line.IMPORTS.turn() for _ in range(line.AT_ONCE)]
+    turns = [asking.IMPORTS.turn() for _ in range(asking.AT_ONCE)]
     for turn in turns:
         turn.__enter__()
     try:
@@ -115,7 +115,7 @@ def test_a_file_that_is_taken_away_while_it_waits_gives_up_its_place(
     with pytest.raises(jobs.JobEnded, match="taken away"):
         job.result()
     assert not asked
-    assert not line.IMPORTS._line
+    assert not asking.IMPORTS._line
     with pytest.raises(jobs.JobEnded, match=r"not here any more\. Fix: choose it again"):
         jobs.ask(seat, file, "read", (), reading(file))
 
@@ -165,7 +165,7 @@ def test_a_process_that_is_killed_is_said_in_words_and_begun_anew(home: Home, ow
 
 
 def test_the_process_ends_with_the_server(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "EVERY", 0.01)
+    monkeypatch.setattr(asking, "EVERY", 0.01)
     seat = Seat(home, owner)
     file = sent(seat)
     file.path.unlink()

@@ -11,11 +11,14 @@ import pytest
 from db import entries
 from tests.workflow import vector_world, world
 from tests.workflow.world import answer_next, counts_agreed, opened, small_frame, small_project
-from workflow import answering, classes, reviewing, training, undoing
 from workflow.access import NotAllowed
-from workflow.home import Home
+from workflow.answering import loop, undoing
 from workflow.importing import Upload, more_rows, read_upload
+from workflow.models import training
+from workflow.projects import classes
+from workflow.rows import reviewing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def later(start: int = 60, n: int = 30) -> pd.DataFrame:
@@ -88,7 +91,7 @@ def test_the_log_says_who_added_how_many_and_other_processes_follow(seat: Seat) 
     home, owner, project = seat.home, seat.person_id, seat.project_id
     assert project is not None
     other = anew(home)
-    shown = answering.next_question(Seat(other, owner, project))
+    shown = loop.next_question(Seat(other, owner, project))
     assert shown is not None
     frame = later(n=5)
     frame.loc[0, "candidates"] = "ant|dog"
@@ -98,7 +101,7 @@ def test_the_log_says_who_added_how_many_and_other_processes_follow(seat: Seat) 
         added, rows = entries.about_project(session, project)
     assert (added.kind, added.labels, added.person_id) == ("class", ("add", "dog"), owner)
     assert (rows.kind, rows.labels[:2], rows.row) == ("rows", ("60", "5"), entries.NO_ROW)
-    saved = answering.submit_answer(Seat(other, owner, project), shown.token, "is", [shown.choices[0]])
+    saved = loop.submit_answer(Seat(other, owner, project), shown.token, "is", [shown.choices[0]])
     assert saved.labels == shown.choices[:1]
     assert state(home, owner, project) == state(other, owner, project)
     with opened(other, owner, project) as learner:

@@ -13,15 +13,18 @@ from tests.workflow.four import four_class_project, log
 from tests.workflow.importing.test_more_rows import anew
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_frame
-from workflow import answering, classes, projects, queue, reviewing, training
 from workflow.access import NotAllowed
-from workflow.common.weights import weight_words
-from workflow.home import Home
+from workflow.answering import loop
 from workflow.importing import more_rows, predictions
 from workflow.importing.more_rows import RowsError
 from workflow.importing.predictions import ScoredRow, add_predictions
-from workflow.outgoing.verifying import verify_project
+from workflow.log.verifying import verify_project
+from workflow.models import training
+from workflow.projects import classes, managing
+from workflow.rows import queue, reviewing
+from workflow.rows.row import weight_words
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 SENT = [ScoredRow(1, None, {"ant": 0.7, "bee": 0.2}), ScoredRow(None, "r0", {"dog": 0.25, "cat": 0.5})]
 
@@ -136,11 +139,11 @@ def test_classes_go_by_every_name_they_ever_had(there: Seat) -> None:
 
 
 def test_answers_go_on_and_are_kept(there: Seat) -> None:
-    shown = answering.next_question(there)
-    answering.submit_answer(there, shown.token, "is", ["bee"])
+    shown = loop.next_question(there)
+    loop.submit_answer(there, shown.token, "is", ["bee"])
     add_predictions(there, SENT, "net", "k1")
-    shown = answering.next_question(there)
-    answering.submit_answer(there, shown.token, "is", ["ant"])
+    shown = loop.next_question(there)
+    loop.submit_answer(there, shown.token, "is", ["ant"])
     assert [one.kind for one in entries(there)] == ["is", "rows", "is"]
     verify_project(there)
 
@@ -209,7 +212,7 @@ def test_they_weigh_as_scores_of_a_file_do(home: Home, owner: int) -> None:
         LabelTable.from_frame(weighted, Roles(form="weighted", **named)),
         LabelTable.from_frame(frame, Roles(**named)),
     ):
-        project = projects.create_project(Seat(home, owner), f"p{len(seats)}", table, made)
+        project = managing.create_project(Seat(home, owner), f"p{len(seats)}", table, made)
         seats.append(Seat(home, owner, project))
     file, sent = seats
     add_predictions(sent, [ScoredRow(row, None, of_row) for row, of_row in scores.items()], "net", "k1")

@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from plcore import TableError
-from plcore.tables import KeptFiles, formats
+from plcore.tables import KeptFiles
+from plcore.tables.readers import recognise
 from tests.disks import small_disk
 from tests.plcore.tables.zips import make_zip, picture
-from workflow.common import limited
+from workflow.files import limited
 from workflow.importing import check
 from workflow.importing.reading import read_paths, read_upload
 
@@ -29,8 +30,8 @@ def test_nothing_of_a_file_is_read_in_this_process(monkeypatch: pytest.MonkeyPat
     def never(*_given: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(formats.recognise, "as_text", never)
-    monkeypatch.setattr(formats.recognise, "cells_of_text", never)
+    monkeypatch.setattr(recognise, "as_text", never)
+    monkeypatch.setattr(recognise, "cells_of_text", never)
     upload = read_upload(CSV, "birds.csv")
     assert upload.cells["labels"].tolist() == ["a|b", "b"]
     assert upload.cells.index.tolist() == [2, 3]

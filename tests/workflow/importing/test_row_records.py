@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from db import entries
-from plcore import TableError
+from plcore import LabelTable, TableError, read_cells, suggest_roles
 from tests.workflow.four import four_class_project
 from tests.workflow.world import annotator
+from workflow import importing
 from workflow.access import NotAllowed
-from workflow.home import Home
 from workflow.importing import more_rows, row_records
 from workflow.importing.more_rows import RowsError
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 NEW = {"id": "new", "x": "1.5", "y": "2", "candidates": "ant|bee", "truth": "ant"}
 
@@ -34,7 +36,7 @@ def test_rows_come_in_as_a_file_would_bring_them(there: Seat) -> None:
     odd = 'two\nlines, "quoted"'
     added = row_records.append_rows(there, [NEW, {**NEW, "id": odd}])
     assert added.rows == count(there) == before + 2
-    assert added[1:] == (2, (), (), (), ())
+    assert added[1:] == (2, (), (), (), (), ())
     with there.learner() as opened:
         table = opened.learner.table
         assert [table.id_of(row) for row in (before, before + 1)] == ["new", odd]
@@ -115,3 +117,44 @@ def test_nothing_is_read_for_who_may_not(there: Seat, monkeypatch: pytest.Monkey
     eve = Seat(there.home, annotator(there.home, there.person_id, "Eve", "reviewer"), there.project_id)
     with pytest.raises(NotAllowed):
         row_records.append_rows(eve, [NEW])
+
+
+def test_words_read_as_nothing_are_reported(home: Home, owner: int) -> None:
+    cells = read_cells(
+        b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n3,third,NA\n"
+    )
+    roles = replace(suggest_roles(cells), unlabelled="all")
+    assert roles.ignored == ("NA",)
+    project = importing.create(Seat(home, owner), "birds", LabelTable.from_cells(cells, roles))
+    added = row_records.append_rows(
+        Seat(home, owner, project),
+        [{"id": "6", "text": "na", "candidates": "NA|jay"}],
+        ["nothing-next-to-labels"],
+    )
+    assert any("'NA' was read as an empty cell" in note for note in added.notes)
+    assert any("counts as certain" in note for note in added.notes)
+
+
+def test_a_doubt_stops_the_rows_until_it_is_accepted(home: Home, owner: int) -> None:
+    cells = read_cells(b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n")
+    table = LabelTable.from_cells(cells, suggest_roles(cells))
+    seat = Seat(home, owner, importing.create(Seat(home, owner), "birds", table))
+    row = {"id": "3", "text": "a third thing", "candidates": "wren;robin"}
+    with pytest.raises(TableError, match=r'Fix: .* send "accept": \["mixed-separators"\]'):
+        row_records.append_rows(seat, [row])
+    assert count(seat) == 2
+    with pytest.raises(TableError, match="mixed-separators"):
+        row_records.append_rows(seat, [row], ["another"])
+    added = row_records.append_rows(seat, [row], ["mixed-separators"])
+    assert (added.rows, added.added) == (3, 1)
+    assert added.notes, "it is told all the same"
+
+
+def test_na_next_to_labels_is_a_class(home: Home, owner: int) -> None:
+    cells = read_cells(b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n")
+    table = LabelTable.from_cells(cells, suggest_roles(cells))
+    project = importing.create(Seat(home, owner), "birds", table)
+    added = row_records.append_rows(
+        Seat(home, owner, project), [{"id": "6", "text": "na", "candidates": "NA|jay"}]
+    )
+    assert added.new_classes == ("NA",)

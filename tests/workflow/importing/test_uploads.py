@@ -9,10 +9,11 @@ import pytest
 from plcore import LearnerSettings, Roles
 from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow.kind_worlds import WORLDS, KindWorld
-from workflow import importing, projects
-from workflow.home import Home
+from workflow import importing
 from workflow.importing.uploads import made_before
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 ROWS = "".join(f"r{row},{'wren|robin' if row % 2 else 'robin|owl'},{row % 3}.png\n" for row in range(12))
 ZIP = make_zip(
@@ -31,12 +32,12 @@ def test_a_file_becomes_a_project_of_its_kind(world: KindWorld, home: Home, owne
     assert importing.kind_of_table(checked.table) == world.kind
     seat = Seat(home, owner)
     project = importing.create(seat, " imported ", checked.table, world.settings(), "about it")
-    made = projects.get_project(seat.at(project))
+    made = managing.get_project(seat.at(project))
     assert (made.name, made.description, made.kind) == ("imported", "about it", world.kind)
     other = next(one for one in WORLDS if one.kind != world.kind)
     with pytest.raises(importing.CannotLearn):
         importing.create(seat, "other", checked.table, other.settings())
-    assert len(projects.list_projects(seat)) == 1
+    assert len(managing.list_projects(seat)) == 1
 
 
 def test_every_problem_is_found_and_no_table_made() -> None:
@@ -94,15 +95,15 @@ def test_the_same_file_again_is_doubted_whatever_its_columns_are_taken_for(home:
     assert table is not None
     project = importing.create(seat, "birds", table, LearnerSettings(n_neighbors=2), upload=upload)
     (doubt,) = made_before(seat, importing.read_upload(data, "other.csv"))
-    made = projects.get_project(seat.at(project)).created_at
+    made = managing.get_project(seat.at(project)).created_at
     assert doubt.message == f"Project 'birds' was made from the same file on {made:%Y-%m-%d}."
     assert made_before(seat, importing.read_upload(data + b"4,a,4,7\n")) == []
     beside = importing.read_upload(b"id,labels\n1,a|b\n", rows=(data, None))
     assert made_before(seat, beside) == [], "with a table of its rows it is another one"
-    projects.archive_project(seat.at(project))
+    managing.archive_project(seat.at(project))
     (doubt,) = made_before(seat, upload)
     assert "'birds', which is archived, was made" in doubt.message
-    projects.bin_project(seat.at(project))
+    managing.bin_project(seat.at(project))
     assert made_before(seat, upload) == []
 
 
@@ -118,6 +119,6 @@ def test_a_name_that_is_taken_keeps_the_files_open_for_another_try(home: Home, o
     seat = Seat(home, owner)
     settings = LearnerSettings(n_neighbors=3)
     first = importing.create(seat, "one", WORLDS[0].table())
-    with pytest.raises(projects.ProjectNameError):
+    with pytest.raises(managing.ProjectNameError):
         importing.create(seat, "one", table, settings)
     assert importing.create(seat, "two", table, settings) != first

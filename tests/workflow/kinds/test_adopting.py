@@ -12,9 +12,9 @@ from plcore import LearnerSettings
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import answer_next, small_project
 from workflow import kinds
-from workflow.home import Home
 from workflow.kinds.adopting import CHECKS, change_settings, read_adoptions
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -87,17 +87,20 @@ def test_every_kind_says_which_model_answers(world: KindWorld, seat: Seat) -> No
     with seat.reading() as reading:
         kind = kinds.kind_of(reading.project)
         settings = kind.read_settings(reading.project.settings)
-        assert kind.model_of(settings)
-        assert kind.is_automatic(settings) is False
-        if kind.COMPARED:
-            assert kind.model_of(settings) in kind.COMPARED
-            other = kind.choose_model(settings, list(kind.COMPARED)[-1], None, automatic=True)
-            assert kind.is_automatic(other)
-            assert kind.model_of(other) == list(kind.COMPARED)[-1]
+        assert settings.model_in_force
+        assert settings.is_automatic is False
+        if kind.COMPARING is not None:
+            models = kind.COMPARING.models
+            assert kinds.models(reading.project) == models
+            assert settings.model_in_force in models
+            other = kind.COMPARING.choose(settings, list(models)[-1], None, True)
+            assert other.is_automatic
+            assert other.model_in_force == list(models)[-1]
         else:
+            assert kinds.models(reading.project) == {}
             with pytest.raises(ValueError, match="cannot be adopted"):
-                kind.choose_model(settings, "plknn", None, automatic=False)
+                kinds.with_model(reading.project, "plknn", None, automatic=False)
             with pytest.raises(ValueError, match="nothing to compare"):
-                kind.make_comparer(world.table(), settings)
+                kinds.make_comparer(seat.home, reading.project, ())
             with pytest.raises(ValueError, match="nothing to compare"):
-                kind.make_table_comparer(world.table())
+                kinds.make_table_comparer(world.table())

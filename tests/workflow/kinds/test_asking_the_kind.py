@@ -11,12 +11,12 @@ from db.projects import Project
 from plcore.loop import StopRules
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import small_project
-from workflow import kinds, projects, stopping
-from workflow.home import Home
-from workflow.kinds import counting
-from workflow.kinds.kind_settings import KindSettings, WorkerSettings
-from workflow.kinds.kind_words import KindWords
+from workflow import kinds
+from workflow.kinds import glances
+from workflow.kinds.kind import KindSettings, KindWords, WorkerSettings
+from workflow.projects import managing, progress
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def project_of(seat: Seat) -> Project:
@@ -35,7 +35,12 @@ def test_a_project_is_of_the_kind_of_its_table(world: KindWorld, seat: Seat) -> 
     made = kinds.default_settings(world.table(), 0.5)
     assert kinds.of_settings(made) is kind
     assert kinds.worker_settings(project) is None
-    assert kinds.version_key(project, 0)
+    assert kinds.read_settings(project).model_in_force == kinds.model_of(project)
+    if kind.WORKER is None:
+        with pytest.raises(LookupError, match=r"No worker trains models of .* Fix: ask `worker_settings`"):
+            kinds.version_key(project, 0)
+    else:
+        assert kinds.version_key(project, 0)
 
 
 def test_a_kind_of_a_later_version_is_said(seat: Seat) -> None:
@@ -45,7 +50,7 @@ def test_a_kind_of_a_later_version_is_said(seat: Seat) -> None:
     with seat.home.database.write() as session:
         stored.change_settings(session, later.id, later.settings)
     with pytest.raises(LookupError, match="Fix: start the version that made it"):
-        projects.get_project(seat)
+        managing.get_project(seat)
 
 
 def test_changed_settings_are_checked_and_nothing_is_stored(world: KindWorld, seat: Seat) -> None:
@@ -70,7 +75,7 @@ def test_settings_have_what_those_of_all_kinds_have(world: KindWorld, seat: Seat
 
 def test_stop_rules_are_those_of_the_kind_until_somebody_sets_some(world: KindWorld, seat: Seat) -> None:
     assert kinds.stop_rules(project_of(seat)) == kinds.KINDS[world.kind].DEFAULT_RULES
-    stopping.change_stop_rules(seat, StopRules(budget=3))
+    progress.change_stop_rules(seat, StopRules(budget=3))
     assert kinds.stop_rules(project_of(seat)) == StopRules(budget=3)
 
 
@@ -96,7 +101,7 @@ def test_a_log_is_counted_once_for_each_state_of_it(
 
     def counted() -> tuple[int, int]:
         with seat.reading() as reading:
-            return counting.counts(seat.home, reading.session, reading.project)
+            return glances.counts(seat.home, reading.session, reading.project)
 
     first = counted()
     assert counted() == first
@@ -105,6 +110,6 @@ def test_a_log_is_counted_once_for_each_state_of_it(
     world.answer(seat)
     assert counted()[0] > first[0]
     assert len(calls) == before + 1
-    counting.keep_only(seat.home, ())
+    glances.keep_only(seat.home, ())
     counted()
     assert len(calls) == before + 1, "what was counted stays"

@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from workflow.kinds import KINDS
-from workflow.kinds.batching import Batching
+from workflow.kinds.kind import Batching
 
 ASKED = [name for name in vars(Batching) if not name.startswith("_")]
 

@@ -21,15 +21,16 @@ from plcore.loop.label_vectors import LabelVectorLearner
 from tests.databases import on_sqlite
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, full_disk, small_project
-from workflow import answering, classes, progress, projects, undoing
-from workflow.home import Home, open_home
-from workflow.kinds import checkpoints
+from workflow.answering import loop, undoing
+from workflow.kinds import opening
+from workflow.projects import classes, managing, progress
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "MANY", 3)
+    monkeypatch.setattr(opening, "MANY_ENTRIES", 3)
 
 
 def file_of(home: Home, project: int) -> Path:
@@ -75,28 +76,28 @@ def standing(home: Home, person: int, project: int) -> tuple[Any, ...]:
         rows = [str(learner.state(row)) for row in range(len(learner.original))]
         arrays = [one.tobytes() for one in (told.labels, told.sources, told.confidence, learner.candidates)]
         known = learner.seq, learner.curve, learner.progress(), learner.pool.standings.put_aside(str(person))
-    return answering.next_question(seat), repr(progress.read_progress(seat)), known, rows, arrays
+    return loop.next_question(seat), repr(progress.read_progress(seat)), known, rows, arrays
 
 
 def work(home: Home, person: int, project: int, times: int = 4) -> None:
     """Answers, a skip, one taken back; after each of them what a page does then."""
     seat = Seat(home, person, project)
     for number in range(times):
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         assert question is not None
         kind = "skip" if number == 1 else "is"
-        answering.submit_answer(seat, question.token, kind, question.choices[: number != 1])
-        answering.get_ready(seat)
+        loop.submit_answer(seat, question.token, kind, question.choices[: number != 1])
+        loop.get_ready(seat)
     undoing.undo(seat)
-    answering.get_ready(seat)
+    loop.get_ready(seat)
 
 
 def test_it_is_due_after_many_entries_and_a_share_of_a_long_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "MANY", 2_000)
-    assert not checkpoints.is_due(0, 1_999)
-    assert checkpoints.is_due(0, 2_000)
-    assert not checkpoints.is_due(1_000_000, 1_019_999)
-    assert checkpoints.is_due(1_000_000, 1_020_000)
+    monkeypatch.setattr(opening, "MANY_ENTRIES", 2_000)
+    assert not opening.is_due(0, 1_999)
+    assert opening.is_due(0, 2_000)
+    assert not opening.is_due(1_000_000, 1_019_999)
+    assert opening.is_due(1_000_000, 1_020_000)
 
 
 def test_a_restart_reads_the_entries_since(home: Home, owner: int, project: int) -> None:
@@ -193,7 +194,7 @@ def test_one_of_other_settings_is_passed_over(
 ) -> None:
     caplog.set_level(logging.INFO, "winnow")
     work(home, owner, project, 6)
-    projects.change_strategy(Seat(home, owner, project), "random")
+    managing.change_strategy(Seat(home, owner, project), "random")
     with taken_in() as seen:
         before = standing(home, owner, project)
     assert seen[:7] == list(range(1, 8))
@@ -225,10 +226,10 @@ def test_one_of_other_code_is_passed_over(
     (changed / "fold.py").write_text("ANSWERS = ()")
     with monkeypatch.context() as other:
         other.setattr(plcore, "__file__", str(changed / "__init__.py"))
-        checkpoints._code.cache_clear()
+        opening._code.cache_clear()
         with restarted(home, project) as again, taken_in() as seen:
             assert standing(again, owner, project) == before
-    checkpoints._code.cache_clear()
+    opening._code.cache_clear()
     assert seen == list(range(1, 8))
 
 
@@ -268,11 +269,11 @@ def test_a_full_disk_costs_nobody_an_answer(
     for _ in range(4):
         answer_next(home, owner, project)
     with full_disk():
-        answering.get_ready(seat)
+        loop.get_ready(seat)
     assert "could not be written" in caplog.text
     assert not file_of(home, project).exists()
     assert not list(home.cache_dir.rglob("*.part"))
-    answering.get_ready(seat)
+    loop.get_ready(seat)
     assert not file_of(home, project).exists(), "it is tried once, until many more entries"
     work(home, owner, project)
     assert file_of(home, project).exists()
@@ -280,10 +281,10 @@ def test_a_full_disk_costs_nobody_an_answer(
 
 def test_every_kind_of_project_is_opened_again_as_it_stood(world: KindWorld, seat: Seat) -> None:
     for _ in range(5):
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         given = world.true(question)
-        answering.submit_answer(seat, question.token, given.kind, given.labels)
-        answering.get_ready(seat)
+        loop.submit_answer(seat, question.token, given.kind, given.labels)
+        loop.get_ready(seat)
 
     def stands(home: Home) -> tuple[int, list[str], str]:
         with Seat(home, seat.person_id, seat.project_id).learner() as opened:

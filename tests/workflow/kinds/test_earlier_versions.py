@@ -7,9 +7,9 @@ import pytest
 from db import projects as stored_projects
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import answer_next, small_project
-from workflow import projects
-from workflow.home import Home
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def forget(home: Home, project: int, *keys: str) -> None:
@@ -24,8 +24,8 @@ def forget(home: Home, project: int, *keys: str) -> None:
 def test_a_setting_that_came_later_can_be_changed(home: Home, owner: int) -> None:
     project = small_project(home, owner)
     forget(home, project, "model", "C", "train_every", "train_seconds", "control_share")
-    projects.change_learner(Seat(home, owner, project), model="clpl", train_every=9)
-    found = projects.learner_settings(Seat(home, owner, project))
+    managing.change_learner(Seat(home, owner, project), model="clpl", train_every=9)
+    found = managing.learner_settings(Seat(home, owner, project))
     assert (found["model"], found["train_every"], found["control_share"]) == ("clpl", 9, 0.0)
     answer_next(home, owner, project)
 
@@ -33,21 +33,21 @@ def test_a_setting_that_came_later_can_be_changed(home: Home, owner: int) -> Non
 def test_a_setting_of_label_vectors_that_came_later_can_be_changed(home: Home, owner: int) -> None:
     project = vector_project(home, owner)
     forget(home, project, "question", "max_iter", "refresh_every")
-    projects.change_learner(Seat(home, owner, project), question="instance", max_iter=2)
-    found = projects.learner_settings(Seat(home, owner, project))
+    managing.change_learner(Seat(home, owner, project), question="instance", max_iter=2)
+    found = managing.learner_settings(Seat(home, owner, project))
     assert (found["question"], found["max_iter"], found["refresh_every"]) == ("instance", 2, 10)
 
 
 def test_label_vectors_of_earlier_versions_keep_their_model(home: Home, owner: int) -> None:
     project = vector_project(home, owner)
     seat = Seat(home, owner, project)
-    assert projects.learner_settings(seat)["model"] == "automatic"
+    assert managing.learner_settings(seat)["model"] == "automatic"
     forget(home, project, "model")
-    assert projects.learner_settings(seat)["model"] == "bmlcs"
-    projects.change_learner(seat, refresh_every=5)
-    assert projects.learner_settings(seat)["model"] == "bmlcs"
-    projects.change_learner(seat, model="automatic")
-    assert projects.learner_settings(seat)["model"] == "automatic"
+    assert managing.learner_settings(seat)["model"] == "bmlcs"
+    managing.change_learner(seat, refresh_every=5)
+    assert managing.learner_settings(seat)["model"] == "bmlcs"
+    managing.change_learner(seat, model="automatic")
+    assert managing.learner_settings(seat)["model"] == "automatic"
 
 
 def test_what_no_version_knows_is_refused_with_what_there_is(home: Home, owner: int) -> None:
@@ -58,4 +58,4 @@ def test_what_no_version_knows_is_refused_with_what_there_is(home: Home, owner: 
         forget(home, project, "control_share")
         for unknown in ("modell", others):  # another kind's setting is none of this one
             with pytest.raises(ValueError, match=f"no setting '{unknown}'. It has .*control_share"):
-                projects.change_learner(Seat(home, owner, project), **{unknown: 1})
+                managing.change_learner(Seat(home, owner, project), **{unknown: 1})

@@ -15,10 +15,6 @@ from tests.conftest import ROOT
 from workflow.kinds import KINDS
 from workflow.kinds.kind import Kind
 
-MORE = {"one_label": {"first_updates", "graphs", "marking"}}
-"""Modules that one kind alone has: neighbours that are kept on disk, and what the kernel ridge does before its next
-version."""
-
 
 def modules(folder: Path) -> set[str]:
     return {path.stem for path in folder.glob("*.py")}
@@ -28,7 +24,8 @@ def names_of(protocol: type) -> set[str]:
     functions = {
         name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_")
     }
-    return functions | set(protocol.__annotations__)
+    capabilities = {name for name, one in vars(protocol).items() if isinstance(one, property)}
+    return functions | capabilities | set(protocol.__annotations__)
 
 
 def test_every_kind_is_a_folder_and_every_folder_a_kind() -> None:
@@ -42,17 +39,18 @@ def test_every_kind_is_a_folder_and_every_folder_a_kind() -> None:
 
 
 def test_the_folders_have_the_same_modules() -> None:
-    found = {name: modules(ROOT / "workflow" / "kinds" / name) - MORE.get(name, set()) for name in KINDS}
-    assert len(set(map(frozenset, found.values()))) == 1, found
-    assert {"answering", "build", "correcting", "queue", "turn"} <= next(iter(found.values()))
-    for name, more in MORE.items():
-        assert more <= modules(ROOT / "workflow" / "kinds" / name)
+    found = {name: modules(ROOT / "workflow" / "kinds" / name) for name in KINDS}
+    core = set.intersection(*found.values())
+    assert {"answering", "build", "exporting", "progress", "reviewing", "rows", "settings", "showing"} <= core
+    assert {"training", "turn"} <= core
+    capabilities = {"forms", "shortlists"}  # a kind without them has no such file
+    assert all(modules - core <= capabilities for modules in found.values()), found
     parts = [modules(ROOT / "pages" / "parts" / name) for name in PARTS]
     assert all(one == parts[0] for one in parts)
 
 
 def test_the_protocols_have_names() -> None:
-    assert {"NAME", "FORMATS", "answer", "make_turn", "count"} <= names_of(Kind)
+    assert {"NAME", "FORMATS", "open_row", "make_turn", "count"} <= names_of(Kind)
     assert {"EXPORT", "queue_page", "settings"} <= names_of(KindParts)
 
 
@@ -64,15 +62,14 @@ def test_a_kind_has_every_name_of_its_protocol(name: str, room: str, protocol: t
     assert wanted <= set(module.__all__)
     for one in wanted:
         found = getattr(module, one)
-        declared = inspect.getattr_static(protocol, one, None)
-        if declared is not None:
+        if inspect.isfunction(inspect.getattr_static(protocol, one, None)):
             assert callable(found), one
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_functions_take_what_the_protocol_says(name: str) -> None:
     for one, declared in inspect.getmembers(Kind, inspect.isfunction):
-        if one.startswith("_") or one == "make_trainer":  # a kind without workers takes anything and refuses
+        if one.startswith("_"):
             continue
         wanted = [parameter for parameter in inspect.signature(declared).parameters if parameter != "self"]
         found = inspect.signature(getattr(KINDS[name], one)).parameters

@@ -11,12 +11,12 @@ from db import entries
 from db.engine import DatabaseUnavailableError
 from tests.databases import on_postgres
 from tests.workflow.pressing import press
-from workflow import answering
-from workflow.common.answers import Given
-from workflow.home import Home, open_home
+from workflow.answering import loop
+from workflow.answering.asked import Given
 from workflow.kinds import opening
-from workflow.kinds.following import Follower
+from workflow.kinds.opening import Follower
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 LONG = 60.0
 """Seconds that news may take; they come in milliseconds."""
@@ -31,15 +31,15 @@ def other(home: Home) -> Iterator[Home]:
 
 
 def answer(seat: Seat) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     press(seat, question.token, question.choices[0])
 
 
 def give_up(seat: Seat) -> None:
-    answering.next_question(seat)
+    loop.next_question(seat)
     with seat.turn() as turn:
         question = turn.open_now()
-        turn.opened.kind.answer(turn, question, Given("unsure", (), None, False, None))
+        turn.answer(question, Given("unsure", (), None, False, None))
         raise RuntimeError("given up")
 
 
@@ -117,7 +117,7 @@ def test_it_ends_and_says_once_that_postgresql_is_away(
         raise DatabaseUnavailableError(f"PostgreSQL does not tell of news now, after {seconds} s.")
 
     monkeypatch.setattr(follower, "look", fail)
-    monkeypatch.setattr("workflow.kinds.following.AGAIN", 0.001)
+    monkeypatch.setattr("workflow.kinds.opening.AGAIN", 0.001)
     follower.start()
     if backend != "sqlite":
         for _ in range(3):

@@ -16,14 +16,15 @@ from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.sounds import tone
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project, somebody
-from workflow import answering, progress, projects, stopping
 from workflow.access import NotAllowed
-from workflow.common.files import address, path_of
-from workflow.common.rows import RowView
-from workflow.home import Home
+from workflow.answering import loop
+from workflow.files.stored import address, path_of
 from workflow.kinds import glances, kind_of
 from workflow.kinds.label_vectors.training import ThreadTraining
+from workflow.projects import managing, progress
+from workflow.rows.row import RowView
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def kept(home: Home) -> list[Path]:
@@ -76,7 +77,7 @@ def test_it_is_there_after_a_restart_without_a_learner(world: KindWorld, seat: S
 def test_a_goal_that_is_set_is_seen_at_once(seat: Seat, world: KindWorld) -> None:
     world.answer(seat)
     progress.at_a_glance(seat)
-    stopping.change_stop_rules(seat, StopRules(goal=0.85))
+    progress.change_stop_rules(seat, StopRules(goal=0.85))
     seat.settle()  # a glance does not wait for whoever is at the learner
     assert progress.at_a_glance(seat)[seat.project_id or 0].goal == 0.85
 
@@ -88,7 +89,7 @@ def test_other_settings_of_the_model_are_seen_at_once(home: Home, owner: int) ->
         answer_next(home, owner, number, choice=1)
     seen = []
     for neighbours in (4, 30, 1, 15):
-        projects.change_learner(seat, n_neighbors=neighbours)
+        managing.change_learner(seat, n_neighbors=neighbours)
         accuracy = progress.read_progress(seat).accuracy
         assert accuracy is not None
         seat.settle()
@@ -119,7 +120,7 @@ def test_the_pace_is_known_where_it_says_how_long_the_goal_takes(
     for _ in range(3):
         answer_next(home, owner, number)
     assert progress.at_a_glance(seat)[number].pace is None, "no goal"
-    stopping.change_stop_rules(seat, StopRules(goal=0.999))
+    progress.change_stop_rules(seat, StopRules(goal=0.999))
     kind = kind_of_project(seat)
     real = kind.glance
     monkeypatch.setattr(kind, "glance", lambda *parts: replace(real(*parts), more=30.0))
@@ -133,9 +134,9 @@ def test_the_pace_is_known_where_it_says_how_long_the_goal_takes(
 def test_nobody_waits_for_who_is_at_the_learner(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
     before = progress.at_a_glance(seat)
-    asked = answering.next_question(seat)
+    asked = loop.next_question(seat)
     assert asked is not None
-    answering.submit_answer(seat, asked.token, "is", asked.choices[:1])
+    loop.submit_answer(seat, asked.token, "is", asked.choices[:1])
     there, go = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -185,7 +186,7 @@ def test_each_sees_their_own_projects(home: Home, owner: int) -> None:
     first, second = small_project(home, owner), small_project(home, owner, "second")
     ada = annotator(home, owner, "Ada", "viewer")
     assert set(progress.at_a_glance(Seat(home, ada))) == {first, second}
-    projects.archive_project(Seat(home, owner, second))
+    managing.archive_project(Seat(home, owner, second))
     assert set(progress.at_a_glance(Seat(home, ada))) == {first}
     assert progress.at_a_glance(Seat(home, somebody(home, owner, "Eve"))) == {}
     with pytest.raises(NotAllowed):

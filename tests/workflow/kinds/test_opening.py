@@ -9,19 +9,18 @@ from db import entries
 from plcore import ActiveLearner, Entry
 from tests.databases import on_sqlite
 from tests.workflow.world import answer_next, count_entries, opened, somebody
-from workflow import answering
 from workflow.access import NotFound
-from workflow.common.answers import Given
-from workflow.home import Home, open_home
+from workflow.answering import loop, press
+from workflow.answering.asked import Given
 from workflow.kinds.opening import FEW, opening_takes
-from workflow.people import pressing
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 
 def test_nothing_is_kept_for_projects_that_somebody_only_names(home: Home, owner: int, project: int) -> None:
     ada = somebody(home, owner, "Ada")
     for number in (project, 1_000, 2**31 - 1):
-        for use in (lambda seat: pressing.press(seat, "1.1.1", "skip"), answering.get_ready):
+        for use in (lambda seat: press.press(seat, "1.1.1", "skip"), loop.get_ready):
             with pytest.raises(NotFound):
                 use(Seat(home, ada, number))
     assert not home.shelf.has(1_000)
@@ -34,7 +33,7 @@ def test_a_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
 ) -> None:
     other = open_home(home.settings)
     try:
-        answering.next_question(Seat(other, owner, project))
+        loop.next_question(Seat(other, owner, project))
         for _ in range(FEW + 2):
             answer_next(home, owner, project)
         writing: list[bool] = []
@@ -45,11 +44,11 @@ def test_a_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
             apply(learner, entry)
 
         monkeypatch.setattr(ActiveLearner, "apply", noted)
-        answering.next_question(Seat(other, owner, project))
+        loop.next_question(Seat(other, owner, project))
         assert writing == [False] * (FEW + 2)
         answer_next(home, owner, project)
         writing.clear()
-        answering.next_question(Seat(other, owner, project))
+        loop.next_question(Seat(other, owner, project))
         assert writing == [True], "a few are read in the turn itself"
     finally:
         other.close()
@@ -57,31 +56,29 @@ def test_a_learner_that_has_missed_much_reads_it_before_its_turn_to_write(
 
 def test_no_entry_is_written_where_a_power_cut_may_lose_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     with pytest.raises(RuntimeError, match="need not last"), seat.turn(lasting=False) as turn:
-        answering.answer_in(turn, question.token, Given("is", question.choices[:1], None, False, None))
+        loop.answer_in(turn, question.token, Given("is", question.choices[:1], None, False, None))
     assert count_entries(home) == 0
 
 
 def test_what_was_written_in_a_turn_that_failed_is_unknown_to_the_learner(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
 
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
     with monkeypatch.context() as late:
-        late.setattr("db.questions.delete", fail)  # after the entry, before the commit
+        late.setattr("db.questions.delete_question", fail)  # after the entry, before the commit
         for _ in range(2):
             with pytest.raises(ZeroDivisionError):
-                answering.submit_answer(
-                    Seat(home, owner, project), question.token, "is", question.choices[:1]
-                )
+                loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     with opened(home, owner, project) as learner:
         assert (learner.seq, count_entries(home)) == (0, 0)
-    saved = answering.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
+    saved = loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     assert (saved.seq, saved.repeated) == (1, False)
     with opened(home, owner, project) as learner:
         assert learner.seq == 1

@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy.exc import SQLAlchemyError
 
 from db.engine import DatabaseUnavailableError
-from workflow.models.attempts import WorkCancelled, attempt
-from workflow.training import Stopped
+from workflow.models.training import Stopped, WorkCancelled, attempt
 
 
 def tried(error: BaseException | None) -> list[str]:

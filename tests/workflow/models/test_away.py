@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflow.models.away import FIRST, LAST, Away
+from workflow.models.waiting import FIRST, LAST, Away
 
 
 def test_who_is_away_is_looked_for_more_and_more_seldom() -> None:

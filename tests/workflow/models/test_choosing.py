@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from db import comparisons, entries
+from db import entries, trained
 from plcore import LabelTable
 from tests.workflow.compared import Findings, findings
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
@@ -19,14 +19,15 @@ from tests.workflow.world import (
     small_frame,
     small_project,
 )
-from workflow import projects, undoing
 from workflow.access import NotAllowed
-from workflow.common.log_csv import read_log
-from workflow.home import Home
+from workflow.answering import undoing
+from workflow.log.columns import read_log
 from workflow.models import choosing, showing
 from workflow.models.choosing import CannotCompare
 from workflow.models.comparing import ComparingWorker
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 __all__ = ["findings"]
 
@@ -47,7 +48,7 @@ def test_the_way_back_and_to_automatic_again(seat: Seat, findings: Findings) -> 
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
     choosing.adopt(seat, "plknn")
     choosing.adopt(seat, "plknn")
-    now = projects.learner_settings(seat)
+    now = managing.learner_settings(seat)
     assert (now["model"], now["C"]) == ("plknn", None)
     with opened(seat.home, seat.person_id, seat.project_id or 0) as learner:
         assert not learner.settings.is_trained
@@ -55,7 +56,7 @@ def test_the_way_back_and_to_automatic_again(seat: Seat, findings: Findings) -> 
         assert learner.progress().accuracy is not None, "it answers at once"
     choosing.back_to_automatic(seat)
     choosing.back_to_automatic(seat)
-    now = projects.learner_settings(seat)
+    now = managing.learner_settings(seat)
     assert (now["model"], now["adopted"]) == ("automatic", "plknn"), "the one in force stays"
     found = [
         (one.before, one.model, one.automatic, one.by_comparison)
@@ -67,18 +68,18 @@ def test_the_way_back_and_to_automatic_again(seat: Seat, findings: Findings) -> 
         ("plknn", "plknn", True, False),
     ]
     choosing.adopt(seat, "clpl")
-    assert projects.learner_settings(seat)["C"] == 10.0, "as the comparison found it"
+    assert managing.learner_settings(seat)["C"] == 10.0, "as the comparison found it"
 
 
 def test_the_settings_page_changes_the_model_by_the_same_line_of_the_log(
     seat: Seat, findings: Findings
 ) -> None:
     ComparingWorker(seat.home, "one").look()
-    projects.change_learner(seat, model="plsvc", C=3.0)
-    projects.change_learner(seat, C=4.0)
-    projects.change_learner(seat, strategy="random")
-    projects.change_learner(seat, model="automatic")
-    now = projects.learner_settings(seat)
+    managing.change_learner(seat, model="plsvc", C=3.0)
+    managing.change_learner(seat, C=4.0)
+    managing.change_learner(seat, strategy="random")
+    managing.change_learner(seat, model="automatic")
+    now = managing.learner_settings(seat)
     assert (now["model"], now["adopted"], now["C"]) == ("automatic", "plsvc", 4.0)
     story = showing.model_story(seat)
     assert [(one.model, one.automatic) for one in story.adoptions] == [
@@ -110,7 +111,7 @@ def test_a_change_of_the_model_is_nobodys_answer(seat: Seat, findings: Findings)
         entries.NO_ROW,
         None,
     )
-    assert projects.get_project(seat).answered == 0
+    assert managing.get_project(seat).answered == 0
 
 
 def test_only_owners_choose(seat: Seat) -> None:
@@ -136,7 +137,7 @@ def test_one_comparison_at_a_time_and_none_to_cancel_is_no_fault(seat: Seat) -> 
     choosing.compare_now(seat)
     choosing.compare_now(seat)
     with seat.reading() as reading:
-        last = comparisons.latest(reading.session, reading.project.id)
+        last = trained.latest_comparison(reading.session, reading.project.id)
     assert last is not None
     assert last.id == 1
     choosing.cancel(seat)
@@ -151,7 +152,7 @@ def test_a_project_is_measured_here_and_nothing_is_stored(seat: Seat, findings: 
     assert found.rows == 40
     assert told == [(0, 2, "clpl"), (1, 2, "plknn")]
     with seat.reading() as reading:
-        assert comparisons.latest(reading.session, reading.project.id) is None
+        assert trained.latest_comparison(reading.session, reading.project.id) is None
     assert count_entries(seat.home) == 0
 
 

@@ -16,26 +16,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db import comparisons, projects, trained
-from db.comparisons import Comparison
+from db import projects, trained
 from db.engine import DatabaseUnavailableError
-from plcore.common.runners import Inline, RunnerError
+from db.trained import Comparison
+from plcore import LearnerSettings
+from plcore.blocks import Inline, RunnerError
 from plcore.loop import ModelComparison
 from plcore.loop.one_label import Trainer
 from tests.conftest import ROOT
 from tests.workflow.compared import Findings, findings
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.vector_world import vector_project
-from tests.workflow.world import answer_next, newest_version, opened, small_project
-from workflow import kinds, training
-from workflow import projects as project_acts
-from workflow.common import blocks
-from workflow.home import Home
+from tests.workflow.world import answer_next, newest_version, opened, small_project, small_table
+from workflow import kinds
 from workflow.kinds.adopting import Adoption, read_adoptions
-from workflow.models import choosing, comparing, leases, showing
-from workflow.models.away import Away
+from workflow.models import choosing, comparing, leases, showing, training
 from workflow.models.comparing import LEAST_NEW, ComparingWorker, Counts, is_due
+from workflow.models.waiting import Away
+from workflow.projects import managing as project_acts
 from workflow.seat import Seat
+from workflow.server import jobs
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +61,7 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def latest(home: Home, project: int) -> Comparison:
     with home.database.read() as session:
-        found = comparisons.latest(session, project)
+        found = trained.latest_comparison(session, project)
     assert found is not None
     return found
 
@@ -117,7 +118,7 @@ def test_the_best_model_is_adopted_by_a_line_of_the_log_and_answers_at_once(
     findings.parameters = {"clpl": {"C": 100.0}}
     assert worker.look()
     done = latest(home, project)
-    assert (done.state, done.asked_by, done.fault, done.answers) == (comparisons.DONE, None, None, 0)
+    assert (done.state, done.asked_by, done.fault, done.answers) == (trained.DONE, None, None, 0)
     assert findings.calls == [40], "the rows that train"
     assert settings_of(home, project) | {"model": "automatic", "adopted": "clpl", "C": 100.0} == settings_of(
         home, project
@@ -149,7 +150,7 @@ def test_nothing_is_compared_twice_for_the_same_answers(
     answer_next(home, owner, project)
     worker.look()
     second = latest(home, project)
-    assert (second.id > first.id, second.answers, second.state) == (True, LEAST_NEW, comparisons.DONE)
+    assert (second.id > first.id, second.answers, second.state) == (True, LEAST_NEW, trained.DONE)
     assert len(findings.calls) == 2
     assert len(adoptions(home, project)) == 1, "the best is in force already"
 
@@ -161,7 +162,7 @@ def test_a_model_that_is_ahead_by_chance_alone_is_not_adopted(
     findings.kappas = {"plsvc": 0.81, "clpl": 0.8, "plknn": 0.5}
     choosing.compare_now(Seat(home, owner, project))
     worker.look()
-    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).state == trained.DONE
     assert settings_of(home, project)["adopted"] == "clpl"
     findings.kappas = {"plsvc": 0.9, "clpl": 0.2, "plknn": 0.1}
     choosing.compare_now(Seat(home, owner, project))
@@ -195,7 +196,7 @@ def test_a_project_whose_model_was_chosen_is_compared_when_asked_and_stays(
     choosing.compare_now(Seat(home, owner, project))
     assert comparing.anything_to_do(home)
     worker.look()
-    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).state == trained.DONE
     assert latest(home, project).asked_by == owner
     assert settings_of(home, project)["model"] == "plknn"
     assert adoptions(home, project) == ()
@@ -220,7 +221,7 @@ def test_settings_that_somebody_changed_meanwhile_stay_theirs(
 
     findings.before = choose
     worker.look()
-    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).state == trained.DONE
     assert settings_of(home, project)["model"] == "plsvc"
     assert [one.by_comparison for one in adoptions(home, project)] == [False]
 
@@ -234,7 +235,7 @@ def test_a_best_model_that_cannot_be_trained_is_not_adopted(
     monkeypatch.setattr(Trainer, "train", fail)
     worker.look()
     done = latest(home, project)
-    assert done.state == comparisons.DONE
+    assert done.state == trained.DONE
     assert done.fault == "CLPL was best, but cannot be trained on all rows: the features are too large"
     assert adoptions(home, project) == ()
     assert settings_of(home, project)["adopted"] == "plknn"
@@ -330,7 +331,7 @@ def test_a_comparison_whose_lease_was_lost_changes_nothing(
     worker.look()
     assert len(findings.calls) == 2
     assert len(adoptions(home, project)) == 1
-    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).state == trained.DONE
 
 
 @pytest.mark.usefixtures("told_at_once")
@@ -346,14 +347,14 @@ def test_what_is_cancelled_ends_between_fits_and_is_not_due_again(
     findings.before = cancel
     worker.look()
     assert seen == [0]
-    assert latest(home, project).state == comparisons.CANCELLED
+    assert latest(home, project).state == trained.CANCELLED
     assert adoptions(home, project) == ()
     worker.look()
     assert seen == [0], "not before answers have grown"
     findings.before = lambda *_: None
     choosing.compare_now(Seat(home, owner, project))
     worker.look()
-    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).state == trained.DONE
     assert len(adoptions(home, project)) == 1
 
 
@@ -368,7 +369,7 @@ def test_inside_a_fit_it_can_be_cancelled_and_nothing_else_is_trained(
     findings.inside = lambda: choosing.cancel(Seat(home, owner, project)) if len(looks) == 3 else None
     ComparingWorker(home, "one").look()
     assert len(looks) == 3, "before all, and before each of two fits"
-    assert latest(home, project).state == comparisons.CANCELLED
+    assert latest(home, project).state == trained.CANCELLED
     assert adoptions(home, project) == ()
 
 
@@ -396,7 +397,7 @@ def test_a_database_that_is_away_fails_no_comparison(
         worker.look()
     assert latest(home, project).unfinished
     worker.compare_due()
-    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).state == trained.DONE
     assert len(adoptions(home, project)) == 1
 
 
@@ -436,8 +437,8 @@ def test_a_failure_says_why_and_the_others_go_on(
     findings.before = fail_once
     worker.look()
     failed = latest(home, project)
-    assert (failed.state, failed.fault) == (comparisons.FAILED, "too few rows")
-    assert latest(home, other).state == comparisons.DONE
+    assert (failed.state, failed.fault) == (trained.FAILED, "too few rows")
+    assert latest(home, other).state == trained.DONE
     assert showing.models_view(Seat(home, owner, project)).failed == "too few rows"
 
 
@@ -450,7 +451,7 @@ def test_a_worker_told_to_end_leaves_the_comparison_to_another(
     assert latest(home, project).unfinished
     findings.before = lambda *_: None
     assert ComparingWorker(home, "two").look()
-    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).state == trained.DONE
 
 
 KILLED = """
@@ -458,8 +459,8 @@ import os, signal, sys
 from datetime import timedelta
 from plcore.loop.one_label import Comparer
 from workflow.models import comparing, leases
-from workflow.home import open_home
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 leases.LEASE = timedelta(seconds=0.3)
 Comparer.compare = lambda self, progress, budget, blocks: os.kill(os.getpid(), signal.SIGKILL)
@@ -499,7 +500,7 @@ def test_a_killed_worker_frees_its_comparison_and_two_let_it_rest(
     choosing.cancel(Seat(home, owner, project))
     choosing.compare_now(Seat(home, owner, project))  # whoever asks anew means it
     ComparingWorker(home, "two").look()
-    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).state == trained.DONE
     assert leases.MOST_DEATHS == 2
     assert training.training_state(Seat(home, owner, project)).fault is None, "training is not touched by it"
 
@@ -542,7 +543,7 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
         tried.append(told)
         raise RunnerError("No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one.")
 
-    monkeypatch.setattr(blocks, "make_runner", nobody)
+    monkeypatch.setattr(jobs, "make_runner", nobody)
     worker, now = on_cluster(home), 1000.0
     worker._away = Away(lambda: now)
     worker.compare_due()
@@ -562,10 +563,10 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
     assert told_of(home, owner, project).endswith("tried again in 20 seconds.")
     assert findings.calls == []
     assert latest(home, project).unfinished
-    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
+    monkeypatch.setattr(jobs, "make_runner", lambda *_: Inline())
     now += 20
     worker.compare_due()
-    assert latest(home, project).state == comparisons.DONE
+    assert latest(home, project).state == trained.DONE
     assert latest(home, project).report is not None
     assert not Path(str(folder)).exists()
 
@@ -573,7 +574,7 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
 def test_fits_that_others_have_made_stay_until_the_comparison_is_over(
     home: Home, project: int, findings: Findings, told_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
+    monkeypatch.setattr(jobs, "make_runner", lambda *_: Inline())
     worker, folder = on_cluster(home), home.settings.home / "blocks" / "comparison-1"
 
     def stop(*_: object) -> None:
@@ -589,18 +590,18 @@ def test_fits_that_others_have_made_stay_until_the_comparison_is_over(
     def cancel(*_: object) -> None:
         assert (folder / "part-1.npy").exists()
         with home.database.write() as session:
-            comparisons.end(session, 1, comparisons.CANCELLED, datetime.now(UTC))
+            trained.end(session, 1, trained.CANCELLED, datetime.now(UTC))
 
     findings.before = cancel
     other.compare_due()
-    assert latest(home, project).state == comparisons.CANCELLED
+    assert latest(home, project).state == trained.CANCELLED
     assert not folder.exists()
 
 
 def test_the_fits_of_a_comparison_that_is_cancelled_while_it_waits_for_the_cluster_do_not_stay(
     home: Home, owner: int, project: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
+    monkeypatch.setattr(jobs, "make_runner", lambda *_: Inline())
     worker, folder = on_cluster(home), home.settings.home / "blocks" / "comparison-1"
 
     def gone(*_: object) -> None:
@@ -623,7 +624,7 @@ def test_the_models_of_a_project_are_compared_in_blocks_as_by_the_worker_itself(
 ) -> None:
     """What is found, without the seconds that it took."""
     here = comparing.make_comparer(home, project)[0].compare()
-    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
+    monkeypatch.setattr(jobs, "make_runner", lambda *_: Inline())
     on_cluster(home).compare_due()
     report = latest(home, project).report
     assert report is not None
@@ -633,3 +634,15 @@ def test_the_models_of_a_project_are_compared_in_blocks_as_by_the_worker_itself(
         return replace(one, figures=tuple(replace(figures, seconds=0.0) for figures in one.figures))
 
     assert timeless(found) == timeless(here)
+
+
+def test_a_table_too_small_to_compare_says_so_in_words(
+    home: Home, owner: int, worker: ComparingWorker, caplog: pytest.LogCaptureFixture
+) -> None:
+    seat = Seat(home, owner)
+    made = project_acts.create_project(
+        seat, "four", small_table(4), LearnerSettings(model="automatic", test_share=0.0)
+    )
+    assert worker.look()
+    assert "too few to compare models" in str(latest(home, made).fault)
+    assert not [one for one in caplog.records if one.exc_info]

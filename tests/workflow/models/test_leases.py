@@ -17,10 +17,10 @@ from db import trained
 from plcore.loop.one_label import Trainer
 from tests.conftest import ROOT
 from tests.workflow.world import answer_next, newest_version, small_project
-from workflow import projects, training
-from workflow.home import Home
-from workflow.models import leases
+from workflow.models import leases, training
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.slow
 
@@ -31,10 +31,10 @@ import os, signal
 from datetime import timedelta
 import threading
 from plcore.loop.one_label import Trainer
-from workflow import training
+from workflow.models import training
 from workflow.models import leases
-from workflow.home import open_home
-from workflow.settings import Settings
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
 
 leases.LEASE = timedelta(seconds={SHORT})
 leases.REST = timedelta(seconds=float(os.environ["REST"]))
@@ -98,13 +98,13 @@ def test_a_training_that_kills_its_workers_rests_and_the_others_go_on(
     assert train_due(home, worker) == []
     assert training.training_state(Seat(home, owner, project)) == state
 
-    projects.change_learner(Seat(home, owner, project), C=0.5)  # other settings may need less
+    managing.change_learner(Seat(home, owner, project), C=0.5)  # other settings may need less
     assert train_due(home, worker) == [project]
     assert training.training_state(Seat(home, owner, project)) == training.TrainingState(
         running=False, fault=None
     )
 
-    projects.change_learner(Seat(home, owner, project), C=None)
+    managing.change_learner(Seat(home, owner, project), C=None)
     assert train_due(home, worker) == [project], "with the old ones it is tried again when somebody says so"
 
 

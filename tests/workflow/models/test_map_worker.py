@@ -10,14 +10,13 @@ import pytest
 
 from db import trained
 from tests.workflow.text_world import text_project
-from workflow import projects
-from workflow.common import map_layouts
-from workflow.common.map_layouts import Wish
-from workflow.home import Home
-from workflow.instance_map import instance_map, is_waited_for
 from workflow.models import leases
 from workflow.models.map_worker import MapWorker, anything_to_do
+from workflow.projects import managing
+from workflow.rows import instance_map as map_layouts
+from workflow.rows.instance_map import Wish, instance_map, is_waited_for
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -97,7 +96,7 @@ def test_a_layout_that_kills_its_workers_rests_and_the_page_says_so(
 
 
 def test_a_wish_about_a_project_that_is_gone_is_dropped(seat: Seat, wished: Wish, worker: MapWorker) -> None:
-    projects.archive_project(seat)
+    managing.archive_project(seat)
     worker.lay_out(wished)
     assert map_layouts.wishes(seat.home) == []
     assert list((seat.home.cache_dir / "maps").iterdir()) == []

@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db import random_orders, trained
-from db.random_orders import DONE, FAILED, RUNNING, WAITING, RandomOrderEstimate
+from db import trained
+from db.trained import DONE, FAILED, RUNNING, WAITING, RandomOrderEstimate
 from plcore.loop.one_label import RandomOrderFound, RandomOrderRuns
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_project
-from workflow import progress
 from workflow.access import NotAllowed
-from workflow.home import Home
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.kinds.one_label.progress import ProgressView
 from workflow.models import leases, random_order
@@ -29,7 +27,9 @@ from workflow.models.random_order import (
     RandomOrderWorker,
     is_due,
 )
+from workflow.projects import progress
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def worker(home: Home) -> RandomOrderWorker:
 
 def latest(home: Home, project: int) -> RandomOrderEstimate:
     with home.database.read() as session:
-        found = random_orders.latest(session, project)
+        found = trained.latest_random_order(session, project)
     assert found is not None
     return found
 
@@ -69,7 +69,7 @@ def test_nothing_is_due_before_the_first_answers_nor_twice(
     assert not random_order.anything_to_do(home)
     worker.look()
     with home.database.read() as session:
-        assert random_orders.latest(session, project) is None
+        assert trained.latest_random_order(session, project) is None
     answer_truly(home, owner, project, 1)
     assert random_order.anything_to_do(home)
     worker.look()
@@ -124,7 +124,7 @@ def test_an_owner_has_it_estimated_when_they_like_and_nobody_else(
     assert (asked.state, asked.asked_by, asked.answers) == (WAITING, owner, 3)
     assert view(home, owner, project).proof.running
     with home.database.write() as session:
-        random_orders.begin(session, asked.id, seq=3, answers=3)
+        trained.begin_random_order(session, asked.id, seq=3, answers=3)
     assert view(home, owner, project).proof.running
     worker.look()
     assert latest(home, project).id == asked.id
@@ -138,7 +138,7 @@ def test_label_vectors_are_not_replayed(home: Home, owner: int, worker: RandomOr
         progress.estimate_random_order(Seat(home, owner, project))
     worker.look()
     with home.database.read() as session:
-        assert random_orders.latest(session, project) is None
+        assert trained.latest_random_order(session, project) is None
 
 
 def test_one_that_fails_says_why_and_the_others_are_made(
@@ -172,12 +172,12 @@ def test_one_worker_at_a_time_and_what_a_dead_one_left_is_made(
     answer_truly(home, owner, project, LEAST_ANSWERS)
     progress.estimate_random_order(Seat(home, owner, project))
     asked = latest(home, project)
-    with leases.hold(home, project, "another", str(asked.id), random_orders.TASK) as lease:
+    with leases.hold(home, project, "another", str(asked.id), trained.TASK) as lease:
         assert lease is not None
         worker.look()
         assert latest(home, project).state == WAITING
     with home.database.write() as session:  # as a worker leaves it that dies
-        random_orders.begin(session, asked.id, seq=1, answers=1)
+        trained.begin_random_order(session, asked.id, seq=1, answers=1)
     assert latest(home, project).state == RUNNING
     RandomOrderWorker(home, "next").look()
     done = latest(home, project)
@@ -194,10 +194,10 @@ def test_one_that_has_cost_two_workers_is_not_said_to_run(
     for number in range(2):  # as workers leave it that are killed
         with home.database.write() as session:
             taken = trained.take_lease(
-                session, project, f"dead {number}", str(asked.id), long_ago, long_ago, random_orders.TASK
+                session, project, f"dead {number}", str(asked.id), long_ago, long_ago, trained.TASK
             )
             assert taken is not None
-            random_orders.begin(session, asked.id, seq=1, answers=1)
+            trained.begin_random_order(session, asked.id, seq=1, answers=1)
         proof = view(home, owner, project).proof
         assert (proof.running, proof.missing) == (True, ""), "it waits for another worker"
     worker.look()
@@ -213,13 +213,13 @@ def test_how_far_it_is_is_noted_and_it_ends_where_another_has_ended_it(
     monkeypatch.setattr(random_order, "TOLD_EVERY", 0.0)
     answer_truly(home, owner, project, LEAST_ANSWERS)
     noted: list[tuple[int, int]] = []
-    real = random_orders.note
+    real = trained.note_random_order
 
     def note(session: object, estimate: int, done: int, total: int) -> bool:
         noted.append((done, total))
         return len(noted) != 5 and real(session, estimate, done, total)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(random_orders, "note", note)
+    monkeypatch.setattr(trained, "note_random_order", note)
     worker.look()
     assert len(noted) == 5
     assert (np.diff([done for done, _ in noted]) >= 0).all()

@@ -10,8 +10,8 @@ from plcore import LabelTable
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame
 from tests.workflow.world import ROLES, small_frame
-from workflow.models.replaying import CannotSimulate, replay_table
-from workflow.settings import Settings
+from workflow.models.choosing import CannotSimulate, replay_table
+from workflow.server.settings import Settings
 
 
 def settings(home: Path, cluster: str = "") -> Settings:
@@ -32,7 +32,7 @@ def test_runs_lie_in_the_data_folder(tmp_path: Path) -> None:
 def test_what_cannot_be_replayed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = LabelTable.from_frame(small_frame(), ROLES)
     vectors = LabelTable.from_cells(vector_frame(), VECTOR_ROLES)
-    monkeypatch.setattr("plcore.common.runners.dask_cluster.PATIENCE", 1)
+    monkeypatch.setattr("plcore.blocks.dask_cluster.PATIENCE", 1)
     for told, words in (
         ((settings(tmp_path), vectors, ["random"]), "Labelling runs of label vectors are not replayed"),
         ((settings(tmp_path), table, ["best"]), "There is no strategy 'best'"),

@@ -11,10 +11,10 @@ from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_project
 from workflow.access import NotAllowed
-from workflow.home import Home
 from workflow.models import choosing, showing
 from workflow.models.comparing import ComparingWorker
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 __all__ = ["findings"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.databases import Laying
-from workflow.home import Home, open_home
 from workflow.people import team
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 Opener = Callable[..., Home]
 

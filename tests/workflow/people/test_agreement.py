@@ -6,8 +6,8 @@ import pytest
 
 from plcore.crowd import LEAST_ROWS, cohen_kappa, gwet_ac1, krippendorff_alpha
 from tests.workflow.people.test_person_figures import ADA, BEN, CEM, crowd, said, vote
-from workflow.common.votes import Vote
-from workflow.people.agreement import LEAST, READINGS, Figure, agreement_of
+from workflow.log.reading import Vote
+from workflow.people.figures import LEAST, READINGS, Figure, agreement_of
 
 YES_NO = frozenset({"yes", "no"})
 

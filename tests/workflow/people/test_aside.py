@@ -11,16 +11,18 @@ from db import entries
 from tests.workflow import vector_world
 from tests.workflow.people.conftest import whats
 from tests.workflow.world import annotator, opened, small_project
-from workflow import answering, classes, progress, projects, reviewing, standing, undoing
 from workflow.access import NotFound
-from workflow.classes import ClassError
-from workflow.common.turn import StaleQuestion
-from workflow.home import Home
+from workflow.answering import loop, undoing
+from workflow.answering.turn import StaleQuestion
 from workflow.importing import more_rows
-from workflow.outgoing.verifying import verify_project
+from workflow.log.verifying import verify_project
 from workflow.people import team
 from workflow.people.aside import count_again, set_aside
+from workflow.projects import classes, managing, progress, standing
+from workflow.projects.classes import ClassError
+from workflow.rows import reviewing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 Make = Callable[[Home, int], int]
 
@@ -47,11 +49,11 @@ MAKERS = [small_project, doubled, vectors, vectors_by_row]
 
 def press(seat: Seat, which: int = 0) -> None:
     """Answer what is asked, whatever the kind of project."""
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     if hasattr(question, "choices"):
         labels = [question.choices[which % len(question.choices)]]
-        answering.submit_answer(seat, question.token, "is", labels)
+        loop.submit_answer(seat, question.token, "is", labels)
     else:
         vector_world.answer_truly(seat.home, seat.person_id, seat.project_id or 0, question)
 
@@ -81,7 +83,7 @@ def state(home: Home, owner: int, project: int) -> np.ndarray:
 
 def check_counts(here: Seat) -> None:
     """Home, which counts by table and log, says what the learner does."""
-    summary, now, view = projects.get_project(here), standing.standing(here), progress.read_progress(here)
+    summary, now, view = managing.get_project(here), standing.standing(here), progress.read_progress(here)
     assert (summary.answered, summary.left) == (now.answered, now.left) == (view.answered, view.left)
 
 
@@ -150,11 +152,11 @@ def test_an_open_question_is_closed(home: Home, owner: Seat) -> None:
     project = small_project(home, owner.person_id)
     ada, ben = (Seat(home, annotator(home, owner.person_id, name), project) for name in ("Ada", "Ben"))
     press(ben)
-    question = answering.next_question(ada)
+    question = loop.next_question(ada)
     assert question is not None
     set_aside(owner.at(project), ben.person_id)
     with pytest.raises(StaleQuestion):
-        answering.submit_answer(ada, question.token, "is", [question.choices[0]])
+        loop.submit_answer(ada, question.token, "is", [question.choices[0]])
 
 
 def test_who_has_said_nothing_cannot_be_set_aside(home: Home, owner: Seat) -> None:
@@ -163,7 +165,7 @@ def test_who_has_said_nothing_cannot_be_set_aside(home: Home, owner: Seat) -> No
     with pytest.raises(NotFound, match="answered nothing"):
         set_aside(owner.at(project), ada)
     count_again(owner.at(project), ada)
-    assert projects.get_project(owner.at(project)).answered == 0
+    assert managing.get_project(owner.at(project)).answered == 0
 
 
 def test_review_shows_no_line_about_no_row(home: Home, owner: Seat) -> None:

@@ -13,18 +13,20 @@ from hypothesis import strategies as st
 from tests.conftest import ROOT
 from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.world import small_project
-from workflow import exporting, projects, room, stopping
 from workflow.access import NotAllowed
-from workflow.common.opened import Reading
-from workflow.home import Home
+from workflow.answering import room
+from workflow.answering.room import RoomSettings
+from workflow.exporting import files as exporting
+from workflow.opened import Reading
 from workflow.people import attempts, audit, audited, browsers, passwords, team
 from workflow.people.audit import DETAIL_LENGTH, EventKind
 from workflow.people.audited import EventFilter, audit_csv, audit_lines
 from workflow.people.browsers import Visit
-from workflow.people.refusals import note_refused
-from workflow.people.secret import new_secret, secret_hash
-from workflow.room import RoomSettings
+from workflow.people.passwords import note_refused
+from workflow.people.tokens import new_secret, secret_hash
+from workflow.projects import managing, progress
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_every_kind_has_words() -> None:
@@ -69,17 +71,17 @@ def test_what_is_done_about_people_is_noted(home: Home, chief: Seat) -> None:
 
 def test_what_is_done_to_a_project_is_noted_at_it(home: Home, chief: Seat) -> None:
     seat = chief.at(small_project(home, chief.person_id))
-    projects.rename_project(seat, "owls", "")
-    projects.change_strategy(seat, "random")
+    managing.rename_project(seat, "owls", "")
+    managing.change_strategy(seat, "random")
     room.change_room(seat, RoomSettings("Look twice."))
-    stopping.change_stop_rules(seat, stopping.StopRules())
+    progress.change_stop_rules(seat, progress.StopRules())
     exporting.prepare(seat, exporting.ExportChoice(), "owls")
     exporting.take(seat, exporting.ExportChoice())
-    projects.archive_project(seat)
-    projects.archive_project(seat)
-    projects.bin_project(seat)
-    projects.restore_project(seat)
-    projects.restore_project(seat)
+    managing.archive_project(seat)
+    managing.archive_project(seat)
+    managing.bin_project(seat)
+    managing.restore_project(seat)
+    managing.restore_project(seat)
     found = audit_lines(chief, EventFilter(project_id=seat.project_id))
     assert [(one.what, one.details) for one in found] == [
         ("project restored", ""),
@@ -91,7 +93,7 @@ def test_what_is_done_to_a_project_is_noted_at_it(home: Home, chief: Seat) -> No
         ("settings changed", "settings: answering room"),
         ("settings changed", "settings: strategy"),
         ("project renamed", "before: small; after: owls"),
-        ("project made", f"rows: {projects.get_project(seat).n_rows}"),
+        ("project made", f"rows: {managing.get_project(seat).n_rows}"),
     ]
     assert {(one.who, one.project) for one in found} == {("owner", "owls")}
 

@@ -8,10 +8,10 @@ from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.people.test_team import wait
 from tests.workflow.world import unwritable
 from workflow.access import NotAllowed, Right
-from workflow.home import Home
 from workflow.people import browsers, team
 from workflow.people.browsers import Visit, browser_words
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def open_one(seat: Seat, visit: Visit = browsers.NOWHERE) -> tuple[int, str]:

@@ -8,9 +8,9 @@ import pytest
 
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, opened, small_project
-from workflow import answering
 from workflow.access import NotAllowed, NotFound
-from workflow.people import disputes, verdicts
+from workflow.answering import loop
+from workflow.people import disputes
 from workflow.seat import Seat
 
 
@@ -27,8 +27,8 @@ def member(seat: Seat, name: str, role: str = "annotator") -> Seat:
 
 def say(seat: Seat, row: int, kind: str, *labels: str, note: str | None = None) -> int:
     """What this person says of the row; the seq of it."""
-    asked = answering.ask_next(seat, row)
-    return answering.submit_answer(seat, asked.token, kind, labels, note=note).seq
+    asked = loop.ask_next(seat, row)
+    return loop.submit_answer(seat, asked.token, kind, labels, note=note).seq
 
 
 def open_rows(seat: Seat, size: int) -> list[int]:
@@ -87,10 +87,10 @@ def test_without_a_model_people_alone_count(chief: Seat) -> None:
 def test_an_opened_dispute_says_who_said_what(chief: Seat) -> None:
     seat, ada, ben = shared(chief)
     row = open_rows(seat, 2)[0]
-    first, second = answering.ask_next(ada, row).choices
+    first, second = loop.ask_next(ada, row).choices
     say(ada, row, "is", first, note="The stripes.")
     say(ben, row, "bad")
-    verdicts.discuss(seat, row, "  Who took this picture?  ")
+    disputes.discuss(seat, row, "  Who took this picture?  ")
     dispute = disputes.open_dispute(seat, row)
     assert dispute is not None
     assert [(one.person, one.labels, one.note) for one in dispute.opinions] == [
@@ -110,14 +110,14 @@ def test_the_model_says_nothing_of_blind_checks(chief: Seat) -> None:
         checks = {int(row) for row in learner.pool.control_left()}
     row = None
     for _ in range(60):
-        asked = answering.next_question(ada)
-        answering.submit_answer(ada, asked.token, "is", asked.choices[:1])
+        asked = loop.next_question(ada)
+        loop.submit_answer(ada, asked.token, "is", asked.choices[:1])
         if asked.view.row in checks:
             row = int(asked.view.row)
             break
     assert row is not None
-    question = answering.ask_next(ben, row, drawn=True)
-    answering.submit_answer(ben, question.token, "is", question.choices[-1:])
+    question = loop.ask_next(ben, row, drawn=True)
+    loop.submit_answer(ben, question.token, "is", question.choices[-1:])
     dispute = disputes.open_dispute(seat, row)
     assert dispute is not None
     assert (dispute.shares, dispute.why_not) == ({}, disputes.BLIND_CHECK)

@@ -6,10 +6,10 @@ import pytest
 
 from tests.workflow.people.conftest import Opener, add_person, whats
 from workflow.access import NotAllowed, NotFound
-from workflow.home import Home
 from workflow.people import browsers, elsewhere, team
 from workflow.people.elsewhere import NotKnown
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 ISSUER = "https://id.example.org"
 

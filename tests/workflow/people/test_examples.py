@@ -6,14 +6,17 @@ import pytest
 
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, small_project
-from workflow import answering, kinds, projects, reviewing, undoing
+from workflow import kinds
 from workflow.access import NotAllowed, NotFound
-from workflow.classes import change_classes, classes_view
-from workflow.home import Home
+from workflow.answering import loop, undoing
 from workflow.people import examples
 from workflow.people.examples import EXAMPLE, NOTE_LENGTH, QUALIFICATION
-from workflow.reviewing import AnswerError
+from workflow.projects import managing
+from workflow.projects.classes import change_classes, classes_view
+from workflow.rows import reviewing
+from workflow.rows.reviewing import AnswerError
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def answered(world: KindWorld, seat: Seat, n: int = 1) -> list[int]:
@@ -48,16 +51,14 @@ def test_a_marked_row_is_shown_to_all_with_its_class_and_note(
 
 def test_a_row_is_never_shown_to_whoever_is_asked_about_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
-    question = answering.next_question(seat)
-    saved = answering.submit_answer(seat, question.token, "is", [question.choices[0]])
+    question = loop.next_question(seat)
+    saved = loop.submit_answer(seat, question.token, "is", [question.choices[0]])
     if not examples.marking(seat, saved.row).labels:  # a blind check
-        saved = answering.submit_answer(
-            seat, (asked := answering.next_question(seat)).token, "is", asked.choices[:1]
-        )
+        saved = loop.submit_answer(seat, (asked := loop.next_question(seat)).token, "is", asked.choices[:1])
     examples.mark(seat, saved.row, saved.labels[0])
     assert [row for row, *_ in shown(seat)] == [saved.row]
     undoing.undo(seat)
-    assert answering.next_question(seat).view.row == saved.row
+    assert loop.next_question(seat).view.row == saved.row
     assert shown(seat) == [], "its answer was taken back, and it is asked again"
     undoing.redo(seat)
     assert [row for row, *_ in shown(seat)] == [saved.row]
@@ -66,23 +67,23 @@ def test_a_row_is_never_shown_to_whoever_is_asked_about_it(home: Home, owner: in
 def test_a_row_that_waits_for_more_people_is_no_example(home: Home, owner: int) -> None:
     project = small_project(home, owner, overlap=2, fold="majority", test_share=0.0)
     seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     row, label = question.view.row, question.choices[0]
-    answering.submit_answer(seat, question.token, "is", [label])
+    loop.submit_answer(seat, question.token, "is", [label])
     with pytest.raises(AnswerError, match="waits for the answers of more people"):
         examples.mark(seat, row, label)
-    asked = answering.next_question(ada)
+    asked = loop.next_question(ada)
     assert asked.view.row == row
-    answering.submit_answer(ada, asked.token, "is", [label])
+    loop.submit_answer(ada, asked.token, "is", [label])
     examples.mark(seat, row, label)
     assert shown(ada) == [(row, label, "")]
-    projects.change_learner(seat, overlap=3)
+    managing.change_learner(seat, overlap=3)
     assert shown(ada) == [], "a third is asked now"
     assert not examples.marking(seat, row).labels
 
 
 def test_what_is_not_decided_cannot_be_marked(world: KindWorld, seat: Seat) -> None:
-    row = answering.next_question(seat).view.row
+    row = loop.next_question(seat).view.row
     assert examples.marking(seat, row).labels == ()
     with pytest.raises(AnswerError, match="once answers have decided"):
         examples.mark(seat, row, "ant")
@@ -104,10 +105,10 @@ def test_test_rows_and_blind_checks_cannot_be_marked(home: Home, owner: int) -> 
     with pytest.raises(AnswerError, match="This is a test row"):
         examples.mark(seat, test_row, "ant")
     for _ in range(30):
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         if question is None:
             break
-        row = answering.submit_answer(seat, question.token, "is", question.choices[:1]).row
+        row = loop.submit_answer(seat, question.token, "is", question.choices[:1]).row
         if row in blind:
             with pytest.raises(AnswerError, match="This is a blind check"):
                 examples.mark(seat, row, question.choices[0])
@@ -119,21 +120,17 @@ def test_a_cell_that_is_a_blind_check_is_not_told(world: KindWorld, seat: Seat) 
     """Of label vectors a row may have blind cells beside others."""
     for row in answered(world, seat, 3):
         with seat.learner() as opened:
-            blind = opened.kind.blind_checks(opened.learner)
+            blind = opened.learner.pool.blind_rows
             assert blind.shape == (opened.learner.table.n_rows,)
-            told = opened.kind.answered_labels(opened.learner, row)
+            told = opened.learner.pool.answered_labels(row)
         assert examples.marking(seat, row).labels == told
 
 
 def test_an_example_follows_its_class_and_its_answer(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
-    saved = answering.submit_answer(
-        seat, (asked := answering.next_question(seat)).token, "is", asked.choices[:1]
-    )
+    saved = loop.submit_answer(seat, (asked := loop.next_question(seat)).token, "is", asked.choices[:1])
     while not examples.marking(seat, saved.row).labels:
-        saved = answering.submit_answer(
-            seat, (asked := answering.next_question(seat)).token, "is", asked.choices[:1]
-        )
+        saved = loop.submit_answer(seat, (asked := loop.next_question(seat)).token, "is", asked.choices[:1])
     row, label = saved.row, saved.labels[0]
     examples.mark(seat, row, label, "a note")
     change_classes(seat, classes_view(seat).version, "rename", [label, "renamed"])

@@ -8,12 +8,12 @@ from db import entries
 from tests.workflow import vector_world
 from tests.workflow.people.test_aside import doubled, press, state
 from tests.workflow.world import annotator, small_frame, small_project
-from workflow import answering, undoing
 from workflow.access import NotAllowed
-from workflow.home import Home
+from workflow.answering import loop, undoing
 from workflow.people import figures, team
 from workflow.people.aside import count_again, set_aside
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -27,12 +27,12 @@ def people_at(home: Home, owner: Seat, project: int, *names: str) -> list[Seat]:
 
 def answer(seat: Seat, *, right: bool) -> bool:
     """Answer what is asked, rightly or not; False where nothing is."""
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     if question is None:
         return False
     true = str(small_frame().truth[question.view.row])
     wrong = next(one for one in question.choices if one != true)
-    answering.submit_answer(seat, question.token, "is", [true if right else wrong])
+    loop.submit_answer(seat, question.token, "is", [true if right else wrong])
     return True
 
 

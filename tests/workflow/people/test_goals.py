@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from db import entries
-from db import goals as stored_goals
+from db import members as stored_goals
 from tests.workflow.four import four_class_project
 from tests.workflow.world import annotator, answer_next
-from workflow import answering, oracle, undoing
-from workflow.home import Home
-from workflow.people import goals, pausing
+from workflow.answering import loop, oracle, undoing
+from workflow.people import goals
 from workflow.people.goals import BREAK_AFTER, Day, Goal, GoalError
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -90,10 +90,10 @@ def test_answers_count_once_and_those_taken_back_do_not(home: Home, owner: int) 
     assert goals.day(here, None).answers == 2
     undoing.redo(here)
     assert goals.day(here, None).answers == 3
-    question = answering.next_question(here)
-    answering.submit_answer(here, question.token, "skip")
-    question = answering.next_question(here)
-    answering.submit_answer(here, question.token, "none", ["dog"])
+    question = loop.next_question(here)
+    loop.submit_answer(here, question.token, "skip")
+    question = loop.next_question(here)
+    loop.submit_answer(here, question.token, "none", ["dog"])
     assert goals.day(here, None).answers == 4, "a skip is no answer; 'none' and what it is are one"
     assert goals.day(ada, None).answers == 1
 
@@ -174,13 +174,13 @@ def test_a_break_is_offered_after_work_without_a_pause(here: Seat) -> None:
 
 def test_a_pause_begins_the_count_anew(here: Seat) -> None:
     now = datetime.now(UTC)
-    row = answering.next_question(here).view.row
+    row = loop.next_question(here).view.row
     answer_at(here, *(now - timedelta(minutes=one) for one in range(60, 0, -2)), row=row)
     assert goals.day(here, None).wants_break
-    question = answering.next_question(here)
-    pausing.pause(here, question.token)
+    question = loop.next_question(here)
+    loop.pause(here, question.token)
     assert goals.day(here, None).paused
-    pausing.go_on(here)
+    loop.go_on(here)
     today = goals.day(here, None)
     assert (today.paused, today.wants_break, today.working) == (False, False, 0)
     answer_next(here.home, here.person_id, here.project_id or 0)

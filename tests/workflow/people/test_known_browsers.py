@@ -8,16 +8,15 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from db import sign_ins
+from db import people as sign_ins
 from db.engine import DatabaseUnavailableError
-from db.sign_ins import SignedIn
+from db.people import SignedIn
 from tests.workflow.people.conftest import add_person
 from tests.workflow.people.test_browsers import open_one
-from workflow.home import Home, open_home
 from workflow.people import browsers, team
-from workflow.people.known_browsers import KnownBrowsers
-from workflow.people.secret import secret_hash
+from workflow.people.tokens import secret_hash
 from workflow.seat import Seat
+from workflow.server.home import Home, KnownBrowsers, open_home
 
 
 @pytest.fixture
@@ -32,13 +31,13 @@ def elsewhere(home: Home) -> Iterator[Home]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The secrets that the database was asked for."""
     found: list[str] = []
-    plain = sign_ins.find
+    plain = sign_ins.find_sign_in
 
     def find(session: object, of: str, now: datetime) -> SignedIn | None:
         found.append(of)
         return plain(session, of, now)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(sign_ins, "find", find)
+    monkeypatch.setattr(sign_ins, "find_sign_in", find)
     return found
 
 
@@ -113,7 +112,7 @@ def test_it_is_as_if_the_database_were_asked_whoever_changes_what(
             team.make_link_for(owner, person)
         for _of, _number, secret in opened:
             with home.database.read() as session:
-                truth = sign_ins.find(session, secret_hash(secret), datetime.now(UTC))
+                truth = sign_ins.find_sign_in(session, secret_hash(secret), datetime.now(UTC))
             told.append(truth is not None)
             assert [browsers.signed_in(one, secret) for one in (home, elsewhere, home)] == [truth] * 3
     assert {*told} == {True, False}

@@ -7,13 +7,15 @@ import pytest
 from db import people as stored_people
 from db import questions
 from tests.workflow.world import annotator, answer_next, small_project, somebody
-from workflow import answering, projects, reviewing
 from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
-from workflow.common.found import Search
-from workflow.home import Home
-from workflow.people import groups, members, team
+from workflow.answering import loop
+from workflow.people import members, team
 from workflow.people.members import MemberError
+from workflow.projects import managing
+from workflow.rows import reviewing
+from workflow.rows.finding import Search
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def test_a_new_project_is_its_owners_alone(seat: Seat) -> None:
     assert (only.person_id, only.role, only.everywhere, only.ended) == (seat.person_id, "owner", True, False)
     assert view.others == ((ada, "Ada"),)
     assert view.groups == ()
-    assert projects.list_projects(Seat(seat.home, ada)) == []
+    assert managing.list_projects(Seat(seat.home, ada)) == []
 
 
 def test_people_are_added_changed_and_removed(seat: Seat) -> None:
@@ -45,8 +47,8 @@ def test_people_are_added_changed_and_removed(seat: Seat) -> None:
     members.remove_member(seat, bob)
     members.remove_member(seat, bob)
     assert names(seat) == {"owner": "owner", "Ada": "reviewer"}
-    assert [one.role for one in projects.list_projects(Seat(home, ada))] == [Role.REVIEWER]
-    assert projects.list_projects(Seat(home, bob)) == []
+    assert [one.role for one in managing.list_projects(Seat(home, ada))] == [Role.REVIEWER]
+    assert managing.list_projects(Seat(home, bob)) == []
     team.disable_person(Seat(home, seat.person_id), ada)
     assert [one.ended for one in members.list_members(seat).members] == [False, True]
     assert members.list_members(seat).others == ((bob, "Bob"),)
@@ -81,25 +83,25 @@ def test_the_owner_of_a_project_shares_it_and_has_no_other(seat: Seat) -> None:
     with pytest.raises(NotFound):
         members.list_members(hers.at(other))
     for act in (
-        lambda: projects.create_project(Seat(home, ada), "mine", None),  # type: ignore[arg-type]
+        lambda: managing.create_project(Seat(home, ada), "mine", None),  # type: ignore[arg-type]
         lambda: members.share(Seat(home, ada), "Bob", [seat.project_id or 0], "owner"),
         lambda: team.make_link(Seat(home, ada), "Cleo"),
     ):
         with pytest.raises(NotAllowed, match="Only the owner may do this; Ada is an annotator"):
             act()
-    projects.archive_project(hers)
-    assert [one.name for one in projects.put_away(Seat(home, ada)).archived] == ["small"]
-    assert projects.put_away(Seat(home, bob)).archived == ()
-    projects.restore_project(hers)
+    managing.archive_project(hers)
+    assert [one.name for one in managing.put_away(Seat(home, ada)).archived] == ["small"]
+    assert managing.put_away(Seat(home, bob)).archived == ()
+    managing.restore_project(hers)
 
 
 def test_a_name_taken_in_a_project_that_is_not_theirs_tells_nothing(seat: Seat) -> None:
     small_project(seat.home, seat.person_id, "secret")
     ada = Seat(seat.home, somebody(seat.home, seat.person_id, "Ada"), seat.project_id)
     members.give_role(seat, [ada.person_id], "owner")
-    projects.rename_project(ada, "secret", "")
-    assert projects.get_project(ada).name == "secret"
-    projects.rename_project(seat, "secret", "Another description, the same name.")
+    managing.rename_project(ada, "secret", "")
+    assert managing.get_project(ada).name == "secret"
+    managing.rename_project(seat, "secret", "Another description, the same name.")
 
 
 def test_a_project_keeps_an_owner_who_can_sign_in(seat: Seat) -> None:
@@ -109,7 +111,7 @@ def test_a_project_keeps_an_owner_who_can_sign_in(seat: Seat) -> None:
     members.give_role(seat, [ada, bob], "owner")
     hers = Seat(home, ada, seat.project_id)
     with home.database.write() as session:
-        stored_people.disable(session, seat.person_id, projects.get_project(hers).created_at)
+        stored_people.disable(session, seat.person_id, managing.get_project(hers).created_at)
     members.give_role(hers, [bob], "viewer")
     for act in (
         lambda: members.give_role(hers, [ada], "viewer"),
@@ -128,16 +130,16 @@ def test_a_group_is_invited_at_once_and_nobody_loses_a_role(seat: Seat) -> None:
     home = seat.home
     ada, bob, cleo, dan = (somebody(home, seat.person_id, name) for name in ("Ada", "Bob", "Cleo", "Dan"))
     nowhere = Seat(home, seat.person_id)
-    experts = groups.make_group(nowhere, "Experts", [ada, bob, cleo])
+    experts = members.make_group(nowhere, "Experts", [ada, bob, cleo])
     members.give_role(seat, [ada], "reviewer")
     team.disable_person(nowhere, cleo)
     assert members.list_members(seat).groups == ((experts, "Experts", 1),)
     assert members.invite_group(seat, experts, "viewer") == 1
     assert names(seat) == {"owner": "owner", "Ada": "reviewer", "Bob": "viewer"}
     assert members.invite_group(seat, experts, "viewer") == 0
-    groups.change_group(nowhere, experts, "Experts", [dan])
+    members.change_group(nowhere, experts, "Experts", [dan])
     assert names(seat) == {"owner": "owner", "Ada": "reviewer", "Bob": "viewer"}, "a group gives no rights"
-    groups.remove_group(nowhere, experts)
+    members.remove_group(nowhere, experts)
     with pytest.raises(MemberError, match="no such group"):
         members.invite_group(seat, experts, "viewer")
 
@@ -149,9 +151,9 @@ def test_several_projects_are_shared_by_name_or_none(seat: Seat) -> None:
     ada = Seat(home, somebody(home, seat.person_id, "Ada Lovelace"))
     with pytest.raises(NotFound):
         members.share(nowhere, "Ada Lovelace", [second, 99], "viewer")
-    assert projects.list_projects(ada) == []
+    assert managing.list_projects(ada) == []
     members.share(nowhere, " ada  lovelace ", [second, seat.project_id or 0], "viewer")
-    assert {one.name for one in projects.list_projects(ada)} == {"small", "second"}
+    assert {one.name for one in managing.list_projects(ada)} == {"small", "second"}
     assert members.rights_of(ada) == RIGHTS[Role.VIEWER]
     with pytest.raises(MemberError, match="nobody of that name"):
         members.share(nowhere, "Bob", [second], "viewer")
@@ -166,32 +168,32 @@ def test_sharing_by_name_changes_nobody_s_role(seat: Seat, first: str, then: str
     with pytest.raises(MemberError, match=f"Ada is {first} in small already"):
         members.share(nowhere, "Ada", [second, seat.project_id or 0], then)
     assert names(seat)["Ada"] == first
-    assert len(projects.list_projects(Seat(home, ada))) == 1, "in all, or in none"
+    assert len(managing.list_projects(Seat(home, ada))) == 1, "in all, or in none"
     members.share(nowhere, "Ada", [second, seat.project_id or 0], first)
-    assert [one.role for one in projects.list_projects(Seat(home, ada))] == [first, first]
+    assert [one.role for one in managing.list_projects(Seat(home, ada))] == [first, first]
 
 
 def test_whose_membership_ended_stops_at_the_next_press(seat: Seat) -> None:
     home = seat.home
     ada = Seat(home, annotator(home, seat.person_id, "Ada"), seat.project_id)
-    asked = answering.next_question(ada)
+    asked = loop.next_question(ada)
     members.remove_member(seat, ada.person_id)
     with pytest.raises(NotFound, match="nobody has shared it with you"):
-        answering.submit_answer(ada, asked.token, "is", asked.choices[:1])
+        loop.submit_answer(ada, asked.token, "is", asked.choices[:1])
     with home.database.read() as session:
         assert questions.get(session, seat.project_id or 0, ada.person_id) is None, "its row is free"
-    assert answering.ask_next(seat, asked.view.row).view.row == asked.view.row
+    assert loop.ask_next(seat, asked.view.row).view.row == asked.view.row
     members.give_role(seat, [ada.person_id], "annotator")
-    assert answering.next_question(ada) is not None
+    assert loop.next_question(ada) is not None
 
 
 def test_who_becomes_a_viewer_stops_at_the_next_press(seat: Seat) -> None:
     ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
-    asked = answering.next_question(ada)
+    asked = loop.next_question(ada)
     members.give_role(seat, [ada.person_id], "viewer")
     with pytest.raises(NotAllowed, match=r"Only annotators, reviewers and the owner .* Ada is a viewer"):
-        answering.submit_answer(ada, asked.token, "is", asked.choices[:1])
-    assert projects.get_project(ada).answered == 0
+        loop.submit_answer(ada, asked.token, "is", asked.choices[:1])
+    assert managing.get_project(ada).answered == 0
 
 
 def test_a_reviewer_sees_and_corrects_the_answers_of_all(seat: Seat) -> None:
@@ -217,7 +219,7 @@ def test_projects_are_counted_that_are_listed(seat: Seat) -> None:
     assert (members.count_projects(mine), members.count_projects(ada)) == (1, 0)
     members.give_role(seat, [ada.person_id], "viewer")
     assert members.count_projects(ada) == 1
-    projects.archive_project(seat)
+    managing.archive_project(seat)
     assert (members.count_projects(mine), members.count_projects(ada)) == (0, 0)
     with pytest.raises(NotAllowed):
         members.count_projects(Seat(seat.home, 99))

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from tests.workflow.people.conftest import add_person
-from workflow.home import Home
 from workflow.people import elsewhere, passwords, team, tokens
 from workflow.people.browsers import Visit
-from workflow.people.overview import overview
+from workflow.people.team import overview
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_an_owner_sees_how_everybody_can_sign_in_and_where_they_are(home: Home, chief: Seat) -> None:

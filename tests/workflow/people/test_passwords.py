@@ -4,15 +4,15 @@ import pytest
 from argon2 import PasswordHasher, extract_parameters
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
-from db import accounts
+from db import people
 from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.world import unwritable
 from workflow.access import NotAllowed
-from workflow.home import Home
 from workflow.people import attempts, browsers, passwords, team
 from workflow.people.browsers import Visit
 from workflow.saving import NotSaved
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def bob(chief: Seat) -> Seat:
 
 def stored(seat: Seat) -> str | None:
     with seat.home.database.read() as session:
-        return accounts.find(session, seat.person_id).password_hash
+        return people.find_account(session, seat.person_id).password_hash
 
 
 def test_who_has_set_a_password_signs_in_by_it(home: Home, bob: Seat) -> None:
@@ -185,7 +185,7 @@ def test_one_password_however_a_keyboard_composes_it(home: Home, chief: Seat) ->
 def test_weaker_hashes_are_renewed_at_the_next_sign_in(home: Home, bob: Seat) -> None:
     weak = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(GOOD)
     with home.database.write() as session:
-        accounts.change(session, bob.person_id, password_hash=weak)
+        people.change(session, bob.person_id, password_hash=weak)
     passwords.sign_in_by_password(home, "Bob", GOOD)
     assert extract_parameters(stored(bob) or "").memory_cost == RFC_9106_LOW_MEMORY.memory_cost
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from db.answers import SaidEntry
 from plcore.evaluation import wilson_interval
-from workflow.common.figures import SIMULATED
-from workflow.common.votes import Vote
-from workflow.people.person_figures import CountedShare, figures_of, presses, warnings
-from workflow.people.said import Said
+from workflow.log.reading import Vote
+from workflow.people.figures import CountedShare, Said, figures_of, presses, warnings
+from workflow.projects.figures import SIMULATED
 
 ADA, BEN, CEM = 1, 2, 3
 NAMES = {ADA: "Ada", BEN: "Ben", CEM: "Cem"}

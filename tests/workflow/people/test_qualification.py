@@ -6,10 +6,11 @@ import pytest
 
 from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator
-from workflow import answering, kinds
+from workflow import kinds
 from workflow.access import NotAllowed, NotFound
-from workflow.common.room import RoomError, RoomSettings
-from workflow.people import examples, qualification, qualifying, team
+from workflow.answering import loop
+from workflow.answering.room_settings import RoomError, RoomSettings
+from workflow.people import examples, qualification, team
 from workflow.people.examples import QUALIFICATION
 from workflow.people.qualification import QualificationRule
 from workflow.seat import Seat
@@ -33,13 +34,13 @@ def test_a_kind_with_several_labels_says_that_it_has_none(
     assert qualification.overview(seat).possible == possible
     if possible:
         qualification.change_rule(seat, QualificationRule(1, 1))
-        with pytest.raises(answering.NotQualified):
-            answering.next_question(ada)
+        with pytest.raises(loop.NotQualified):
+            loop.next_question(ada)
     else:
         with pytest.raises(RoomError, match="so it has no qualification"):
             qualification.change_rule(seat, QualificationRule(1, 1))
-        assert qualifying.now(ada) is None
-        assert answering.next_question(ada) is not None
+        assert qualification.now(ada) is None
+        assert loop.next_question(ada) is not None
 
 
 def test_it_asks_no_more_rows_than_are_marked(world: KindWorld, seat: Seat, marked: int) -> None:
@@ -70,19 +71,19 @@ def test_the_owner_sees_who_stands_where_and_lets_people_in(
         return one.state, one.may_start
 
     assert state() == ("has not begun", False)
-    qualifying.begin(ada)
+    qualification.begin(ada)
     assert state() == ("answers row 1 of 1, attempt 1", False)
-    now = qualifying.now(ada)
+    now = qualification.now(ada)
     assert now is not None
     assert now.token is not None
     wrong = next(one for one in now.choices if one != examples.marking(seat, marked).label)
-    qualifying.judge(ada, now.token, wrong)
+    qualification.judge(ada, now.token, wrong)
     assert state() == ("not passed: 0 of 1 right, attempt 1", False)
     qualification.let_in(seat, ada.person_id)
     qualification.let_in(seat, ada.person_id)
     assert state() == ("let in by the owner", True)
-    assert qualifying.now(ada) is None
-    assert answering.next_question(ada) is not None
+    assert qualification.now(ada) is None
+    assert loop.next_question(ada) is not None
 
 
 def test_letting_in_is_the_owner_s(seat: Seat, ada: Seat) -> None:

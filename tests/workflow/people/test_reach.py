@@ -7,8 +7,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from workflow.people.reach import allows, is_this_machine, why_out_of_reach
-from workflow.settings import Settings
+from workflow.people.team import allows, is_this_machine, why_out_of_reach
+from workflow.server.settings import Settings
 
 
 def settings(**values: str) -> Settings:

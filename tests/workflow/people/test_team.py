@@ -10,9 +10,9 @@ import pytest
 
 from tests.databases import on_sqlite
 from workflow.access import NotAllowed, NotFound
-from workflow.home import Home
 from workflow.people import browsers, team
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def wait(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:

@@ -13,12 +13,12 @@ from tests.workflow.people.conftest import add_person, whats
 from tests.workflow.people.test_browsers import open_one
 from tests.workflow.world import unwritable
 from workflow.access import NotAllowed
-from workflow.home import Home
 from workflow.people import browsers, elsewhere, passwords, team, tokens
 from workflow.people.audited import EventFilter, audit_lines
 from workflow.people.tokens import MOST, PREFIX, PURPOSE_LENGTH, TokenError
 from workflow.saving import NotSaved
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 GOOD, BETTER = "four plain words here", "five other plain words here"
 

@@ -6,16 +6,18 @@ import json
 
 import pytest
 
-from db import review
+from db import answers
 from db.entries import LogEntry
 from plcore import AnswerError
 from tests.workflow.people.test_disputes import member, open_rows, say, shared
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import count_entries, opened
-from workflow import answering, exporting, reviewing, undoing
 from workflow.access import NotAllowed, NotFound
-from workflow.outgoing.verifying import verify_project
-from workflow.people import disputes, verdicts
+from workflow.answering import loop, undoing
+from workflow.exporting import files
+from workflow.log.verifying import verify_project
+from workflow.people import disputes
+from workflow.rows import reviewing
 from workflow.seat import Seat
 
 
@@ -37,7 +39,7 @@ def token_of(seat: Seat, row: int) -> str:
 
 def log_of(seat: Seat, row: int) -> list[LogEntry]:
     with seat.reading() as reading:
-        return review.of_row(reading.session, reading.project.id, row)
+        return answers.of_row(reading.session, reading.project.id, row)
 
 
 def candidates(seat: Seat, row: int) -> tuple[str, ...]:
@@ -50,7 +52,7 @@ def test_a_verdict_is_one_entry_and_ends_the_dispute(
     dispute: tuple[Seat, Seat, Seat, int], labels: tuple[str, ...]
 ) -> None:
     seat, _, _, row = dispute
-    saved = verdicts.settle(seat, row, token_of(seat, row), labels, "  Seen under the lens.  ")
+    saved = disputes.settle(seat, row, token_of(seat, row), labels, "  Seen under the lens.  ")
     *_, last = log_of(seat, row)
     assert (saved.kind, saved.labels, saved.repeated) == ("verdict", labels, False)
     assert (last.seq, last.kind, last.labels, last.note) == (
@@ -71,8 +73,8 @@ def test_a_verdict_is_one_entry_and_ends_the_dispute(
 def test_a_doubled_press_stores_one(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, _, _, row = dispute
     token = token_of(seat, row)
-    first = verdicts.settle(seat, row, token, ["ant"])
-    again = verdicts.settle(seat, row, token, ["bee"])
+    first = disputes.settle(seat, row, token, ["ant"])
+    again = disputes.settle(seat, row, token, ["bee"])
     assert (again.repeated, again.seq, again.labels) == (True, first.seq, ("ant",))
     assert count_entries(seat.home) == 3
 
@@ -81,11 +83,11 @@ def test_two_reviewers_do_not_overrule_each_other_unseen(dispute: tuple[Seat, Se
     seat, _, _, row = dispute
     eve = member(seat, "Eve", "reviewer")
     mine, theirs = token_of(seat, row), token_of(eve, row)
-    verdicts.settle(eve, row, theirs, ["bee"])
-    with pytest.raises(answering.StaleQuestion, match="not any more"):
-        verdicts.settle(seat, row, mine, ["ant"])
-    with pytest.raises(answering.StaleQuestion, match="open it again"):
-        verdicts.settle(seat, row, theirs, ["ant"])
+    disputes.settle(eve, row, theirs, ["bee"])
+    with pytest.raises(loop.StaleQuestion, match="not any more"):
+        disputes.settle(seat, row, mine, ["ant"])
+    with pytest.raises(loop.StaleQuestion, match="open it again"):
+        disputes.settle(seat, row, theirs, ["ant"])
     assert candidates(seat, row) == ("bee",)
 
 
@@ -94,12 +96,12 @@ def test_nobody_is_asked_about_a_settled_row_and_later_answers_change_nothing(ch
     cem, row = member(seat, "Cem"), open_rows(seat, 3)[0]
     say(ada, row, "is", "ant")
     say(ben, row, "is", "bee")
-    shown = answering.ask_next(cem, row)
-    verdicts.settle(seat, row, token_of(seat, row), ["cat"])
-    with pytest.raises(answering.StaleQuestion):
-        answering.submit_answer(cem, shown.token, "is", ["ant"])
+    shown = loop.ask_next(cem, row)
+    disputes.settle(seat, row, token_of(seat, row), ["cat"])
+    with pytest.raises(loop.StaleQuestion):
+        loop.submit_answer(cem, shown.token, "is", ["ant"])
     with pytest.raises(AnswerError, match="no longer open"):
-        answering.ask_next(cem, row)
+        loop.ask_next(cem, row)
     undoing.undo(ada)  # takes an answer back; that is no question of the verdict
     assert candidates(seat, row) == ("cat",)
     found = reviewing.open_row(ben, row)
@@ -112,7 +114,7 @@ def test_nobody_is_asked_about_a_settled_row_and_later_answers_change_nothing(ch
 def test_a_verdict_is_taken_back_and_given_again(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, _, _, row = dispute
     before = candidates(seat, row)
-    saved = verdicts.settle(seat, row, token_of(seat, row), ["cat"])
+    saved = disputes.settle(seat, row, token_of(seat, row), ["cat"])
     assert undoing.undo(seat, saved.seq) is not None
     assert candidates(seat, row) == before
     assert disputes.count_open(seat) == 1
@@ -126,38 +128,38 @@ def test_what_does_not_fit_is_refused_whole(dispute: tuple[Seat, Seat, Seat, int
     seat, ada, _, row = dispute
     token, other = token_of(seat, row), open_rows(seat, 3)[1]
     with pytest.raises(AnswerError, match="not a class"):
-        verdicts.settle(seat, row, token, ["dog"])
+        disputes.settle(seat, row, token, ["dog"])
     with pytest.raises(AnswerError, match="at most 2,000"):
-        verdicts.settle(seat, row, token, ["ant"], "x" * 2001)
-    with pytest.raises(answering.StaleQuestion, match="do not disagree"):
-        verdicts.settle(seat, other, f"{seat.person_id}.{other}.0", ["ant"])
+        disputes.settle(seat, row, token, ["ant"], "x" * 2001)
+    with pytest.raises(loop.StaleQuestion, match="do not disagree"):
+        disputes.settle(seat, other, f"{seat.person_id}.{other}.0", ["ant"])
     with pytest.raises(NotFound):
-        verdicts.settle(seat, 999, token, ["ant"])
+        disputes.settle(seat, 999, token, ["ant"])
     with pytest.raises(NotAllowed, match="Only reviewers"):
-        verdicts.settle(ada, row, token, ["ant"])
+        disputes.settle(ada, row, token, ["ant"])
     assert count_entries(seat.home) == 2
 
 
 def test_a_project_of_label_vectors_has_no_verdicts(chief: Seat) -> None:
     vectors = chief.at(vector_project(chief.home, chief.person_id))
     with pytest.raises(AnswerError, match="settle them by a correction on Review"):
-        verdicts.settle(vectors, 0, "1.0.0", ["any"])
+        disputes.settle(vectors, 0, "1.0.0", ["any"])
 
 
 def test_notes_are_read_in_the_order_they_were_written(dispute: tuple[Seat, Seat, Seat, int]) -> None:
     seat, ada, _, row = dispute
     eve = member(seat, "Eve", "reviewer")
-    verdicts.discuss(seat, row, "Who took it?")
-    verdicts.discuss(eve, row, "I did.")
+    disputes.discuss(seat, row, "Who took it?")
+    disputes.discuss(eve, row, "I did.")
     found = disputes.open_dispute(seat, row)
     assert found is not None
     assert [(one.person, one.text) for one in found.notes] == [("owner", "Who took it?"), ("Eve", "I did.")]
     with pytest.raises(AnswerError, match="empty"):
-        verdicts.discuss(seat, row, "  ")
+        disputes.discuss(seat, row, "  ")
     with pytest.raises(NotFound):
-        verdicts.discuss(seat, 999, "Where?")
+        disputes.discuss(seat, 999, "Where?")
     with pytest.raises(NotAllowed):
-        verdicts.discuss(ada, row, "Me")
+        disputes.discuss(ada, row, "Me")
     assert count_entries(seat.home) == 2, "a note is no entry"
 
 
@@ -197,8 +199,8 @@ def test_the_export_says_what_everybody_said_and_who_settled_it(
     dispute: tuple[Seat, Seat, Seat, int],
 ) -> None:
     seat, _, _, row = dispute
-    verdicts.settle(seat, row, token_of(seat, row), ["cat"])
-    view = exporting.export_view(seat, row + 1)
+    disputes.settle(seat, row, token_of(seat, row), ["cat"])
+    view = files.export_view(seat, row + 1)
     line = view.first.iloc[row]
     assert view.sources["verdict"] == 1
     assert (line["winnow_label"], line["winnow_source"], line["winnow_people"]) == ("cat", "verdict", "2")
@@ -210,4 +212,4 @@ def test_the_export_says_what_everybody_said_and_who_settled_it(
     ]
     others = view.first["winnow_answers"].drop(index=view.first.index[row])
     assert set(others) == {""}
-    assert view.counts[exporting.ANSWERED] == 1, "people decided it"
+    assert view.counts[files.ANSWERED] == 1, "people decided it"

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from db import entries, questions
-from plcore import AnswerError
-from plcore.loop import EntryKind
-from workflow.common.answers import Given
-from workflow.common.places import place_of, second_token
-from workflow.common.turn import StaleQuestion
-from workflow.kinds.label_vectors.showing import vector_stamp
-from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn
+from plcore import AnswerError, Entry, LabelTable
+from plcore.loop import VERDICTS, EntryKind, Place
+from plcore.loop.label_vectors import (
+    SAID,
+    SETTLED,
+    UNKNOWN,
+    VALUES,
+    FoldedVector,
+    LabelVectorLearner,
+    LabelVectorPool,
+    LabelVectorQuestion,
+)
+from workflow.answering.asked import Given
+from workflow.answering.history import place_of, second_token
+from workflow.answering.turn import StaleQuestion, Turn
+from workflow.kinds.label_vectors.showing import ShownVector, vector_stamp
+from workflow.rows.finding import taken_back
+
+if TYPE_CHECKING:
+    from db import entries
+    from workflow.opened import Opened
 
 
-def answer(turn: LabelVectorTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
+VectorTurn = Turn[LabelVectorLearner[LabelTable], LabelVectorQuestion, ShownVector]
+"""The turn of a person at a project of label vectors: `workflow.kinds.label_vectors.turn.LabelVectorTurn`."""
+
+WHOLE_ROW = "labels"
+"""Kind of an answer about a whole row: these labels are right, all others are not. The log has a `no` and a `yes`."""
+
+
+def answer(turn: VectorTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
     """Write the entries of an answer; the last of them.
 
     An answer to the whole row names the labels that are right: it is stored as a `no` and a `yes`, both or neither,
@@ -43,7 +68,7 @@ def answer(turn: LabelVectorTurn, question: questions.OpenQuestion, given: Given
 
 
 def _parts(
-    turn: LabelVectorTurn, question: questions.OpenQuestion, right: tuple[str, ...], shown: str | None
+    turn: VectorTurn, question: questions.OpenQuestion, right: tuple[str, ...], shown: str | None
 ) -> list[tuple[str, tuple[str, ...]]]:
     """What an answer to a whole row says, as (kind, labels): a `no`, a `yes`, or both, the `yes` last."""
     learner = turn.learner
@@ -62,3 +87,245 @@ def _parts(
         for kind, wanted in ((EntryKind.NO, 0), (EntryKind.YES, 1))
     }
     return [(kind, names) for kind, names in named.items() if names]
+
+
+# What a correction of a label vector stores: new entries alone.
+#
+# A label becomes right or not right by a `yes` or a `no`. It becomes not known again where the file left it empty:
+# what people said of it is withdrawn, and what these entries said of other labels is said once more. Where people
+# answer for themselves, everybody corrects what they said themselves; a reviewer, who sees what came of it all,
+# settles labels by verdicts, a `right` or a `wrong`.
+
+Pool = LabelVectorPool[LabelTable]
+
+CORRECTIONS = (WHOLE_ROW, EntryKind.BAD)
+"""Kinds of corrections: something about labels, or that the row is a bad item."""
+
+
+def correct(
+    turn: VectorTurn,
+    row: int,
+    token: str,
+    given: Given,
+    changes: Mapping[str, int],
+    log: Sequence[entries.LogEntry],
+) -> entries.LogEntry:
+    """Write the entries of a correction; the last of them.
+
+    changes : {label: 1 right, 0 not right, -1 not known any more}; all other labels keep their value. Where it is
+        empty, or the flag changes, the reviewer says again all that people said of the row. Both bring a bad item back.
+    given.shown : `VectorRowReview.shown` of the screen it was given on      log : every entry about the row
+
+    Raises
+    ------
+    StaleQuestion
+        The labels of the row have changed since the screen showed them.
+    AnswerError
+        The correction does not fit the row.
+    """
+    pool, flagged, kind = turn.learner.pool, given.flagged, given.kind
+    settles = pool.several is not None and turn.opened.whose is None
+    standing, now = seen_by(turn.opened, row)
+    if given.shown is not None and given.shown != row_stamp(now):
+        raise StaleQuestion("The labels of this row have changed since you opened it. Fix: open it again.")
+    if given.labels:
+        raise AnswerError(f"A correction of a label vector names what changes, not {list(given.labels)}.")
+    _check(turn.opened, row, kind, changes)
+    counting = still_counting(pool, row, standing)
+    was_flagged = any(one.flagged and one.seq in counting for one in log)
+    to_withdraw: list[Entry] = []
+    to_say: list[tuple[str, tuple[str, ...]]] = [(EntryKind.VERDICT if settles else EntryKind.BAD, ())]
+    if kind == WHOLE_ROW:
+        anew = not changes or flagged != was_flagged
+        to_withdraw, to_say = _plan(pool, row, changes, standing, now, settles=settles, anew=anew)
+    if not to_withdraw and not to_say:
+        if changes:
+            raise AnswerError("Every label named stands so already. Fix: name one that is wrong.")
+        raise AnswerError("Nobody has said yes or no about a label of this row. Fix: name a label.")
+    if flagged and not was_flagged and not to_say:
+        raise AnswerError(
+            "An answer that is taken back carries no flag. Fix: take the flag away, or say of a label whether it is "
+            "right."
+        )
+    facts: dict[str, Any] = {
+        "strategy": "review",
+        "model_version": turn.learner.model_version,
+        "note": given.note,
+        "flagged": flagged,
+    }
+    predicted, writer = _said_before(log), turn.writer(Place(row))
+    for number, one in enumerate(to_withdraw):
+        if turn.opened.whose is not None and one.annotator != turn.annotator:
+            raise AnswerError(
+                "Only reviewers and the owner take back what somebody else has said. Fix: say of a label whether it is "
+                "right."
+            )
+        # The correction's own token goes with its first answer: by that, undo finds the second.
+        own = token if not to_say and number == 0 else f"withdraw.{one.seq}"
+        stored = writer.write(EntryKind.WITHDRAW, token=own, target=one.seq, **facts)
+    for number, (what, labels) in enumerate(to_say):
+        said_of = {label: predicted[label] for label in labels if label in predicted}
+        stored = writer.write(
+            what,
+            labels,
+            token=second_token(token, number),
+            predicted=json.dumps(said_of) if said_of else None,
+            **facts,
+        )
+    return stored
+
+
+def model_said(one: entries.LogEntry) -> dict[str, str]:
+    """{label: "yes" or "no"} what the model had said, when people were asked, of the labels that the answer names.
+
+    It was asked about one label, or about those of a row that were not known; a correction keeps what was said of the
+    labels it names. Labels of which the model was not asked are left out.
+    """
+    if one.predicted is None or one.kind not in VALUES:
+        return {}
+    if one.label is not None:
+        return {one.label: one.predicted}
+    said = json.loads(one.predicted)
+    if isinstance(said, dict):
+        return said
+    asked = [label for label, cell in zip(one.labels, one.before, strict=True) if cell == ""]
+    return {label: "yes" if label in said else "no" for label in asked}
+
+
+def _said_before(log: Sequence[entries.LogEntry]) -> dict[str, str]:
+    """As `model_said`, by all entries about a row that were not taken back; the latest counts."""
+    withdrawn = taken_back(log)
+    return {label: said for one in log if one.seq not in withdrawn for label, said in model_said(one).items()}
+
+
+def seen_by(opened: Opened[Any], row: int) -> tuple[list[Entry], FoldedVector]:
+    """The entries about a row that this person knows of, and what these make of it: where people answer for themselves,
+    who does not review is not shown what came of the answers of others."""
+    pool, standing = opened.learner.pool, opened.learner.pool.fold.entries(row)
+    if pool.several is None or opened.whose is None:
+        return standing, pool.fold.fold(row)
+    own = [one for one in standing if one.annotator == str(opened.person_id)]
+    return own, pool.view(row, own, str(opened.person_id))
+
+
+def forgettable(opened: Opened[Any], row: int) -> tuple[str, ...]:
+    """The labels of the row that this person may make not known: people answered them, the file left them empty; and
+    for who does not review, nobody else has named them. Where people answer for themselves, nobody makes not known what
+    others said: reviewers settle it.
+    """
+    pool, whose = opened.learner.pool, opened.whose
+    if pool.several is not None and whose is None:
+        return ()
+    standing, now = seen_by(opened, row)
+    others = {
+        label
+        for one in standing
+        for label in one.labels
+        if one.kind in VALUES and whose is not None and one.annotator != str(whose)
+    }
+    free = (now.seqs > 0) & (pool.original[row] == UNKNOWN)
+    return tuple(
+        label for label, is_free in zip(pool.classes, free, strict=True) if is_free and label not in others
+    )
+
+
+def still_counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
+    """{seq: labels} of the answers about a row that still count, each with the labels whose value comes from it.
+
+    Of a bad item that is the answer which made it one. Else it is the latest answer to each label, and every `unsure`
+    about a label, or the whole row, that is not known. Where people answer for themselves, each person's answers, and
+    the verdicts, are looked at by themselves. log : entries about the row, none withdrawn, in order
+    """
+    if pool.several is None:
+        return _counting(pool, row, log)
+    found: dict[int, tuple[str, ...]] = {}
+    for annotator in dict.fromkeys(one.annotator for one in log):
+        for verdicts in (False, True):
+            own = [one for one in log if one.annotator == annotator and (one.kind in VERDICTS) == verdicts]
+            found |= _counting(pool, row, own)
+    return found
+
+
+def _counting(pool: Pool, row: int, log: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
+    found: dict[int, tuple[str, ...]] = {}
+    named: set[str] = set()
+    later: set[tuple[str, str | None]] = set()  # who has said something of what, after the entry looked at
+    unsure: list[Entry] = []
+    for one in reversed(log):
+        if one.kind in (EntryKind.BAD, EntryKind.VERDICT) and not named:
+            return {one.seq: ()}
+        about = (*one.labels, None) if one.kind in VALUES else one.labels or (None,)
+        if one.kind in VALUES:
+            if labels := tuple(label for label in one.labels if label not in named):
+                found[one.seq] = labels
+                named.update(labels)
+        elif one.kind == EntryKind.UNSURE and (one.annotator, about[0]) not in later:
+            unsure.append(one)
+        later.update((one.annotator, label) for label in about)
+    if unsure:
+        given = {
+            label for label, cell in zip(pool.classes, pool.original[row], strict=True) if cell != UNKNOWN
+        }
+        unknown = set(pool.classes) - given - named
+        found |= {one.seq: one.labels for one in unsure if unknown.intersection(one.labels or unknown)}
+    return found
+
+
+def row_stamp(now: FoldedVector) -> str:
+    """A stamp of the labels of a row as somebody sees them, and of whether it is a bad item."""
+    return vector_stamp((*now.cells.tolist(), int(now.out)))
+
+
+def _check(opened: Opened[Any], row: int, kind: str, changes: Mapping[str, int]) -> None:
+    pool = opened.learner.pool
+    if kind not in CORRECTIONS or (kind == EntryKind.BAD and changes):
+        raise AnswerError(f"A correction is 'labels', or 'bad' without labels. Got {kind!r}, {changes}.")
+    free = forgettable(opened, row)
+    for label, cell in changes.items():
+        pool.check_label(label)
+        if cell not in (1, 0, UNKNOWN):
+            raise AnswerError(f"{label!r} is 1, 0 or -1 (not known). Got {cell!r}.")
+        if cell == UNKNOWN and label not in free:
+            raise AnswerError(
+                f"{label!r} cannot be made not known: nobody has answered it, the file says it, or somebody else has "
+                "said it, which reviewers and the owner alone take back. Fix: say whether it is right."
+            )
+
+
+def _plan(
+    pool: Pool,
+    row: int,
+    changes: Mapping[str, int],
+    standing: Sequence[Entry],
+    now: FoldedVector,
+    *,
+    settles: bool,
+    anew: bool,
+) -> tuple[list[Entry], list[tuple[str, tuple[str, ...]]]]:
+    """The entries to withdraw, and what to say then as (kind, labels): a `no`, a `yes` or both, the `yes` last; a
+    `wrong` and a `right` of who settles the row.
+
+    standing, now : the entries that this person corrects, and what they make of the row
+    anew : say again, too, what people answered and this correction does not change
+    """
+    fold = pool.fold
+    wanted = dict(zip(pool.classes, now.cells.tolist(), strict=True)) | dict(changes)
+    forgotten = {label for label, cell in changes.items() if cell == UNKNOWN}
+    to_withdraw = [one for one in standing if one.kind in VALUES and forgotten.intersection(one.labels)]
+    rest = [one for one in standing if one not in to_withdraw]
+    left = fold.fold_of(row, rest) if pool.several is None or settles else fold.chain(row, rest)
+    named = [
+        (
+            kind,
+            tuple(
+                label
+                for label, column in fold.column.items()
+                if wanted[label] == value and (left.cells[column] != value or (anew and now.seqs[column]))
+            ),
+        )
+        for kind, value in sorted((SETTLED if settles else SAID).items(), key=lambda one: one[1])
+    ]
+    to_say: list[tuple[str, tuple[str, ...]]] = [(kind, labels) for kind, labels in named if labels]
+    if left.out and not to_say and not settles:
+        to_withdraw += [one for one in standing if one.kind == EntryKind.BAD]
+    return to_withdraw, to_say

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from plcore import LabelTable
-from plcore.common import AnyArray
-from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorSettings
-from workflow.common.machine import machine_memory
-from workflow.home import room_for_learner
+from plcore.arrays import AnyArray
+from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPool, LabelVectorSettings
+from workflow.server.home import room_for_learner
+from workflow.server.shelf import machine_memory
 
 if TYPE_CHECKING:
     from plcore.loop import ClassChange
-    from workflow.home import Home
+    from workflow.server.home import Home
 
 Learner = LabelVectorLearner[LabelTable]
 
@@ -43,15 +43,8 @@ def build_learner(
     return LabelVectorLearner(home.read_table(table_hash), settings, changes, checkpoint)
 
 
-def checkpoint_of(learner: Learner) -> dict[str, AnyArray]:
-    """What another learner goes on from; its model is fitted anew."""
-    return learner.checkpoint()
-
-
-def n_to_ask(learner: Learner) -> int:
-    """How many labels of rows a person could be asked about in a new project: those that are not known."""
-    return int(learner.pool.open.sum())
-
-
-def keep_beside(home: Home, table_hash: str, learner: Learner) -> None:
-    """Stores nothing: there is nothing that would make the next start faster."""
+def make_pool(
+    table: LabelTable, settings: LabelVectorSettings, changes: Sequence[ClassChange] = ()
+) -> LabelVectorPool[LabelTable]:
+    """The rows before the first entry. changes : of the rows; the labels of vectors do not change"""
+    return LabelVectorPool(table, settings, changes)

@@ -12,11 +12,32 @@ import numpy as np
 from plcore import LabelTable
 from plcore.loop.label_vectors import LabelVectorLearner
 from plcore.tables import VECTOR_FORMATS as FORMATS
-from plcore.tables import FileFormat, LabelVectorTable
-from workflow.common.snapshot import Snapshot
+from plcore.tables import FileFormat, LabelVectorTable, export_types
+from workflow.exporting.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from workflow.common.opened import Opened
+    from workflow.opened import Opened
+from typing import TYPE_CHECKING
+
+from workflow.exporting.described import Described, Measure
+from workflow.kinds.label_vectors.progress import read_progress
+
+if TYPE_CHECKING:
+    from plcore.loop import StopRules
+    from workflow.opened import Opened
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from plcore.loop import EntryKind
+from workflow.kinds.label_vectors.answering import WHOLE_ROW
+from workflow.kinds.label_vectors.turn import LabelVectorTurn
+from workflow.log.reading import curve_points, figure, number, told_row
+
+if TYPE_CHECKING:
+    from plcore.loop.label_vectors import LabelVectorLearner
+    from workflow.kinds.label_vectors.progress import VectorProgress
+    from workflow.kinds.label_vectors.showing import ShownVector
+    from workflow.opened import Opened
 
 __all__ = ["FORMATS", "GIVEN_BACK", "snapshot"]
 
@@ -37,5 +58,118 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
         certainty=lambda: surely.min(axis=1),
         labels_of=lambda entry: entry.labels,
         sources=found.counts,
-        finish=lambda _answers: LabelVectorTable(found, table.cells, table.roles.label_columns),
+        finish=lambda _answers: LabelVectorTable(
+            found,
+            table.cells,
+            table.roles.label_columns,
+            export_types(table.cells, table.roles, table.numbers),
+        ),
     )
+
+
+# What a dataset card says of label vectors.
+
+
+def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -> Described:
+    """Known labels before and after, and how good the model is on those that it has not learnt."""
+    pool = opened.learner.pool
+    view = read_progress(opened, rules)
+    shares = []
+    if view.held_out is not None:
+        rows = view.held_out.rows
+        shares = [
+            (f"Precision of the {t} likeliest labels on test rows", one, rows)
+            for t, one in view.held_out.precision
+        ]
+        shares += [
+            ("Micro F1 on test rows", view.held_out.micro_f1, rows),
+            ("Macro F1 on test rows", view.held_out.macro_f1, rows),
+        ]
+    for words, share in (
+        ("Agreement on blind checks: the model says of a label what the person said", view.control.accuracy),
+        ("F1 on blind checks", view.control.f1),
+    ):
+        if share is not None:
+            shares.append((words, share, view.control.cells))
+    return Described(
+        before=f"{100 * (pool.original >= 0).mean():.1f} % of the labels of rows known",
+        after=f"{100 * (pool.cells >= 0).mean():.1f} % known",
+        labels=view.labels,
+        set_aside=int(pool.bad.sum()),
+        test_rows=view.n_test,
+        blind_checks=view.n_control,
+        measures=tuple(Measure(words, one.value, one.low, one.high, n) for words, one, n in shares),
+        model=opened.learner.settings.model if view.predictor is None else view.predictor.title,
+    )
+
+
+# What programs are told of projects of label vectors: a question, the figures, what is predicted; as plain values.
+
+_SAID = {1: True, 0: False, -1: None}
+
+
+def tell_question(shown: ShownVector) -> dict[str, Any]:
+    """See `workflow.kinds.Kind`. The criterion and the score are left out: they would tell the blind checks."""
+    others = (EntryKind.YES, EntryKind.NO) if shown.label is None else (WHOLE_ROW,)
+    return {
+        "token": shown.token,
+        "shown": shown.shown,
+        **told_row(shown.view),
+        "label": shown.label,
+        "is_it": None,
+        "choices": [
+            {
+                "label": one.label,
+                "description": one.description,
+                "share": number(one.probability),
+                "known": _SAID[int(one.cell)],
+            }
+            for one in shown.lines
+        ],
+        "answers": [str(kind) for kind in LabelVectorTurn.ANSWERS if kind not in others],
+        "why": shown.why,
+    }
+
+
+def tell_figures(view: VectorProgress) -> dict[str, Any]:
+    """See `workflow.kinds.Kind`. Micro F1 of test rows where there are any, else F1 of the blind checks."""
+    curve = view.curve
+    by, band = ("test rows", curve.micro_f1) if view.n_test else ("blind checks", curve.control)
+    points = curve_points(curve.answers, band.value, band.low, band.high)
+    return {
+        "answered": view.answered,
+        "open": view.left,
+        "settled": number(view.settled),
+        "done": view.left == 0,
+        "seconds_per_answer": number(view.seconds_per_answer),
+        "measure": figure("F1", by, points),
+        "curve": points,
+        "labels": [{"label": one.label, "answered": one.answered, "given": one.given} for one in view.labels],
+    }
+
+
+def tell_predictions(
+    opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]
+) -> list[dict[str, Any]]:
+    """See `workflow.kinds.Kind`. Of each label whether it is known, or else predicted, to be right."""
+    found = opened.learner.export_cells(np.asarray(rows, dtype=np.intp))
+    said = np.where(found.cells >= 0, found.cells, found.predicted)
+    return [
+        {
+            "row": row,
+            "row_id": str(found.ids[place]),
+            "label": None,
+            "source": None,
+            "probability": None,
+            "shares": [
+                {
+                    "label": label,
+                    "share": number(found.probabilities[place, column]),
+                    "value": _SAID[int(said[place, column])],
+                    "source": str(found.sources[place, column]),
+                }
+                for column, label in enumerate(found.labels)
+            ],
+        }
+        for place, row in enumerate(rows)
+    ]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from plcore import LabelTable
-from plcore.loop import VERDICTS, StopRules
+from plcore.loop import LABELS, VERDICTS, StopRules, judge
 from plcore.loop.label_vectors import (
     AUTOMATIC,
     BMLCS,
@@ -23,11 +23,40 @@ from plcore.loop.label_vectors import (
     LabelVectorProgress,
     Share,
 )
-from workflow.common.figures import LabelCount, StopView, most_answered_first, pace, time_left
-from workflow.kinds.label_vectors.stopping import share_settled, stop_view
+from workflow.projects.figures import (
+    LabelCount,
+    StopView,
+    most_answered_first,
+    pace,
+    standing_points,
+    time_left,
+)
 
 if TYPE_CHECKING:
-    from workflow.common.opened import Doors, Opened
+    from workflow.opened import Doors, Opened
+from typing import TYPE_CHECKING
+
+from workflow.projects.figures import F1, Glance, thinned
+
+if TYPE_CHECKING:
+    from plcore.loop import StopRules
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy.typing as npt
+
+from db import answers
+from plcore.loop import EntryKind, asides_after
+from plcore.loop.label_vectors import ANSWERS, LabelVectorPool, LabelVectorSettings
+from workflow.kinds.label_vectors.settings import vectors_of
+from workflow.log.reading import follow, read_class_changes
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from workflow.server.home import Home
 
 __all__ = [
     "Band",
@@ -40,6 +69,45 @@ __all__ = [
     "read_progress",
     "watched",
 ]
+
+
+# When to stop asking about label vectors: what the owner's rules say of the curve.
+
+DEFAULT_RULES = StopRules(flat_within=None)
+"""The rules where nobody has set any: stop once nothing is open. Over how many answers a curve must be flat depends on
+the size of the table, so that rule is off until the owner sets it."""
+
+
+def stop_view(learner: Learner, rules: StopRules) -> StopView:
+    """What the rules say now, by the latest points of the curve, one for each version of the model. The budget counts
+    all labels answered, also those after the latest version.
+    """
+    pool = learner.pool
+    points = standing_points(learner.curve, rules.flat_over, _labels_answered)
+    holes = max(pool.n_holes, 1)
+    by_truth = bool(n_test := int(np.count_nonzero(learner.test_rows)))
+    if by_truth:
+        measured = n_test
+        shares = [None if p.held_out is None else p.held_out.micro_f1 for p in points]
+    else:
+        measured = points[-1].control.cells if points else 0
+        shares = [p.control.f1 for p in points]
+    verdicts = judge(
+        rules,
+        np.array([_labels_answered(p) for p in points] or [0]),
+        np.array([np.nan if share is None else share.value for share in shares] or [np.nan]),
+        np.array([*(1 - p.entropy / holes for p in points[:-1]), learner.share_settled]),
+        done=learner.done,
+        measured=measured,
+        given=pool.counts["yes"] + pool.counts["no"],
+        terms=LABELS if by_truth else replace(LABELS, measured_on="blind labels"),
+    )
+    return StopView(rules, verdicts, by_truth)
+
+
+def _labels_answered(point: LabelVectorPoint) -> int:
+    return point.yes + point.no
+
 
 Learner = LabelVectorLearner[LabelTable]
 
@@ -133,7 +201,7 @@ class VectorProgress:
 
     @property
     def time_left(self) -> timedelta | None:
-        """As `workflow.common.figures.time_left`."""
+        """As `workflow.projects.figures.time_left`."""
         return time_left(self.seconds_per_answer, self.answers_left)
 
 
@@ -152,7 +220,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> VectorProgress:
         answered_cells=now.answered_cells,
         unasked=now.unasked,
         known=now.share_known,
-        settled=share_settled(learner),
+        settled=learner.share_settled,
         entropy=now.entropy,
         held_out=now.held_out,
         control=now.control,
@@ -233,3 +301,64 @@ def _labels(learner: Learner) -> tuple[LabelCount, ...]:
         if count or label in answered
     ]
     return most_answered_first(counts)
+
+
+# How good a project of label vectors is at a glance.
+
+
+def glance(learner: Learner, rules: StopRules) -> Glance:
+    """The F1, all labels counted together, by the test rows, else by the blind checks."""
+    curve = learner.curve
+    if n_test := int(np.count_nonzero(learner.test_rows)):
+        measured = n_test
+        shares = [None if point.held_out is None else point.held_out.micro_f1 for point in curve]
+    else:
+        measured = curve[-1].control.cells if curve else 0
+        shares = [point.control.f1 for point in curve]
+    known = band(shares)
+    return Glance(
+        seq=learner.seq,
+        version=learner.model_version,
+        what=F1,
+        measured=measured,
+        **thinned(known.value, known.low, known.high)._asdict(),
+        goal=rules.goal,
+        reached=any(one.rule == "goal" for one in stop_view(learner, rules).reached),
+        more=None,
+    )
+
+
+# How much of a project is answered and open, by table and log: a page that lists projects builds no learner.
+
+Kept = LabelVectorPool[LabelTable]
+"""What the next count goes on from, where people answer for themselves: a pool that has taken in the log so far."""
+
+
+def count(
+    home: Home, session: Session, project: Project, settings: LabelVectorSettings, kept: Kept | None
+) -> tuple[int, int, Kept | None]:
+    """(answered, open, what to give as `kept` at the next count), rows or labels as the pool of a learner counts
+    them."""
+    if settings.several:
+        if kept is None or not follow(session, project.id, kept, kept.apply):
+            table = home.read_table(project.table_hash)
+            kept = LabelVectorPool(table, settings, read_class_changes(session, project.id))
+            follow(session, project.id, kept, kept.apply)
+        return kept.n_answered, kept.n_open, kept
+    holes, column = _holes(home.table_path(project.table_hash))
+    aside = [int(one) for one in asides_after(read_class_changes(session, project.id))]
+    answered, out = np.zeros_like(holes), np.zeros(len(holes), dtype=bool)
+    for row, kind, labels in answers.answers_of(session, project.id, ANSWERS, without=aside):
+        answered[row, [column[label] for label in labels]] = True
+        out[row] = kind == EntryKind.BAD  # an answer brings a row back
+    left = holes & ~answered & ~out[:, None]
+    if settings.by_row:
+        return int((answered.any(axis=1) | out).sum()), int(left.any(axis=1).sum()), None
+    return int(answered.sum()), int(left.sum()), None
+
+
+@functools.lru_cache(maxsize=32)
+def _holes(path: Path) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
+    """(n, L) the empty cells of a table of label vectors, and the column of each label. Tables never change."""
+    table = LabelTable.read(path)
+    return vectors_of(table) < 0, {name: number for number, name in enumerate(table.classes)}

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from db import entries
-from db import review as found_in
+from db import answers, entries
 from plcore import LabelTable
 from plcore.loop.label_vectors import LabelVectorLearner
-from workflow.common.found import (
+from workflow.answering.history import question_token
+from workflow.kinds.label_vectors.answering import forgettable, model_said, row_stamp, seen_by, still_counting
+from workflow.rows.finding import (
     PAGE,
     HistoryLine,
     ReviewList,
@@ -27,18 +28,18 @@ from workflow.common.found import (
     rows_holding,
     taken_back,
 )
-from workflow.common.places import question_token
-from workflow.common.rows import RowView, row_view
-from workflow.kinds.label_vectors.correcting import (
-    forgettable,
-    model_said,
-    row_stamp,
-    seen_by,
-    still_counting,
-)
+from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
-    from workflow.common.opened import Doors, Opened
+    from workflow.opened import Doors, Opened
+from typing import TYPE_CHECKING
+
+from plcore.loop import EntryKind
+from plcore.loop.label_vectors import SAID, SETTLED
+from workflow.log.reading import Vote
+
+if TYPE_CHECKING:
+    from db.answers import SaidEntry
 
 Learner = LabelVectorLearner[LabelTable]
 
@@ -87,14 +88,14 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
     with doors.reading() as reading:
         project_id = reading.project.id
         whose = search.person_id if reading.whose is None else reading.whose
-        wanted = found_in.Wanted(
+        wanted = answers.Wanted(
             kinds=checked_kinds(search),
             person_id=whose,
             labels=() if search.label is None else (search.label,),
             flagged=search.flagged,
             every=True,
         )
-        places = found_in.places(reading.session, project_id, wanted)
+        places = answers.places(reading.session, project_id, wanted)
     with doors.learner() as opened:
         table, pool = opened.learner.table, opened.learner.pool
         # Nobody else can be asked or answer meanwhile, so the entries of these rows are taken and no more is done.
@@ -113,8 +114,8 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
     with doors.reading() as reading:
         session = reading.session
         if search.disagrees:
-            answers = found_in.page(session, project_id, wanted, 0, len(places))
-            said = {(one.seq, one.row): (one.kind, model_said(one)) for one in answers}
+            said_of = answers.page(session, project_id, wanted, 0, len(places))
+            said = {(one.seq, one.row): (one.kind, model_said(one)) for one in said_of}
             found = {
                 place: labels
                 for place, labels in found.items()
@@ -122,9 +123,9 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
             }
         page = inside(page, len(found))
         labels_of = {seq: labels for (seq, _), labels in list(found.items())[page * PAGE : (page + 1) * PAGE]}
-        answers = found_in.with_seqs(session, project_id, list(labels_of))
+        lines = answers.with_seqs(session, project_id, list(labels_of))
         names = names_of(session)
-    rows = tuple(answer_line(table, names, one, labels_of[one.seq], _said(one)) for one in answers)
+    rows = tuple(answer_line(table, names, one, labels_of[one.seq], _said(one)) for one in lines)
     return ReviewList(rows, len(found), page)
 
 
@@ -197,3 +198,49 @@ def _stood(labels: Sequence[str], cells: Sequence[str]) -> tuple[str, ...]:
     if len(set(words)) == 1:
         return (words[0],)
     return tuple(f"{label}: {word}" for label, word in zip(labels, words, strict=True))
+
+
+# What each person says of each label of each row, for figures of people.
+
+CHOICES = frozenset(map(str, SAID))
+WORDS = {1: str(EntryKind.YES), 0: str(EntryKind.NO)}
+
+
+def votes_of(learner: LabelVectorLearner[LabelTable], log: Sequence[SaidEntry]) -> list[Vote]:
+    """The votes, "yes" or "no", of these entries, none of them withdrawn, in order."""
+    pool = learner.pool
+    column = {name: number for number, name in enumerate(pool.classes)}
+    last: dict[tuple[int, str, int], tuple[SaidEntry, str | None]] = {}
+    verdicts: dict[tuple[int, str], frozenset[str]] = {}
+    for one in log:
+        if one.kind in SETTLED:
+            verdicts |= {(one.row, label): frozenset([WORDS[SETTLED[one.kind]]]) for label in one.labels}
+        elif one.kind in SAID:
+            said = _predicted(one)
+            for label in one.labels:
+                last.pop((one.row, label, one.person_id), None)
+                last[one.row, label, one.person_id] = one, said.get(label)
+    return [
+        Vote(
+            row=row,
+            label=label,
+            person_id=person_id,
+            names=frozenset([str(one.kind)]),
+            choices=CHOICES,
+            predicted=predicted,
+            check=bool(pool.control_cells[row, column[label]]),
+            known=verdicts.get((row, label)),
+        )
+        for (row, label, person_id), (one, predicted) in last.items()
+    ]
+
+
+def _predicted(one: SaidEntry) -> dict[str, str]:
+    """{label: "yes" or "no"} as the model had said before the answer; of old entries of whole rows only what was right
+    is stored."""
+    if one.predicted is None:
+        return {}
+    if one.label:
+        return {one.label: one.predicted}
+    said = json.loads(one.predicted)
+    return said if isinstance(said, dict) else dict.fromkeys(said, "yes")

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from plcore import LabelTable
-    from plcore.tables import Doubt
+from plcore.loop.label_vectors import CRITERION_ENTRIES, PREDICTOR_ENTRIES, QUESTION_ENTRIES
+from workflow.kinds.kind import KindWords
 
 __all__ = [
     "DRAWN",
@@ -22,7 +23,6 @@ __all__ = [
     "LabelVectorSettings",
     "default_settings",
     "fits",
-    "is_stored",
     "read_settings",
     "settle_change",
     "vectors_of",
@@ -30,8 +30,8 @@ __all__ = [
 
 NAME = "label_vectors"
 
-STORED_AS = "multilabel"
-"""What the settings of such projects call their kind, and always did."""
+STORED_AS: tuple[str | None, ...] = ("multilabel",)
+"""Name of the kind in stored settings: it never changes."""
 
 FEWEST_HELD_OUT = 30
 """Held-out rows below which precision and F1 would say little, so that blind checks are drawn as well."""
@@ -52,11 +52,6 @@ def vectors_of(table: LabelTable) -> npt.NDArray[np.int8]:
     return table.label_vectors
 
 
-def is_stored(settings: Mapping[str, Any]) -> bool:
-    """Whether these are stored settings of this kind."""
-    return settings.get("kind") == STORED_AS
-
-
 def read_settings(stored: Mapping[str, Any]) -> LabelVectorSettings:
     """The settings as they are stored. Raises ValueError."""
     return LabelVectorSettings.from_json(stored)
@@ -66,11 +61,6 @@ def default_settings(table: LabelTable, control_share: float) -> LabelVectorSett
     """The settings where nobody has chosen any: controls where fewer than FEWEST_HELD_OUT rows can be held out."""
     held_out = LabelVectorSettings.test_share * int((vectors_of(table) >= 0).all(axis=1).sum())
     return LabelVectorSettings(control_share=0.0 if held_out >= FEWEST_HELD_OUT else control_share)
-
-
-def doubts(table: LabelTable, settings: LabelVectorSettings) -> list[Doubt]:  # noqa: ARG001
-    """None: what such a table leaves to ask, it tells itself."""
-    return []
 
 
 def settle_change(before: LabelVectorSettings, after: LabelVectorSettings) -> LabelVectorSettings:
@@ -83,3 +73,34 @@ def settle_change(before: LabelVectorSettings, after: LabelVectorSettings) -> La
             "as rows, or as labels, when the project was made. Fix: import the table as a new project."
         )
     return after
+
+
+# How pages speak of projects of label vectors: what is asked, and why.
+
+WORDS = KindWords(
+    title="label vectors: yes, no or not asked for every label",
+    classes="labels",
+    finished="Every label is known, or its row is set aside.",
+)
+TAKES_GROUPS = False
+CAN_QUALIFY = False
+
+CLASSES = DISPUTES = None
+"""Labels stay as the file has them, and several of a row may be right."""
+BATCHING = FORMS = SHORTLISTS = SCORES = HIDDEN_TRUTH = CACHE = WORKER = COMPARING = REPLAYS = None
+"""Every question is about a row, or a label, of its own, put in one form; its model is chosen with each fit, in a
+thread of the server; tables of label vectors have no scores, and hide no truth."""
+
+QUESTIONS = {entry.name: entry.words for entry in QUESTION_ENTRIES.values()}
+"""What can be asked, the default first."""
+
+MODELS = {entry.name: entry.words for entry in PREDICTOR_ENTRIES.values()}
+"""What can predict, the default first."""
+
+CRITERIA = {entry.name: entry.words for entry in CRITERION_ENTRIES.values()}
+"""By what the questions are chosen."""
+
+
+def reason(criterion: str) -> str:
+    """Why a label, or row, is asked."""
+    return CRITERION_ENTRIES[criterion].why

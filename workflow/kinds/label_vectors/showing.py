@@ -6,15 +6,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from plcore.loop.label_vectors import RANDOM
-from workflow.common.rows import RowView, row_view
-from workflow.common.screen import screen_order, stamp
-from workflow.kinds.label_vectors.words import reason
+from workflow.answering.asked import screen_order, stamp
+from workflow.kinds.label_vectors.settings import reason
+from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
     from plcore import LabelTable
     from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorQuestion
-    from workflow.common.opened import Opened
-    from workflow.common.room import RoomSettings
+    from workflow.answering.room_settings import RoomSettings
+    from workflow.opened import Opened
+
+from plcore import LabelTable
+from plcore.loop.label_vectors import LabelVectorLearner
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class ShownVector:
     label : the one asked about, None where all of them are      lines : all labels in the order of the screen
     strategy : as the log will have it. It is not for the screen: it would tell which questions are blind checks
     why : a sentence by the project's criterion
-    shown : stamp of the cells, for `workflow.answering.submit_answer`
+    shown : stamp of the cells, for `workflow.answering.loop.submit_answer`
     coming : the row that is likely to be asked next, where rows have files
     """
 
@@ -57,7 +60,7 @@ class ShownVector:
 
 
 def get_ready(opened: Opened[LabelVectorLearner[LabelTable]]) -> None:
-    """See `workflow.answering.get_ready`."""
+    """See `workflow.answering.loop.get_ready`."""
     opened.learner.get_ready()
 
 
@@ -94,5 +97,5 @@ def word_question(
 
 
 def vector_stamp(cells: tuple[int, ...]) -> str:
-    """A stamp (`workflow.common.screen.stamp`) of the cells of a row."""
+    """A stamp (`workflow.answering.asked.stamp`) of the cells of a row."""
     return stamp([str(value) for value in cells])

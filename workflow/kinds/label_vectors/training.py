@@ -9,22 +9,21 @@ import logging
 import threading
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from db import trained
 from db.engine import DatabaseUnavailableError
 from plcore import LabelTable
-from plcore.common import one_thread
+from plcore.arrays import one_thread
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPoint
 
 if TYPE_CHECKING:
-    from plcore.loop.label_vectors import LabelVectorSettings, Refreshed, RefreshJob
-    from workflow.common.fair_lock import FairLock
-    from workflow.common.snapshot import Past
-    from workflow.home import Home
-
+    from plcore.loop.label_vectors import Refreshed, RefreshJob
+    from workflow.exporting.snapshot import Past
+    from workflow.server.home import Home
+    from workflow.server.jobs import FairLock
 Learner = LabelVectorLearner[LabelTable]
 
 logger = logging.getLogger("winnow")
@@ -115,22 +114,6 @@ class ThreadTraining:
                 seconds=seconds,
                 made_at=datetime.now(UTC),
             )
-
-
-def worker_settings(settings: LabelVectorSettings) -> None:
-    """No worker trains such a model: it takes in each answer at once, and is fitted in a thread of the server."""
-
-
-def version_key(settings: LabelVectorSettings, classes_seq: int) -> str:  # noqa: ARG001 - the labels do not change
-    """What a version depends on besides table and answers."""
-    return settings.model_key
-
-
-def make_trainer(*_: object) -> NoReturn:
-    """Never called: `worker_settings` says that no worker is needed."""
-    raise NotImplementedError(
-        "Models of label vectors are fitted in a thread of the server, not by a worker."
-    )
 
 
 def give_model(home: Home, learner: Learner, past: Past) -> None:

@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING
 from plcore import AnswerError, Entry, LabelTable
 from plcore.loop import VERDICTS, EntryKind, Place
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorQuestion
-from workflow.common.places import question_token
-from workflow.common.turn import Turn
-from workflow.common.writer import EntryWriter
+from workflow.answering.history import question_token
+from workflow.answering.turn import EntryWriter, Turn
+from workflow.kinds.label_vectors.answering import WHOLE_ROW, answer, correct
 from workflow.kinds.label_vectors.showing import ShownVector, word_question
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping, Sequence
 
-    from db import entries
-    from workflow.common.asked import AskedAs
-    from workflow.common.history import Parts
-    from workflow.common.opened import Opened
+    from db import entries, questions
+    from workflow.answering.asked import AskedAs, Given
+    from workflow.answering.history import Parts
+    from workflow.opened import Opened
 
 Learner = LabelVectorLearner[LabelTable]
-
-WHOLE_ROW = "labels"
-"""Kind of an answer about a whole row: these labels are right, all others are not. The log has a `no` and a `yes`."""
 
 
 class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
@@ -51,6 +48,30 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
         what, row = ("row", "it") if place.label is None else ("label", "its row")
         return f"Somebody else has decided this {what} meanwhile, or taken {row} out."
 
+    def answer(self, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
+        return answer(self, question, given)
+
+    def correct(
+        self,
+        row: int,
+        token: str,
+        given: Given,
+        changes: Mapping[str, int],
+        log: Sequence[entries.LogEntry],
+    ) -> entries.LogEntry:
+        return correct(self, row, token, given, changes, log)
+
+    def stands_as_before(self, row: int, parts: Parts) -> bool:
+        """Whether the labels that the entries name are as before."""
+        pool, label = self.learner.pool, parts[-1].label
+        is_verdict = parts[-1].kind in VERDICTS
+        if self.learner.settings.several and not is_verdict and not pool.places_left(Place(row, label)):
+            return False  # others have answered it meanwhile
+        folded = pool.view(row, pool.fold.entries(row), self.annotator)
+        return all(
+            pool.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts
+        )
+
 
 class LabelVectorWriter(EntryWriter):
     """Writes entries about a row or a label of it; what they can change is the labels that they name."""
@@ -71,19 +92,6 @@ class LabelVectorWriter(EntryWriter):
         pool = self._turn.learner.pool
         about = entry.labels if entry.target is None else pool.fold.entry(entry.target).labels
         return pool.words(pool.view(self._place.row, self._kept, entry.annotator), about)
-
-
-def stands_as_before(learner: Learner, row: int, parts: Parts, annotator: str) -> bool:
-    """Whether the labels that the entries of one press of theirs name are, before this annotator, what they were before
-    them."""
-    pool, label = learner.pool, parts[-1].label
-    is_verdict = parts[-1].kind in VERDICTS
-    if learner.settings.several and not is_verdict and not pool.places_left(Place(row, label)):
-        return False  # others have answered it meanwhile
-    folded = pool.view(row, pool.fold.entries(row), annotator)
-    return all(
-        pool.words(folded, one.labels) == one.before and not (one.labels and folded.out) for one in parts
-    )
 
 
 def make_turn(opened: Opened[Learner]) -> LabelVectorTurn:

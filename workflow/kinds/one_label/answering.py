@@ -2,17 +2,68 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
 from db import entries, questions
-from plcore import AnswerError
-from plcore.loop import EntryKind
-from workflow.common.answers import Given
-from workflow.common.places import place_of, second_token
-from workflow.common.screen import stamp
-from workflow.common.turn import StaleQuestion
-from workflow.kinds.one_label.turn import OneLabelTurn, halves_of
+from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
+from plcore.arrays import BoolArray, FloatArray
+from plcore.loop import EntryKind, Place
+from plcore.loop.one_label import ANSWERS, weighs_own
+from plcore.query import FEWEST, RIGHT, sure_from, sure_rows
+from workflow.access import Right
+from workflow.answering.asked import AskedAs, Given, QuestionForm, stamp
+from workflow.answering.history import place_of, second_token
+from workflow.answering.turn import EntryWriter, StaleQuestion, Turn
+from workflow.kinds.kind import Batching
+from workflow.kinds.one_label.shortlists import IN_FULL_A_CHECK
+from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.rows.finding import taken_back
+
+Learner = ActiveLearner[LabelTable]
+OneTurn = Turn[Learner, Question, ShownQuestion]
+"""The turn of a person at a project of one true label: `workflow.kinds.one_label.turn.OneLabelTurn`."""
 
 
-def answer(turn: OneLabelTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
+class OneLabelWriter(EntryWriter):
+    """Writes entries about a row; what they can change is its candidates."""
+
+    _turn: OneTurn
+
+    CHANGED = "The candidates of that row are others now."
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The candidates that the person has before them with the entries written so far, in class order; none of a
+        bad item."""
+        pool = self._turn.learner.pool
+        return pool.names(pool.fold.view(self._place.row, self._kept, self._turn.annotator).votes)
+
+    def state(self, entry: Entry) -> tuple[str, ...]:  # noqa: ARG002 - the same for every entry
+        return self.left
+
+    def labels_now(self, entry: entries.LogEntry) -> tuple[str, ...]:
+        called = self._turn.learner.pool.class_map.called_now(entry.labels, entry.seq)
+        assert called is not None  # noqa: S101 - asked where it stands as before
+        return called
+
+    def check(self, entry: Entry) -> None:
+        if self._seq == self._turn.learner.seq:
+            self._turn.learner.check(entry)
+            return
+        # The learner has not seen the entries before this one.
+        if entry.kind == EntryKind.IS and not set(entry.labels) <= set(self.left):
+            raise AnswerError(
+                f"{', '.join(entry.labels)!r} is not among what is left: {', '.join(self.left)}."
+            )
+        if entry.target is not None and entry.target not in [one.seq for one in self._kept]:
+            raise AnswerError(f"Entry {entry.target} does not stand any more.")
+
+
+def answer(turn: OneTurn, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
     """Write the entries of an answer; the last of them.
 
     "none" with labels says that it is one of these classes, a group of them perhaps, whatever the candidates are: `is`
@@ -32,7 +83,7 @@ def answer(turn: OneLabelTurn, question: questions.OpenQuestion, given: Given) -
     kind, labels = given.kind, names_now(turn, given.labels)
     if kind in (EntryKind.NONE, EntryKind.NOT) or halves_of(question, labels):
         _check_shown(turn, question, given.shown)
-    writer = turn.writer(place_of(question))
+    writer = OneLabelWriter(turn, place_of(question))
     first, every = turn.facts(question, given)
     every["predicted"] = question.predicted and names_now(turn, (question.predicted,))[0]
     if kind != EntryKind.NONE or not labels:
@@ -50,7 +101,15 @@ def _one_of(labels: tuple[str, ...]) -> EntryKind:
     return EntryKind.IS if len(labels) == 1 else EntryKind.AMONG
 
 
-def names_now(turn: OneLabelTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
+def halves_of(question: questions.OpenQuestion, candidates: Sequence[str]) -> tuple[set[str], ...]:
+    """What yes and no leave of these candidates where the question is about a group; nothing of other questions."""
+    how = AskedAs.from_json(question.asked or {"form": QuestionForm.WHICH})
+    if how.form != QuestionForm.GROUP:
+        return ()
+    return set(how.about), set(candidates) - set(how.about)
+
+
+def names_now(turn: OneTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
     """The present names of the classes that these names on a screen mean, each once. Unknown names stay as they are.
 
     A screen may be from before a change of the classes. A name that was ever used means its class for good.
@@ -62,7 +121,7 @@ def names_now(turn: OneLabelTurn, labels: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(class_map.now(label) if label in known else label for label in labels))
 
 
-def _check_shown(turn: OneLabelTurn, question: questions.OpenQuestion, shown: str | None) -> None:
+def _check_shown(turn: OneTurn, question: questions.OpenQuestion, shown: str | None) -> None:
     """Raise StaleQuestion where the row's candidates have changed since they were shown."""
     pool = turn.learner.pool
     now = pool.names(pool.candidates_for(question.row, turn.annotator))
@@ -73,3 +132,223 @@ def _check_shown(turn: OneLabelTurn, question: questions.OpenQuestion, shown: st
         raise StaleQuestion(
             f"The candidates of this row have changed since it was shown; they are now {', '.join(now)}."
         )
+
+
+# What a correction of a row with candidates stores: an answer of the reviewer's, which counts as any other. Where
+# people answer for themselves, and the reviewer is none of those who answered the row, it is a verdict.
+
+CORRECTIONS = (EntryKind.IS, EntryKind.AMONG, EntryKind.NOT, EntryKind.NONE, EntryKind.BAD)
+"""Kinds of corrections."""
+
+
+def correct(
+    turn: OneTurn,
+    row: int,
+    token: str,
+    given: Given,
+    changes: Mapping[str, int],
+    log: Sequence[entries.LogEntry],
+) -> entries.LogEntry:
+    """Write the entries of a correction; the last of them.
+
+    Where its labels are none of the row's candidates, an entry `none` goes before the answer: none of those was right.
+    Where people answer for themselves, a reviewer who has not answered the row settles it: what they say is no further
+    opinion among the others but one verdict, of the labels that the correction would leave.
+    changes : empty; label vectors have some      log : every entry about the row
+
+    Raises AnswerError where the correction does not fit the row.
+    """
+    kind, labels = given.kind, given.labels
+    if kind not in CORRECTIONS:
+        raise AnswerError(f"A correction is one of {', '.join(CORRECTIONS)}. Got {kind!r}.")
+    if changes:
+        raise AnswerError(f"A correction of candidates names labels, not {dict(changes)}.")
+    withdrawn = taken_back(log)
+    predicted = [one.predicted for one in log if one.predicted is not None and one.seq not in withdrawn]
+    facts: dict[str, Any] = {
+        "strategy": "review",
+        "model_version": turn.learner.model_version,
+        "predicted": predicted[-1] if predicted else None,  # what the model said before people spoke
+        "note": given.note,
+        "flagged": given.flagged,
+    }
+    writer, learner = OneLabelWriter(turn, Place(row)), turn.learner
+    if _settles(turn, log, withdrawn):
+        return writer.write(EntryKind.VERDICT, _settled(learner, row, given), token=token, **facts)
+    try:
+        learner.check(Entry(learner.seq + 1, kind, row, turn.annotator, labels))
+    except AnswerError:
+        wanted = {EntryKind.IS: len(labels) == 1, EntryKind.AMONG: len(labels) >= 1}
+        fits = wanted.get(EntryKind(kind), False)
+        if not fits or len(set(labels)) != len(labels) or not set(labels) <= set(learner.classes):
+            raise
+        writer.write(EntryKind.NONE, token=token, **facts)
+        if not set(labels) <= {*writer.left, *learner.state(row).original}:
+            raise
+        return writer.write(kind, labels, token=second_token(token, 1), **facts)
+    return writer.write(kind, labels, token=token, **facts)
+
+
+def _settles(turn: OneTurn, log: Sequence[entries.LogEntry], withdrawn: set[int | None]) -> bool:
+    """Whether it is a verdict: of a reviewer who has given no answer to this row that stands."""
+    own = [one for one in log if one.person_id == turn.person_id and one.seq not in withdrawn]
+    answered = any(one.kind in ANSWERS and one.kind != EntryKind.VERDICT for one in own)
+    return turn.learner.settings.several and turn.opened.may(Right.REVIEW) and not answered
+
+
+def _settled(learner: Learner, row: int, given: Given) -> tuple[str, ...]:
+    """The labels of the verdict. Raises AnswerError where there would be none, or they do not fit the kind."""
+    kind, labels, left = given.kind, given.labels, learner.state(row).candidates
+    if (
+        len(labels) != 1
+        if kind in (EntryKind.IS, EntryKind.NOT)
+        else bool(labels) != (kind == EntryKind.AMONG)
+    ):
+        raise AnswerError(f"A correction of kind {kind!r} does not take {list(labels)}.")
+    if kind in (EntryKind.IS, EntryKind.AMONG, EntryKind.BAD):
+        return labels
+    ruled_out = left if kind == EntryKind.NONE else labels
+    among = learner.classes if kind == EntryKind.NONE else left
+    rest = tuple(label for label in among if label not in ruled_out)
+    if not rest:
+        raise AnswerError(
+            "That would leave no label at all. Fix: say which one it is, or that it is a bad item."
+        )
+    return rest
+
+
+# Rows with candidates that are confirmed together: a `workflow.kinds.kind.Batching`.
+
+TableLearner = ActiveLearner[LabelTable]
+
+MOST_SHARES = 5_000_000
+"""Rows times classes of which the shares are looked at; of more rows, a drawn sample."""
+
+
+class _OneLabel:
+    """See the protocol."""
+
+    def find_sure(
+        self, learner: TableLearner, annotator: str, barred: Collection[int]
+    ) -> tuple[str, list[int]] | str:
+        pool = learner.pool
+        if learner.settings.is_trained and learner.version_published is None:
+            return "The model is still being trained. Once it is, the rows that it is sure of are shown together."
+        if weighs_own(pool):
+            return (
+                "What the model says of these rows rests on the weights of their candidates in the table too; of the "
+                "rows whose label is known it does not. So nothing tells how right it is, and rows are asked about one "
+                "by one. PL-KNN goes without these weights."
+            )
+        allowed = _waiting(learner, annotator)
+        allowed[list(barred)] = False
+        allowed &= ~_asked_alone(learner)
+        rows = np.flatnonzero(allowed)
+        if rows.size * len(pool.classes) > MOST_SHARES:
+            drawn = np.random.default_rng(pool.settings.seed).permutation(rows)
+            rows = np.sort(drawn[: MOST_SHARES // len(pool.classes)])
+        known, right = _known(learner)
+        at_least = sure_from(known, right)
+        if at_least is None:
+            return (
+                "The rows whose label is known do not show well enough that the model is right about "
+                f"{100 * RIGHT:.0f} % of those it is surest of: confirming many at once might not pay. The more is "
+                "answered one by one, the better it gets, and the better it is known."
+            )
+        shares = _shares(learner, rows)
+        sure = sure_rows(shares, at_least=at_least)
+        found = [row for row in rows[sure].tolist() if pool.may_ask(Place(row), annotator)]
+        if not found:
+            return (
+                f"Rows are shown together where the model gives at least {FEWEST} open ones the same label with "
+                f"{100 * at_least:.0f} % or more; some are asked alone even so. There are none now: the more is "
+                "answered one by one, the surer it gets."
+            )
+        return pool.classes[int(shares[sure[0]].argmax())], found
+
+    def may_stand(self, learner: TableLearner, annotator: str, row: int, label: str) -> bool:
+        return bool(_waiting(learner, annotator)[row]) and self.may_confirm(learner, annotator, row, label)
+
+    def may_confirm(self, learner: TableLearner, annotator: str, row: int, label: str) -> bool:
+        pool = learner.pool
+        own = pool.candidates_for(row, annotator)
+        return pool.may_ask(Place(row), annotator) and bool(own[pool.classes.index(label)])
+
+    def name_now(self, learner: TableLearner, label: str) -> str:
+        return learner.pool.class_map.now(label)
+
+    def labels_of(self, learner: TableLearner, annotator: str, rows: Sequence[int]) -> Mapping[str, int]:
+        pool, waiting = learner.pool, _waiting(learner, annotator)
+        here = np.array(
+            [row for row in rows if waiting[row] and pool.may_ask(Place(row), annotator)], dtype=int
+        )
+        if not len(here):
+            return {}
+        counts = Counter(dict(zip(pool.classes, pool.candidates[here].sum(axis=0).tolist(), strict=True)))
+        share = dict(zip(pool.classes, _shares(learner, here).sum(axis=0).tolist(), strict=True))
+        order = sorted(pool.classes, key=lambda label: -share[label])
+        return {label: counts[label] for label in order if counts[label]}
+
+    def shares(
+        self, learner: TableLearner, rows: Sequence[int], label: str
+    ) -> list[tuple[float, str | None]]:
+        if not rows:
+            return []
+        found, place = _shares(learner, np.array(rows)), learner.classes.index(label)
+        says = learner.version_published is not None or not learner.settings.is_trained
+        named = [learner.classes[best] if says else None for best in found.argmax(axis=1).tolist()]
+        return list(zip(found[:, place].tolist(), named, strict=True))
+
+    def checked(self, learner: TableLearner, at_least: float) -> tuple[int, int]:
+        shares, right = _known(learner)
+        sure = shares >= at_least
+        return int(right[sure].sum()), int(sure.sum())
+
+
+BATCHING: Batching[TableLearner] = _OneLabel()
+
+
+def _known(learner: TableLearner) -> tuple[FloatArray, BoolArray]:
+    """(k,) each, of the rows whose label is known and from which the model has not learnt: its share of the label that
+    it gives them among their first candidates, and whether that is right. None where these tell of no other row."""
+    pool = learner.pool
+    known = pool.known()
+    judged = (known >= 0) & (pool.first.take(pool.held, axis=0).sum(axis=1) >= 2)
+    rows = pool.held[judged]
+    if not len(rows) or weighs_own(pool):
+        return np.zeros(0), np.zeros(0, dtype=bool)
+    largest, said = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    block = max(1, MOST_SHARES // len(pool.classes))
+    for part in (slice(begin, begin + block) for begin in range(0, len(rows), block)):
+        shares = learner.shares_asked(rows[part], pool.first[rows[part]])
+        largest[part], said[part] = shares.max(axis=1), shares.argmax(axis=1)
+    return largest, said == known[judged]
+
+
+def _shares(learner: TableLearner, rows: np.ndarray) -> FloatArray:
+    """(r, m) as the questions about these rows would show them."""
+    return learner.shares_asked(rows, learner.pool.candidates[rows])
+
+
+def _waiting(learner: TableLearner, annotator: str) -> BoolArray:
+    """(n,) rows that wait for their first answer, no held-out row or blind check among them, and none that this
+    annotator is unsure of or has put off. What the model says of them tells nobody's answer to them."""
+    pool = learner.pool
+    waiting = np.array(pool.fresh() & ~pool.test_rows & ~pool.control_rows)
+    aside = [*pool.standings.unsure(annotator), *pool.standings.resting(annotator)]
+    waiting[[place.row for place in aside]] = False
+    return waiting
+
+
+def _asked_alone(learner: TableLearner) -> BoolArray:
+    """(n,) rows that are in no batch that is found: were it blind checks alone, whoever has confirmed all others would
+    know them. Of ordinary rows as many a check as are shown in full (decision 31), the same ones for everybody: not
+    each by chance, for in small projects chance would leave too few."""
+    pool, alone = learner.pool, np.zeros(learner.table.n_rows, dtype=bool)
+    several = pool.first.sum(axis=1) >= 2
+    ordinary = np.flatnonzero(several & ~pool.test_rows & ~pool.control_rows)
+    drawn = np.random.default_rng([learner.settings.seed, 8]).random(len(alone))[ordinary]
+    checks = int((several & pool.control_rows).sum())
+    number = min(IN_FULL_A_CHECK * checks, len(ordinary))
+    alone[ordinary[np.argsort(drawn, kind="stable")[:number]]] = True
+    return alone

@@ -13,18 +13,41 @@ import numpy as np
 import numpy.typing as npt
 
 from plcore import ActiveLearner, Disambiguation, LabelTable
-from plcore.common import AnyArray, FloatArray, IntArray
+from plcore.arrays import AnyArray, FloatArray, IntArray
 from plcore.loop import ClassMap, EntryKind
 from plcore.loop.one_label import TakenLabels
 from plcore.tables import FILE_FORMATS as FORMATS
 from plcore.tables import NATURE_FORMATS as GIVEN_BACK
-from plcore.tables import Disambiguated
-from workflow.common.present_names import names_now
-from workflow.common.snapshot import Snapshot
+from plcore.tables import Disambiguated, export_types
+from workflow.exporting.snapshot import Snapshot
+from workflow.kinds.kind import HiddenTruth
+from workflow.kinds.one_label.settings import doubts
+from workflow.projects.class_names import names_now
 
 if TYPE_CHECKING:
     from db.entries import LogEntry
-    from workflow.common.opened import Opened
+    from workflow.opened import Opened
+from typing import TYPE_CHECKING
+
+from plcore.evaluation import wilson_interval
+from workflow.exporting.described import Described, Measure
+from workflow.kinds.one_label.progress import read_progress
+
+if TYPE_CHECKING:
+    from plcore.loop import StopRules
+    from workflow.opened import Opened
+from typing import TYPE_CHECKING
+
+from workflow.kinds.one_label.turn import OneLabelTurn
+from workflow.log.reading import curve_points, figure, number, told_row
+
+if TYPE_CHECKING:
+    from workflow.kinds.one_label.progress import ProgressView
+    from workflow.kinds.one_label.showing import ShownQuestion
+    from workflow.opened import Opened
+from plcore.loop import Place
+from workflow.answering.asked import Given
+from workflow.kinds.one_label.showing import ShownQuestion
 
 __all__ = ["FORMATS", "GIVEN_BACK", "disambiguated", "snapshot"]
 
@@ -64,12 +87,17 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
             model_version=version,
             several=several,
             outside=cast("FloatArray", taken.column("outside")) if taken.has_outside else None,
+            likeliest=cast("IntArray", taken.column("likeliest")) if several else None,
+            likelihood=cast("FloatArray", taken.column("likelihood")) if several else None,
+            probabilities=taken.probabilities(),
+            types=export_types(table.cells, table.roles, table.numbers),
             renamed={name: now for name in class_map.known_names if (now := class_map.now(name)) != name},
         )
 
     def certainty() -> FloatArray:
         found = taken.whole
-        return np.where(np.isin(found.sources, _KNOWN), 1.0, found.confidence)
+        sure = np.where(np.isin(found.sources, _KNOWN), 1.0, found.confidence)
+        return np.where(found.sources == "pending", np.nan, sure)
 
     return Snapshot(
         seq=learner.seq,
@@ -106,3 +134,168 @@ def _taken(learner: Learner) -> TakenLabels:
     if known is None or known[0] != state:
         known = _results[learner] = state, learner.take_labels()
     return known[1]
+
+
+# What a dataset card says of rows with candidates.
+
+
+def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Described:
+    """Candidates before and after, and how good the model is on rows that it has not learnt."""
+    pool = opened.learner.pool
+    view = read_progress(opened, rules)
+    measures = []
+    if view.accuracy is not None and view.interval is not None:
+        measures.append(
+            Measure(
+                "Accuracy on test rows, whose true labels it never saw",
+                view.accuracy,
+                *view.interval,
+                view.n_test,
+            )
+        )
+    if view.control is not None:
+        checked = view.control_asked + view.control_free
+        measures.append(
+            Measure(
+                "Accuracy over all rows, estimated by blind checks",
+                view.control,
+                *view.control_interval,
+                checked,
+            )
+        )
+    if n := view.confusion.total:
+        share = view.confusion.agreed / n
+        low, high = wilson_interval(share, n)
+        words = "Agreement on blind checks: the model, before the answer, had said what the person then said"
+        measures.append(Measure(words, share, float(low), float(high), n))
+    if (rate := view.shortlists.outside).checks:
+        words = (
+            "Rows whose truth is none of their candidates at import, of those with several, by blind checks"
+        )
+        measures.append(Measure(words, rate.share, rate.low, rate.high, rate.checks))
+    kept = pool.sizes[~pool.bad]
+    after = (
+        f"{kept.mean():.2f} on average, without rows set aside"
+        if len(kept)
+        else "none: all rows are set aside"
+    )
+    return Described(
+        before=f"{pool.original.sum(axis=1).mean():.2f} candidates a row on average",
+        after=after,
+        labels=view.labels,
+        set_aside=int(pool.bad.sum()),
+        test_rows=view.n_test,
+        blind_checks=view.n_control,
+        measures=tuple(measures),
+        model=opened.learner.settings.model_in_force,
+    )
+
+
+# What programs are told of projects of one true label: a question, the figures, what is predicted; as plain values.
+
+
+def tell_question(shown: ShownQuestion) -> dict[str, Any]:
+    """See `workflow.kinds.Kind`. The strategy and the scores are left out: they would tell the blind checks."""
+    asked = shown.yes_no
+    return {
+        "token": shown.token,
+        "shown": shown.shown,
+        **told_row(shown.view),
+        "label": None,
+        "is_it": None if asked is None else list(asked.labels),
+        "choices": [
+            {
+                "label": one.label,
+                "description": one.description,
+                "share": number(one.probability),
+                "known": None,
+            }
+            for one in shown.candidates
+        ],
+        "answers": [str(kind) for kind in OneLabelTurn.ANSWERS],
+        "why": shown.why,
+    }
+
+
+def tell_figures(view: ProgressView) -> dict[str, Any]:
+    """See `workflow.kinds.Kind`. By test rows where there are any, else by blind checks."""
+    curve = view.curve
+    if view.n_test:
+        by, parts = "test rows", (curve.accuracy, curve.low, curve.high)
+    else:
+        by, parts = "blind checks", (curve.control, curve.control_low, curve.control_high)
+    points = curve_points(curve.answers, *parts)
+    return {
+        "answered": view.answered,
+        "open": view.left,
+        "pending": view.pending,
+        "disputed": view.disputed,
+        "settled": number(view.settled),
+        "done": view.done,
+        "seconds_per_answer": number(view.seconds_per_answer),
+        "measure": figure("accuracy", by, points),
+        "curve": points,
+        "labels": [{"label": one.label, "answered": one.answered, "given": one.given} for one in view.labels],
+    }
+
+
+def tell_predictions(opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]) -> list[dict[str, Any]]:
+    """See `workflow.kinds.Kind`. A test row's shares are not told: only its label is."""
+    learner = opened.learner
+    found, classes = disambiguated(learner), learner.classes
+    numbers = np.array([row for row in rows if not learner.test_rows[row]], dtype=np.intp)
+    shares = dict(zip(numbers.tolist(), learner.shares_of(numbers), strict=True)) if len(numbers) else {}
+    told = []
+    for row in rows:
+        label = int(found.labels[row])
+        of_row = shares.get(row, ())
+        told.append(
+            {
+                "row": row,
+                "row_id": learner.table.id_of(row),
+                "label": None if label < 0 else classes[label],
+                "source": str(found.sources[row]),
+                "probability": number(found.confidence[row]),
+                "shares": [
+                    {"label": classes[place], "share": number(share), "value": None, "source": None}
+                    for place, share in enumerate(of_row)
+                    if share > 0
+                ],
+            }
+        )
+    return told
+
+
+# The true labels that a table hides, for a dry run.
+
+
+def hides_truth(learner: Learner) -> bool:
+    """Whether the table holds true labels that neither model nor people know."""
+    known = (_truth(learner) >= 0) & ~learner.test_rows
+    return learner.settings.truth_role == "hidden" and bool(known.any())
+
+
+def true_answer(learner: Learner, shown: ShownQuestion) -> Given | None:
+    """What somebody who knows the truth would answer; None where the truth of the row is not known."""
+    label = int(_truth(learner)[shown.view.row])
+    if label < 0:
+        return None
+    name = learner.classes[label]
+    kind = EntryKind.IS if name in shown.choices else EntryKind.NONE
+    return Given(kind, (name,), shown=shown.shown)
+
+
+def known_places(learner: Learner) -> list[Place]:
+    """The open places whose truth is known, blind checks in the order of their draw first, then as they are asked."""
+    truth = _truth(learner)
+    order = [*learner.pool.control_left().tolist(), *learner.ranking()[0].tolist()]
+    return [Place(row) for row in order if truth[row] >= 0]
+
+
+def _truth(learner: Learner) -> npt.NDArray[np.int64]:
+    """(n,) the class number of each row's true label, -1 where unknown."""
+    truth = learner.table.truth
+    return np.full(learner.table.n_rows, -1, dtype=np.int64) if truth is None else truth
+
+
+HIDDEN_TRUTH = HiddenTruth(hides_truth, true_answer, known_places, doubts)

@@ -20,15 +20,15 @@ from db import answers
 from plcore.labels import fit_temperature, log_shares, tempered
 from plcore.loop.one_label import known_checks, weighs_own
 from plcore.query import SecondsModel, cheapest_question, row_questions
-from workflow.common.asked import AskedAs, FormsNow, QuestionForm
-from workflow.common.figures import SIMULATED
+from workflow.answering.asked import AskedAs, FormsNow, QuestionForm
+from workflow.projects.figures import SIMULATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from plcore import ActiveLearner, LabelTable, Question
-    from workflow.common.opened import Opened
-    from workflow.common.room import Groups, RoomSettings
+    from workflow.answering.room_settings import Groups, RoomSettings
+    from workflow.opened import Opened
 
 FROM_ANSWERS = 200
 """Answers of a project from which on forms are chosen: by then models and seconds tell something."""
@@ -96,7 +96,7 @@ def learn_prices(opened: Opened[ActiveLearner[LabelTable]]) -> None:
 
 
 def forms_now(opened: Opened[ActiveLearner[LabelTable]]) -> FormsNow:
-    """See `workflow.room.forms_of`."""
+    """See `workflow.answering.room.forms_of`."""
     learn_prices(opened)
     seconds = prices_of(opened.learner).seconds
     which, yes_no = seconds.expected(None, ["which", "is"], [4, 1]).tolist()
@@ -175,3 +175,6 @@ def _chance(learner: ActiveLearner[LabelTable], token: str, what: str) -> float:
     """A number in [0, 1) that the project's seed and the token draw, another for each purpose."""
     drawn = hashlib.blake2s(f"{learner.settings.seed} {what} {token}".encode(), digest_size=8).digest()
     return int.from_bytes(drawn) / 2**64
+
+
+FORMS = forms_now

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -11,11 +12,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 
-from db import entries, random_orders, told
-from plcore import ActiveLearner, CurvePoint, LabelTable
-from plcore.evaluation import control_rows_measured, wilson_interval
-from plcore.loop import ClassError, ClassMap, StopRules
-from workflow.common.figures import (
+from db import entries, events, trained
+from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable
+from plcore.evaluation import Estimate, control_accuracy, control_rows_measured, wilson_interval
+from plcore.loop import PREDICTIONS, ROWS, ClassError, ClassMap, StopRules, judge
+from plcore.loop.one_label import undecided_rows
+from workflow.kinds.one_label.shortlists import shortlist_view
+from workflow.kinds.one_label.training import newest_version
+from workflow.projects.figures import (
     LabelCount,
     StopView,
     most_answered_first,
@@ -23,16 +27,73 @@ from workflow.common.figures import (
     standing_points,
     time_left,
 )
-from workflow.common.proving import Measured, Proof, read_proof
-from workflow.kinds.one_label.shortlists import shortlist_view
-from workflow.kinds.one_label.stopping import control_estimate, stop_view
-from workflow.kinds.one_label.training import newest_version
+from workflow.projects.proving import Measured, Proof, read_proof
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from workflow.common.opened import Doors, Opened
-    from workflow.common.shortlists import ShortlistView
+    from workflow.kinds.shortlists import ShortlistView
+    from workflow.opened import Doors, Opened
+from typing import TYPE_CHECKING
+
+from workflow.projects.figures import RIGHT, Glance, number, thinned
+from workflow.projects.proving import answers_to, is_rough
+
+if TYPE_CHECKING:
+    from plcore.loop import StopRules
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy.typing as npt
+
+from db import answers
+from plcore import FeatureTransformer, LearnerSettings
+from plcore.loop.one_label import ANSWERS, OneLabelPool
+from workflow.log.reading import follow, read_class_changes
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from workflow.server.home import Home
+
+
+# When to stop asking about rows with candidates: what the owner's rules say of the curve.
+
+DEFAULT_RULES = StopRules()
+"""The rules where nobody has set any."""
+
+
+def stop_view(learner: Learner, rules: StopRules) -> StopView:
+    """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer."""
+    points = standing_points(learner.curve, rules.flat_over)
+    by_truth = bool(n_test := int(np.count_nonzero(learner.test_rows)))
+    if by_truth:
+        measured = n_test
+        accuracy = np.array([np.nan if p.accuracy is None else p.accuracy for p in points])
+    else:
+        measured = points[-1].control.asked + points[-1].control.free
+        accuracy = control_estimate(learner, [point.control for point in points]).value
+    verdicts = judge(
+        rules,
+        np.array([p.answers for p in points]),
+        accuracy,
+        np.array([p.settled for p in points]),
+        done=learner.done,
+        measured=measured,
+        given=learner.pool.answers,  # a trained version knows those before it alone
+        terms=PREDICTIONS if learner.settings.proves_done else ROWS,
+    )
+    return StopView(rules, verdicts, by_truth)
+
+
+def control_estimate(learner: Learner, counts: Sequence[ControlCounts]) -> Estimate:
+    """Accuracy over all rows by the control answers counted at each of these points; NaN while there is no model."""
+    if learner.settings.is_trained and learner.version_published is None:
+        counts = [ControlCounts()] * len(counts)
+    return control_accuracy(counts, learner.pool.share_ambiguous)
+
 
 Learner = ActiveLearner[LabelTable]
 
@@ -86,6 +147,7 @@ class Confusion:
 class ProgressView:
     """Counts are rows, answered and left as every page counts them; shares are in [0, 1].
 
+    pending, disputed : rows that wait for another person's answer, and those on which people differ undecided
     answers_left : that the open rows wait for, of which one may be for several people
     recall : of the approximate neighbour search, None where it is exact
     n_control : control rows drawn      control_asked, control_free : those that measure the model now, asked or with
@@ -97,6 +159,8 @@ class ProgressView:
     curve: Curve
     answered: int
     left: int
+    pending: int
+    disputed: int
     answers_left: int
     candidates_left: int
     settled: float
@@ -125,7 +189,7 @@ class ProgressView:
 
     @property
     def time_left(self) -> timedelta | None:
-        """As `workflow.common.figures.time_left`."""
+        """As `workflow.projects.figures.time_left`."""
         return time_left(self.seconds_per_answer, self.answers_left)
 
 
@@ -152,11 +216,14 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
     now = learner.progress()
     curve = read_curve(learner, now.n_test)
     graph, stop = learner.graph, stop_view(learner, rules)
+    pending, disputed = undecided_rows(learner.pool)
     value, low, high = (float(part[0]) for part in control_estimate(learner, [now.control]))
     return ProgressView(
         curve=curve,
         answered=learner.pool.n_answered,
         left=learner.pool.n_open,
+        pending=int(pending.sum()),
+        disputed=int(disputed.sum()),
         answers_left=int(learner.pool.asked.answers_left()[~learner.test_rows].sum()),
         candidates_left=now.candidates_left,
         settled=now.settled,
@@ -195,7 +262,7 @@ def watched(doors: Doors[Learner]) -> tuple[int, int, int | None, str]:
     random order and its state). Does not wait for the learner."""
     with doors.reading() as reading:
         seq = entries.last_seq(reading.session, reading.project.id)
-        last = random_orders.latest(reading.session, reading.project.id)
+        last = trained.latest_random_order(reading.session, reading.project.id)
         estimate = (None, "") if last is None else (last.id, last.state)
         return seq, newest_version(reading.session, reading.project), *estimate
 
@@ -252,7 +319,7 @@ def _confusion(session: Session, project_id: int, learner: Learner) -> Confusion
     """The answers to control rows against what the model had said when each was first shown."""
     pool, memory = learner.pool, _memories.setdefault(learner, _Memory())
     if pool.control_rows.any():
-        for seq, asked, predicted in told.each_predicted(session, project_id, memory.seq, learner.seq):
+        for seq, asked, predicted in events.each_predicted(session, project_id, memory.seq, learner.seq):
             if pool.control_rows[asked]:
                 memory.predicted[seq] = predicted
         memory.seq = learner.seq
@@ -277,3 +344,71 @@ def _name_now(class_map: ClassMap, name: str) -> str:
         return class_map.now(name)
     except ClassError:
         return name
+
+
+# How good a project of one true label is at a glance.
+
+
+def glance(learner: Learner, rules: StopRules) -> Glance:
+    """The figure that leads the Progress page, as a line of a list: by the test rows, else by the blind checks."""
+    n_test = int(learner.test_rows.sum())
+    curve = read_curve(learner, n_test)
+    if n_test:
+        measured, shown = n_test, thinned(curve.accuracy, curve.low, curve.high)
+    else:
+        measured = learner.curve[-1].control.asked
+        shown = thinned(curve.control, curve.control_low, curve.control_high)
+    more = None if rules.goal is None else answers_to(rules.goal, measured_by(learner, curve, n_test))
+    return Glance(
+        seq=learner.seq,
+        version=learner.model_version,
+        what=RIGHT,
+        measured=measured,
+        **shown._asdict(),
+        goal=rules.goal,
+        reached=any(one.rule == "goal" for one in stop_view(learner, rules).reached),
+        more=None if more is None or is_rough(more) else number(more.value),
+    )
+
+
+# How much of a project is answered and open, by table and log: a page that lists projects builds no learner.
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The part of a table that a pool needs, without its features, which may be large.
+
+    candidates : (n, m)      truth : (n,) class numbers, -1 where unknown; None without a column of them
+    candidate_weights : None, for they change no count
+    """
+
+    candidates: npt.NDArray[np.bool_]
+    classes: tuple[str, ...]
+    truth: npt.NDArray[np.int64] | None
+    candidate_weights: npt.NDArray[np.float64] | None = None
+    features: Callable[[], FeatureTransformer] = FeatureTransformer
+
+
+Kept = OneLabelPool[Labels]
+"""What the next count goes on from: a pool that has taken in the log so far."""
+
+
+def count(
+    home: Home, session: Session, project: Project, settings: LearnerSettings, kept: Kept | None
+) -> tuple[int, int, Kept | None]:
+    """(answered, open, what to give as `kept` at the next count), rows as the pool of a learner counts them."""
+    changes = read_class_changes(session, project.id)
+    if not changes and not settings.several:
+        answered = answers.answered_rows(session, project.id, ANSWERS)
+        return answered, max(0, project.n_to_ask - answered), None
+    # After a change of the classes the stored `after` of an entry may mean other labels, and where people answer for
+    # themselves it is theirs alone, so the log is folded anew; a long one only once.
+    if kept is None or not follow(session, project.id, kept, kept.apply):
+        kept = OneLabelPool(_counting_labels(home.table_path(project.table_hash)), settings, changes)
+        follow(session, project.id, kept, kept.apply)
+    return kept.n_answered, kept.n_open, kept
+
+
+def _counting_labels(path: Path) -> Labels:
+    table = LabelTable.read(path)
+    return Labels(table.candidates, table.classes, table.truth)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from db import entries
-from db import review as found_in
+from db import answers, entries
 from plcore import ActiveLearner, LabelTable
 from plcore.loop import ClassMap, EntryKind
-from workflow.common.asked import AskedAs
-from workflow.common.found import (
+from workflow.answering.asked import AskedAs
+from workflow.kinds.one_label.turn import row_token
+from workflow.projects.class_names import names_now
+from workflow.rows.finding import (
     PAGE,
     SAYS_SOMETHING,
     HistoryLine,
@@ -27,12 +28,20 @@ from workflow.common.found import (
     rows_holding,
     taken_back,
 )
-from workflow.common.present_names import names_now
-from workflow.common.rows import RowView, row_view
-from workflow.kinds.one_label.turn import row_token
+from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
-    from workflow.common.opened import Doors, Opened
+    from workflow.opened import Doors, Opened
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from plcore.loop.one_label import ANSWERS
+from workflow.log.reading import Vote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from db.answers import SaidEntry
 
 Learner = ActiveLearner[LabelTable]
 
@@ -66,18 +75,18 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
         wanted = _wanted(search, reading.whose, class_map)
         if words := search.words.split():
             holds = rows_holding(table, words)
-            places = [place for place in found_in.places(session, project_id, wanted) if holds[place[1]]]
+            places = [place for place in answers.places(session, project_id, wanted) if holds[place[1]]]
             total = len(places)
             page = inside(page, total)
             on_page = [seq for seq, _ in places[page * PAGE : (page + 1) * PAGE]]
-            answers = found_in.with_seqs(session, project_id, on_page)
+            found = answers.with_seqs(session, project_id, on_page)
         else:
-            total = found_in.count(session, project_id, wanted)
+            total = answers.count_reviewed(session, project_id, wanted)
             page = inside(page, total)
-            answers = found_in.page(session, project_id, wanted, page * PAGE, PAGE)
+            found = answers.page(session, project_id, wanted, page * PAGE, PAGE)
     rows = tuple(
         answer_line(table, names, one, names_now(class_map, one.labels), _said(class_map, one.predicted))
-        for one in answers
+        for one in found
     )
     return ReviewList(rows, total, page)
 
@@ -125,14 +134,14 @@ def open_row(opened: Opened[Learner], row: int) -> RowReview:
     )
 
 
-def _wanted(search: Search, whose: int | None, class_map: ClassMap) -> found_in.Wanted:
+def _wanted(search: Search, whose: int | None, class_map: ClassMap) -> answers.Wanted:
     renamed = {
         name: now
         for label in class_map.classes
         for name in class_map.names_of(label)
         if name != (now := label)
     }
-    return found_in.Wanted(
+    return answers.Wanted(
         exact=(EntryKind.IS,),
         kinds=checked_kinds(search),
         person_id=search.person_id if whose is None else whose,
@@ -145,3 +154,49 @@ def _wanted(search: Search, whose: int | None, class_map: ClassMap) -> found_in.
 
 def _said(class_map: ClassMap, predicted: str | None) -> str | None:
     return None if predicted is None else names_now(class_map, (predicted,))[0]
+
+
+# What each person says of each row, for figures of people.
+
+
+def votes_of(learner: ActiveLearner[LabelTable], log: Sequence[SaidEntry]) -> list[Vote]:
+    """The votes of these entries, none of them withdrawn, in order. Who says that an item is bad has no vote about it.
+
+    Where one answer follows another, a person who rules something out leaves what others had left before.
+    """
+    pool = learner.pool
+    known = pool.class_map.known_names
+    called = {name: pool.class_map.now(name) for name in known}
+    last: dict[tuple[int, int], SaidEntry] = {}
+    verdicts: dict[int, frozenset[str]] = {}
+    for one in log:
+        if one.kind == EntryKind.VERDICT:
+            verdicts[one.row] = _now(one.labels, called)
+        elif one.kind in ANSWERS:
+            last.pop((one.row, one.person_id), None)
+            last[one.row, one.person_id] = one
+    found = []
+    for (row, person_id), one in last.items():
+        whole = one.kind in (EntryKind.IS, EntryKind.AMONG)
+        names = _now(one.labels if whole else one.after, called)
+        if one.kind == EntryKind.BAD or not names:
+            continue
+        right = verdicts.get(row)  # never the truth of the table: of rows that are asked it is hidden
+        found.append(
+            Vote(
+                row=row,
+                label=None,
+                person_id=person_id,
+                names=names,
+                choices=frozenset(pool.names(pool.first[row])) | names,
+                predicted=called.get(one.predicted or ""),
+                check=bool(pool.control_rows[row]),
+                known=right or None,
+            )
+        )
+    return found
+
+
+def _now(names: Iterable[str], called: dict[str, str]) -> frozenset[str]:
+    """Classes by their present names; one that was taken back is left out."""
+    return frozenset(called[name] for name in names if name in called)

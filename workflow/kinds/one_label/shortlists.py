@@ -14,22 +14,22 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from db import told
+from db import events
 from plcore import ActiveLearner, LabelTable
 from plcore.evaluation import conformal_sets, conformal_threshold
 from plcore.loop import EntryKind
 from plcore.loop.one_label import check_scores, known_checks, rate_outside, weighs_own
-from workflow.common.asked import AskedAs, QuestionForm
-from workflow.common.history import SECOND
-from workflow.common.present_names import names_now
-from workflow.common.room import RoomSettings, miss_of
-from workflow.common.shortlists import ShortlistView
+from workflow.answering.asked import AskedAs, QuestionForm
+from workflow.answering.history import SECOND
+from workflow.answering.room_settings import RoomSettings, miss_of
+from workflow.kinds.shortlists import ShortlistView
+from workflow.projects.class_names import names_now
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from plcore import Question
-    from workflow.common.opened import Opened
+    from workflow.opened import Opened
 
 Learner = ActiveLearner[LabelTable]
 
@@ -176,10 +176,13 @@ def shortlist_view(opened: Opened[Learner]) -> ShortlistView:
 def _all_shown(session: Session, project_id: int, learner: Learner) -> dict[int, _Shown]:
     """{seq: question} of all entries whose question had a shortlist; the second entry of a press is left out."""
     memory = _memories.setdefault(learner, _Memory())
-    for entry in told.each_put(session, project_id, memory.seq, learner.seq, "first"):
+    for entry in events.each_put(session, project_id, memory.seq, learner.seq, "first"):
         how = AskedAs.from_json(entry.asked)
         if how.first is not None and not entry.token.endswith(SECOND):
             alone = how.form == QuestionForm.WHICH and how.choices == len(how.first)
             memory.shown[entry.seq] = _Shown(entry.row, entry.kind, entry.labels, how.first, alone)
     memory.seq = learner.seq
     return memory.shown
+
+
+SHORTLISTS = shortlist_view

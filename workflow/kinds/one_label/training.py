@@ -3,30 +3,153 @@
 from __future__ import annotations
 
 import logging
+import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from db import entries, trained
 from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
-from plcore.common import FloatArray, one_thread
-from plcore.loop.one_label import OneLabelPool, Trainer
+from plcore.arrays import AnyArray, BoolArray, FloatArray, one_thread
+from plcore.loop.one_label import FirstUpdate, Footing, OneLabelPool, Trainer
 from plcore.query import Need
-from workflow.common.log import read_class_changes, take_in
-from workflow.common.version_files import is_kept, read_effects
-from workflow.kinds.one_label.first_updates import FirstUpdates
+from workflow.kinds.kind import Comparing, Replays, WorkerTraining
+from workflow.kinds.one_label.settings import MODELS
+from workflow.log.reading import read_class_changes, take_in
+from workflow.models.versions import is_kept, read_effects, read_footing
+from workflow.server.jobs import FairLock
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
     from plcore.loop import ClassChange
-    from workflow.common.fair_lock import FairLock
-    from workflow.common.snapshot import Past
-    from workflow.home import Home
+    from workflow.exporting.snapshot import Past
+    from workflow.server.home import Home
+    from workflow.server.jobs import FairLock
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+    from plcore.loop import ClassChange
+
+
+# Between two versions of a worker: what its last one makes of the answers since, in a thread beside the answering.
+#
+# The next question waits for none of it. What comes out follows from the version and the candidates as they stand, so
+# that a restart, or a version taken in late, ends in the same.
+
+STOPS_WITHIN = 5.0
+"""Seconds that a process which ends waits for an update."""
+
+
+class _From(NamedTuple):
+    """A version: its number, its scores, and their file, beside which lies what updates start from."""
+
+    number: int
+    scores: AnyArray
+    path: Path
+
+
+class FirstUpdates:
+    """Runs the first updates of one learner, one at a time. `lock` is the one under which the learner is used."""
+
+    def __init__(self, learner: Learner, lock: FairLock) -> None:
+        self._learner, self._lock = learner, lock
+        self._from: _From | None = None
+        self._seen = -1  # the seq up to which the learner's shares are what the version makes of it
+        self._footing: tuple[_From, str, Footing] | None = None  # as it was read last; of the thread alone
+        self._thread: threading.Thread | None = None
+        self._stopped = False
+
+    def begin(self, number: int, scores: AnyArray, path: Path) -> None:
+        """Start from this version from now on. Call it with the lock held, as `look`."""
+        self._from, self._seen = _From(number, scores, path), number
+
+    @property
+    def busy(self) -> bool:
+        """Whether answers are taken in now."""
+        thread = self._thread
+        return thread is not None and thread.is_alive()
+
+    def look(self) -> None:
+        """Begin to take in the answers since the version, where there are any and nothing is under way."""
+        if self._is_due() and self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="first-update", daemon=True)
+            self._thread.start()
+
+    def settle(self) -> None:
+        """Wait until all answers are taken in. Call it without the lock."""
+        while True:
+            with self._lock:
+                self.look()
+                thread = self._thread
+            if thread is None:
+                return
+            thread.join()
+
+    def abandon(self) -> bool:
+        """Take in nothing any more; what is under way ends by itself, for nothing. Whether there is anything."""
+        self._stopped = True
+        return self.busy
+
+    def stop(self) -> None:
+        """As `abandon`; waits a little for what is under way."""
+        self.abandon()
+        thread = self._thread
+        if thread is not None:
+            thread.join(STOPS_WITHIN)
+
+    def _is_due(self) -> bool:
+        return not self._stopped and self._from is not None and self._learner.pool.seq > self._seen
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._is_due() or self._from is None:
+                    self._thread = None
+                    return
+                origin, pool = self._from, self._learner.pool
+                seq, candidates = pool.seq, pool.candidates[pool.train]
+                weights = pool.weights_of(pool.train, candidates)
+            update = self._update(origin, candidates, weights)
+            with self._lock:
+                if self._stopped or self._from is not origin:
+                    continue  # a new version has come meanwhile
+                if update is None:
+                    self._from = None  # until the next version
+                    continue
+                self._seen = seq
+                self._learner.follow(update)
+
+    def _update(self, origin: _From, candidates: BoolArray, weights: FloatArray | None) -> FirstUpdate | None:
+        """What the version makes of these candidates; None where nothing is kept to start from."""
+        try:
+            if self._footing is None or self._footing[0] is not origin:
+                read = read_footing(origin.path, None if self._footing is None else self._footing[1:])
+                if read is None:
+                    return None
+                self._footing = (origin, *read)
+            with_effects = self._learner.settings.strategy_entry.needs is Need.EFFECTS
+            return self._footing[2].update(
+                candidates,
+                origin.scores,
+                self._learner.pool.train,
+                with_effects=with_effects,
+                weights=weights,
+            )
+        except FileNotFoundError:
+            return None  # cleaned away beside a newer version, which is about to be taken in
+        except Exception:  # the answers are kept, and the next version will have learnt them
+            logger.exception("Version %s takes in no answers at once.", origin.number)
+            return None
+
 
 Learner = ActiveLearner[LabelTable]
 
@@ -178,3 +301,41 @@ class FromWorker:
 
 def _point(figures: Mapping[str, Any]) -> CurvePoint:
     return CurvePoint(**{**figures, "control": ControlCounts(**figures["control"])})
+
+
+# The model of a project with one true label among candidates: which is in force, what compares all, and what replays
+# the project in random order.
+
+
+def choose_model(settings: LearnerSettings, model: str, C: float | None, automatic: bool) -> LearnerSettings:
+    """The settings with this model in force. Raises ValueError."""
+    return settings.adopting(model, C) if automatic else replace(settings, model=model, C=C)
+
+
+def make_comparer(
+    table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
+) -> Comparer:
+    """What compares the models, on a pool that has not taken in any entry yet."""
+    return Comparer(OneLabelPool(table, settings, changes))
+
+
+def make_table_comparer(table: LabelTable) -> Comparer:
+    """What compares the models on a table that belongs to no project, by its true labels where it has any."""
+    return Comparer(OneLabelPool(table, LearnerSettings(test_share=0.0)), by_truth=True)
+
+
+def make_table_replays(table: LabelTable) -> StrategyReplays:
+    """What replays labelling runs on a table that belongs to no project."""
+    return StrategyReplays(OneLabelPool(table, LearnerSettings(test_share=0.0)))
+
+
+def make_random_order(
+    table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
+) -> RandomOrderRuns:
+    """What replays the project in random order, its pool before the first entry."""
+    return RandomOrderRuns(table, settings, changes)
+
+
+WORKER = WorkerTraining(worker_settings, version_key, make_trainer)
+COMPARING = Comparing(MODELS, choose_model, make_comparer, make_table_comparer)
+REPLAYS = Replays(make_random_order, make_table_replays)

@@ -6,25 +6,25 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from db import entries, questions
-from plcore import ActiveLearner, AnswerError, Entry, LabelTable, Question
+from plcore import ActiveLearner, LabelTable, Question
 from plcore.loop import EntryKind, Place
 from workflow.access import Right
-from workflow.common.asked import AskedAs, QuestionForm
-from workflow.common.groups import among_candidates, groups_now
-from workflow.common.history import Parts
-from workflow.common.places import question_token
-from workflow.common.turn import Turn
-from workflow.common.writer import EntryWriter
+from workflow.answering.asked import AskedAs, QuestionForm
+from workflow.answering.history import Parts, question_token
+from workflow.answering.turn import Turn
+from workflow.kinds.one_label.answering import OneLabelWriter, answer, correct, halves_of
 from workflow.kinds.one_label.forms import form_of, kept
 from workflow.kinds.one_label.shortlists import shortlist, with_shortlist
 from workflow.kinds.one_label.showing import ShownQuestion, word_question
+from workflow.projects.class_names import among_candidates, groups_now
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from plcore.loop import ClassMap
-    from workflow.common.opened import Opened
-    from workflow.common.room import Groups
+    from workflow.answering.asked import Given
+    from workflow.answering.room_settings import Groups
+    from workflow.opened import Opened
 
 Learner = ActiveLearner[LabelTable]
 
@@ -94,65 +94,33 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
     def decided_meanwhile(self, place: Place) -> str:  # noqa: ARG002 - a row is all there is
         return "Somebody else has decided this row meanwhile, or the owner has merged its classes."
 
+    def answer(self, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
+        return answer(self, question, given)
+
+    def correct(
+        self,
+        row: int,
+        token: str,
+        given: Given,
+        changes: Mapping[str, int],
+        log: Sequence[entries.LogEntry],
+    ) -> entries.LogEntry:
+        return correct(self, row, token, given, changes, log)
+
+    def stands_as_before(self, row: int, parts: Parts) -> bool:
+        """Whether the candidates are as before, and the labels of the entries mean the same."""
+        pool, first = self.learner.pool, parts[0]
+        is_verdict = parts[-1].kind == EntryKind.VERDICT
+        if self.learner.settings.several and not is_verdict and not pool.places_left(Place(row)):
+            return False  # others have answered it meanwhile
+        called_now, now = pool.class_map.called_now, pool.names(pool.candidates_for(row, self.annotator))
+        return called_now(first.before, first.seq) == now and all(
+            called_now(one.labels, one.seq) is not None for one in parts
+        )
+
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
         """A control that somebody chose would measure the model on what they chose: it is refused like a closed row."""
         return self.may_ask(place) and (drawn or not self.learner.pool.control_rows[place.row])
-
-
-class OneLabelWriter(EntryWriter):
-    """Writes entries about a row; what they can change is its candidates."""
-
-    _turn: OneLabelTurn
-
-    CHANGED = "The candidates of that row are others now."
-
-    @property
-    def left(self) -> tuple[str, ...]:
-        """The candidates that the person has before them with the entries written so far, in class order; none of a
-        bad item."""
-        pool = self._turn.learner.pool
-        return pool.names(pool.fold.view(self._place.row, self._kept, self._turn.annotator).votes)
-
-    def state(self, entry: Entry) -> tuple[str, ...]:  # noqa: ARG002 - the same for every entry
-        return self.left
-
-    def labels_now(self, entry: entries.LogEntry) -> tuple[str, ...]:
-        called = self._turn.learner.pool.class_map.called_now(entry.labels, entry.seq)
-        assert called is not None  # noqa: S101 - asked where it stands as before
-        return called
-
-    def check(self, entry: Entry) -> None:
-        if self._seq == self._turn.learner.seq:
-            self._turn.learner.check(entry)
-            return
-        # The learner has not seen the entries before this one.
-        if entry.kind == EntryKind.IS and not set(entry.labels) <= set(self.left):
-            raise AnswerError(
-                f"{', '.join(entry.labels)!r} is not among what is left: {', '.join(self.left)}."
-            )
-        if entry.target is not None and entry.target not in [one.seq for one in self._kept]:
-            raise AnswerError(f"Entry {entry.target} does not stand any more.")
-
-
-def halves_of(question: questions.OpenQuestion, candidates: Sequence[str]) -> tuple[set[str], ...]:
-    """What yes and no leave of these candidates where the question is about a group; nothing of other questions."""
-    how = AskedAs.from_json(question.asked or {"form": QuestionForm.WHICH})
-    if how.form != QuestionForm.GROUP:
-        return ()
-    return set(how.about), set(candidates) - set(how.about)
-
-
-def stands_as_before(learner: Learner, row: int, parts: Parts, annotator: str) -> bool:
-    """Whether the candidates before this annotator are what they were before the entries of one press of theirs, and
-    its labels mean the same."""
-    pool, first = learner.pool, parts[0]
-    is_verdict = parts[-1].kind == EntryKind.VERDICT
-    if learner.settings.several and not is_verdict and not pool.places_left(Place(row)):
-        return False  # others have answered it meanwhile
-    called_now = pool.class_map.called_now
-    return called_now(first.before, first.seq) == pool.names(pool.candidates_for(row, annotator)) and all(
-        called_now(one.labels, one.seq) is not None for one in parts
-    )
 
 
 def row_token(person_id: int, row: int, revision: int, class_map: ClassMap) -> str:

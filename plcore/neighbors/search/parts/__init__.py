@@ -7,14 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from plcore.common.runners.parts import BlockJob, BlockProgress, map_part, run_parts, write_names
-from plcore.common.runners.runner import Runner
-from plcore.common.types import AnyArray
+from plcore.arrays.types import AnyArray
+from plcore.blocks.parts import BlockJob, BlockProgress, map_part, run_parts, write_names
+from plcore.blocks.runner import Runner
 from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.parts.cells import CellLists, Homes, Probe, list_rows, probe
-from plcore.neighbors.search.parts.exact import exact_parts
-from plcore.neighbors.search.parts.reverse import reverse_parts
-from plcore.neighbors.search.parts.rows import RowParts, Sample, draw, scale_rows
+from plcore.neighbors.search.parts.exact import RowParts, Sample, draw, exact_parts, reverse_parts, scale_rows
 
 __all__ = ["NeighborParts", "RecallError", "RowParts", "find_parts", "reverse_parts", "scale_rows"]
 

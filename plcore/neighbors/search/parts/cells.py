@@ -11,20 +11,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from plcore.common.runners.parts import (
-    BlockJob,
-    BlockProgress,
-    ReadRows,
-    WrittenPart,
-    run_parts,
-    write_names,
-)
-from plcore.common.runners.runner import Runner
-from plcore.common.types import IntArray
+from plcore.arrays.types import IntArray
+from plcore.blocks.parts import BlockJob, BlockProgress, ReadRows, WrittenPart, run_parts, write_names
+from plcore.blocks.runner import Runner
 from plcore.neighbors.search.blocks import Block, BlockSearch, Found, RowRoom, make_block
 from plcore.neighbors.search.cells import CELL_ROWS, TRAINING_ROWS, look, place_centres
-from plcore.neighbors.search.parts.exact import as_found, frame_of
-from plcore.neighbors.search.parts.rows import RowParts, Sample, draw, numbered, take_rows
+from plcore.neighbors.search.parts.exact import (
+    RowParts,
+    Sample,
+    as_found,
+    draw,
+    frame_of,
+    numbered,
+    take_rows,
+)
 from plcore.neighbors.search.rows import first_of_equals
 
 

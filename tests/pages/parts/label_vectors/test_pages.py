@@ -11,9 +11,11 @@ from tests.pages.conftest import Open, listed_problems, words
 from tests.pages.test_pages import upload
 from tests.workflow.vector_world import LABELS, NUMBERS, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, opened, small_frame, small_project
-from workflow import answering, projects, stopping
-from workflow.home import Home
+from workflow.answering import loop
+from workflow.projects import managing
+from workflow.projects import progress as stopping
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def csv_of(**changes: str) -> bytes:
@@ -35,7 +37,7 @@ def test_annotate_draws_a_question(home: Home, owner: int, show: Open, question:
     answer_truly(home, owner, project)
     test = show(owner, "annotate.py", project=str(project))
     assert not test.error
-    asked = answering.next_question(Seat(home, owner, project))
+    asked = loop.next_question(Seat(home, owner, project))
     assert asked is not None
     assert (asked.label is None) == (question == "instance")
 
@@ -102,7 +104,7 @@ def test_a_later_model_says_since_when_it_is_measured(home: Home, owner: int, sh
         answer_truly(home, owner, project)
     home.shelf.settle(project)
     assert "Measured since" not in words(show(owner, "progress.py", project=str(project)))
-    projects.change_learner(Seat(home, owner, project), n_components=0.9)
+    managing.change_learner(Seat(home, owner, project), n_components=0.9)
     with opened(home, owner, project):
         pass
     home.shelf.settle(project)
@@ -151,10 +153,10 @@ def test_the_queue_with_blind_checks_is_the_owners_in_words(home: Home, owner: i
 @pytest.mark.parametrize("question", ["instance", "cell"])
 def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: Open, question: str) -> None:
     project = vector_project(home, owner, question=question)
-    answering.next_question(Seat(home, owner, project))
+    loop.next_question(Seat(home, owner, project))
     home.shelf.settle(project)
-    asked = answering.next_question(Seat(home, owner, project))
-    again = answering.next_question(Seat(home, annotator(home, owner, "Ada"), project))
+    asked = loop.next_question(Seat(home, owner, project))
+    again = loop.next_question(Seat(home, annotator(home, owner, "Ada"), project))
     assert asked is not None
     assert again is not None
     test = show(owner, "queue_page.py", project=str(project))
@@ -174,7 +176,7 @@ def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> No
     project = vector_project(home, owner)
     answer_truly(home, owner, project)
     test = show(owner)
-    left = projects.get_project(Seat(home, owner, project)).left
+    left = managing.get_project(Seat(home, owner, project)).left
     assert f"1 of {left + 1} answered" in words(test)
     shown = {
         one.label: (one.value, one.delta) for one in show(owner, "progress.py", project=str(project)).metric
@@ -185,10 +187,10 @@ def test_home_counts_cells_and_goes_on(home: Home, owner: int, show: Open) -> No
 
 def test_home_says_when_nothing_is_left(home: Home, owner: int, show: Open) -> None:
     project = vector_project(home, owner, question="instance")
-    asked = answering.next_question(Seat(home, owner, project))
+    asked = loop.next_question(Seat(home, owner, project))
     while asked is not None:
-        answering.submit_answer(Seat(home, owner, project), asked.token, "bad")
-        asked = answering.next_question(Seat(home, owner, project))
+        loop.submit_answer(Seat(home, owner, project), asked.token, "bad")
+        asked = loop.next_question(Seat(home, owner, project))
     test = show(owner)
     assert ":green-badge[Every label is known, or its row is set aside]" in words(test)
     assert [one.label for one in test.button] == ["Bring a table", "Take home"]
@@ -203,10 +205,10 @@ def test_settings_change_what_is_asked(home: Home, owner: int, show: Open) -> No
     test.run()
     next(button for button in test.button if button.label == "Save how it learns").click().run()
     assert not test.exception
-    now = projects.learner_settings(Seat(home, owner, project))
+    now = managing.learner_settings(Seat(home, owner, project))
     assert (now["question"], now["criterion"], now["kind"]) == ("instance", "entropy", "multilabel")
     assert "stay as the file has them" in words(test)
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     assert question.label is None
 
@@ -231,9 +233,9 @@ def test_import_guesses_label_vectors_and_makes_a_project(home: Home, owner: int
     figures = {one.label: one.value for one in test.metric}
     assert (figures["Rows"], figures["Labels"], figures["Rows fully known"]) == ("40", "5", "12")
     create(test)
-    (made,) = projects.list_projects(Seat(home, owner))
+    (made,) = managing.list_projects(Seat(home, owner))
     assert (made.kind == "label_vectors", made.n_classes) == (True, 5)
-    settings = projects.learner_settings(Seat(home, owner, made.id))
+    settings = managing.learner_settings(Seat(home, owner, made.id))
     assert (settings["question"], settings["test_share"], settings["control_share"]) == ("cell", 1 / 3, 0.08)
     with opened(home, owner, made.id) as learner:
         assert learner.table.roles.numbers == NUMBERS
@@ -256,7 +258,7 @@ def test_the_guess_can_be_turned_round(home: Home, owner: int, show: Open) -> No
     test.radio[0].set_value("vectors").run()
     assert "Every cell is known already" in words(test)
     create(test)
-    (made,) = projects.list_projects(Seat(home, owner))
+    (made,) = managing.list_projects(Seat(home, owner))
     assert made.kind == "label_vectors"
 
 
@@ -272,11 +274,11 @@ def test_lists_of_labels_are_read(home: Home, owner: int, show: Open) -> None:
     assert test.radio[0].value == "vectors"
     assert test.radio[1].value == "lists"
     create(test)
-    (made,) = projects.list_projects(Seat(home, owner))
+    (made,) = managing.list_projects(Seat(home, owner))
     with opened(home, owner, made.id) as learner:
         assert learner.classes == ("rock", "sand", "sea")
         assert learner.cells.tolist() == [[-1, 1, 1], [0, 1, -1], [-1, -1, 0], [1, -1, -1]]
-    assert projects.learner_settings(Seat(home, owner, made.id))["control_share"] > 0, (
+    assert managing.learner_settings(Seat(home, owner, made.id))["control_share"] > 0, (
         "nothing can be held out"
     )
 
@@ -294,5 +296,5 @@ def test_a_bad_cell_is_shown_with_its_place_and_leaves_nothing(
 ) -> None:
     test = upload(show(owner, "import_table.py"), csv_of(**changes))
     assert said in "\n".join(listed_problems(test))
-    assert projects.list_projects(Seat(home, owner)) == []
+    assert managing.list_projects(Seat(home, owner)) == []
     assert not list(home.tables_dir.iterdir())

@@ -10,9 +10,9 @@ from tests.pages.test_owner_pages import box, button
 from tests.workflow.kinds.label_vectors.test_reviewing import ask, find, open_row, stands
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import annotator, small_project
-from workflow import reviewing
-from workflow.home import Home
+from workflow.rows import reviewing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 SAVE = "Save the correction"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.parts.label_vectors.words import predicts
+from pages.parts.label_vectors.card import predicts
 from workflow.kinds.label_vectors.progress import Predictor
 
 AHEAD = Predictor(

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from plcore.evaluation import contaminate
-from tests.plcore.common.runners.local_cluster import two_workers
+from tests.plcore.blocks.local_cluster import two_workers
 
 
 @pytest.fixture(scope="package")

@@ -14,10 +14,9 @@ import pytest
 from scipy import sparse
 
 from plcore import PLKNeighborsClassifier
-from plcore.common.runners import BlockError, Blocks, Inline, RunnerError, make_runner, versions
-from plcore.evaluation import compare_learners, replay_in_blocks
+from plcore.blocks import BlockError, Blocks, Inline, RunnerError, make_runner, parts
+from plcore.evaluation import compare_learners, comparison, replay_in_blocks
 from plcore.evaluation.learners import LEARNER_ENTRIES
-from plcore.evaluation.parts import fits
 from plcore.evaluation.trials import Fit
 from tests.plcore.evaluation.told import Told
 
@@ -109,12 +108,12 @@ def test_who_begins_anew_makes_only_fits_that_are_missing(
 ) -> None:
     made: list[str] = []
 
-    def counted(asked: fits.AskedFit) -> Fit:
+    def counted(asked: comparison.AskedFit) -> Fit:
         made.append(str(asked))
         return real(asked)
 
-    real = fits.make_fit
-    monkeypatch.setattr(fits, "make_fit", counted)
+    real = comparison.make_fit
+    monkeypatch.setattr(comparison, "make_fit", counted)
     blocks = Blocks(Inline(), tmp_path)
     seen: list[tuple[int, int, str]] = []
 
@@ -141,7 +140,7 @@ def test_other_code_makes_all_fits_anew(
     blocks = Blocks(Inline(), tmp_path)
     compared(some_rows, blocks, ["plknn"])
     before = len(list(tmp_path.glob("*")))
-    monkeypatch.setattr(versions, "code_and_versions", lambda: {"plcore": "later"})
+    monkeypatch.setattr(parts, "code_and_versions", lambda: {"plcore": "later"})
     compared(some_rows, blocks, ["plknn"])
     assert len(list(tmp_path.glob("*"))) == before + 3
 
@@ -151,7 +150,7 @@ class Later(Inline):
 
     def map(self, *told: Any) -> Iterator[tuple[Any, Any]]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(versions, "code_and_versions", lambda: {"plcore": "later"})
+            patch.setattr(parts, "code_and_versions", lambda: {"plcore": "later"})
             yield from super().map(*told)
 
 
@@ -190,12 +189,12 @@ def test_a_part_that_is_seen_late_is_waited_for_and_one_that_is_not_seen_is_no_b
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unseen = Unseen(tmp_path)
-    monkeypatch.setattr(fits, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(comparison, "sleep", lambda _seconds: None)
     with pytest.raises(
         RunnerError, match=r"The fit of plknn on fold 1 of 3 was made, but its part .* not seen here"
     ):
         compared(some_rows, Blocks(unseen, tmp_path), ["plknn"], budget=1000.0)
-    monkeypatch.setattr(fits, "sleep", unseen.see)
+    monkeypatch.setattr(comparison, "sleep", unseen.see)
     there = compared(some_rows, Blocks(unseen, tmp_path), ["plknn"], budget=1000.0)
     assert_same(compared(some_rows, None, ["plknn"], budget=1000.0), there)
 
@@ -205,15 +204,15 @@ def test_beyond_the_budget_no_fit_begins(
 ) -> None:
     left: list[float | None] = []
 
-    def slow(asked: fits.AskedFit) -> Fit:
+    def slow(asked: comparison.AskedFit) -> Fit:
         left.append(asked.seconds)
         if asked.seconds == 1.0:
             return Fit(None, 1.0)  # it would have taken two
         return replace(real(asked), seconds=2.0)
 
-    real, read = fits.make_fit, fits.read_fit
-    monkeypatch.setattr(fits, "make_fit", slow)
-    monkeypatch.setattr(fits, "read_fit", lambda job: replace(read(job), seconds=2.0))
+    real, read = comparison.make_fit, comparison.read_fit
+    monkeypatch.setattr(comparison, "make_fit", slow)
+    monkeypatch.setattr(comparison, "read_fit", lambda job: replace(read(job), seconds=2.0))
     table = compared(some_rows, Blocks(Inline(), tmp_path), ["plknn", "clpl"], budget=11.0)
     assert left == [11.0, 9.0, 7.0, 5.0, 3.0, 1.0]
     assert table["kappa"].notna().tolist() == [True, False]
@@ -229,9 +228,9 @@ def test_learners_without_a_name_cannot_be_made_by_others(some_rows: Any, tmp_pa
 def test_a_fit_that_cannot_be_made_is_named(
     some_rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lost(_: fits.AskedFit) -> Fit:
+    def lost(_: comparison.AskedFit) -> Fit:
         raise OSError("no room")
 
-    monkeypatch.setattr(fits, "make_fit", lost)
+    monkeypatch.setattr(comparison, "make_fit", lost)
     with pytest.raises(BlockError, match="The fit of plknn on fold 1 of 3 cannot be done: OSError: no room"):
         compared(some_rows, Blocks(Inline(), tmp_path), ["plknn"])

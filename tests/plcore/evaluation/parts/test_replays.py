@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from plcore.common.runners import BlockError, Blocks, Inline, make_runner
+from plcore.blocks import BlockError, Blocks, Inline, make_runner
 from plcore.evaluation import ReplayedRuns, replay, replay_in_blocks
-from plcore.evaluation.parts import replays
-from plcore.evaluation.parts.replays import ReplayJob
+from plcore.evaluation.replay import ReplayJob
 
 
 def told(found: tuple[ReplayedRuns, ...]) -> list[tuple[str, list[int], list[list[float]]]]:
@@ -73,8 +73,9 @@ def test_runs_that_are_there_are_not_made_anew(
         made.append(job)
         return real(job)
 
-    real = replays.replay_once
-    monkeypatch.setattr(replays, "replay_once", counted)
+    module = importlib.import_module("plcore.evaluation.replay")  # the name is that of a function, too
+    real = module.replay_once
+    monkeypatch.setattr(module, "replay_once", counted)
     blocks, seen = Blocks(Inline(), tmp_path), []
     first = told(
         replay_in_blocks(blocks, *some_rows, ["apl"], runs=2, progress=lambda *one: seen.append(one))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from plcore.common.runners import BlockJob
-from plcore.evaluation.parts.rows import keep_array, keep_features, kept_features
+from plcore.blocks import BlockJob
+from plcore.evaluation.comparison import keep_array, keep_features, kept_features
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

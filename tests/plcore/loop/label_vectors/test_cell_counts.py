@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from plcore import AnswerError
 from plcore.loop.label_vectors import LabelVectorPool
-from plcore.loop.label_vectors.cell_counts import CellCounts, count_row
+from plcore.loop.label_vectors.controls import CellCounts, count_row
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.plcore.loop.label_vectors.test_several import any_settings, random_entry, vectors
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from plcore import Entry
 from plcore.loop import Place, class_changes
-from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPool, LabelVectorSettings, checkpoint
+from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPool, LabelVectorSettings
+from plcore.loop.label_vectors import learner as checkpoint
 from tests.plcore.loop.checkpointing import stored, take_in
 from tests.plcore.loop.fake_vectors import vectors
 

@@ -9,12 +9,19 @@ import pytest
 from scipy.special import expit
 
 from plcore.loop.label_vectors import PredictorComparison
-from plcore.loop.label_vectors.calibration import FEWEST_YES, HIDDEN, HiddenTrial, base_rates, calibrate, hide
-from plcore.loop.label_vectors.choosing import TRIALS, choose, compare
 from plcore.loop.label_vectors.controls import ControlSample
-from plcore.loop.label_vectors.estimates import control_estimate, held_out
+from plcore.loop.label_vectors.estimates import (
+    FEWEST_YES,
+    HIDDEN,
+    HiddenTrial,
+    base_rates,
+    calibrate,
+    control_estimate,
+    held_out,
+    hide,
+)
 from plcore.loop.label_vectors.learner import LabelVectorLearner
-from plcore.loop.label_vectors.model import LabelVectorModel
+from plcore.loop.label_vectors.model import TRIALS, LabelVectorModel, choose, compare
 from plcore.loop.label_vectors.reports import LabelVectorPoint
 from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.sensing.metrics import f1_scores

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from plcore import Entry
-from plcore.loop.label_vectors.calibration import HiddenTrial, base_rates, calibrate, hide
 from plcore.loop.label_vectors.controls import ControlSample
 from plcore.loop.label_vectors.estimates import (
+    HiddenTrial,
+    base_rates,
+    calibrate,
     control_estimate,
     entropy_of,
     held_out,
+    hide,
     macro_f1,
     share_of,
     wilson,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from plcore.loop.label_vectors import limits
-from plcore.loop.label_vectors.limits import MATRICES, check_fit
+from plcore.loop.label_vectors import learner
+from plcore.loop.label_vectors.learner import MATRICES, check_fit
 
 NAMES = ("width", "height", "weight")
 
@@ -20,7 +20,7 @@ def test_what_fits_passes():
 
 
 def test_the_smaller_of_rows_and_features_counts(monkeypatch):
-    monkeypatch.setattr(limits, "LARGEST", 4)
+    monkeypatch.setattr(learner, "LARGEST", 4)
     check_fit(np.ones((900, 4)), NAMES)
     check_fit(sparse.csr_matrix((4, 900)), NAMES)
     with pytest.raises(

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry
 from plcore.loop import ClassChange, EntryKind, Place
-from plcore.loop.label_vectors.learner import LabelVectorLearner
+from plcore.loop.label_vectors.learner import LabelVectorLearner, frequencies
 from plcore.loop.label_vectors.pool import LabelVectorPool
-from plcore.loop.label_vectors.questions import frequencies
 from plcore.loop.label_vectors.settings import FOLDS, LabelVectorSettings
 from tests.plcore.loop.fake_vectors import FakeVectors, vectors
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from plcore import LabelTable, LearnerSettings, PLKernelRidge, Roles
-from plcore.kernel.masses import softmax_inside
+from plcore.kernel.soft_labels import softmax_inside
 from plcore.labels.weights import prior_labels
 from plcore.loop import MODEL_ENTRIES, ClassChange, Entry
 from plcore.loop.one_label import ActiveLearner, OneLabelPool, Trainer

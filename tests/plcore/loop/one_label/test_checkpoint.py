@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.loop import class_changes
-from plcore.loop.one_label import Trainer, checkpoint
+from plcore.loop.one_label import Trainer
+from plcore.loop.one_label import learner as checkpoint
 from plcore.query import STRATEGIES
 from tests.plcore.loop.checkpointing import stored, take_in
 from tests.plcore.loop.fake_table import FakeFeatures, blobs

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from plcore.evaluation.estimates import ControlCounts
 from plcore.loop.one_label import CurvePoint
-from plcore.loop.one_label.curve import LearnerCurve
+from plcore.loop.one_label.learner import LearnerCurve
 
 SHARES = st.one_of(st.none(), st.floats(0, 1))
 POINTS = st.lists(

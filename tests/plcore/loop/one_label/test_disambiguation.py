@@ -12,7 +12,7 @@ from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.loop.one_label import FEWEST_CHECKS, Trainer
 from plcore.loop.one_label import disambiguation as module
 from plcore.loop.one_label.pool import OneLabelPool
-from tests.plcore.loop.fake_table import blobs
+from tests.plcore.loop.fake_table import FakeTable, blobs
 
 MODELS = ["plknn", "plsvc", "perceptron-average"]
 
@@ -120,3 +120,56 @@ def test_two_who_look_at_the_same_labels_get_each_their_rows(monkeypatch):
     found = [(0, taken.of(slice(0, taken._size))), (1, taken.of(slice(taken._size, 2 * taken._size)))]
     taken.others = itertools.cycle(found)
     same(taken.whole, module.TakenLabels(learner.pool, learner._model, None).whole)
+
+
+def scored(settings):
+    """Ten rows around two points whose scores speak for the third class, and one row without a best score."""
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0) + np.linspace(0, 0.1, 10)[:, None]
+    candidates = np.ones((10, 3), dtype=bool)
+    candidates[0, 1:] = False
+    weights = np.where(candidates, [0.2, 0.2, 0.6], 0.0)
+    weights[0] = [1.0, 0, 0]
+    weights[9] = [0.4, 0.4, 0.2]
+    return ActiveLearner(FakeTable(X, candidates, candidate_weights=weights), LearnerSettings(**settings))
+
+
+@pytest.mark.parametrize("settings", [{"model": "automatic"}, {"model": "kernelridge"}])
+def test_scores_of_the_file_label_rows_until_a_model_uses_them(settings):
+    learner = scored(settings)
+    found = learner.disambiguate()
+    assert found.sources[:9].tolist() == ["given"] + ["file"] * 8
+    assert found.labels[:9].tolist() == [0] + [2] * 8
+    np.testing.assert_allclose(found.confidence[1:9], 0.6)
+    assert found.sources[9] != "file", "no score is the best"
+    learner.apply(Entry(1, "not", 1, "ann", ("c2",)))
+    assert learner.disambiguate().sources[1] != "file", "the scores of those left are alike"
+    if not learner.settings.is_trained:
+        return
+    version = Trainer(OneLabelPool(learner.table, learner.settings)).train()
+    learner.publish(version.scores, [version.point])
+    assert "file" not in learner.disambiguate().sources
+
+
+def test_an_owner_who_chooses_plknn_gets_its_labels():
+    assert "file" not in scored({"model": "plknn"}).disambiguate().sources
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_probabilities_sum_to_one_and_agree_with_the_labels(model):
+    learner, _ = learner_of(model)
+    taken = learner.take_labels()
+    found, whole = taken.probabilities()[:], taken.whole
+    assert found.shape == taken.probabilities().shape == (90, 4)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    told = np.isin(whole.sources, ("model", "given", "oracle", "truth"))
+    rows = np.flatnonzero(told)
+    np.testing.assert_array_equal(found[rows].argmax(axis=1), whole.labels[rows])
+    np.testing.assert_allclose(found[rows, whole.labels[rows]], whole.confidence[rows])
+    np.testing.assert_array_equal(taken.probabilities()[np.array([80, 3])], found[[80, 3]])
+    learner.apply(Entry(learner.seq + 1, "bad", int(np.flatnonzero(~learner.test_rows)[0]), "b"))
+    np.testing.assert_allclose(learner.take_labels().probabilities()[:].sum(axis=1), 1)
+
+
+def test_probabilities_are_the_scores_of_the_file_until_a_model_uses_them():
+    learner = scored({"model": "automatic"})
+    np.testing.assert_allclose(learner.take_labels().probabilities()[1:9], np.tile([0.2, 0.2, 0.6], (8, 1)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plcore import LearnerSettings, PLKernelRidge
-from plcore.kernel.masses import softmax_inside
+from plcore.kernel.soft_labels import softmax_inside
 from plcore.labels.weights import prior_labels
 from plcore.loop import MODEL_ENTRIES, Entry
 from plcore.loop.one_label import OneLabelPool, Trainer

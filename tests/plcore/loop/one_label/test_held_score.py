@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import ActiveLearner, AnswerError, LearnerSettings
-from plcore.loop.one_label.held_score import HeldScore
+from plcore.loop.one_label.pool import HeldScore
 from tests.plcore.loop.fake_table import blobs
 from tests.plcore.loop.one_label.test_replay import random_entry
 

@@ -7,7 +7,7 @@ import pytest
 
 from plcore.compiling import STEPS
 from plcore.evaluation.estimates import ControlCounts
-from plcore.kernels.shares import margins, softmax_margins, softmax_rows
+from plcore.kernels.scores import margins, softmax_margins, softmax_rows
 from plcore.loop.base import CONTROL
 from plcore.loop.entries import Entry
 from plcore.loop.one_label.learner import ActiveLearner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plcore.loop.one_label.narrowing import Narrowing
+from plcore.loop.one_label.fold import Narrowing
 
 
 @pytest.mark.parametrize("seed", range(5))

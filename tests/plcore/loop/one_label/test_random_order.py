@@ -21,8 +21,8 @@ from plcore.loop.one_label.random_order import (
     CannotEstimateError,
     RandomOrderFound,
     RandomOrderRuns,
+    make_run,
 )
-from plcore.loop.one_label.random_runs import make_run
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.training import Trainer
 from tests.plcore.loop.fake_table import FakeTable, blobs

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
-from plcore.common import BoolArray, FloatArray
+from plcore.arrays import BoolArray, FloatArray
 from plcore.loop import ClassChange, EntryKind, Place
 from plcore.loop.one_label import Trainer
 from plcore.loop.one_label.settings import FOLDS

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from plcore import LearnerSettings
-from plcore.common.runners import Blocks, Inline
+from plcore.blocks import Blocks, Inline
 from plcore.evaluation import replay_in_blocks
 from plcore.loop.one_label import OneLabelPool, StrategyReplays
 from plcore.loop.one_label.training import standardized_features

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from plcore import ActiveLearner, Entry, LearnerSettings
-from plcore.common import candidate_sets
-from plcore.common.candidate_sets import CandidateSets
+from plcore.arrays import candidate_sets
+from plcore.arrays.candidate_sets import CandidateSets
 from plcore.loop.changes import ClassChange
-from plcore.loop.classed_table import with_classes
-from plcore.loop.classes import ClassMap
+from plcore.loop.classes import ClassMap, with_classes
 from plcore.loop.one_label import FEWEST_CHECKS, Trainer
 from plcore.neighbors import near
 from tests.plcore.loop.fake_table import FakeTable, blobs

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from plcore.common import large_arrays
+from plcore.arrays import array_files
 from plcore.neighbors import search
 from plcore.neighbors.search import SEARCHES, blocks, cells, make_search, tree
 from plcore.neighbors.search.blocks import (
@@ -260,7 +260,7 @@ def test_all_rows_at_once_find_what_each_finds_by_itself(how, kind, stored, mapp
     X[20:90] = X[:3].repeat([40, 20, 10], axis=0)
     own = np.arange(150)
     rows, distances = make_search(stored(X), 6, how, seed=2).nearest(stored(X), 5, own)
-    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0 if mapped else large_arrays.IN_MEMORY)
+    monkeypatch.setattr(array_files, "IN_MEMORY", 0 if mapped else array_files.IN_MEMORY)
     for module in (blocks, cells, tree):
         monkeypatch.setattr(module, "BATCH", 16)
     found = make_search(stored(X), 6, how, seed=2)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from plcore.tables.embeddings import MAX_WIDTH
 from plcore.tables.encoders import EncoderError
 from plcore.tables.encoders.model import AT_ONCE, OnnxModel
+from plcore.tables.features.embeddings import MAX_WIDTH
 from tests.plcore.tables.encoders.models import FLOAT, encoder, made, mean_color, tokens
 
 
@@ -153,5 +153,5 @@ def test_a_model_that_is_a_link_out_of_its_folder_is_refused(tmp_path: Path) -> 
 
 def test_what_to_install_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(EncoderError, match=r"pip install 'winnow\[onnx\]'"):
+    with pytest.raises(EncoderError, match=r"pip install 'plcore\[onnx\]'"):
         model(tmp_path, mean_color())

@@ -177,7 +177,7 @@ def test_broken_tokenizers_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
     assert "t.json cannot be read" in refused(tmp_path, replace(about, tokenizer="t.json"), tokens())
     assert "leads out" in refused(tmp_path, replace(about, tokenizer="../vocab.txt"), tokens())
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    assert "pip install 'winnow[onnx]'" in refused(tmp_path, about, tokens())
+    assert "pip install 'plcore[onnx]'" in refused(tmp_path, about, tokens())
 
 
 def test_a_model_without_a_mask_is_given_none_but_its_mean_is_told(tmp_path: Path) -> None:

@@ -18,12 +18,13 @@ from plcore.multilabel import RefreshJob
 from tests.clocks import ahead
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import annotator, count_entries, opened, small_project
-from workflow import answering, projects, standing, training, undoing
-from workflow.common import turn
-from workflow.home import Home, open_home
+from workflow.answering import loop, turn, undoing
 from workflow.kinds.label_vectors.showing import ShownVector
 from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.models import training
+from workflow.projects import managing, standing
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 
 def log(home: Home, project: int) -> list[entries.LogEntry]:
@@ -37,7 +38,7 @@ def cells(home: Home, owner: int, project: int) -> np.ndarray:
 
 
 def shown(home: Home, person: int, project: int) -> ShownVector:
-    question = answering.next_question(Seat(home, person, project))
+    question = loop.next_question(Seat(home, person, project))
     assert question is not None
     return question
 
@@ -91,7 +92,7 @@ def test_neither_half_of_a_row_is_stored_without_the_other(
     some = right or [LABELS[0]]
     monkeypatch.setattr(entries, "append", breaking)
     with pytest.raises(KeyboardInterrupt):
-        answering.submit_answer(Seat(home, owner, rows), question.token, "labels", some)
+        loop.submit_answer(Seat(home, owner, rows), question.token, "labels", some)
     monkeypatch.undo()
     assert calls == ["no", "yes"]
     assert count_entries(home) == 0
@@ -104,8 +105,8 @@ def test_known_labels_of_a_row_stay_unless_they_are_changed(home: Home, owner: i
         free = learner.pool.open.any(axis=1)
         row = int(np.flatnonzero(free & (learner.original == 1).any(axis=1))[0])
         known = LABELS[int(np.flatnonzero(learner.original[row] == 1)[0])]
-    question = answering.ask_next(Seat(home, owner, rows), row)
-    answering.submit_answer(Seat(home, owner, rows), question.token, "labels", [])
+    question = loop.ask_next(Seat(home, owner, rows), row)
+    loop.submit_answer(Seat(home, owner, rows), question.token, "labels", [])
     (entry,) = log(home, rows)
     assert entry.kind == "no"
     assert known in entry.labels
@@ -118,7 +119,7 @@ def test_one_label(home: Home, owner: int, one: int, kind: str) -> None:
     question = shown(home, owner, one)
     assert question.label is not None
     before = cells(home, owner, one)
-    saved = answering.submit_answer(Seat(home, owner, one), question.token, kind, note=" why ", flagged=True)
+    saved = loop.submit_answer(Seat(home, owner, one), question.token, kind, note=" why ", flagged=True)
     (entry,) = log(home, one)
     assert (entry.kind, entry.row, entry.label) == (kind, question.view.row, question.label)
     assert entry.labels == (() if kind == "bad" else (question.label,))
@@ -149,10 +150,10 @@ def test_what_does_not_fit_is_refused_and_nothing_is_stored(
         (one, cell.token, "is", [LABELS[0]]),
     ]
     for project, token, kind, labels in wrong:
-        with pytest.raises(answering.AnswerError):
-            answering.submit_answer(Seat(home, owner, project), token, kind, labels)
-    with pytest.raises(answering.StaleQuestion):
-        answering.submit_answer(Seat(home, owner, rows), "1.0.99", "labels", [])
+        with pytest.raises(loop.AnswerError):
+            loop.submit_answer(Seat(home, owner, project), token, kind, labels)
+    with pytest.raises(loop.StaleQuestion):
+        loop.submit_answer(Seat(home, owner, rows), "1.0.99", "labels", [])
     assert count_entries(home) == 0
     assert shown(home, owner, rows).token == row.token
     assert shown(home, owner, one).token == cell.token
@@ -223,11 +224,11 @@ def test_redo_is_refused_where_the_label_is_known_by_now(home: Home, owner: int,
     undoing.undo(Seat(home, owner, one))
     ada = annotator(home, owner, "Ada")
     with home.database.write() as session:
-        questions.delete(session, one, owner)  # the owner closes the tab, and two minutes go by
-    again = answering.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
-    answering.submit_answer(Seat(home, ada, one), again.token, "yes")
+        questions.delete_question(session, one, owner)  # the owner closes the tab, and two minutes go by
+    again = loop.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
+    loop.submit_answer(Seat(home, ada, one), again.token, "yes")
     assert standing.standing(Seat(home, owner, one)).redoable is None
-    with pytest.raises(answering.StaleQuestion, match="stands differently"):
+    with pytest.raises(loop.StaleQuestion, match="stands differently"):
         undoing.redo(Seat(home, owner, one), 1)
 
 
@@ -255,12 +256,12 @@ def test_two_people_are_never_asked_the_same(home: Home, owner: int) -> None:
 def test_what_is_before_somebody_is_not_given_to_another(home: Home, owner: int, one: int) -> None:
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
-    with pytest.raises(answering.AnswerError, match="before somebody else"):
-        answering.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
+    with pytest.raises(loop.AnswerError, match="before somebody else"):
+        loop.ask_next(Seat(home, ada, one), asked.view.row, asked.label)
     other = next(
         line.label for line in asked.lines if line.cell < 0 and line.label != asked.label
     )  # another label of the same row is free
-    assert answering.ask_next(Seat(home, ada, one), asked.view.row, other).label == other
+    assert loop.ask_next(Seat(home, ada, one), asked.view.row, other).label == other
 
 
 def two_minutes_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,12 +278,12 @@ def test_who_left_a_question_open_is_told_what_became_of_it(
     asked = shown(home, owner, project)
     with monkeypatch.context() as later:
         two_minutes_later(later)
-        given = answering.ask_next(Seat(home, ada, project), asked.view.row, asked.label)
-        with pytest.raises(answering.StaleQuestion, match="has this row before them now"):
+        given = loop.ask_next(Seat(home, ada, project), asked.view.row, asked.label)
+        with pytest.raises(loop.StaleQuestion, match="has this row before them now"):
             answer_truly(home, owner, project, asked)
         answer_truly(home, ada, project, given)
     what = "row" if asked.label is None else "label"
-    with pytest.raises(answering.StaleQuestion, match=f"Somebody else has decided this {what} meanwhile"):
+    with pytest.raises(loop.StaleQuestion, match=f"Somebody else has decided this {what} meanwhile"):
         answer_truly(home, owner, project, asked)
     assert {entry.person_id for entry in log(home, project)} == {ada}
     assert shown(home, owner, project).token != asked.token
@@ -292,10 +293,10 @@ def test_a_label_of_a_row_that_somebody_took_out_meanwhile(home: Home, owner: in
     ada = annotator(home, owner, "Ada")
     asked = shown(home, owner, one)
     other = next(line.label for line in asked.lines if line.cell < 0 and line.label != asked.label)
-    given = answering.ask_next(Seat(home, ada, one), asked.view.row, other)
-    answering.submit_answer(Seat(home, ada, one), given.token, "bad")
-    with pytest.raises(answering.StaleQuestion, match="decided this label meanwhile, or taken its row out"):
-        answering.submit_answer(Seat(home, owner, one), asked.token, "yes")
+    given = loop.ask_next(Seat(home, ada, one), asked.view.row, other)
+    loop.submit_answer(Seat(home, ada, one), given.token, "bad")
+    with pytest.raises(loop.StaleQuestion, match="decided this label meanwhile, or taken its row out"):
+        loop.submit_answer(Seat(home, owner, one), asked.token, "yes")
 
 
 def test_a_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, rows: int) -> None:
@@ -305,28 +306,28 @@ def test_a_row_that_changed_is_not_answered_as_it_was(home: Home, owner: int, ro
         column = int(np.flatnonzero(learner.pool.open[question.view.row])[0])
     with home.database.write() as session:
         kept = questions.get(session, rows, owner)
-        questions.delete(session, rows, owner)
-    other = answering.ask_next(Seat(home, ada, rows), question.view.row, LABELS[column])
-    answering.submit_answer(Seat(home, ada, rows), other.token, "yes")
+        questions.delete_question(session, rows, owner)
+    other = loop.ask_next(Seat(home, ada, rows), question.view.row, LABELS[column])
+    loop.submit_answer(Seat(home, ada, rows), other.token, "yes")
     assert kept is not None
     with home.database.write() as session:
         questions.put(session, kept)
-    with pytest.raises(answering.StaleQuestion, match="changed since it was shown"):
-        answering.submit_answer(Seat(home, owner, rows), question.token, "labels", [], shown=question.shown)
+    with pytest.raises(loop.StaleQuestion, match="changed since it was shown"):
+        loop.submit_answer(Seat(home, owner, rows), question.token, "labels", [], shown=question.shown)
     assert len(log(home, rows)) == 1
 
 
 def test_the_kind_of_question_can_change_at_any_time(home: Home, owner: int, one: int) -> None:
     assert shown(home, owner, one).label is not None
-    projects.change_learner(Seat(home, owner, one), question="instance", criterion="random")
+    managing.change_learner(Seat(home, owner, one), question="instance", criterion="random")
     question = shown(home, owner, one)
     assert question.label is None
     answer_truly(home, owner, one, question)
     assert log(home, one)[0].strategy in ("random", "control")
     with pytest.raises(ValueError, match="fixed when a project is made"):
-        projects.change_learner(Seat(home, owner, one), control_share=0.5)
+        managing.change_learner(Seat(home, owner, one), control_share=0.5)
     with pytest.raises(ValueError, match="question must be"):
-        projects.change_learner(Seat(home, owner, one), question="all")
+        managing.change_learner(Seat(home, owner, one), question="all")
 
 
 def place(question: ShownVector) -> tuple[int, str | None]:
@@ -340,7 +341,7 @@ def test_what_undo_or_the_queue_puts_before_a_person_stays(
     project, ada = vector_project(home, owner, question=first), annotator(home, owner, "Ada")
     asked, hers = shown(home, owner, project), shown(home, ada, project)
     answer_truly(home, owner, project, asked)
-    projects.change_learner(Seat(home, owner, project), question=then)
+    managing.change_learner(Seat(home, owner, project), question=then)
     assert place(shown(home, ada, project)) == place(hers), "what she has read is hers to answer"
     assert (shown(home, owner, project).label is None) == (then == "instance")
     undoing.undo(Seat(home, owner, project))
@@ -349,7 +350,7 @@ def test_what_undo_or_the_queue_puts_before_a_person_stays(
     answer_truly(home, ada, project, hers)
     assert (shown(home, ada, project).label is None) == (then == "instance")
     label = next(line.label for line in asked.lines if line.cell < 0) if then == "instance" else None
-    put = answering.ask_next(Seat(home, owner, project), asked.view.row, label)
+    put = loop.ask_next(Seat(home, owner, project), asked.view.row, label)
     assert place(shown(home, owner, project)) == place(put) == (asked.view.row, label)
     answer_truly(home, owner, project, put)
     assert (shown(home, owner, project).label is None) == (then == "instance")
@@ -388,7 +389,7 @@ def test_a_restart_finds_what_was_there(home: Home, owner: int, question: str) -
         what = random.random()
         asked = shown(home, owner, project)
         if what < 0.15:
-            answering.submit_answer(
+            loop.submit_answer(
                 Seat(home, owner, project), asked.token, str(random.choice(["skip", "unsure", "bad"]))
             )
         elif what < 0.3:
@@ -401,7 +402,7 @@ def test_a_restart_finds_what_was_there(home: Home, owner: int, question: str) -
     again = open_home(home.settings)
     try:
         for one in (home, again):
-            answering.next_question(Seat(one, owner, project))
+            loop.next_question(Seat(one, owner, project))
             one.shelf.settle(project)
         with (
             opened(home, owner, project) as live,
@@ -424,7 +425,7 @@ def test_a_restart_finds_what_was_there(home: Home, owner: int, question: str) -
 
 
 def test_the_log_says_why_and_what_the_model_had_said(home: Home, owner: int, rows: int) -> None:
-    answering.next_question(Seat(home, owner, rows))
+    loop.next_question(Seat(home, owner, rows))
     home.shelf.settle(rows)
     question = shown(home, owner, rows)
     assert question.predicted is not None
@@ -438,13 +439,13 @@ def test_the_log_says_why_and_what_the_model_had_said(home: Home, owner: int, ro
 def test_everything_can_be_answered_and_then_nothing_is_left(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance", refresh_every=50)
     for _ in range(40):
-        if answering.next_question(Seat(home, owner, project)) is None:
+        if loop.next_question(Seat(home, owner, project)) is None:
             break
         answer_truly(home, owner, project)
-    assert answering.next_question(Seat(home, owner, project)) is None
+    assert loop.next_question(Seat(home, owner, project)) is None
     now = standing.standing(Seat(home, owner, project))
     assert (now.left, now.settled, now.done) == (0, 1.0, True)
-    summary = projects.get_project(Seat(home, owner, project))
+    summary = managing.get_project(Seat(home, owner, project))
     assert (summary.answered, summary.left) == (now.answered, 0)
     assert cells(home, owner, project).tolist() == [
         [int(label in true_labels(row)) for label in LABELS] for row in range(40)
@@ -453,14 +454,14 @@ def test_everything_can_be_answered_and_then_nothing_is_left(home: Home, owner: 
 
 def test_one_use_case_asks_both_kinds_each_in_its_way(home: Home, owner: int, one: int) -> None:
     plain = small_project(home, owner)
-    vector, row = (answering.next_question(Seat(home, owner, project)) for project in (one, plain))
+    vector, row = (loop.next_question(Seat(home, owner, project)) for project in (one, plain))
     assert (type(vector), type(row)) == (ShownVector, ShownQuestion)
-    with pytest.raises(answering.AnswerError, match="An answer is one of labels, yes, no"):
-        answering.submit_answer(Seat(home, owner, one), vector.token, "is", [LABELS[0]])
-    with pytest.raises(answering.AnswerError, match="An answer is one of is, among"):
-        answering.submit_answer(Seat(home, owner, plain), row.token, "yes")
+    with pytest.raises(loop.AnswerError, match="An answer is one of labels, yes, no"):
+        loop.submit_answer(Seat(home, owner, one), vector.token, "is", [LABELS[0]])
+    with pytest.raises(loop.AnswerError, match="An answer is one of is, among"):
+        loop.submit_answer(Seat(home, owner, plain), row.token, "yes")
     assert {
-        summary.name: summary.kind == "label_vectors" for summary in projects.list_projects(Seat(home, owner))
+        summary.name: summary.kind == "label_vectors" for summary in managing.list_projects(Seat(home, owner))
     } == {
         "small": False,
         "scenes": True,
@@ -474,14 +475,14 @@ def test_the_training_worker_leaves_label_vectors_alone(home: Home, owner: int, 
 
 
 def test_closing_the_home_ends_the_fit_under_way(home: Home, owner: int, one: int) -> None:
-    answering.next_question(Seat(home, owner, one))
+    loop.next_question(Seat(home, owner, one))
     home.shelf.close()
     names = [thread.name for thread in threading.enumerate()]
     assert f"refresh-{one}" not in names
     answer_truly(home, owner, one)
     answer_truly(home, owner, one)
     answer_truly(home, owner, one)
-    answering.next_question(Seat(home, owner, one))
+    loop.next_question(Seat(home, owner, one))
     assert f"refresh-{one}" not in [thread.name for thread in threading.enumerate()], "none begins afterwards"
 
 
@@ -497,7 +498,7 @@ def test_a_fit_that_fails_is_said_once_and_waits_for_news(
     monkeypatch.setattr(RefreshJob, "run", fail)
     project = vector_project(home, owner, question="cell")
     for _ in range(3):
-        assert answering.next_question(Seat(home, owner, project)) is not None
+        assert loop.next_question(Seat(home, owner, project)) is not None
         home.shelf.settle(project)
     assert runs == [0]
     assert home.shelf.fault(project) == "MemoryError"
@@ -505,11 +506,11 @@ def test_a_fit_that_fails_is_said_once_and_waits_for_news(
 
 def test_other_settings_leave_no_fit_behind_that_would_store_something(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell")
-    assert answering.next_question(Seat(home, owner, project)) is not None
+    assert loop.next_question(Seat(home, owner, project)) is not None
     earlier = home.shelf.slot(project).training
     assert earlier is not None
-    projects.change_learner(Seat(home, owner, project), refresh_every=7)
-    assert answering.next_question(Seat(home, owner, project)) is not None
+    managing.change_learner(Seat(home, owner, project), refresh_every=7)
+    assert loop.next_question(Seat(home, owner, project)) is not None
     assert home.shelf.slot(project).training is not earlier
     assert earlier._stopped
     home.shelf.settle(project)
@@ -518,11 +519,11 @@ def test_other_settings_leave_no_fit_behind_that_would_store_something(home: Hom
 
 def test_blind_checks_stay_of_the_kind_they_were_drawn_as(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
-    projects.change_learner(Seat(home, owner, project), question="diagnosis")
+    managing.change_learner(Seat(home, owner, project), question="diagnosis")
     with pytest.raises(ValueError, match="between whole rows and labels"):
-        projects.change_learner(Seat(home, owner, project), question="instance")
+        managing.change_learner(Seat(home, owner, project), question="instance")
     free = vector_project(home, owner, "free", question="cell")
-    projects.change_learner(Seat(home, owner, free), question="instance")
+    managing.change_learner(Seat(home, owner, free), question="instance")
 
 
 def test_the_queue_of_labels_in_turn_begins_with_the_next_question(home: Home, owner: int) -> None:
@@ -531,7 +532,7 @@ def test_the_queue_of_labels_in_turn_begins_with_the_next_question(home: Home, o
         pass  # the first fit begins
     home.shelf.settle(project)
     for _ in range(8):
-        question = answering.next_question(Seat(home, owner, project))
+        question = loop.next_question(Seat(home, owner, project))
         assert question is not None
         with opened(home, owner, project) as learner:
             rows, columns, _ = learner.ranking()

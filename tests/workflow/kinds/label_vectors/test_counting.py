@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 from db import answers
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
 from tests.workflow.world import counts_agreed, opened
-from workflow import answering, projects, undoing
-from workflow.home import Home
+from workflow.answering import loop, undoing
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
@@ -25,20 +26,18 @@ def test_every_page_counts_the_same(
     project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)
     random = np.random.default_rng(seed)
     for _ in range(60):
-        luck, asked = random.random(), answering.next_question(Seat(home, owner, project))
+        luck, asked = random.random(), loop.next_question(Seat(home, owner, project))
         if asked is None:
             break
         if luck < 0.15:
-            answering.submit_answer(
-                Seat(home, owner, project), asked.token, str(random.choice(["bad", "skip"]))
-            )
+            loop.submit_answer(Seat(home, owner, project), asked.token, str(random.choice(["bad", "skip"])))
         elif luck < 0.35:
             undoing.undo(Seat(home, owner, project))
         elif luck < 0.45:
             undoing.redo(Seat(home, owner, project))
         elif question == "instance" and luck < 0.6:  # also of labels that were known at import
             some = [label for label in LABELS if random.random() < 0.5]
-            answering.submit_answer(Seat(home, owner, project), asked.token, "labels", some)
+            loop.submit_answer(Seat(home, owner, project), asked.token, "labels", some)
         else:
             answer_truly(home, owner, project, asked)
         counts_agreed(home, owner, project)
@@ -48,19 +47,19 @@ def test_labels_of_a_bad_row_are_neither_answered_nor_open(home: Home, owner: in
     project = vector_project(home, owner, question="cell")
     _, left = counts_agreed(home, owner, project)
     answer_truly(home, owner, project)
-    asked = answering.next_question(Seat(home, owner, project))
+    asked = loop.next_question(Seat(home, owner, project))
     assert asked is not None
     with opened(home, owner, project) as learner:
         out = int(learner.pool.open[asked.view.row].sum())
-    answering.submit_answer(Seat(home, owner, project), asked.token, "bad")
+    loop.submit_answer(Seat(home, owner, project), asked.token, "bad")
     assert counts_agreed(home, owner, project) == (1, left - 1 - out)
 
 
 def test_a_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", control_share=0.2)
-    while (asked := answering.next_question(Seat(home, owner, project))) is not None:
-        answering.submit_answer(Seat(home, owner, project), asked.token, "bad")
-    summary = projects.get_project(Seat(home, owner, project))
+    while (asked := loop.next_question(Seat(home, owner, project))) is not None:
+        loop.submit_answer(Seat(home, owner, project), asked.token, "bad")
+    summary = managing.get_project(Seat(home, owner, project))
     assert (summary.answered, summary.left) == (0, 0)
 
 
@@ -78,7 +77,7 @@ def test_a_log_is_read_again_only_where_it_has_grown(
 
     monkeypatch.setattr(answers, "answers_of", counting)
     for _ in range(2):
-        projects.list_projects(Seat(home, owner))
+        managing.list_projects(Seat(home, owner))
     assert sorted(calls) == [first, second]
     calls.clear()
     answer_truly(home, owner, first)

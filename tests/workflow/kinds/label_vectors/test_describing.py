@@ -6,9 +6,9 @@ from plcore.loop.label_vectors import PREDICTOR_ENTRIES
 from tests.workflow.vector_world import answer_truly, vector_project
 from workflow import kinds
 from workflow.access import Right
-from workflow.home import Home
-from workflow.kinds.label_vectors.describing import describe
+from workflow.kinds.label_vectors.exporting import describe
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_known_labels_and_measures(home: Home, owner: int) -> None:

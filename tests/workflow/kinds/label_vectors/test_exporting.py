@@ -13,11 +13,13 @@ from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.conftest import DATA
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, true_labels, vector_frame, vector_project
 from tests.workflow.world import annotator, exported, exported_cells, file_of, opened
-from workflow import answering, exporting, progress, projects
 from workflow.access import NotAllowed
-from workflow.common.log_csv import read_log
-from workflow.home import Home, open_home
+from workflow.answering import loop
+from workflow.exporting import files
+from workflow.log.columns import read_log
+from workflow.projects import managing, progress
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 VALUE = {"1": 1, "0": 0, "": -1}
 
@@ -31,11 +33,11 @@ def answered(home: Home, owner: int) -> int:
     """Some cells answered, one row out, one skipped."""
     project = vector_project(home, owner, question="cell", control_share=0.1)
     for number in range(14):
-        question = answering.next_question(Seat(home, owner, project))
+        question = loop.next_question(Seat(home, owner, project))
         assert question is not None
         if number in (3, 7):
             kind = "bad" if number == 3 else "skip"
-            answering.submit_answer(Seat(home, owner, project), question.token, kind)
+            loop.submit_answer(Seat(home, owner, project), question.token, kind)
         else:
             answer_truly(home, owner, project, question)
     home.shelf.settle(project)
@@ -65,7 +67,7 @@ def test_wide_has_every_cell_as_it_stands(home: Home, owner: int, answered: int)
                 assert float(share) == cells[row, column]
                 assert source[row] == "oracle" if said[row, column] else source[row] in ("given", "truth")
                 assert cells[row, column] == (label in true_labels(row))
-    assert sum(exporting.export_view(Seat(home, owner, answered), 1).sources.values()) == cells.size
+    assert sum(files.export_view(Seat(home, owner, answered), 1).sources.values()) == cells.size
 
 
 @pytest.mark.parametrize("n_rows", [5, 10_000])
@@ -73,7 +75,7 @@ def test_the_preview_is_the_beginning_of_the_export(
     home: Home, owner: int, answered: int, n_rows: int
 ) -> None:
     whole = exported(home, owner, answered).head(n_rows)
-    first = exporting.export_view(Seat(home, owner, answered), n_rows).first.reset_index(drop=True)
+    first = files.export_view(Seat(home, owner, answered), n_rows).first.reset_index(drop=True)
     assert list(first.columns[:6]) == ["id", *LABELS]
     pd.testing.assert_frame_equal(first[list(whole.columns)], whole)
 
@@ -92,7 +94,7 @@ def test_export_then_import_is_the_same(home: Home, owner: int, answered: int) -
     roles = suggest_roles(read_cells(data))
     assert (roles.label_vectors, roles.label_columns, roles.numbers) == (True, LABELS, ROLES.numbers)
     table = LabelTable.read_csv(data, roles)
-    again = projects.create_project(Seat(home, owner), "again", table, LabelVectorSettings())
+    again = managing.create_project(Seat(home, owner), "again", table, LabelVectorSettings())
     first, second = (exported(home, owner, project) for project in (answered, again))
     assert values(first) == values(second)
 
@@ -108,7 +110,7 @@ def test_labels_given_as_lists_get_columns_of_their_own(home: Home, owner: int) 
     )
     roles = suggest_roles(cells)
     assert (roles.candidates, roles.not_labels, roles.label_vectors) == ("labels", "not labels", True)
-    project = projects.create_project(Seat(home, owner), "lists", LabelTable.from_cells(cells, roles))
+    project = managing.create_project(Seat(home, owner), "lists", LabelTable.from_cells(cells, roles))
     frame = exported(home, owner, project)
     assert frame["labels"].tolist() == cells["labels"].tolist()
     assert values(frame, ("rock", "sand", "sea")) == [[0, 1, 1], [-1, 1, -1], [-1, -1, 0], [0, 0, 1]]
@@ -185,24 +187,24 @@ def test_emotions_from_holes_to_export(home: Home, owner: int) -> None:
     roles = suggest_roles(cells.astype("str"))
     assert (roles.label_columns, roles.label_vectors, len(roles.numbers)) == (labels, True, 72)
     table = LabelTable.from_cells(cells.astype("str"), roles)
-    project = projects.create_project(Seat(home, owner), "emotions", table, LabelVectorSettings())
+    project = managing.create_project(Seat(home, owner), "emotions", table, LabelVectorSettings())
     said: dict[tuple[int, str], int] = {}
     for number in range(45):
         if number == 40:
-            projects.change_learner(Seat(home, owner, project), question="instance")
-        question = answering.next_question(Seat(home, owner, project))
+            managing.change_learner(Seat(home, owner, project), question="instance")
+        question = loop.next_question(Seat(home, owner, project))
         assert question is not None
         row = question.view.row
         right = [label for label, value in zip(labels, truth[row], strict=True) if value]
         if question.label is None:
             said |= {(row, label): int(label in right) for label in labels}
-            answering.submit_answer(
+            loop.submit_answer(
                 Seat(home, owner, project), question.token, "labels", right, shown=question.shown
             )
         else:
             said[row, question.label] = int(question.label in right)
             kind = "yes" if question.label in right else "no"
-            answering.submit_answer(Seat(home, owner, project), question.token, kind)
+            loop.submit_answer(Seat(home, owner, project), question.token, kind)
     home.shelf.settle(project)
     assert len({row for row, _ in said}) > 20
     view = progress.read_progress(Seat(home, owner, project))

@@ -9,11 +9,11 @@ from db import entries
 from db import projects as stored
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
 from tests.workflow.world import annotator, exported, exported_cells
-from workflow.home import Home
-from workflow.kinds.label_vectors import correcting, counting, exporting, progress, queue, reviewing, stopping
+from workflow.kinds.label_vectors import answering, exporting, progress, reviewing, rows
 from workflow.people import aside
-from workflow.progress import at_a_glance, read_progress
+from workflow.projects.progress import at_a_glance, read_progress
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture(params=["instance", "cell", "diagnosis"])
@@ -28,15 +28,15 @@ def seat(request: pytest.FixtureRequest, home: Home, owner: int) -> Seat:
 def test_the_counts_by_the_log_are_those_of_the_pool(seat: Seat) -> None:
     with seat.learner() as opened:
         project = stored.get(opened.session, opened.project_id)
-        found = counting.count(opened.home, opened.session, project, opened.learner.settings, None)
+        found = progress.count(opened.home, opened.session, project, opened.learner.settings, None)
         assert found == (opened.learner.pool.n_answered, opened.learner.pool.n_open, None)
 
 
 def test_the_queue_shows_so_many_and_looks_through_all(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "SHOWN", 3)
+    monkeypatch.setattr(rows, "SHOWN", 3)
     with seat.learner() as opened:
-        view, lines = queue.list_queue(opened, ""), list(queue.queue_lines(opened))
-        assert not queue.has_blind_checks(opened.learner)
+        view, lines = rows.list_queue(opened, ""), list(rows.queue_lines(opened))
+        assert not opened.learner.pool.blind_rows.any()
         by_row, learner = opened.learner.settings.by_row, opened.learner
         assert (view.by_row, view.criterion) == (by_row, learner.settings.asked_by)
         assert len(view.rows) == 3
@@ -64,9 +64,9 @@ def test_wide_and_long_files_say_the_same(seat: Seat) -> None:
 
 def test_figures_of_the_page_are_those_of_the_learner(seat: Seat) -> None:
     with seat.learner() as opened:
-        view = progress.read_progress(opened, stopping.DEFAULT_RULES)
+        view = progress.read_progress(opened, progress.DEFAULT_RULES)
         learner = opened.learner
-        assert view.settled == stopping.share_settled(learner)
+        assert view.settled == learner.share_settled
         assert view.by_row == learner.settings.by_row
         assert view.unasked == (learner.cells < 0).sum() - (learner.cells[learner.test_rows] < 0).sum()
         assert sum(one.answered for one in view.labels) == sum(learner.answers_per_label().values())
@@ -106,7 +106,7 @@ def test_the_curve_ends_with_the_model_that_answers_once_somebody_is_set_aside(
 def test_before_the_first_fit_a_label_is_known_or_not(home: Home, owner: int) -> None:
     with Seat(home, owner, vector_project(home, owner)).learner() as opened:
         learner = type(opened.learner)(opened.learner.table, opened.learner.settings)
-    assert stopping.share_settled(learner) == 1 - learner.pool.open.sum() / learner.pool.n_holes
+    assert learner.share_settled == 1 - learner.pool.open.sum() / learner.pool.n_holes
     assert not learner.curve
 
 
@@ -115,11 +115,11 @@ def test_what_the_model_said_of_each_label(seat: Seat) -> None:
         log = entries.after(opened.session, opened.project_id, 0)
         last = log[-1]
         row = reviewing.open_row(opened, last.row)
-        free = correcting.forgettable(opened, last.row)
-        still = correcting.still_counting(
+        free = answering.forgettable(opened, last.row)
+        still = answering.still_counting(
             opened.learner.pool, last.row, opened.learner.pool.fold.entries(last.row)
         )
-    said = correcting.model_said(last)
+    said = answering.model_said(last)
     assert set(said) <= set(last.labels)
     assert set(said.values()) <= {"yes", "no"}
     assert {one.label for one in row.labels if one.may_forget} == set(free)
@@ -134,7 +134,7 @@ def test_which_model_predicts_and_why(home: Home, owner: int, model: str) -> Non
         answer_truly(home, owner, made.project_id)
     made.settle()
     with made.learner() as opened:
-        told = progress.read_progress(opened, stopping.DEFAULT_RULES).predictor
+        told = progress.read_progress(opened, progress.DEFAULT_RULES).predictor
         now, curve = opened.learner.progress(), opened.learner.curve
         assert told is not None
         assert {told.title, told.other} == {"BML-CS", "One-vs-all"}

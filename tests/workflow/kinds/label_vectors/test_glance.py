@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.workflow.vector_world import answer_truly, vector_project
-from workflow import progress
-from workflow.common.glance import F1, Glance
-from workflow.home import Home
 from workflow.kinds import stop_rules
-from workflow.kinds.label_vectors.glance import glance
+from workflow.kinds.label_vectors.progress import glance
+from workflow.projects import progress
+from workflow.projects.figures import F1, Glance
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def glance_of(seat: Seat) -> Glance:

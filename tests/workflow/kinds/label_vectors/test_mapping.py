@@ -3,44 +3,43 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
-from workflow import answering
-from workflow.home import Home
-from workflow.kinds.label_vectors import truth
-from workflow.kinds.label_vectors.mapping import answered_and_open, label_to_ask, labels_on_map, named_on_map
+from workflow.answering import loop, oracle
+from workflow.kinds.label_vectors.rows import label_to_ask, named_on_map
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_answered_and_open_rows_and_the_labels_that_are_right(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="instance"))
     said = answer_truly(home, owner, seat.project_id)
-    bad = answering.next_question(seat)
+    bad = loop.next_question(seat)
     assert bad is not None
-    answering.submit_answer(seat, bad.token, "bad")
+    loop.submit_answer(seat, bad.token, "bad")
     with seat.learner() as opened:
         learner = opened.learner
-        answered, still_open = answered_and_open(learner)
+        answered, still_open = learner.pool.answered_rows, learner.pool.open_rows
         assert answered[said.row]
         assert not still_open[[said.row, bad.view.row]].any()
         assert still_open.sum() == learner.pool.n_open
-        first, second = labels_on_map(learner, [said.row, bad.view.row])
+        first, second = learner.pool.labels_shown([said.row, bad.view.row])
         assert set(first) == true_labels(said.row)
         assert second == ()
         known = np.flatnonzero(learner.original[0] == 1)
-        assert labels_on_map(learner, [0]) == (tuple(LABELS[column] for column in known),)
-        assert not truth.hides_truth(learner)
-        assert truth.known_places(learner) == []
-    shown = answering.next_question(seat)
-    with seat.learner() as opened:
-        assert truth.true_answer(opened.learner, shown) is None
+        assert learner.pool.labels_shown([0]) == (tuple(LABELS[column] for column in known),)
+        assert opened.kind.HIDDEN_TRUTH is None
+    assert not oracle.can_answer(seat)
+    with pytest.raises(oracle.NoTruth):
+        oracle.answer_for_me(seat, 1)
 
 
 def test_a_row_is_named_by_what_is_right_else_by_what_the_model_says(home: Home, owner: int) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question="cell"))
-    bad = answering.next_question(seat)
+    bad = loop.next_question(seat)
     assert bad is not None
-    answering.submit_answer(seat, bad.token, "bad")
+    loop.submit_answer(seat, bad.token, "bad")
     seat.settle()
     with seat.learner() as opened:
         learner = opened.learner

@@ -5,20 +5,21 @@ from __future__ import annotations
 import pytest
 
 from plcore.loop import Place
-from plcore.loop.label_vectors.questions import frequencies
+from plcore.loop.label_vectors.learner import frequencies
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import opened, somebody
-from workflow import answering, projects, queue, reviewing, undoing
 from workflow.access import Right, Role
-from workflow.common.found import Search
-from workflow.home import Home
-from workflow.kinds.label_vectors.mapping import labels_on_map, named_on_map
+from workflow.answering import loop, undoing
+from workflow.kinds.label_vectors.rows import named_on_map
 from workflow.kinds.label_vectors.showing import ShownVector
-from workflow.kinds.label_vectors.similar import answered_labels
-from workflow.outgoing.verifying import verify_project
+from workflow.log.verifying import verify_project
 from workflow.people import figures, members
-from workflow.people.said import read_said
+from workflow.people.figures import read_said
+from workflow.projects import managing
+from workflow.rows import queue, reviewing
+from workflow.rows.finding import Search
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def shared(home: Home, owner: int, people: list[int], **settings: object) -> lis
 
 def answer(seat: Seat, right: frozenset[str] | None = None) -> ShownVector | None:
     """Answer the person's next question, with the truth or with these labels; the question."""
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     if question is None:
         return None
     labels = true_labels(question.view.row) if right is None else right
@@ -44,7 +45,7 @@ def answer(seat: Seat, right: frozenset[str] | None = None) -> ShownVector | Non
         kind, given = "labels", sorted(labels)
     else:
         kind, given = ("yes" if question.label in labels else "no"), []
-    answering.submit_answer(seat, question.token, kind, given, shown=question.shown)
+    loop.submit_answer(seat, question.token, kind, given, shown=question.shown)
     return question
 
 
@@ -73,7 +74,7 @@ def test_everybody_goes_on_until_nothing_is_left_and_the_log_holds(
         assert learner.done
         assert learner.pool.n_open == 0
         assert learner.pool.unknown.sum() == 0
-    summary = projects.get_project(mine)
+    summary = managing.get_project(mine)
     assert (summary.answered, summary.left) == (learner.pool.n_answered, 0)
     asked = [(row, label) for row, label, _ in told]
     assert all(asked.count(one) == 2 for one in asked)
@@ -85,7 +86,7 @@ def test_nobody_sees_what_others_said(home: Home, owner: int, people: list[int])
     assert first is not None
     row = first.view.row
     assert queue.list_queue(mine).begun == 1
-    begun = answering.next_question(ben)
+    begun = loop.next_question(ben)
     assert begun is not None
     assert begun.view.row == row
     assert cells(begun) == cells(first)
@@ -97,10 +98,10 @@ def test_nobody_sees_what_others_said(home: Home, owner: int, people: list[int])
             assert one.probability == pytest.approx(shares[learner.classes.index(one.label)])
     with opened(home, owner, mine.project_id) as learner:
         asked = {one.label for one in first.lines if one.cell < 0}
-        assert not asked.intersection(labels_on_map(learner, [row])[0])
+        assert not asked.intersection(learner.pool.labels_shown([row])[0])
         assert named_on_map(learner, [row]).classes.tolist() == [-1]
-        assert not asked.intersection(answered_labels(learner, row))
-    answering.submit_answer(ben, begun.token, "unsure", [])
+        assert not asked.intersection(learner.pool.answered_labels(row))
+    loop.submit_answer(ben, begun.token, "unsure", [])
     seen = reviewing.open_row(ben, row)
     assert {one.label: one.cell for one in seen.labels} == cells(first)
     everything = {one.label: one.cell for one in reviewing.open_row(mine, row).labels}
@@ -115,12 +116,12 @@ def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people
     assert again is not None
     assert (again.view.row, again.label) == (first.view.row, first.label)
     assert undoing.undo(ada) is not None
-    back = answering.next_question(ada)
+    back = loop.next_question(ada)
     assert back is not None
     assert (back.view.row, back.label, cells(back)) == (first.view.row, first.label, cells(first))
     assert undoing.redo(ada) is not None
     undoing.undo(ada)
-    answering.leave(ada)
+    loop.leave(ada)
     third = answer(cem)
     assert third is not None
     assert (third.view.row, third.label) == (first.view.row, first.label)
@@ -130,16 +131,16 @@ def test_undo_and_redo_are_about_ones_own_answers(home: Home, owner: int, people
 
 def test_as_many_see_a_label_as_it_waits_for_and_no_more(home: Home, owner: int, people: list[int]) -> None:
     ada, ben, cem, _ = shared(home, owner, people, question="cell", overlap=2)
-    first = answering.next_question(ada)
+    first = loop.next_question(ada)
     assert first is not None
     place = first.view.row, first.label
-    assert answering.ask_next(ben, *place).label == first.label
-    with pytest.raises(answering.AnswerError, match="before somebody else"):
-        answering.ask_next(cem, *place)
+    assert loop.ask_next(ben, *place).label == first.label
+    with pytest.raises(loop.AnswerError, match="before somebody else"):
+        loop.ask_next(cem, *place)
     answer(ada)
     answer(ben)
-    with pytest.raises(answering.AnswerError, match="no longer open"):
-        answering.ask_next(cem, *place)
+    with pytest.raises(loop.AnswerError, match="no longer open"):
+        loop.ask_next(cem, *place)
 
 
 def test_a_reviewer_settles_what_people_have_said(home: Home, owner: int, people: list[int]) -> None:
@@ -185,11 +186,11 @@ def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
     ada, ben, _, mine = shared(home, owner, people, question="cell")
     first = answer(ada)
     assert first is not None
-    projects.change_learner(mine, overlap=2, fold="majority")
-    assert projects.learner_settings(mine)["own_since"] == 1
-    shown = answering.ask_next(ben, first.view.row, first.label)
+    managing.change_learner(mine, overlap=2, fold="majority")
+    assert managing.learner_settings(mine)["own_since"] == 1
+    shown = loop.ask_next(ben, first.view.row, first.label)
     assert cells(shown)[str(first.label)] == -1
-    answering.submit_answer(ben, shown.token, "yes")
+    loop.submit_answer(ben, shown.token, "yes")
     with opened(home, owner, mine.project_id) as learner:
         assert learner.pool.places_left(Place(first.view.row, first.label)) == 0
     assert verify_project(mine)[0].entries == 2
@@ -198,7 +199,7 @@ def test_people_begin_to_answer_for_themselves_where_the_owner_says_so(
 def test_agreement_is_told_label_by_label(home: Home, owner: int, people: list[int]) -> None:
     *seats, mine = shared(home, owner, people, question="instance", overlap=3, fold="majority")
     for number, seat in enumerate(seats):
-        while answering.next_question(seat) is not None:
+        while loop.next_question(seat) is not None:
             if number < 2:
                 answer_truly(home, seat.person_id, mine.project_id)
             else:

@@ -9,10 +9,10 @@ import pytest
 
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import annotator, opened
-from workflow import queue
 from workflow.access import NotAllowed
-from workflow.home import Home
+from workflow.rows import queue
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])

@@ -21,20 +21,22 @@ from plcore.loop.label_vectors.settings import LabelVectorSettings
 from tests.workflow.kinds.label_vectors.test_answering import cells, log
 from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
 from tests.workflow.world import annotator, exported, file_of, opened, small_project
-from workflow import answering, projects, reviewing, undoing
 from workflow.access import NotAllowed, NotFound
-from workflow.common import log_csv
-from workflow.common.found import Search
-from workflow.common.log import learner_entry
-from workflow.common.turn import StaleQuestion
-from workflow.home import Home, open_home
-from workflow.kinds.label_vectors.correcting import still_counting
+from workflow.answering import loop, undoing
+from workflow.answering.turn import StaleQuestion
+from workflow.answering.undoing import own_answers
+from workflow.kinds.label_vectors.answering import still_counting
 from workflow.kinds.label_vectors.reviewing import VectorRowReview
 from workflow.kinds.label_vectors.showing import ShownVector
 from workflow.kinds.one_label.reviewing import RowReview
+from workflow.log import columns
+from workflow.log.reading import learner_entry
+from workflow.projects import managing
+from workflow.projects.standing import Saved
+from workflow.rows import reviewing
+from workflow.rows.finding import Search
 from workflow.seat import Seat
-from workflow.standing import Saved
-from workflow.undoing import own_answers
+from workflow.server.home import Home, open_home
 
 
 @pytest.fixture
@@ -51,16 +53,16 @@ def rows(home: Home, owner: int) -> int:
 
 def say(home: Home, person: int, project: int, kind: str, **more: object) -> tuple[int, str]:
     """Answer the next question about one label in this way; its place."""
-    asked = answering.next_question(Seat(home, person, project))
+    asked = loop.next_question(Seat(home, person, project))
     assert asked is not None
     assert asked.label is not None
-    answering.submit_answer(Seat(home, person, project), asked.token, kind, **more)  # type: ignore[arg-type]
+    loop.submit_answer(Seat(home, person, project), asked.token, kind, **more)  # type: ignore[arg-type]
     return asked.view.row, asked.label
 
 
 def ask(home: Home, person: int, project: int, row: int, label: str, kind: str, **more: object) -> None:
-    asked = answering.ask_next(Seat(home, person, project), row, label)
-    answering.submit_answer(Seat(home, person, project), asked.token, kind, **more)  # type: ignore[arg-type]
+    asked = loop.ask_next(Seat(home, person, project), row, label)
+    loop.submit_answer(Seat(home, person, project), asked.token, kind, **more)  # type: ignore[arg-type]
 
 
 def open_places(home: Home, owner: int, project: int) -> list[tuple[int, str]]:
@@ -100,9 +102,9 @@ def correct(
 
 def next_of_a_model(home: Home, owner: int, project: int) -> ShownVector:
     """The next question, once there is a model that says something of it."""
-    answering.next_question(Seat(home, owner, project))
+    loop.next_question(Seat(home, owner, project))
     home.shelf.settle(project)
-    asked = answering.next_question(Seat(home, owner, project))
+    asked = loop.next_question(Seat(home, owner, project))
     assert asked is not None
     assert asked.predicted is not None
     return asked
@@ -146,9 +148,9 @@ def test_answers_are_found_by_label_kind_person_flag_and_words(home: Home, owner
 
 def test_a_whole_row_is_found_by_what_was_said_of_each_label(home: Home, owner: int, rows: int) -> None:
     row, labels = open_row(home, owner, rows, 2)
-    asked = answering.ask_next(Seat(home, owner, rows), row)
+    asked = loop.ask_next(Seat(home, owner, rows), row)
     right = {line.label for line in asked.lines if line.cell == 1} | {labels[0]}
-    answering.submit_answer(Seat(home, owner, rows), asked.token, "labels", sorted(right), shown=asked.shown)
+    loop.submit_answer(Seat(home, owner, rows), asked.token, "labels", sorted(right), shown=asked.shown)
     said = {kind: labels for _, kind, labels in find(home, owner, rows)}
     assert said == {"yes": (labels[0],), "no": tuple(labels[1:])}
     assert find(home, owner, rows, label=labels[0], kind="yes") == [(row, "yes", (labels[0],))]
@@ -174,22 +176,22 @@ def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
 ) -> None:
     against = {}
     for project in (one, rows):
-        answering.next_question(Seat(home, owner, project))
+        loop.next_question(Seat(home, owner, project))
         home.shelf.settle(project)
         for turn in range(8):
-            asked = answering.next_question(Seat(home, owner, project))
+            asked = loop.next_question(Seat(home, owner, project))
             assert asked is not None
             assert asked.predicted is not None
             unknown = [line.label for line in asked.lines if line.cell < 0]
             if asked.label is not None:
                 kind = asked.predicted if turn % 2 else {"yes": "no", "no": "yes"}[asked.predicted]
-                answering.submit_answer(Seat(home, owner, project), asked.token, kind)
+                loop.submit_answer(Seat(home, owner, project), asked.token, kind)
                 against[project, asked.view.row, asked.label] = kind != asked.predicted
                 continue
             known = {line.label for line in asked.lines if line.cell == 1}
             said = set(json.loads(asked.predicted))
             answer = known | (said if turn % 2 else said ^ {unknown[0]})
-            answering.submit_answer(
+            loop.submit_answer(
                 Seat(home, owner, project), asked.token, "labels", sorted(answer), shown=asked.shown
             )
             against |= {
@@ -217,7 +219,7 @@ def test_after_a_correction_the_model_disagrees_with_what_stands_now(
     said, row = str(asked.predicted), asked.view.row
     other, value = {"yes": "no", "no": "yes"}[said], {"yes": 1, "no": 0}
     assert asked.label is not None
-    answering.submit_answer(Seat(home, owner, one), asked.token, other)
+    loop.submit_answer(Seat(home, owner, one), asked.token, other)
     assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
     correct(home, owner, one, row, flagged=True)  # said once more
     assert find(home, owner, one, disagrees=True) == [(row, other, (asked.label,))]
@@ -239,7 +241,7 @@ def test_after_a_correction_of_a_whole_row_each_label_is_judged_by_what_stands(
     known = {line.label for line in asked.lines if line.cell == 1}
     said = set(json.loads(str(asked.predicted)))
     answer = sorted((known | said) ^ {first, second})
-    answering.submit_answer(Seat(home, owner, rows), asked.token, "labels", answer, shown=asked.shown)
+    loop.submit_answer(Seat(home, owner, rows), asked.token, "labels", answer, shown=asked.shown)
 
     def against(label: str) -> list[tuple[int, str, tuple[str, ...]]]:
         return find(home, owner, rows, disagrees=True, label=label)
@@ -265,7 +267,7 @@ def test_a_label_of_the_file_that_is_corrected_was_never_the_models_to_say(
         mixed = learner.pool.open.any(axis=1) & (learner.original == 0).any(axis=1)
         row = int(np.flatnonzero(mixed)[0])
         given = LABELS[int(np.flatnonzero(learner.original[row] == 0)[0])]
-    answer_truly(home, owner, rows, answering.ask_next(Seat(home, owner, rows), row))
+    answer_truly(home, owner, rows, loop.ask_next(Seat(home, owner, rows), row))
     correct(home, owner, rows, row, {given: 1})
     assert find(home, owner, rows, label=given) == [(row, "yes", (given,))]
     assert find(home, owner, rows, label=given, disagrees=True) == []
@@ -411,9 +413,9 @@ def test_a_label_becomes_not_known_again_and_is_asked_anew(home: Home, owner: in
 
 def test_what_was_said_in_the_same_go_is_said_once_more(home: Home, owner: int, rows: int) -> None:
     row, labels = open_row(home, owner, rows, 3)
-    asked = answering.ask_next(Seat(home, owner, rows), row)
+    asked = loop.ask_next(Seat(home, owner, rows), row)
     known = {line.label for line in asked.lines if line.cell == 1}
-    answering.submit_answer(Seat(home, owner, rows), asked.token, "labels", sorted(known | set(labels[:2])))
+    loop.submit_answer(Seat(home, owner, rows), asked.token, "labels", sorted(known | set(labels[:2])))
     before = stands(home, owner, rows, row)
     correct(home, owner, rows, row, {labels[0]: -1, labels[2]: 1})
     assert stands(home, owner, rows, row) == before | {labels[0]: -1, labels[2]: 1}
@@ -429,7 +431,7 @@ def test_only_what_people_added_can_become_not_known(home: Home, owner: int, row
         mixed = learner.pool.open.any(axis=1) & (learner.original == 1).any(axis=1)
         row = int(np.flatnonzero(mixed)[0])
         given = LABELS[int(np.flatnonzero(learner.original[row] == 1)[0])]
-    answer_truly(home, owner, rows, answering.ask_next(Seat(home, owner, rows), row))
+    answer_truly(home, owner, rows, loop.ask_next(Seat(home, owner, rows), row))
     correct(home, owner, rows, row, {given: 0})
     with pytest.raises(AnswerError, match="cannot be made not known"):
         correct(home, owner, rows, row, {given: -1})
@@ -518,7 +520,7 @@ def test_what_fits_no_row_is_refused(
 
 def test_with_no_label_named_what_was_said_is_said_again(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
-    asked = answering.next_question(Seat(home, ada, rows))
+    asked = loop.next_question(Seat(home, ada, rows))
     assert asked is not None
     answer_truly(home, ada, rows, asked)
     row = asked.view.row
@@ -597,16 +599,16 @@ def test_an_annotator_brings_a_row_back_by_saying_something(home: Home, owner: i
 def test_a_correction_ends_the_question_that_was_open_about_the_row(home: Home, owner: int, one: int) -> None:
     row, labels = open_row(home, owner, one, 3)
     ask(home, owner, one, row, labels[0], "yes")
-    open_now = answering.ask_next(Seat(home, owner, one), row, labels[1])
+    open_now = loop.ask_next(Seat(home, owner, one), row, labels[1])
     correct(home, owner, one, row, {labels[1]: 1})
     with pytest.raises(StaleQuestion):
-        answering.submit_answer(Seat(home, owner, one), open_now.token, "no")
+        loop.submit_answer(Seat(home, owner, one), open_now.token, "no")
     assert stands(home, owner, one, row)[labels[1]] == 1
-    asked = answering.next_question(Seat(home, owner, one))
+    asked = loop.next_question(Seat(home, owner, one))
     assert asked is not None
     correct(home, owner, one, row, {labels[2]: 0})
     if asked.view.row != row:
-        still = answering.next_question(Seat(home, owner, one))
+        still = loop.next_question(Seat(home, owner, one))
         assert still is not None
         assert still.token == asked.token, "a question about another row stays"
 
@@ -619,7 +621,7 @@ def test_the_model_learns_the_correction(home: Home, owner: int) -> None:
 
     def believed() -> tuple[float, float]:
         """What the model gives the label in a row nobody answers: calibrated, and by the regression alone."""
-        answering.next_question(Seat(home, owner, project))
+        loop.next_question(Seat(home, owner, project))
         home.shelf.settle(project)
         with opened(home, owner, project) as learner:
             assert learner._model is not None
@@ -649,7 +651,7 @@ def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: i
     changed = []
     for turn in range(4):
         row, labels = open_row(home, owner, rows, 3)
-        answer_truly(home, ada, rows, answering.ask_next(Seat(home, ada, rows), row))
+        answer_truly(home, ada, rows, loop.ask_next(Seat(home, ada, rows), row))
         before = stands(home, owner, rows, row)
         changes = [
             {labels[0]: 1 - before[labels[0]]},
@@ -662,7 +664,7 @@ def test_corrections_go_through_log_and_files_and_a_restart(home: Home, owner: i
     now = cells(home, owner, rows)
     for row, wanted in changed:
         assert dict(zip(LABELS, now[row].tolist(), strict=True)) == wanted
-    read = log_csv.read_log(file_of(Seat(home, owner, rows), "log"), rows)
+    read = columns.read_log(file_of(Seat(home, owner, rows), "log"), rows)
     assert [replace(line.entry, person_id=0) for line in read] == [
         replace(entry, person_id=0) for entry in log(home, rows)
     ]
@@ -700,7 +702,7 @@ def test_a_long_log_is_searched_quickly(home: Home, owner: int) -> None:
     table = LabelTable.from_cells(
         frame.astype("str"), Roles(label_columns=names, label_vectors=True, numbers=("x",))
     )
-    project = projects.create_project(
+    project = managing.create_project(
         Seat(home, owner), "long", table, LabelVectorSettings(question="cell", refresh_every=10**6)
     )
     told = [
@@ -775,8 +777,8 @@ def test_what_the_owner_took_back_is_not_given_again_by_redo(home: Home, owner: 
 def test_a_correction_that_took_answers_back_is_not_half_undone(home: Home, owner: int, rows: int) -> None:
     ada = annotator(home, owner, "Ada")
     row, labels = open_row(home, owner, rows, 3)
-    asked = answering.ask_next(Seat(home, ada, rows), row)
-    answering.submit_answer(Seat(home, ada, rows), asked.token, "labels", labels, shown=asked.shown)
+    asked = loop.ask_next(Seat(home, ada, rows), row)
+    loop.submit_answer(Seat(home, ada, rows), asked.token, "labels", labels, shown=asked.shown)
     correct(home, owner, rows, row, {labels[0]: -1})
     before, stored = stands(home, owner, rows, row), len(log(home, rows))
     with pytest.raises(StaleQuestion, match="made labels not known"):

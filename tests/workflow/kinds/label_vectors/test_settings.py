@@ -9,6 +9,7 @@ from plcore.loop.label_vectors import LabelVectorSettings
 from tests.workflow.vector_world import LABELS, ROLES, vector_frame
 from tests.workflow.world import ROLES as ONE_LABEL_ROLES
 from tests.workflow.world import small_frame
+from workflow.kinds import KINDS, is_stored
 from workflow.kinds.label_vectors import settings
 
 
@@ -28,10 +29,10 @@ def test_the_cells_of_label_vectors_and_no_others() -> None:
 
 def test_they_are_stored_under_the_word_they_always_had() -> None:
     stored = LabelVectorSettings().to_json()
-    assert stored["kind"] == settings.STORED_AS == "multilabel"
-    assert settings.is_stored(stored)
-    assert not settings.is_stored({})
-    assert not settings.is_stored({"kind": "label_vectors"})
+    assert (stored["kind"],) == settings.STORED_AS == ("multilabel",)
+    assert is_stored(KINDS["label_vectors"], stored)
+    assert not is_stored(KINDS["label_vectors"], {})
+    assert not is_stored(KINDS["label_vectors"], {"kind": "label_vectors"})
     assert settings.read_settings(stored) == LabelVectorSettings()
     assert set(stored) > settings.DRAWN
 

@@ -10,23 +10,24 @@ from plcore.loop.label_vectors.settings import LabelVectorSettings
 from plcore.loop.stopping import StopRules
 from tests.workflow.vector_world import ROLES, answer_truly, vector_frame, vector_project
 from tests.workflow.world import opened
-from workflow import answering, progress, projects, standing, stopping, undoing
-from workflow.home import Home
+from workflow.answering import loop, undoing
+from workflow.projects import managing, progress, standing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def verdicts(home: Home, owner: int, project: int) -> dict[str, tuple[bool, str]]:
-    view = stopping.stop_view(Seat(home, owner, project))
+    view = progress.stop_view(Seat(home, owner, project))
     return {one.rule: (one.reached, one.words) for one in view.verdicts}
 
 
 def test_by_default_only_the_end_is_a_reason_to_stop(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="instance")
-    assert stopping.stop_view(Seat(home, owner, project)).rules == StopRules(flat_within=None)
+    assert progress.stop_view(Seat(home, owner, project)).rules == StopRules(flat_within=None)
     reached, words = verdicts(home, owner, project)["settled"]
     assert not reached
     assert words.endswith("% of the empty labels are known or sure; the rule waits for 100 %.")
-    while answering.next_question(Seat(home, owner, project)) is not None:
+    while loop.next_question(Seat(home, owner, project)) is not None:
         answer_truly(home, owner, project)
     assert verdicts(home, owner, project) == {"settled": (True, "No label is open any more.")}
 
@@ -36,7 +37,7 @@ def test_annotate_says_what_the_rule_says(home: Home, owner: int) -> None:
     project = vector_project(home, owner, question="cell", refresh_every=4)
     seen = []
     for _ in range(9):
-        answering.next_question(Seat(home, owner, project))
+        loop.next_question(Seat(home, owner, project))
         home.shelf.settle(project)
         settled = standing.standing(Seat(home, owner, project)).settled
         assert progress.read_progress(Seat(home, owner, project)).settled == settled
@@ -46,7 +47,7 @@ def test_annotate_says_what_the_rule_says(home: Home, owner: int) -> None:
         answer_truly(home, owner, project)
     assert seen[0] > 0, "nothing is answered yet, and the model is sure of something"
     assert len(set(seen)) == 3, "it moves where a model was fitted"
-    while (asked := answering.next_question(Seat(home, owner, project))) is not None:
+    while (asked := loop.next_question(Seat(home, owner, project))) is not None:
         answer_truly(home, owner, project, asked)
     assert standing.standing(Seat(home, owner, project)).settled == 1.0
 
@@ -55,12 +56,12 @@ def test_annotate_says_what_the_rule_says(home: Home, owner: int) -> None:
 def test_the_budget_is_of_labels_and_counts_before_any_model(home: Home, owner: int, question: str) -> None:
     project = vector_project(home, owner, question=question, refresh_every=1000)
     rules = StopRules(settled=None, flat_within=None, budget=6)
-    stopping.change_stop_rules(Seat(home, owner, project), rules)
+    progress.change_stop_rules(Seat(home, owner, project), rules)
     given = 0
     while given < 6:
         assert verdicts(home, owner, project)["budget"] == (False, f"{given} of 6 labels are answered.")
         assert standing.standing(Seat(home, owner, project)).stop == ""
-        asked = answering.next_question(Seat(home, owner, project))
+        asked = loop.next_question(Seat(home, owner, project))
         assert asked is not None
         given += 1 if asked.label is not None else sum(line.cell < 0 for line in asked.lines)
         answer_truly(home, owner, project, asked)
@@ -68,7 +69,7 @@ def test_the_budget_is_of_labels_and_counts_before_any_model(home: Home, owner: 
     assert verdicts(home, owner, project)["budget"] == (True, words)
     assert standing.standing(Seat(home, owner, project)).stop == words
     assert progress.read_progress(Seat(home, owner, project)).stop.reached[0].words == words
-    assert answering.next_question(Seat(home, owner, project)) is not None, "asking goes on if it is wanted"
+    assert loop.next_question(Seat(home, owner, project)) is not None, "asking goes on if it is wanted"
     undoing.undo(Seat(home, owner, project))
     assert not verdicts(home, owner, project)["budget"][0]
 
@@ -76,13 +77,13 @@ def test_the_budget_is_of_labels_and_counts_before_any_model(home: Home, owner: 
 def large_project(home: Home, owner: int, **settings: object) -> int:
     table = LabelTable.from_cells(vector_frame(150, full=110), ROLES)
     made = LabelVectorSettings(**{"refresh_every": 4, **settings})  # type: ignore[arg-type]
-    return projects.create_project(Seat(home, owner), "large", table, made)
+    return managing.create_project(Seat(home, owner), "large", table, made)
 
 
 def test_flat_by_held_out_rows(home: Home, owner: int) -> None:
     project = large_project(home, owner)
-    stopping.change_stop_rules(Seat(home, owner, project), StopRules(None, 1.0, 8))
-    assert stopping.stop_view(Seat(home, owner, project)).by_truth
+    progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 1.0, 8))
+    assert progress.stop_view(Seat(home, owner, project)).by_truth
     assert verdicts(home, owner, project)["flat"] == (
         False,
         "The rule looks at the latest 8 labels; 0 are answered.",
@@ -101,18 +102,18 @@ def test_flat_by_held_out_rows(home: Home, owner: int) -> None:
 
 def say_yes(home: Home, owner: int, project: int) -> None:
     """Yes to whatever is asked: what matters here is that the curve goes on."""
-    asked = answering.next_question(Seat(home, owner, project))
+    asked = loop.next_question(Seat(home, owner, project))
     assert asked is not None
-    answering.submit_answer(Seat(home, owner, project), asked.token, "yes")
+    loop.submit_answer(Seat(home, owner, project), asked.token, "yes")
 
 
 def test_flat_by_blind_labels_where_nothing_is_held_out(home: Home, owner: int) -> None:
     project = large_project(home, owner, test_share=0.0, control_share=0.5)
-    stopping.change_stop_rules(Seat(home, owner, project), StopRules(None, 0.5, 3))
-    view = stopping.stop_view(Seat(home, owner, project))
+    progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 0.5, 3))
+    view = progress.stop_view(Seat(home, owner, project))
     assert not view.by_truth
     assert view.verdicts[0].words == "F1 is measured on 0 blind labels so far; the rule needs 30."
-    stopping.change_stop_rules(Seat(home, owner, project), StopRules(None, 0.5, 24))
+    progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 0.5, 24))
     for _ in range(15):  # fits may follow each fourth answer that trains
         for _ in range(4):
             say_yes(home, owner, project)

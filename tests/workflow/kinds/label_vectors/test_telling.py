@@ -9,10 +9,11 @@ import pytest
 
 from plcore.loop.label_vectors import export
 from tests.workflow.vector_world import answer_truly, vector_project
-from workflow import answering, progress
-from workflow.home import Home
-from workflow.kinds.label_vectors.telling import tell_figures, tell_predictions, tell_question
+from workflow.answering import loop
+from workflow.kinds.label_vectors.exporting import tell_figures, tell_predictions, tell_question
+from workflow.projects import progress
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 SAID = {1: True, 0: False, -1: None}
 
@@ -23,7 +24,7 @@ def there(home: Home, owner: int) -> Seat:
 
 
 def test_a_question_tells_which_labels_are_known(there: Seat) -> None:
-    shown = answering.next_question(there)
+    shown = loop.next_question(there)
     told = tell_question(shown)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert [(one["label"], one["known"]) for one in told["choices"]] == [
@@ -37,7 +38,7 @@ def test_a_question_takes_the_answers_that_fit_it(
     home: Home, owner: int, question: str, fit: list[str]
 ) -> None:
     seat = Seat(home, owner, vector_project(home, owner, question=question))
-    assert tell_question(answering.next_question(seat))["answers"] == [*fit, "unsure", "bad", "skip"]
+    assert tell_question(loop.next_question(seat))["answers"] == [*fit, "unsure", "bad", "skip"]
 
 
 def test_figures_have_f1(there: Seat) -> None:

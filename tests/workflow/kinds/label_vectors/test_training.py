@@ -9,11 +9,12 @@ import pytest
 from db import trained
 from plcore.loop.label_vectors import RefreshJob
 from tests.workflow.vector_world import answer_truly, vector_project
-from workflow import progress
-from workflow.common.fair_lock import FairLock
-from workflow.home import Home
+from workflow import kinds
 from workflow.kinds.label_vectors import training
+from workflow.projects import progress
 from workflow.seat import Seat
+from workflow.server.home import Home
+from workflow.server.jobs import FairLock
 
 
 @pytest.fixture
@@ -29,12 +30,12 @@ def versions(seat: Seat) -> list[int]:
 
 
 def test_no_worker_trains_them(seat: Seat) -> None:
-    with seat.learner() as opened:
-        settings = opened.learner.settings
-        assert training.worker_settings(settings) is None
-        assert training.version_key(settings, 3) == settings.model_key
-    with pytest.raises(NotImplementedError, match="in a thread of the server"):
-        training.make_trainer()
+    with seat.reading() as reading:
+        project = reading.project
+    assert seat.kind.WORKER is None
+    assert kinds.worker_settings(project) is None
+    with pytest.raises(LookupError, match="No worker trains models of label vectors"):
+        kinds.make_trainer(seat.home, project, ())
 
 
 def test_what_is_fitted_is_in_place_and_stored(seat: Seat) -> None:

@@ -7,10 +7,10 @@ import pytest
 from db import entries
 from plcore.loop import Place
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
-from workflow import answering, undoing
-from workflow.home import Home
-from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn, LabelVectorWriter, stands_as_before
+from workflow.answering import loop, undoing
+from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn, LabelVectorWriter
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_every_label_of_a_row_has_tokens_of_its_own(seat: Seat) -> None:
 
 
 def test_an_entry_changes_the_labels_it_names(seat: Seat) -> None:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     label = question.label
     with seat.turn() as turn:
@@ -52,12 +52,13 @@ def test_a_label_stands_as_before_until_somebody_says_more(seat: Seat) -> None:
         with seat.learner() as opened:
             entry = entries.get(opened.session, opened.project_id, saved.seq)
             assert entry is not None
-            return stands_as_before(opened.learner, saved.row, (entry,), str(entry.person_id))
+            assert opened.person_id == entry.person_id
+            return opened.kind.make_turn(opened).stands_as_before(saved.row, (entry,))
 
     assert not stands()
     undoing.undo(seat)
     assert stands()
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
-    answering.submit_answer(seat, question.token, "bad")
+    loop.submit_answer(seat, question.token, "bad")
     assert not stands(), "the row is out"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from db import answers
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import opened
-from workflow import answering
-from workflow.common.votes import Vote
-from workflow.home import Home
-from workflow.kinds.label_vectors.voting import votes_of
+from workflow.answering import loop
+from workflow.kinds.label_vectors.reviewing import votes_of
+from workflow.log.reading import Vote
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def read(home: Home, owner: int, project: int) -> list[Vote]:
@@ -22,7 +22,7 @@ def test_a_row_gives_a_vote_for_each_of_its_labels(home: Home, owner: int) -> No
     seat = Seat(home, owner, project)
     rows = set()
     for _ in range(4):
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         assert question is not None
         rows.add(question.view.row)
         answer_truly(home, owner, project, question)

@@ -8,15 +8,17 @@ import pytest
 
 from db import entries
 from plcore import AnswerError
+from tests.workflow.answering.test_answering import pass_two_minutes
 from tests.workflow.four import ask, four_class_project, left, log
-from tests.workflow.test_answering import pass_two_minutes
 from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
-from workflow import answering, classes, queue, standing, undoing
-from workflow.common.asked import AskedAs, QuestionForm
-from workflow.home import Home
-from workflow.kinds.one_label import words
+from workflow.answering import loop, undoing
+from workflow.answering.asked import AskedAs, QuestionForm
+from workflow.kinds.one_label import settings
 from workflow.kinds.one_label.answering import names_now
+from workflow.projects import classes, standing
+from workflow.rows import queue
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -41,12 +43,12 @@ def test_each_kind_moves_the_learner_as_it_says(
 ) -> None:
     question = ask(home, owner, project)
     row = question.view.row
-    saved = answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
+    saved = loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     assert (saved.kind, saved.labels) == (kind, tuple(labels))
     assert left(home, owner, project, row) == after
     (entry,) = log(home, project)
     assert (entry.kind, entry.before, entry.after) == (kind, question.choices, after)
-    again = answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
+    again = loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     assert again.repeated
     assert again.seq == saved.seq
     assert count_entries(home) == 1
@@ -58,14 +60,14 @@ def test_each_kind_moves_the_learner_as_it_says(
 
 def test_none_with_a_label_is_two_entries_and_one_answer(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
-    saved = answering.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
+    saved = loop.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
     first, second = log(home, project)
     assert (first.kind, first.labels, first.before, first.after) == ("none", (), question.choices, ("dog",))
     assert (second.kind, second.labels, second.before, second.after) == ("is", ("dog",), ("dog",), ("dog",))
     assert second.revision == first.revision + 1
     assert first.predicted == second.predicted == question.predicted
     assert (saved.kind, saved.labels) == ("is", ("dog",))
-    again = answering.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
+    again = loop.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
     assert again.repeated
     assert count_entries(home) == 2
     assert left(home, owner, project, question.view.row) == ("dog",)
@@ -73,7 +75,7 @@ def test_none_with_a_label_is_two_entries_and_one_answer(home: Home, owner: int,
 
 def test_a_candidate_found_by_the_search_is_a_plain_answer(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
-    answering.submit_answer(Seat(home, owner, project), question.token, "none", ["cat"])
+    loop.submit_answer(Seat(home, owner, project), question.token, "none", ["cat"])
     (entry,) = log(home, project)
     assert (entry.kind, entry.labels, entry.after) == ("is", ("cat",), ("cat",))
 
@@ -84,7 +86,7 @@ def test_none_with_what_is_no_class_stores_nothing(
 ) -> None:
     question = ask(home, owner, project)
     with pytest.raises(AnswerError):
-        answering.submit_answer(Seat(home, owner, project), question.token, "none", labels)
+        loop.submit_answer(Seat(home, owner, project), question.token, "none", labels)
     assert count_entries(home) == 0
 
 
@@ -93,19 +95,19 @@ def test_none_where_every_class_is_a_candidate_is_refused(home: Home, owner: int
     question = ask(home, owner, project)
     assert question.n_classes == len(question.choices)
     with pytest.raises(AnswerError, match="every class"):
-        answering.submit_answer(Seat(home, owner, project), question.token, "none")
+        loop.submit_answer(Seat(home, owner, project), question.token, "none")
 
 
 def test_after_a_label_is_ruled_out_the_row_stays(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
-    answering.submit_answer(Seat(home, owner, project), question.token, "not", ["bee"])
-    stays = answering.next_question(Seat(home, owner, project))
+    loop.submit_answer(Seat(home, owner, project), question.token, "not", ["bee"])
+    stays = loop.next_question(Seat(home, owner, project))
     assert stays is not None
     assert stays.view.row == question.view.row
     assert stays.choices == ("ant", "cat")
     assert stays.token != question.token
-    answering.submit_answer(Seat(home, owner, project), stays.token, "not", ["cat"])
-    moved_on = answering.next_question(Seat(home, owner, project))
+    loop.submit_answer(Seat(home, owner, project), stays.token, "not", ["cat"])
+    moved_on = loop.next_question(Seat(home, owner, project))
     assert moved_on is not None
     assert moved_on.view.row != question.view.row
     assert left(home, owner, project, question.view.row) == ("ant",)
@@ -114,10 +116,10 @@ def test_after_a_label_is_ruled_out_the_row_stays(home: Home, owner: int, projec
 def test_an_entry_keeps_how_its_question_was_put(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     question = ask(home, owner, project)
-    answering.submit_answer(seat, question.token, "not", ["bee"])
-    stays = answering.next_question(seat)
+    loop.submit_answer(seat, question.token, "not", ["bee"])
+    stays = loop.next_question(seat)
     assert stays is not None
-    saved = answering.submit_answer(seat, stays.token, "is", ["ant"])
+    saved = loop.submit_answer(seat, stays.token, "is", ["ant"])
     undoing.undo(seat, seq=saved.seq)
     undoing.redo(seat)
     put = [None if one.asked is None else AskedAs.from_json(one.asked) for one in log(home, project)]
@@ -127,7 +129,7 @@ def test_an_entry_keeps_how_its_question_was_put(home: Home, owner: int, project
 
 def test_note_and_flag_are_stored_with_the_answer(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
-    answering.submit_answer(
+    loop.submit_answer(
         Seat(home, owner, project), question.token, "unsure", note="  wing hidden ", flagged=True
     )
     answer_next(home, owner, project)
@@ -142,7 +144,7 @@ def test_note_and_flag_are_stored_with_the_answer(home: Home, owner: int, projec
 def test_a_note_that_cannot_be_stored_is_refused(home: Home, owner: int, project: int, note: str) -> None:
     question = ask(home, owner, project)
     with pytest.raises(AnswerError, match="note"):
-        answering.submit_answer(Seat(home, owner, project), question.token, "skip", note=note)
+        loop.submit_answer(Seat(home, owner, project), question.token, "skip", note=note)
     assert count_entries(home) == 0
 
 
@@ -155,7 +157,7 @@ def test_the_models_word_before_the_answer_is_kept(home: Home, owner: int, proje
         assert question.probabilities[question.choices.index(question.predicted)] == best
         predicted.append(question.predicted)
         labels = ["cat"] if kind == "is" else []
-        answering.submit_answer(Seat(home, owner, project), question.token, kind, labels)
+        loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     assert [entry.predicted for entry in log(home, project)] == predicted
 
 
@@ -167,13 +169,13 @@ def test_what_speaks_of_other_candidates_than_there_are_is_refused(
     ada = annotator(home, owner, "Ada")
     mine = ask(home, owner, project)
     pass_two_minutes(monkeypatch)
-    hers = answering.ask_next(Seat(home, ada, project), mine.view.row)
-    answering.submit_answer(Seat(home, ada, project), hers.token, "among", ["ant", "bee"])
-    with pytest.raises(answering.StaleQuestion, match="have changed"):
-        answering.submit_answer(Seat(home, owner, project), mine.token, kind, labels)
+    hers = loop.ask_next(Seat(home, ada, project), mine.view.row)
+    loop.submit_answer(Seat(home, ada, project), hers.token, "among", ["ant", "bee"])
+    with pytest.raises(loop.StaleQuestion, match="have changed"):
+        loop.submit_answer(Seat(home, owner, project), mine.token, kind, labels)
     assert count_entries(home) == 1
     # What names its label means the same as ever.
-    answering.submit_answer(Seat(home, owner, project), mine.token, "is", ["bee"])
+    loop.submit_answer(Seat(home, owner, project), mine.token, "is", ["bee"])
     assert left(home, owner, project, mine.view.row) == ("bee",)
 
 
@@ -184,14 +186,14 @@ def test_a_tab_that_still_shows_the_old_candidates_is_refused(
     ada = annotator(home, owner, "Ada")
     old = ask(home, owner, project)
     pass_two_minutes(monkeypatch)
-    hers = answering.ask_next(Seat(home, ada, project), old.view.row)
-    answering.submit_answer(Seat(home, ada, project), hers.token, "among", ["ant", "bee"])
-    new = answering.next_question(Seat(home, owner, project))
+    hers = loop.ask_next(Seat(home, ada, project), old.view.row)
+    loop.submit_answer(Seat(home, ada, project), hers.token, "among", ["ant", "bee"])
+    new = loop.next_question(Seat(home, owner, project))
     assert new is not None
     assert (new.token, new.choices) == (old.token, ("ant", "bee"))
-    with pytest.raises(answering.StaleQuestion, match="have changed"):
-        answering.submit_answer(Seat(home, owner, project), old.token, "none", shown=old.shown)
-    answering.submit_answer(Seat(home, owner, project), new.token, "none", shown=new.shown)
+    with pytest.raises(loop.StaleQuestion, match="have changed"):
+        loop.submit_answer(Seat(home, owner, project), old.token, "none", shown=old.shown)
+    loop.submit_answer(Seat(home, owner, project), new.token, "none", shown=new.shown)
     assert left(home, owner, project, old.view.row) == ("cat", "dog")
 
 
@@ -199,14 +201,14 @@ def test_an_answer_elsewhere_leaves_none_as_it_is(home: Home, owner: int, projec
     ada = annotator(home, owner, "Ada")
     mine = ask(home, owner, project)
     answer_next(home, ada, project)
-    answering.submit_answer(Seat(home, owner, project), mine.token, "none", shown=mine.shown)
+    loop.submit_answer(Seat(home, owner, project), mine.token, "none", shown=mine.shown)
     assert left(home, owner, project, mine.view.row) == ("dog",)
 
 
 def test_changed_since_looks_at_one_row_and_at_later_changes(home: Home, owner: int, project: int) -> None:
     question = ask(home, owner, project)
-    answering.submit_answer(Seat(home, owner, project), question.token, "skip")
-    answering.ask_next(Seat(home, owner, project), question.view.row)
+    loop.submit_answer(Seat(home, owner, project), question.token, "skip")
+    loop.ask_next(Seat(home, owner, project), question.view.row)
     answer_next(home, owner, project)
     skip, answer = log(home, project)
     with home.database.read() as session:
@@ -225,11 +227,11 @@ def test_the_reason_is_by_the_projects_strategy(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5)
     seen = set()
     for _ in range(12):
-        question = answering.next_question(Seat(home, owner, project))
+        question = loop.next_question(Seat(home, owner, project))
         if question is None:
             break
         seen.add(question.strategy)
-        assert question.why == words.reason("apl", question.decides, question.undecided)
+        assert question.why == settings.reason("apl", question.decides, question.undecided)
         answer_next(home, owner, project)
     assert seen == {"apl", "control"}
     assert {entry.strategy for entry in log(home, project)} == seen
@@ -248,11 +250,11 @@ def test_nobody_chooses_a_control(home: Home, owner: int) -> None:
         with pytest.raises(
             AnswerError, match="no longer open"
         ):  # as of a closed row: nobody learns which it is
-            answering.ask_next(Seat(home, owner, project), row)
-    assert answering.ask_next(Seat(home, owner, project), offered[0]).strategy == "apl"
+            loop.ask_next(Seat(home, owner, project), row)
+    assert loop.ask_next(Seat(home, owner, project), offered[0]).strategy == "apl"
     # The draw asks them, in its own order.
     asked = []
-    while (question := answering.next_question(Seat(home, owner, project))) is not None:
+    while (question := loop.next_question(Seat(home, owner, project))) is not None:
         if control_rows[question.view.row]:
             asked.append(question.view.row)
             assert question.strategy == "control"
@@ -261,11 +263,11 @@ def test_nobody_chooses_a_control(home: Home, owner: int) -> None:
 
 
 def test_reasons_in_words() -> None:
-    assert "hesitates most between two candidates" in words.reason("margin", 1, 2)
-    assert "not settled" not in words.reason("random", 0, 0, counted=False)
-    assert "No answer can change" in words.reason("apl", 0, 0)
-    for name in words.NAMES:
-        assert words.reason(name, 0, 0, counted=False).count(". ") == 1, (
+    assert "hesitates most between two candidates" in settings.reason("margin", 1, 2)
+    assert "not settled" not in settings.reason("random", 0, 0, counted=False)
+    assert "No answer can change" in settings.reason("apl", 0, 0)
+    for name in settings.NAMES:
+        assert settings.reason(name, 0, 0, counted=False).count(". ") == 1, (
             "why this row, then what the answer does"
         )
 

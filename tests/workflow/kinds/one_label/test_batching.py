@@ -11,7 +11,7 @@ from plcore import ActiveLearner, Entry, LabelTable, LearnerSettings
 from plcore.loop.one_label import Trainer
 from plcore.query import FEWEST
 from tests.workflow.world import small_table
-from workflow.kinds.one_label.batching import BATCHING
+from workflow.kinds.one_label.answering import BATCHING
 
 assert BATCHING is not None
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from plcore import Entry, LabelTable, LearnerSettings
-from plcore.common import large_arrays
+from plcore.arrays import array_files
 from tests.disks import no_room_for_arrays
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame
 from tests.workflow.world import ROLES, small_frame
-from workflow.home import Home, NoRoomError
-from workflow.kinds.one_label import build, graphs
+from workflow.kinds.one_label import build
+from workflow.server.home import Home, NoRoomError
 
 SETTINGS = LearnerSettings(n_neighbors=4)
 
@@ -41,17 +41,17 @@ def test_a_model_that_cannot_be_trained_is_refused_before_it_is_needed() -> None
 def test_ambiguous_rows_that_are_not_held_out_are_asked() -> None:
     learner = build.first_learner(table(), SETTINGS)
     several = small_frame()["candidates"].str.contains("|", regex=False).to_numpy()
-    assert build.n_to_ask(learner) == int((several & ~learner.test_rows).sum()) > 0
+    assert learner.pool.n_to_ask == int((several & ~learner.test_rows).sum()) > 0
 
 
 def test_a_stored_table_gives_the_same_learner_with_its_neighbours_kept_or_not(home: Home) -> None:
     first = build.first_learner(table(), SETTINGS)
     table_hash = home.store_table(table())
-    assert graphs.kept_graph(home, table_hash, SETTINGS) is None
-    build.keep_beside(home, table_hash, first)
-    kept = graphs.kept_graph(home, table_hash, SETTINGS)
+    assert build.kept_graph(home, table_hash, SETTINGS) is None
+    build.CACHE(home, table_hash, first)
+    kept = build.kept_graph(home, table_hash, SETTINGS)
     assert kept is not None
-    assert graphs.kept_graph(home, table_hash, LearnerSettings(n_neighbors=5)) is None
+    assert build.kept_graph(home, table_hash, LearnerSettings(n_neighbors=5)) is None
     for _ in range(2):
         again = build.build_learner(home, table_hash, SETTINGS)
         assert again.next_question("1") == first.next_question("1")
@@ -63,7 +63,7 @@ def test_a_stored_table_gives_the_same_learner_with_its_neighbours_kept_or_not(h
 def test_neighbours_of_another_table_are_found_anew(home: Home, caplog: pytest.LogCaptureFixture) -> None:
     table_hash = home.store_table(table())
     other = build.first_learner(LabelTable.from_frame(small_frame(30), ROLES), SETTINGS)
-    build.keep_beside(home, table_hash, other)
+    build.CACHE(home, table_hash, other)
     learner = build.build_learner(home, table_hash, SETTINGS)
     assert "do not fit it; they are found anew" in caplog.text
     assert learner.next_question("1") == build.first_learner(table(), SETTINGS).next_question("1")
@@ -85,14 +85,14 @@ def test_no_room_for_what_is_too_large_for_memory_is_said_in_words(
     def broken(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(large_arrays, "_make_room", broken)
+    monkeypatch.setattr(array_files, "_make_room", broken)
     with pytest.raises(OSError, match="Input/output"):
         build.first_learner(table(), SETTINGS)
 
 
 def test_a_learner_of_rows_that_lie_in_files_is_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     in_memory = build.first_learner(table(), SETTINGS)
-    monkeypatch.setattr(large_arrays, "IN_MEMORY", 0)
+    monkeypatch.setattr(array_files, "IN_MEMORY", 0)
     mapped = build.first_learner(table(), SETTINGS)
     for learner in (in_memory, mapped):
         for seq in range(1, 4):

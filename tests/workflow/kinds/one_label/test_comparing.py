@@ -7,23 +7,21 @@ import numpy as np
 from plcore import LabelTable, LearnerSettings
 from plcore.loop import ClassChange
 from tests.workflow.world import ROLES, small_frame
-from workflow.kinds.one_label.comparing import (
+from workflow.kinds.one_label.training import (
     choose_model,
-    is_automatic,
     make_comparer,
     make_table_comparer,
-    model_of,
 )
 
 
 def test_a_model_is_chosen_by_hand_or_by_comparisons() -> None:
     settings = LearnerSettings(n_neighbors=7)
-    chosen = choose_model(settings, "clpl", 2.0, automatic=False)
+    chosen = choose_model(settings, "clpl", 2.0, False)
     assert chosen == LearnerSettings(n_neighbors=7, model="clpl", C=2.0)
-    assert (model_of(chosen), is_automatic(chosen)) == ("clpl", False)
-    adopted = choose_model(chosen, "m3pl", None, automatic=True)
+    assert (chosen.model_in_force, chosen.is_automatic) == ("clpl", False)
+    adopted = choose_model(chosen, "m3pl", None, True)
     assert adopted == LearnerSettings(n_neighbors=7, model="automatic", adopted="m3pl")
-    assert (model_of(adopted), is_automatic(adopted)) == ("m3pl", True)
+    assert (adopted.model_in_force, adopted.is_automatic) == ("m3pl", True)
 
 
 def test_what_compares_knows_the_classes_as_they_are_and_the_rows_of_the_project() -> None:

@@ -6,10 +6,11 @@ import pytest
 
 from plcore import AnswerError
 from tests.workflow.four import ask, four_class_project, left, log
-from workflow import answering, reviewing
-from workflow.home import Home
-from workflow.kinds.one_label.correcting import CORRECTIONS
+from workflow.answering import loop
+from workflow.kinds.one_label.answering import CORRECTIONS
+from workflow.rows import reviewing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def four(home: Home, owner: int) -> int:
 def answered(home: Home, owner: int, project: int) -> int:
     """A row with candidates ant, bee and cat that is answered: it is ant."""
     question = ask(home, owner, project)
-    answering.submit_answer(Seat(home, owner, project), question.token, "is", ["ant"])
+    loop.submit_answer(Seat(home, owner, project), question.token, "is", ["ant"])
     return question.view.row
 
 

@@ -12,12 +12,14 @@ import pytest
 
 from plcore.loop.one_label import OneLabelPool
 from tests.workflow.world import answer_next, counts_agreed, small_project
-from workflow import answering, classes, projects, reviewing, undoing
 from workflow.access import NotAllowed
-from workflow.classes import ClassError
-from workflow.home import Home
-from workflow.kinds.one_label import counting
+from workflow.answering import loop, undoing
+from workflow.kinds.one_label import progress
+from workflow.projects import classes, managing
+from workflow.projects.classes import ClassError
+from workflow.rows import reviewing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def correct(home: Home, owner: int, project: int, row: int, kind: str, labels: list[str]) -> None:
@@ -26,11 +28,11 @@ def correct(home: Home, owner: int, project: int, row: int, kind: str, labels: l
 
 
 def test_a_row_that_a_correction_opens_again_is_not_answered(home: Home, owner: int, project: int) -> None:
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     row, two = question.view.row, list(question.choices[:2])
     _, left = counts_agreed(home, owner, project)
-    answering.submit_answer(Seat(home, owner, project), question.token, "is", two[:1])
+    loop.submit_answer(Seat(home, owner, project), question.token, "is", two[:1])
     assert counts_agreed(home, owner, project) == (1, left - 1)
     correct(home, owner, project, row, "among", two)
     assert counts_agreed(home, owner, project) == (0, left)
@@ -38,7 +40,7 @@ def test_a_row_that_a_correction_opens_again_is_not_answered(home: Home, owner: 
     assert counts_agreed(home, owner, project) == (1, left - 1)
 
 
-@pytest.mark.parametrize("put_away", [projects.archive_project, projects.bin_project])
+@pytest.mark.parametrize("put_away", [managing.archive_project, managing.bin_project])
 def test_of_a_project_put_away_only_the_counts_are_kept(
     home: Home,
     owner: int,
@@ -52,7 +54,7 @@ def test_of_a_project_put_away_only_the_counts_are_kept(
             super().__init__(*parts)
             made.append(weakref.ref(self))
 
-    monkeypatch.setattr(counting, "OneLabelPool", Watched)
+    monkeypatch.setattr(progress, "OneLabelPool", Watched)
 
     def kept() -> int:
         gc.collect()
@@ -63,22 +65,22 @@ def test_of_a_project_put_away_only_the_counts_are_kept(
         view = classes.classes_view(Seat(home, owner, project))
         classes.change_classes(Seat(home, owner, project), view.version, "add", ["dog"])
         answer_next(home, owner, project)
-    before = {one.id: one.answered for one in projects.list_projects(Seat(home, owner))}
+    before = {one.id: one.answered for one in managing.list_projects(Seat(home, owner))}
     assert before == {used: 1, gone: 1}
     assert kept() == 2
     put_away(Seat(home, owner, gone))
-    projects.list_projects(Seat(home, owner))
+    managing.list_projects(Seat(home, owner))
     assert kept() == 1
     for _ in range(3):
-        away = projects.put_away(Seat(home, owner))
+        away = managing.put_away(Seat(home, owner))
         assert [one.answered for one in (*away.archived, *away.binned)] == [1]
         assert kept() == 1
     folded = len(made)
-    projects.put_away(Seat(home, owner))
+    managing.put_away(Seat(home, owner))
     assert len(made) == folded, "the counts of a log that does not grow are not made again"
-    projects.restore_project(Seat(home, owner, gone))
+    managing.restore_project(Seat(home, owner, gone))
     answer_next(home, owner, gone)
-    assert projects.get_project(Seat(home, owner, gone)).answered == 2
+    assert managing.get_project(Seat(home, owner, gone)).answered == 2
 
 
 @pytest.mark.parametrize("seed", [0, 2])
@@ -102,7 +104,7 @@ def test_every_page_counts_the_same(home: Home, owner: int, seed: int, changing:
                     classes.change_classes(Seat(home, owner, project), view.version, "merge", names[:2])
             except ClassError:
                 continue  # an answer names the class that would go
-        luck, question = random.random(), answering.next_question(Seat(home, owner, project))
+        luck, question = random.random(), loop.next_question(Seat(home, owner, project))
         if luck < 0.2:
             undoing.undo(Seat(home, owner, project))
         elif luck < 0.25:
@@ -112,12 +114,12 @@ def test_every_page_counts_the_same(home: Home, owner: int, seed: int, changing:
             labels = reviewing.open_row(Seat(home, owner, project), row).classes[:2]
             try:
                 correct(home, owner, project, row, "among", list(labels))
-            except (answering.AnswerError, NotAllowed):
+            except (loop.AnswerError, NotAllowed):
                 continue  # not among what the row may be; it was but skipped
         elif question is not None:
             kind = str(random.choice(["is", "among", "not", "bad", "skip", "unsure"]))
             labels = {"is": question.choices[:1], "not": question.choices[:1], "among": question.choices[:2]}
-            answering.submit_answer(
+            loop.submit_answer(
                 Seat(home, owner, project),
                 question.token,
                 kind,

@@ -9,11 +9,12 @@ import pytest
 
 from plcore.evaluation import wilson_interval
 from tests.workflow.world import answer_next, small_project
-from workflow import answering, kinds
+from workflow import kinds
 from workflow.access import Right
-from workflow.home import Home
-from workflow.kinds.one_label.describing import describe
+from workflow.answering import loop
+from workflow.kinds.one_label.exporting import describe
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def described(seat: Seat) -> tuple[dict, object]:
@@ -40,9 +41,9 @@ def test_blind_checks_are_measured_by_agreement_too(home: Home, owner: int) -> N
     seat = Seat(home, owner, small_project(home, owner, control_share=0.4, test_share=0.0))
     for _ in range(20):
         answer_next(home, owner, seat.project_id or 0)
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
-    answering.submit_answer(seat, question.token, "bad")
+    loop.submit_answer(seat, question.token, "bad")
     found, pool = described(seat)
     assert found["set_aside"] == 1
     assert found["blind_checks"] == int(pool.control_rows.sum()) > 0

@@ -11,16 +11,18 @@ import pandas as pd
 import pytest
 
 from plcore import LabelTable, LearnerSettings, read_cells
-from plcore.tables.csv_writing import to_csv_bytes
+from plcore.tables.text.arrow import to_csv_bytes
 from tests.workflow.four import four_class_project
 from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project
 from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
-from workflow import answering, classes, exporting, projects, undoing
 from workflow.access import NotAllowed, NotFound
-from workflow.common.prepared import Taken
-from workflow.home import Home
+from workflow.answering import loop, undoing
+from workflow.exporting import files
+from workflow.files.prepared import Taken
 from workflow.kinds.one_label.exporting import FORMATS
+from workflow.projects import classes, managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int) -> None:
@@ -44,7 +46,7 @@ def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int
     assert (truth.winnow_label == truth.truth).all()
     given = frame[frame.winnow_source == "given"]
     assert (given.winnow_label == given.candidates).all()
-    counts = exporting.export_view(Seat(home, owner, project), 1).sources
+    counts = files.export_view(Seat(home, owner, project), 1).sources
     assert sum(counts.values()) == len(frame)
     assert counts["oracle"] == 5
 
@@ -63,7 +65,7 @@ def test_what_was_exported_comes_back_as_it_stood(home: Home, owner: int, projec
     )
     assert again.classes == original.classes
     assert np.array_equal(again.candidates, standing)
-    new = projects.create_project(Seat(home, owner), "again", again)
+    new = managing.create_project(Seat(home, owner), "again", again)
     twice = exported(home, owner, new)
     assert "before_winnow_label" in twice.columns
     assert len(set(twice.columns)) == len(twice.columns)
@@ -77,8 +79,8 @@ def test_what_is_answered_while_a_file_is_written_is_not_in_it(
     monkeypatch.setattr("plcore.loop.one_label.disambiguation.BLOCK_CELLS", 50)
     for _ in range(4):
         answer_next(home, owner, project)
-    seat, choice = Seat(home, owner, project), exporting.ExportChoice(form, rows)
-    before, late = exporting.take(seat, choice), exporting.take(seat, choice)
+    seat, choice = Seat(home, owner, project), files.ExportChoice(form, rows)
+    before, late = files.take(seat, choice), files.take(seat, choice)
 
     def write(taken: Taken) -> bytes:
         sink = io.BytesIO()
@@ -89,7 +91,7 @@ def test_what_is_answered_while_a_file_is_written_is_not_in_it(
     for _ in range(4):
         answer_next(home, owner, project)
     assert write(late) == file
-    assert write(exporting.take(seat, choice)) != file
+    assert write(files.take(seat, choice)) != file
 
 
 def test_the_log_tells_the_whole_story(home: Home, owner: int, project: int) -> None:
@@ -109,9 +111,9 @@ def test_answers_have_the_names_of_now_and_say_no_more_than_was_said(home: Home,
     seat = Seat(home, owner, project)
 
     def say(kind: str, *labels: str) -> None:
-        question = answering.next_question(seat)
+        question = loop.next_question(seat)
         assert question is not None
-        answering.submit_answer(seat, question.token, kind, labels, shown=question.shown)
+        loop.submit_answer(seat, question.token, kind, labels, shown=question.shown)
 
     say("not", "cat")
     say("among", "bee", "cat")
@@ -139,11 +141,11 @@ def test_the_preview_is_the_beginning_of_the_export(home: Home, owner: int, proj
     for _ in range(8):
         answer_next(home, owner, project)
     whole = exported(home, owner, project)
-    first = exporting.export_view(Seat(home, owner, project), 12).first.reset_index(drop=True)
+    first = files.export_view(Seat(home, owner, project), 12).first.reset_index(drop=True)
     assert list(first.columns[:3]) == ["id", "winnow_candidates_before", "winnow_candidates"]
     assert first.columns[-1] == "y", "what is known already stands last"
     pd.testing.assert_frame_equal(first[whole.columns], whole.head(12))
-    assert len(exporting.export_view(Seat(home, owner, project), 10_000).first) == len(whole)
+    assert len(files.export_view(Seat(home, owner, project), 10_000).first) == len(whole)
 
 
 def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owner: int) -> None:
@@ -151,7 +153,7 @@ def test_decimal_commas_are_exported_as_they_came_and_read_back(home: Home, owne
     for column in ROLES.numbers:
         frame[column] = frame[column].astype(str).str.replace(".", ",")
     table = LabelTable.read_csv(to_csv_bytes(frame), ROLES)
-    project = projects.create_project(Seat(home, owner), "commas", table, LearnerSettings())
+    project = managing.create_project(Seat(home, owner), "commas", table, LearnerSettings())
     data = file_of(Seat(home, owner, project))
     again = LabelTable.read_csv(data, ROLES)
     np.testing.assert_array_equal(again.numbers, table.numbers)

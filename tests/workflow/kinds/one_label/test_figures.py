@@ -7,22 +7,22 @@ import pytest
 
 from db import projects as stored
 from tests.workflow.world import answer_next, small_project
-from workflow import classes
-from workflow.home import Home
-from workflow.kinds.one_label import counting, progress, queue, reviewing, stopping
+from workflow.kinds.one_label import progress, reviewing, rows
+from workflow.projects import classes
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_the_log_is_folded_once_where_the_classes_have_changed(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     answer_next(home, owner, project)
 
-    def count(kept: counting.Kept | None) -> tuple[int, int, counting.Kept | None]:
+    def count(kept: progress.Kept | None) -> tuple[int, int, progress.Kept | None]:
         with home.database.read() as session:
             found = stored.get(session, project)
             with seat.learner() as opened:
                 settings = opened.learner.settings
-            return counting.count(home, session, found, settings, kept)
+            return progress.count(home, session, found, settings, kept)
 
     answered, left, kept = count(None)
     assert (answered, kept) == (1, None), "by the log's counts alone"
@@ -39,11 +39,11 @@ def test_the_log_is_folded_once_where_the_classes_have_changed(home: Home, owner
 def test_the_queue_shows_so_many_and_looks_through_all(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "SHOWN", 3)
+    monkeypatch.setattr(rows, "SHOWN", 3)
     with Seat(home, owner, project).learner() as opened:
-        view = queue.list_queue(opened, "")
-        lines = list(queue.queue_lines(opened))
-        assert not queue.has_blind_checks(opened.learner)
+        view = rows.list_queue(opened, "")
+        lines = list(rows.queue_lines(opened))
+        assert not opened.learner.pool.blind_rows.any()
     assert len(view.rows) == 3
     assert view.matching == view.listed == len(lines) - 1 > 3
     assert lines[0] == ("place", "row", "row_id", "candidates", "score", "reason")
@@ -55,11 +55,11 @@ def test_where_truth_is_held_out_the_rules_look_at_it(home: Home, owner: int) ->
     checks = Seat(home, owner, small_project(home, owner, "checks", test_share=0.0, control_share=0.4))
     for seat, by_truth in ((held_out, True), (checks, False)):
         with seat.learner() as opened:
-            view = stopping.stop_view(opened.learner, stopping.DEFAULT_RULES)
+            view = progress.stop_view(opened.learner, progress.DEFAULT_RULES)
             assert view.by_truth == by_truth
-            assert stopping.share_settled(opened.learner) == opened.learner.progress().settled
+            assert opened.learner.share_settled == opened.learner.progress().settled
     with checks.learner() as opened:
-        value = stopping.control_estimate(opened.learner, [opened.learner.progress().control]).value
+        value = progress.control_estimate(opened.learner, [opened.learner.progress().control]).value
         assert value.shape == (1,)
 
 

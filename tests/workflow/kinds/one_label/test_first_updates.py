@@ -9,13 +9,14 @@ import pytest
 
 from plcore.loop.one_label import OneLabelPool, Trainer
 from tests.workflow.world import answer_next, opened, small_project
-from workflow import answering, classes, projects, training, undoing
-from workflow.common import version_files
-from workflow.common.fair_lock import FairLock
-from workflow.home import Home, open_home
+from workflow.answering import loop, undoing
 from workflow.kinds.one_label import exporting
-from workflow.kinds.one_label.first_updates import FirstUpdates
+from workflow.kinds.one_label.training import FirstUpdates
+from workflow.models import training, versions
+from workflow.projects import classes, managing
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
+from workflow.server.jobs import FairLock
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_an_answer_changes_the_shares_before_the_next_version(home: Home, owner:
         assert learner.model_version == 0
         assert learner.curve == curve
         assert learner.progress().accuracy == said
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     assert (question.strategy, question.model_version) == ("moves", 0)
 
@@ -116,7 +117,7 @@ def test_a_version_replaces_it_and_the_next_answers_start_from_there(
     for _ in range(3):
         answer_next(home, owner, project)
     first = shares(home, owner, project)
-    projects.change_learner(Seat(home, owner, project), train_every=1)  # as if the time had come
+    managing.change_learner(Seat(home, owner, project), train_every=1)  # as if the time had come
     train(home)
     second = shares(home, owner, project)
     with opened(home, owner, project) as learner:
@@ -140,7 +141,7 @@ def test_without_its_file_answers_wait_for_the_next_version(
     home: Home, owner: int, damage: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     if damage == "too large":
-        monkeypatch.setattr(version_files, "MOST_BYTES", 100)
+        monkeypatch.setattr(versions, "MOST_BYTES", 100)
     project = small_project(
         home, owner, model="kernelridge", strategy="margin", train_every=99, train_seconds=3600.0
     )

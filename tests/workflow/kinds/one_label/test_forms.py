@@ -14,14 +14,15 @@ from plcore.loop.base import CONTROL
 from plcore.query import SecondsModel, SecondsPrior
 from tests.workflow.four import four_class_project, log
 from tests.workflow.world import annotator, opened, small_frame
-from workflow import answering, projects, room, undoing
-from workflow.common.asked import AskedAs, QuestionForm
-from workflow.home import Home
+from workflow.answering import loop, room, undoing
+from workflow.answering.asked import AskedAs, QuestionForm
+from workflow.answering.room import RoomSettings
 from workflow.kinds.one_label import forms, turn
 from workflow.kinds.one_label.showing import ShownQuestion
-from workflow.outgoing.verifying import verify_project
-from workflow.room import RoomSettings
+from workflow.log.verifying import verify_project
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 WHICH, IS, GROUP = QuestionForm.WHICH, QuestionForm.IS, QuestionForm.GROUP
 CHEAPEST = RoomSettings(forms="cheapest", drawn_forms=False)
@@ -60,7 +61,7 @@ def put(
 
 
 def show(seat: Seat) -> ShownQuestion:
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     return question
 
@@ -77,7 +78,7 @@ def yes_no_project(home: Home, owner: int, n: int = 60, **settings: object) -> S
     frame["candidates"] = "ant|bee|cat|dog"
     roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
     table = LabelTable.from_frame(frame, roles)
-    made = projects.create_project(
+    made = managing.create_project(
         Seat(home, owner), "sure", table, LearnerSettings(n_neighbors=4, test_share=0.0, **settings)
     )
     return Seat(home, owner, made)
@@ -87,7 +88,7 @@ def answer_all_but(seat: Seat, n: int, truth: list[str]) -> None:
     """Answer what is asked, until n rows are left, with the truth."""
     for _ in range(len(truth) - n):
         question = show(seat)
-        answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+        loop.submit_answer(seat, question.token, "is", [truth[question.view.row]])
 
 
 # Which form
@@ -169,9 +170,9 @@ def test_a_blind_check_is_asked_to_the_end_in_any_form(
         question = show(seat)
         row, form = question.view.row, asked_now(seat).form
         form_of_row.setdefault(row, form)
-        answering.submit_answer(seat, question.token, "not", [question.choices[0]])
+        loop.submit_answer(seat, question.token, "not", [question.choices[0]])
         while (stays := show(seat)).view.row == row:
-            answering.submit_answer(seat, stays.token, "not", [stays.choices[0]])
+            loop.submit_answer(seat, stays.token, "not", [stays.choices[0]])
     for kind in (True, False):
         seen = [form for row, form in form_of_row.items() if checks[row] == kind]
         assert set(seen) == {WHICH, IS}
@@ -202,13 +203,13 @@ def test_a_round_in_yes_and_no(home: Home, owner: int) -> None:
     assert len(question.candidates) == 4  # all can be shown
     assert show(seat) == question
     asked = question.yes_no.name
-    saved = answering.submit_answer(seat, question.token, "not", [asked], shown=question.shown)
-    again = answering.submit_answer(seat, question.token, "not", [asked], shown=question.shown)
+    saved = loop.submit_answer(seat, question.token, "not", [asked], shown=question.shown)
+    again = loop.submit_answer(seat, question.token, "not", [asked], shown=question.shown)
     assert (saved.seq, again.repeated) == (again.seq, True)
     stays = show(seat)
     assert stays.view.row == question.view.row
     assert asked not in stays.choices
-    answering.submit_answer(seat, stays.token, "is", [stays.choices[0]], shown=stays.shown)
+    loop.submit_answer(seat, stays.token, "is", [stays.choices[0]], shown=stays.shown)
     first, second = log(home, seat.project_id)[before:]
     assert AskedAs.from_json(first.asked) == AskedAs(IS, (asked,), choices=1)
     assert (first.kind, first.labels, len(first.after)) == ("not", (asked,), 3)
@@ -222,7 +223,7 @@ def test_a_round_in_yes_and_no(home: Home, owner: int) -> None:
     assert verify_project(seat)[0].entries == len(log(home, seat.project_id))  # replay is live
     question = show(seat)
     assert question.yes_no is not None
-    answering.submit_answer(seat, question.token, "is", [question.yes_no.name])
+    loop.submit_answer(seat, question.token, "is", [question.yes_no.name])
     with opened(home, owner, seat.project_id) as learner:
         assert learner.candidates_of(question.view.row).sum() == 1
 
@@ -241,7 +242,7 @@ def test_any_other_answer_fits_as_well(home: Home, owner: int) -> None:
     ):
         question = show(seat)
         assert question.yes_no is not None
-        answering.submit_answer(seat, question.token, kind, labels, shown=question.shown)
+        loop.submit_answer(seat, question.token, kind, labels, shown=question.shown)
         assert show(seat).view.row != question.view.row
         assert log(home, seat.project_id)[-1].asked["form"] == IS
 
@@ -249,7 +250,7 @@ def test_any_other_answer_fits_as_well(home: Home, owner: int) -> None:
 def group_question(seat: Seat) -> ShownQuestion:
     """Row 0, asked whether it is a furry one: the model gives these two a half."""
     room.change_room(seat, RoomSettings(groups=PAIRS, forms="cheapest", drawn_forms=False))
-    question = answering.ask_next(seat, 0)
+    question = loop.ask_next(seat, 0)
     assert question.yes_no is not None
     assert (question.yes_no.name, question.yes_no.labels) == ("furry", ("cat", "dog"))
     return question
@@ -267,15 +268,15 @@ def halves(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> Seat:
 
 def test_a_group_is_asked_about_and_the_row_stays(halves: Seat) -> None:
     question = group_question(halves)
-    answering.submit_answer(halves, question.token, "among", ["cat", "dog"], shown=question.shown)
+    loop.submit_answer(halves, question.token, "among", ["cat", "dog"], shown=question.shown)
     stays = show(halves)
     assert (stays.view.row, stays.choices) == (0, ("cat", "dog"))
-    answering.submit_answer(halves, stays.token, "is", ["dog"], shown=stays.shown)
+    loop.submit_answer(halves, stays.token, "is", ["dog"], shown=stays.shown)
     undoing.undo(halves)
     undoing.undo(halves)
     question = show(halves)
     assert question.view.row == 0
-    answering.submit_answer(halves, question.token, "among", ["ant", "bee"], shown=question.shown)
+    loop.submit_answer(halves, question.token, "among", ["ant", "bee"], shown=question.shown)
     assert (show(halves).view.row, show(halves).choices) == (0, ("ant", "bee"))
     assert asked_of(halves)[0] == AskedAs(GROUP, ("cat", "dog"), choices=2)
 
@@ -283,7 +284,7 @@ def test_a_group_is_asked_about_and_the_row_stays(halves: Seat) -> None:
 def test_some_of_the_candidates_is_no_half_of_them(halves: Seat) -> None:
     """Who opens the list and marks some has said all they could, as ever."""
     question = group_question(halves)
-    answering.submit_answer(halves, question.token, "among", ["cat", "ant"], shown=question.shown)
+    loop.submit_answer(halves, question.token, "among", ["cat", "ant"], shown=question.shown)
     assert show(halves).view.row != 0
 
 
@@ -291,8 +292,8 @@ def test_a_half_of_candidates_that_are_others_now_is_refused(halves: Seat) -> No
     question = group_question(halves)
     with halves.learner() as found:
         before = found.learner.seq
-    with pytest.raises(answering.StaleQuestion, match="have changed since"):
-        answering.submit_answer(halves, question.token, "among", ["ant", "bee"], shown="another stamp")
+    with pytest.raises(loop.StaleQuestion, match="have changed since"):
+        loop.submit_answer(halves, question.token, "among", ["ant", "bee"], shown="another stamp")
     with halves.learner() as found:
         assert found.learner.seq == before
 
@@ -301,9 +302,9 @@ def test_where_people_answer_for_themselves_no_group_is_asked_about(
     home: Home, owner: int, halves: Seat
 ) -> None:
     annotator(home, owner, "Ada")
-    projects.change_learner(halves, overlap=2)
+    managing.change_learner(halves, overlap=2)
     room.change_room(halves, RoomSettings(groups=PAIRS, forms="cheapest", drawn_forms=False))
-    question = answering.ask_next(halves, 0)
+    question = loop.ask_next(halves, 0)
     assert question.yes_no is None or len(question.yes_no.labels) == 1
 
 
@@ -331,7 +332,7 @@ def test_a_yes_or_no_notes_the_list_that_was_not_shown(seat: Seat, monkeypatch: 
         if how.form == IS:
             assert (how.choices, question.first) == (1, None)  # all stand behind A
         seen.add(how.form)
-        answering.submit_answer(seat, question.token, "is", [question.choices[0]])
+        loop.submit_answer(seat, question.token, "is", [question.choices[0]])
     assert seen == {WHICH, IS}
 
 
@@ -371,8 +372,8 @@ def test_prices_are_learnt_anew_after_twenty_five_entries(home: Home, owner: int
     for wanted, more in ((0, 0), (0, 10), (26, 16)):
         for _ in range(more):
             question = show(seat)
-            answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
-        answering.get_ready(seat)
+            loop.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+        loop.get_ready(seat)
         with opened(home, owner, seat.project_id) as learner:
             assert forms.prices_of(learner).seq == wanted
     assert room.forms_of(Seat(home, owner, seat.project_id)).timed == 26  # type: ignore[union-attr]
@@ -394,8 +395,8 @@ def test_what_was_learnt_from_many_answers_stands_until_there_are_a_tenth_more(
     for said, learnt in ((0, 1), (1, 1), (2, 1), (1, 2), (3, 2), (1, 3)):  # after 0, 1, 3, 4, 7 and 8 entries
         for _ in range(said):
             question = show(seat)
-            answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
-        answering.get_ready(seat)
+            loop.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+        loop.get_ready(seat)
         assert len(asked) == learnt
 
 
@@ -406,7 +407,7 @@ def test_checks_tell_how_far_shares_can_be_believed(
     truth = small_frame(90).truth.tolist()
     for _ in range(88):
         question = show(seat)
-        answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+        loop.submit_answer(seat, question.token, "is", [truth[question.view.row]])
     with opened(home, owner, seat.project_id) as learner:
         checks = learner.pool.control_rows & (learner.pool.sizes == 1)
         assert checks.sum() >= forms.FEWEST_CHECKS

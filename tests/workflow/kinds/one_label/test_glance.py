@@ -7,12 +7,12 @@ import pytest
 
 from plcore.loop import StopRules
 from tests.workflow.world import answer_next, small_project
-from workflow import progress, stopping
-from workflow.common.glance import RIGHT, Glance
-from workflow.home import Home
 from workflow.kinds import stop_rules
-from workflow.kinds.one_label.glance import glance
+from workflow.kinds.one_label.progress import glance
+from workflow.projects import progress
+from workflow.projects.figures import RIGHT, Glance
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def glance_of(seat: Seat) -> Glance:
@@ -51,7 +51,7 @@ def test_it_is_what_progress_says_by_blind_checks(home: Home, owner: int) -> Non
 
 def test_the_goal_is_the_owners(home: Home, owner: int) -> None:
     seat = Seat(home, owner, small_project(home, owner))
-    stopping.change_stop_rules(seat, StopRules(goal=0.9))
+    progress.change_stop_rules(seat, StopRules(goal=0.9))
     seen = glance_of(seat)
     assert seen.goal == 0.9
     assert not seen.reached

@@ -7,17 +7,17 @@ import pytest
 
 import plcore.loop.one_label.asking
 from tests.workflow.world import answer_next
-from workflow import answering
-from workflow.home import Home, open_home
-from workflow.kinds.one_label import graphs
+from workflow.answering import loop
+from workflow.kinds.one_label import build
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 
 def test_a_restart_reads_the_neighbours_it_found_before(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_next(home, owner, project)
-    shown = answering.next_question(Seat(home, owner, project))
+    shown = loop.next_question(Seat(home, owner, project))
 
     def never(*_: object) -> None:
         raise AssertionError("the neighbours were searched again")
@@ -25,7 +25,7 @@ def test_a_restart_reads_the_neighbours_it_found_before(
     monkeypatch.setattr(plcore.loop.one_label.asking, "find_graph", never)
     again = open_home(home.settings)
     try:
-        assert answering.next_question(Seat(again, owner, project)) == shown
+        assert loop.next_question(Seat(again, owner, project)) == shown
     finally:
         again.close()
 
@@ -41,14 +41,14 @@ def test_a_damaged_file_is_found_anew(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(graphs, "IN_MEMORY", -1 if mapped else graphs.IN_MEMORY)
-    shown = answering.next_question(Seat(home, owner, project))
+    monkeypatch.setattr(build, "IN_MEMORY", -1 if mapped else build.IN_MEMORY)
+    shown = loop.next_question(Seat(home, owner, project))
     (kept,) = (home.settings.home / "graphs").iterdir()
     whole = kept.read_bytes()
     kept.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
     again = open_home(home.settings)
     try:
-        assert answering.next_question(Seat(again, owner, project)) == shown
+        assert loop.next_question(Seat(again, owner, project)) == shown
     finally:
         again.close()
     assert "found anew" in caplog.text
@@ -58,15 +58,15 @@ def test_a_damaged_file_is_found_anew(
 def test_neighbours_of_many_rows_lie_in_a_file_of_their_own(
     home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = answering.next_question(Seat(home, owner, project))
+    shown = loop.next_question(Seat(home, owner, project))
     with Seat(home, owner, project).learner() as opened:
         wanted = opened.learner.graph
     (kept,) = (home.settings.home / "graphs").iterdir()
-    monkeypatch.setattr(graphs, "IN_MEMORY", 0)
+    monkeypatch.setattr(build, "IN_MEMORY", 0)
     again = open_home(home.settings)
     try:
         seat = Seat(again, owner, project)
-        assert answering.next_question(seat) == shown
+        assert loop.next_question(seat) == shown
         with seat.learner() as opened:
             found = opened.learner.graph
         kept.write_bytes(b"")  # another server finds them anew

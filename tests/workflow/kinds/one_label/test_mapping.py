@@ -6,31 +6,31 @@ import numpy as np
 import pytest
 
 from tests.workflow.world import answer_next, small_project, somebody
-from workflow import answering
 from workflow.access import Role
-from workflow.home import Home
-from workflow.kinds.one_label import mapping
-from workflow.kinds.one_label.mapping import answered_and_open, label_to_ask, labels_on_map, named_on_map
+from workflow.answering import loop
+from workflow.kinds.one_label import rows as mapping
+from workflow.kinds.one_label.rows import LABEL_TO_ASK, named_on_map
 from workflow.people import members
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_answered_and_open_rows_and_what_each_may_be(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     said = answer_next(home, owner, project)
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
-    answering.submit_answer(seat, question.token, "not", question.choices[:1], shown=question.shown)
-    bad = answering.next_question(seat)
+    loop.submit_answer(seat, question.token, "not", question.choices[:1], shown=question.shown)
+    bad = loop.next_question(seat)
     assert bad is not None
-    answering.submit_answer(seat, bad.token, "bad")
+    loop.submit_answer(seat, bad.token, "bad")
     with seat.learner() as opened:
         learner = opened.learner
-        answered, still_open = answered_and_open(learner)
+        answered, still_open = learner.pool.answered_rows, learner.pool.open_rows
         assert set(np.flatnonzero(answered)) == {said.row, question.view.row, bad.view.row}
         assert still_open.sum() >= learner.pool.n_open
         assert not still_open[said.row]
-        first, second, third = labels_on_map(learner, [said.row, question.view.row, bad.view.row])
+        first, second, third = learner.pool.labels_shown([said.row, question.view.row, bad.view.row])
         assert first == said.labels
         assert second == question.choices[1:]
         assert third == ()
@@ -39,9 +39,9 @@ def test_answered_and_open_rows_and_what_each_may_be(home: Home, owner: int, pro
 def test_a_row_is_named_as_its_question_would_name_it(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     said = answer_next(home, owner, project)
-    bad = answering.next_question(seat)
+    bad = loop.next_question(seat)
     assert bad is not None
-    answering.submit_answer(seat, bad.token, "bad")
+    loop.submit_answer(seat, bad.token, "bad")
     with seat.learner() as opened:
         learner = opened.learner
         rows = list(range(learner.table.n_rows))
@@ -57,7 +57,7 @@ def test_a_row_is_named_as_its_question_would_name_it(home: Home, owner: int, pr
             question = learner.question_for(row, annotator=str(owner))
             assert learner.classes[named.classes[row]] == question.predicted
             assert named.doubt[row] == pytest.approx(1 - max(question.probabilities))
-        assert label_to_ask(learner, int(still[0])) is None
+        assert LABEL_TO_ASK is None, "a question is about all labels of a row"
 
 
 def test_of_very_many_classes_some_rows_are_looked_at(

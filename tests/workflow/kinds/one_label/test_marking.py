@@ -9,20 +9,20 @@ from scipy import sparse
 from plcore.query import speaks_for
 from tests.workflow.text_world import TOPICS, text_frame, text_project
 from tests.workflow.world import opened, small_project
-from workflow import answering
-from workflow.home import Home
-from workflow.kinds.one_label import marking
-from workflow.kinds.one_label.marking import learn_words, speaking_marks
+from workflow.answering import loop
+from workflow.kinds.one_label import showing
+from workflow.kinds.one_label.showing import learn_words, speaking_marks
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_the_words_of_a_topic_speak_for_it(home: Home, owner: int) -> None:
     project = text_project(home, owner)
-    assert answering.next_question(Seat(home, owner, project)).marks == (), "nobody waits for them"
-    answering.get_ready(Seat(home, owner, project))
+    assert loop.next_question(Seat(home, owner, project)).marks == (), "nobody waits for them"
+    loop.get_ready(Seat(home, owner, project))
     seen = 0
     for _ in range(5):
-        question = answering.next_question(Seat(home, owner, project))
+        question = loop.next_question(Seat(home, owner, project))
         text = question.view.text
         marked = {(text[mark.start : mark.end], mark.label) for mark in question.marks}
         truth = text_frame()["truth"][question.view.row]
@@ -31,7 +31,7 @@ def test_the_words_of_a_topic_speak_for_it(home: Home, owner: int) -> None:
             assert not any(word == other and label != truth for other, label in marked)
         assert max(mark.strength for mark in question.marks) == 1
         assert [mark.start for mark in question.marks] == sorted(mark.start for mark in question.marks)
-        answering.submit_answer(Seat(home, owner, project), question.token, "is", [truth])
+        loop.submit_answer(Seat(home, owner, project), question.token, "is", [truth])
     assert seen >= 12, "of fifteen"
 
 
@@ -43,7 +43,7 @@ def test_the_marks_are_the_formula_s(home: Home, owner: int) -> None:
         candidates = pool.names(pool.candidates[row])
         learn_words(learner)
         marks = speaking_marks(learner, row, candidates)
-        sample = marking._samples[learner]
+        sample = showing._samples[learner]
         assert sample.rows.tolist() == pool.train.tolist(), "no held-out row"
         x = sample.features.transform([learner.table.cells["text"][row]])
         numbers = [learner.classes.index(label) for label in candidates]
@@ -64,31 +64,31 @@ def test_the_marks_are_the_formula_s(home: Home, owner: int) -> None:
     for mark in marks:
         wanted = found[text[mark.start : mark.end]][candidates.index(mark.label)] / most
         assert mark.strength == pytest.approx(wanted)
-    assert len(marks) == sum((value >= marking.WEAKEST * most).sum() for value in found.values())
+    assert len(marks) == sum((value >= showing.WEAKEST * most).sum() for value in found.values())
 
 
 def test_a_row_ruled_out_counts_at_once_and_the_model_is_asked_again_later(home: Home, owner: int) -> None:
     project = text_project(home, owner)
-    answering.get_ready(Seat(home, owner, project))
-    question = answering.next_question(Seat(home, owner, project))
-    answering.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
+    loop.get_ready(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
+    loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
     with opened(home, owner, project) as learner:
-        sample = marking._samples[learner]
+        sample = showing._samples[learner]
         shares = sample.shares(learner)[sample.place[question.view.row]]
         assert shares[learner.classes.index(question.choices[0])] == 1
         np.testing.assert_allclose(shares.sum(), 1)
         assert sample.seq == 0
-        learner.pool.seq += marking.SHARES_LAST
+        learner.pool.seq += showing.SHARES_LAST
         sample.shares(learner)
         assert sample.seq == learner.seq
 
 
 def test_nothing_is_marked_without_text_or_with_one_candidate(home: Home, owner: int) -> None:
     numbers, texts = small_project(home, owner), text_project(home, owner)
-    answering.get_ready(Seat(home, owner, numbers))
-    assert answering.next_question(Seat(home, owner, numbers)).marks == ()
+    loop.get_ready(Seat(home, owner, numbers))
+    assert loop.next_question(Seat(home, owner, numbers)).marks == ()
     with opened(home, owner, numbers) as learner:
-        assert learner not in marking._samples
+        assert learner not in showing._samples
     with opened(home, owner, texts) as learner:
         learn_words(learner)
         assert speaking_marks(learner, 0, learner.classes[:1]) == ()
@@ -98,10 +98,10 @@ def test_at_most_so_many_marks_and_characters(
     home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = text_project(home, owner)
-    monkeypatch.setattr(marking, "MOST_MARKS", 1)
-    monkeypatch.setattr(marking, "MOST_CHARACTERS", 20)
-    answering.get_ready(Seat(home, owner, project))
-    marks = answering.next_question(Seat(home, owner, project)).marks
+    monkeypatch.setattr(showing, "MOST_MARKS", 1)
+    monkeypatch.setattr(showing, "MOST_CHARACTERS", 20)
+    loop.get_ready(Seat(home, owner, project))
+    marks = loop.next_question(Seat(home, owner, project)).marks
     labels = [mark.label for mark in marks]
     assert len(labels) == len(set(labels))
     assert marks

@@ -10,10 +10,12 @@ import pytest
 
 from db import answers
 from tests.workflow.world import answer_next, small_frame, small_project
-from workflow import answering, progress, training, undoing
 from workflow.access import NotFound
-from workflow.home import Home
+from workflow.answering import loop, undoing
+from workflow.models import training
+from workflow.projects import progress
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 TRUTH = dict(zip(small_frame()["id"], small_frame()["truth"], strict=True))
 
@@ -21,11 +23,11 @@ TRUTH = dict(zip(small_frame()["id"], small_frame()["truth"], strict=True))
 def answer_truly(home: Home, owner: int, project: int, n: int) -> int:
     """Answer the next n questions as the table's truth has it; how many were asked."""
     for count in range(n):
-        question = answering.next_question(Seat(home, owner, project))
+        question = loop.next_question(Seat(home, owner, project))
         if question is None:
             return count
         right = TRUTH[question.view.row_id]
-        answering.submit_answer(Seat(home, owner, project), question.token, "is", [right])
+        loop.submit_answer(Seat(home, owner, project), question.token, "is", [right])
     return n
 
 
@@ -63,14 +65,14 @@ def test_confusion_is_what_the_model_had_said_of_control_rows(home: Home, owner:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
     told: dict[int, tuple[str, str]] = {}
     for _ in range(60):
-        question = answering.next_question(Seat(home, owner, project))
+        question = loop.next_question(Seat(home, owner, project))
         if question is None:
             break
         right = TRUTH[question.view.row_id]
         if question.strategy == "control":
             assert question.predicted is not None
             told[question.view.row] = right, question.predicted
-        answering.submit_answer(Seat(home, owner, project), question.token, "is", [right])
+        loop.submit_answer(Seat(home, owner, project), question.token, "is", [right])
         seen = progress.read_progress(Seat(home, owner, project)).confusion  # memory and log grow together
         assert seen.total == len(told)
     assert len(told) > 5
@@ -84,7 +86,7 @@ def test_confusion_is_what_the_model_had_said_of_control_rows(home: Home, owner:
 
 def test_a_confusion_taken_back_is_gone(home: Home, owner: int) -> None:
     project = small_project(home, owner, control_share=0.5, test_share=0.0)
-    while (question := answering.next_question(Seat(home, owner, project))) is not None:
+    while (question := loop.next_question(Seat(home, owner, project))) is not None:
         answer_next(home, owner, project)
         if question.strategy == "control":
             break

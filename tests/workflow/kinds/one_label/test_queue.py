@@ -9,19 +9,21 @@ import pytest
 
 from plcore.query import STRATEGIES
 from tests.workflow.world import annotator, answer_next, file_of, opened, small_project
-from workflow import answering, projects, queue, standing
 from workflow.access import NotAllowed
-from workflow.home import Home, open_home
-from workflow.kinds.one_label import words
+from workflow.answering import loop
+from workflow.kinds.one_label import settings
+from workflow.projects import managing, standing
+from workflow.rows import queue
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 
 def test_every_strategy_has_its_words() -> None:
-    assert set(words.NAMES) == {*STRATEGIES, "margin", "moves", "cover"}
+    assert set(settings.NAMES) == {*STRATEGIES, "margin", "moves", "cover"}
     for name in STRATEGIES:
-        assert words.reason(name, 3, 10).endswith("label of 3 of 10 rows that are not settled.")
-        assert "No single answer" in words.reason(name, 0, 10)
-        assert "No answer can change" in words.reason(name, 0, 0)
+        assert settings.reason(name, 3, 10).endswith("label of 3 of 10 rows that are not settled.")
+        assert "No single answer" in settings.reason(name, 0, 10)
+        assert "No answer can change" in settings.reason(name, 0, 0)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -30,7 +32,7 @@ def test_the_first_of_the_queue_is_asked_next(home: Home, owner: int, name: str)
     for _ in range(6):
         view = queue.list_queue(Seat(home, owner, project))
         assert view.strategy == name
-        question = answering.next_question(Seat(home, owner, project))
+        question = loop.next_question(Seat(home, owner, project))
         assert question is not None
         assert view.rows[0].row == question.view.row
         assert view.rows[0].candidates == question.choices
@@ -70,17 +72,17 @@ def test_the_queue_downloads_whole(home: Home, owner: int, project: int) -> None
 def test_another_strategy_asks_otherwise_and_forgets_nothing(home: Home, owner: int, project: int) -> None:
     answer_next(home, owner, project)
     before = standing.standing(Seat(home, owner, project))
-    projects.change_strategy(Seat(home, owner, project), "random")
+    managing.change_strategy(Seat(home, owner, project), "random")
     assert standing.standing(Seat(home, owner, project)) == before
     assert queue.list_queue(Seat(home, owner, project)).strategy == "random"
     with pytest.raises(ValueError, match="strategy"):
-        projects.change_strategy(Seat(home, owner, project), "guess")
+        managing.change_strategy(Seat(home, owner, project), "guess")
     with pytest.raises(NotAllowed):
-        projects.change_strategy(Seat(home, annotator(home, owner, "Ada"), project), "mw")
+        managing.change_strategy(Seat(home, annotator(home, owner, "Ada"), project), "mw")
 
 
 def test_the_end_is_proved_and_said(home: Home, owner: int, project: int) -> None:
-    while answering.next_question(Seat(home, owner, project)) is not None:
+    while loop.next_question(Seat(home, owner, project)) is not None:
         answer_next(home, owner, project)
     final = standing.standing(Seat(home, owner, project))
     assert (final.settled, final.done, final.left) == (1.0, True, 0)
@@ -89,16 +91,16 @@ def test_the_end_is_proved_and_said(home: Home, owner: int, project: int) -> Non
 
 def test_the_queue_offers_what_suits_the_model(home: Home, owner: int, project: int) -> None:
     offered = queue.list_queue(Seat(home, owner, project)).strategies
-    assert offered["automatic"] == f"Automatic ({words.NAMES['apl']})"
+    assert offered["automatic"] == f"Automatic ({settings.NAMES['apl']})"
     assert "moves" not in offered
     other = small_project(home, owner, "kernel", model="kernelridge")
     view = queue.list_queue(Seat(home, owner, other))
-    assert view.strategies["automatic"] == f"Automatic ({words.NAMES['margin']})"
-    assert view.strategies["moves"] == words.NAMES["moves"]
+    assert view.strategies["automatic"] == f"Automatic ({settings.NAMES['margin']})"
+    assert view.strategies["moves"] == settings.NAMES["moves"]
     assert "apl" not in view.strategies
-    projects.change_strategy(Seat(home, owner, other), "apl")  # as a project of before may have stored it
+    managing.change_strategy(Seat(home, owner, other), "apl")  # as a project of before may have stored it
     view = queue.list_queue(Seat(home, owner, other))
-    assert (view.strategy, view.strategies["apl"]) == ("apl", words.NAMES["apl"])
+    assert (view.strategy, view.strategies["apl"]) == ("apl", settings.NAMES["apl"])
     assert view.rows[0].reason.startswith("Of all rows this one could change")
 
 
@@ -106,9 +108,9 @@ def test_a_change_of_strategy_reaches_every_process(home: Home, owner: int, proj
     other = open_home(home.settings)
     try:
         assert queue.list_queue(Seat(other, owner, project)).strategy == "automatic"
-        projects.change_strategy(Seat(home, owner, project), "mp")
+        managing.change_strategy(Seat(home, owner, project), "mp")
         assert queue.list_queue(Seat(other, owner, project)).strategy == "mp"
-        question = answering.next_question(Seat(other, owner, project))
+        question = loop.next_question(Seat(other, owner, project))
         assert question is not None
         answer_next(other, owner, project)
         log = csv.DictReader(io.StringIO(file_of(Seat(home, owner, project), "log").decode()))
@@ -119,9 +121,9 @@ def test_a_change_of_strategy_reaches_every_process(home: Home, owner: int, proj
 
 def test_the_log_says_why_as_the_screen_did(home: Home, owner: int, project: int) -> None:
     """The same question, shown again after the strategy was changed, is logged with the new one."""
-    first = answering.next_question(Seat(home, owner, project))
-    projects.change_strategy(Seat(home, owner, project), "mw")
-    again = answering.next_question(Seat(home, owner, project))
+    first = loop.next_question(Seat(home, owner, project))
+    managing.change_strategy(Seat(home, owner, project), "mw")
+    again = loop.next_question(Seat(home, owner, project))
     assert first is not None
     assert again is not None
     assert (again.token, again.strategy) == (first.token, "mw")

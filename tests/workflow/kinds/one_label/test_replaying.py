@@ -7,7 +7,7 @@ import pytest
 from plcore import AnswerError, Entry, LearnerSettings
 from plcore.loop import ClassChange, ClassError
 from tests.workflow.world import small_table
-from workflow.kinds.one_label.replaying import labels_at, make_pool
+from workflow.kinds.one_label.build import make_pool
 
 SETTINGS = LearnerSettings(test_share=0.0)
 
@@ -17,13 +17,13 @@ def test_candidates_before_and_after_an_answer_and_its_withdrawal() -> None:
     row = int((pool.sizes == 2).argmax())
     both = pool.names(pool.original[row])
     said = Entry(1, "is", row, "1", both[:1])
-    assert labels_at(pool, said) == both
+    assert pool.labels_at(said) == both
     pool.apply(said)
-    assert labels_at(pool, said) == both[:1]
+    assert pool.labels_at(said) == both[:1]
     back = Entry(2, "withdraw", row, "1", target=1)
-    assert labels_at(pool, back) == both[:1]
+    assert pool.labels_at(back) == both[:1]
     pool.apply(back)
-    assert labels_at(pool, back) == both
+    assert pool.labels_at(back) == both
 
 
 def test_a_bad_item_has_no_candidates() -> None:
@@ -31,14 +31,14 @@ def test_a_bad_item_has_no_candidates() -> None:
     row = int((pool.sizes == 2).argmax())
     bad = Entry(1, "bad", row, "1")
     pool.apply(bad)
-    assert labels_at(pool, bad) == ()
+    assert pool.labels_at(bad) == ()
 
 
 def test_classes_are_those_of_the_changes() -> None:
     first = small_table().classes[0]
     pool = make_pool(small_table(), SETTINGS, [ClassChange(1, "rename", (first, "renamed"))])
     row = int(pool.candidates[:, 0].argmax())
-    assert "renamed" in labels_at(pool, Entry(2, "skip", row, "1"))
+    assert "renamed" in pool.labels_at(Entry(2, "skip", row, "1"))
     with pytest.raises(ClassError, match="no such"):
         make_pool(small_table(), SETTINGS, [ClassChange(1, "rename", ("no such", "renamed"))])
 

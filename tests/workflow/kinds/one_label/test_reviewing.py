@@ -13,23 +13,24 @@ from db.models import EntryRow
 from plcore import AnswerError
 from plcore.loop.one_label import ANSWERS
 from tests.workflow.world import annotator, answer_next, count_entries, exported, opened
-from workflow import answering, reviewing, undoing
 from workflow.access import NotAllowed, NotFound
-from workflow.common.found import Search
-from workflow.common.turn import StaleQuestion
-from workflow.home import Home
+from workflow.answering import loop, undoing
+from workflow.answering.turn import StaleQuestion
+from workflow.rows import reviewing
+from workflow.rows.finding import Search
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def answer_with(home: Home, person: int, project: int, kind: str, **more: object) -> int:
     """Answer the next question in this way; returns its row."""
-    question = answering.next_question(Seat(home, person, project))
+    question = loop.next_question(Seat(home, person, project))
     assert question is not None
     labels = more.pop(
         "labels",
         question.choices[:1] if kind in ("is", "not") else question.choices if kind == "among" else (),
     )
-    answering.submit_answer(Seat(home, person, project), question.token, kind, labels, **more)  # type: ignore[arg-type]
+    loop.submit_answer(Seat(home, person, project), question.token, kind, labels, **more)  # type: ignore[arg-type]
     return question.view.row
 
 
@@ -131,13 +132,13 @@ def test_a_correction_is_a_new_entry_and_the_learner_follows(home: Home, owner: 
 
 
 def test_a_label_outside_the_candidates_is_none_and_then_is(home: Home, owner: int, project: int) -> None:
-    question = answering.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
     assert question is not None
     while len(question.choices) != 2:
-        answering.submit_answer(Seat(home, owner, project), question.token, "skip")
-        question = answering.next_question(Seat(home, owner, project))
+        loop.submit_answer(Seat(home, owner, project), question.token, "skip")
+        question = loop.next_question(Seat(home, owner, project))
         assert question is not None
-    answering.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
+    loop.submit_answer(Seat(home, owner, project), question.token, "is", question.choices[:1])
     row = question.view.row
     (outside,) = {"ant", "bee", "cat"} - set(question.choices)
     token = reviewing.open_row(Seat(home, owner, project), row).token
@@ -218,10 +219,10 @@ def test_a_bad_item_comes_back(home: Home, owner: int, project: int) -> None:
 
 def test_a_correction_ends_the_question_that_was_open(home: Home, owner: int, project: int) -> None:
     row = answer_with(home, owner, project, "unsure")
-    labeling_now = answering.next_question(Seat(home, owner, project))
+    labeling_now = loop.next_question(Seat(home, owner, project))
     assert labeling_now is not None
     correct(home, owner, project, row, "bad")
-    still = answering.next_question(Seat(home, owner, project))
+    still = loop.next_question(Seat(home, owner, project))
     assert still is not None
     assert still.token == labeling_now.token, "a question about another row stays"
 
@@ -265,7 +266,7 @@ def fill(home: Home, owner: int, project: int, n: int, **changes: object) -> Non
 
 
 def test_the_queries_are_exact_on_a_long_log(home: Home, owner: int, project: int) -> None:
-    from db import review as found_in
+    from db import answers as found_in
 
     n = 20_000
     fill(home, owner, project, n)
@@ -287,10 +288,10 @@ def test_the_queries_are_exact_on_a_long_log(home: Home, owner: int, project: in
         kinds=ANSWERS, exact=("is",), labels=("Ant",), flagged=True, disagrees=True, now={"bee": "ant"}
     )
     with home.database.read() as session:
-        assert found_in.count(session, project, found_in.Wanted(kinds=ANSWERS)) == n - 1, (
+        assert found_in.count_reviewed(session, project, found_in.Wanted(kinds=ANSWERS)) == n - 1, (
             "the last one was taken back"
         )
-        total = found_in.count(session, project, wanted)
+        total = found_in.count_reviewed(session, project, wanted)
         page = found_in.page(session, project, wanted, 50, 50)
     expected = [k for k in range(n - 1) if k % 3 == 0 and k % 5 == 0][::-1]
     assert total == len(expected)

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from plcore import LabelTable, LearnerSettings, Roles
-from workflow import answering, classes, projects
-from workflow.home import Home
-from workflow.kinds.one_label.scores import scores_given
+from workflow.answering import loop
+from workflow.kinds.one_label.rows import scores_given
+from workflow.projects import classes, managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def project(home: Home, owner: int) -> Seat:
@@ -21,7 +22,7 @@ def project(home: Home, owner: int) -> Seat:
     roles = Roles(candidates="c", form="weighted", truth="t", numbers=("x",))
     settings = LearnerSettings(n_neighbors=2, truth_role="given", test_share=0.0, control_share=0.0)
     table = LabelTable.from_frame(pd.DataFrame(cells), roles)
-    return Seat(home, owner, projects.create_project(Seat(home, owner), "birds", table, settings))
+    return Seat(home, owner, managing.create_project(Seat(home, owner), "birds", table, settings))
 
 
 def test_true_labels_of_the_file_count_and_what_is_open_does_not(home: Home, owner: int) -> None:
@@ -37,8 +38,8 @@ def test_true_labels_of_the_file_count_and_what_is_open_does_not(home: Home, own
 
 def test_scores_follow_a_class_that_is_renamed(home: Home, owner: int) -> None:
     seat = project(home, owner)
-    question = answering.ask_next(seat, 1)
-    answering.submit_answer(seat, question.token, "is", ["wren"])
+    question = loop.ask_next(seat, 1)
+    loop.submit_answer(seat, question.token, "is", ["wren"])
     classes.change_classes(seat, classes.classes_view(seat).version, "rename", ["wren", "Zaunkönig"])
     with seat.learner() as opened:
         found, names = scores_given(opened.learner), opened.learner.classes

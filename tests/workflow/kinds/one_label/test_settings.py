@@ -8,6 +8,7 @@ from plcore import LabelTable, LearnerSettings, Roles
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame
 from tests.workflow.world import ROLES, small_frame
+from workflow.kinds import KINDS, is_stored
 from workflow.kinds.one_label import settings
 
 
@@ -17,10 +18,11 @@ def test_tables_of_candidates_fit() -> None:
 
 
 def test_the_first_settings_ever_stored_name_no_kind() -> None:
-    assert settings.is_stored({})
-    assert settings.is_stored(LearnerSettings().to_json())
-    assert settings.is_stored({"kind": "one_label"})
-    assert not settings.is_stored({"kind": "multilabel"})
+    kind = KINDS["one_label"]
+    assert is_stored(kind, {})
+    assert is_stored(kind, LearnerSettings().to_json())
+    assert is_stored(kind, {"kind": "one_label"})
+    assert not is_stored(kind, {"kind": "multilabel"})
 
 
 def test_blind_checks_where_no_truth_can_be_held_out() -> None:

@@ -13,13 +13,14 @@ from plcore.evaluation import checks_needed
 from plcore.loop.one_label import Trainer
 from tests.workflow.shortlisted import answer_rows, checks_left, long_sets, shortlist_project, want
 from tests.workflow.world import annotator, opened
-from workflow import answering, classes, progress, projects, room, undoing
-from workflow.common.asked import AskedAs
-from workflow.common.room import miss_of
-from workflow.home import Home, open_home
+from workflow.answering import loop, room, undoing
+from workflow.answering.asked import AskedAs
+from workflow.answering.room_settings import miss_of
 from workflow.kinds.one_label.shortlists import threshold_of
 from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.projects import classes, managing, progress
 from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 
 
 def log(home: Home, project: int) -> list[entries.LogEntry]:
@@ -43,7 +44,7 @@ def others(home: Home, owner: int, project: int) -> list[int]:
 def shortlisted(seat: Seat) -> ShownQuestion:
     """A question of which not all choices are shown at first, now before the person."""
     rows = others(seat.home, seat.person_id, seat.project_id)
-    return next(one for one in (answering.ask_next(seat, row) for row in rows) if one.first is not None)
+    return next(one for one in (loop.ask_next(seat, row) for row in rows) if one.first is not None)
 
 
 def with_checks(
@@ -61,12 +62,12 @@ def test_below_the_checks_that_a_promise_needs_all_choices_are_shown(home: Home,
     seat = Seat(home, owner, project)
     answer_rows(seat, checks_left(home, owner, project)[: checks_needed(0.1) - 1], truth)
     for row in others(home, owner, project)[:5]:
-        assert answering.ask_next(seat, row).first is None
+        assert loop.ask_next(seat, row).first is None
     view = room.shortlists_of(seat)
     assert (view.in_force, view.missing(0.9), view.missing(0.95)) == (False, 1, 11)
     answer_rows(seat, checks_left(home, owner, project)[:1], truth)
     assert room.shortlists_of(seat).in_force
-    shown = [answering.ask_next(seat, row).first for row in others(home, owner, project)[:20]]
+    shown = [loop.ask_next(seat, row).first for row in others(home, owner, project)[:20]]
     assert any(first is not None and first < 6 for first in shown)
 
 
@@ -79,7 +80,7 @@ def test_the_shortlist_comes_first_and_the_log_keeps_it(home: Home, owner: int) 
     shares = [one.probability for one in question.candidates[: question.first]]
     assert shares == sorted(shares, reverse=True)
     assert min(shares) >= max(one.probability for one in question.candidates[question.first :])
-    answering.submit_answer(seat, question.token, "is", [truth[question.view.row]])
+    loop.submit_answer(seat, question.token, "is", [truth[question.view.row]])
     how = last_asked(seat.home, seat.project_id)
     assert (how.form, how.choices, how.first) == ("which", len(first), first)
 
@@ -98,9 +99,9 @@ def test_the_order_of_a_room_that_is_fixed_holds_within_the_list_and_behind_it(
 def test_blind_checks_are_shown_in_full_and_the_log_keeps_what_their_list_was(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner)
     row = checks_left(home, owner, seat.project_id)[0]
-    question = answering.ask_next(seat, row, drawn=True)
+    question = loop.ask_next(seat, row, drawn=True)
     assert question.first is None
-    answering.submit_answer(seat, question.token, "is", [truth[row]])
+    loop.submit_answer(seat, question.token, "is", [truth[row]])
     how = last_asked(home, seat.project_id)
     assert how.choices == 6
     assert how.first is not None
@@ -115,13 +116,13 @@ def test_a_check_is_one_of_several_questions_that_are_shown_in_full(home: Home, 
     checks = checks_left(home, owner, project)
     answer_rows(seat, checks[:40], truth)
     rows = others(home, owner, project)[:400]
-    full = [row for row in rows if answering.ask_next(seat, row).first is None]
+    full = [row for row in rows if loop.ask_next(seat, row).first is None]
     share = len(full) / len(rows)
     drawn = 2 * 0.1 / 0.9
     assert drawn - 4 * np.sqrt(drawn * (1 - drawn) / len(rows)) < share
     # With 10 % of the questions checks at most a third of what is shown in full is one.
     assert 0.1 / (0.1 + 0.9 * share) < 0.4
-    a, b = answering.ask_next(seat, full[0]), answering.ask_next(seat, checks[40], drawn=True)
+    a, b = loop.ask_next(seat, full[0]), loop.ask_next(seat, checks[40], drawn=True)
     assert (a.first, a.behind) == (b.first, b.behind) == (None, 0)
     assert a.why.split(" could")[0] == b.why.split(" could")[0]
 
@@ -129,8 +130,8 @@ def test_a_check_is_one_of_several_questions_that_are_shown_in_full(home: Home, 
 def test_whether_a_row_is_shown_in_full_does_not_change_while_one_looks_again(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     for row in others(home, owner, seat.project_id)[:12]:
-        question = answering.ask_next(seat, row)
-        again = answering.next_question(seat)
+        question = loop.ask_next(seat, row)
+        again = loop.next_question(seat)
         assert (again.token, again.first) == (question.token, question.first)
         assert [one.label for one in again.candidates] == [one.label for one in question.candidates]
 
@@ -141,7 +142,7 @@ def test_a_list_that_is_on_the_screen_stays_whatever_the_model_learns(home: Home
     kept = [one.label for one in question.candidates]
     bee = Seat(home, annotator(home, owner, "Bee"), seat.project_id)
     answer_rows(bee, checks_left(home, owner, seat.project_id)[:30], truth)  # the threshold is another now
-    again = answering.next_question(seat)
+    again = loop.next_question(seat)
     assert again.model_version != question.model_version
     assert (again.token, again.first) == (question.token, question.first)
     assert [one.label for one in again.candidates] == kept
@@ -150,11 +151,11 @@ def test_a_list_that_is_on_the_screen_stays_whatever_the_model_learns(home: Home
 def test_a_question_that_is_on_the_screen_in_full_has_no_list_later(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner, None)
     rows = others(home, owner, seat.project_id)
-    question = answering.ask_next(seat, rows[0])
+    question = loop.ask_next(seat, rows[0])
     want(seat, 0.9)
-    again = answering.next_question(seat)
+    again = loop.next_question(seat)
     assert (again.token, again.first) == (question.token, None)
-    answering.submit_answer(seat, again.token, "is", [again.choices[0]])
+    loop.submit_answer(seat, again.token, "is", [again.choices[0]])
     assert last_asked(home, seat.project_id).first is None
     assert shortlisted(seat), "questions after it have theirs"
 
@@ -163,8 +164,8 @@ def test_ruling_out_a_choice_makes_a_new_list(home: Home, owner: int) -> None:
     seat, truth = with_checks(home, owner)
     question = shortlisted(seat)
     wrong = next(one.label for one in question.candidates if one.label != truth[question.view.row])
-    answering.submit_answer(seat, question.token, "not", [wrong], shown=question.shown)
-    again = answering.next_question(seat)
+    loop.submit_answer(seat, question.token, "not", [wrong], shown=question.shown)
+    again = loop.next_question(seat)
     assert again.view.row == question.view.row
     assert wrong not in [one.label for one in again.candidates]
     assert again.first is None or again.behind == 5 - again.first
@@ -185,11 +186,11 @@ def test_the_threshold_is_made_anew_with_every_version(home: Home, owner: int) -
 
 def test_a_model_that_has_learnt_the_rows_own_candidates_has_no_lists(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
-    projects.change_learner(seat, model="perceptron-average")
+    managing.change_learner(seat, model="perceptron-average")
     view = room.shortlists_of(seat)
     assert (view.leaves_out, view.in_force) == (False, False)
     for row in others(home, owner, seat.project_id)[:5]:
-        assert answering.ask_next(seat, row).first is None
+        assert loop.ask_next(seat, row).first is None
 
 
 def trained(weighed: bool = False, checks: int = 30) -> tuple[ActiveLearner[LabelTable], list[Entry]]:
@@ -250,7 +251,7 @@ def test_where_checks_are_a_third_or_more_all_is_shown_in_full(home: Home, owner
     view = room.shortlists_of(seat)
     assert (view.in_full, view.in_force) == (1.0, False)
     for row in others(home, owner, project)[:5]:
-        assert answering.ask_next(seat, row).first is None
+        assert loop.ask_next(seat, row).first is None
 
 
 def test_without_the_setting_nothing_is_left_out_and_nothing_noted(home: Home, owner: int) -> None:
@@ -284,7 +285,7 @@ def test_answers_to_shortlisted_questions_are_counted_by_what_they_said(home: Ho
         question = shortlisted(seat)
         labels = [one.label for one in question.candidates]
         given = {"first": ("is", [labels[0]]), "other": ("is", [labels[-1]]), "none": ("none", [])}
-        answering.submit_answer(
+        loop.submit_answer(
             seat, question.token, *given.get(kind, ("is", labels[:1]) if kind != "skip" else ("skip", []))
         )
         if kind == "taken back":
@@ -324,5 +325,5 @@ def test_the_setting_may_change_at_any_time(home: Home, owner: int) -> None:
     seat, _ = with_checks(home, owner)
     question = shortlisted(seat)
     want(seat, None)
-    again = answering.next_question(seat)
+    again = loop.next_question(seat)
     assert (again.token, again.first) == (question.token, None)

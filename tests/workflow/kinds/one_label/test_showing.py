@@ -8,18 +8,19 @@ import numpy as np
 
 from plcore import LabelTable, LearnerSettings
 from tests.workflow.world import ROLES, answer_next, small_frame, small_project
-from workflow import answering, projects
-from workflow.common.screen import stamp
-from workflow.home import Home
+from workflow.answering import loop
+from workflow.answering.asked import stamp
+from workflow.kinds.one_label.settings import reason
 from workflow.kinds.one_label.showing import ShownQuestion, Telling
-from workflow.kinds.one_label.words import reason
+from workflow.projects import managing
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_candidates_come_with_their_shares_and_the_screen_has_a_name(
     home: Home, owner: int, project: int
 ) -> None:
-    shown = answering.next_question(Seat(home, owner, project))
+    shown = loop.next_question(Seat(home, owner, project))
     assert isinstance(shown, ShownQuestion)
     assert shown.shown == stamp(shown.choices)
     assert shown.n_classes == 3
@@ -34,7 +35,7 @@ def test_columns_that_tell_the_two_likeliest_apart(home: Home, owner: int, proje
     """In the small table ants lie far out on x, bees on y: cats, at neither, differ from each in one column alone."""
     found: dict[frozenset[str], set[str]] = {}
     for _ in range(12):
-        shown = answering.next_question(Seat(home, owner, project))
+        shown = loop.next_question(Seat(home, owner, project))
         assert shown is not None
         assert isinstance(shown.telling, Telling)
         best = sorted(shown.candidates, key=lambda one: -one.probability)[:2]
@@ -52,7 +53,7 @@ def test_a_blind_question_is_worded_like_any_other(home: Home, owner: int) -> No
     seat = Seat(home, owner, small_project(home, owner, control_share=0.5, strategy="random"))
     strategies, whys = set(), set()
     for _ in range(12):
-        shown = answering.next_question(seat)
+        shown = loop.next_question(seat)
         assert shown is not None
         strategies.add(shown.strategy)
         whys.add(shown.why.split(".")[0])
@@ -69,8 +70,8 @@ def test_what_the_file_says_for_a_label_stands_beside_it(home: Home, owner: int)
         for cell in frame["candidates"]
     ]
     table = LabelTable.from_frame(frame, replace(ROLES, form="weighted"))
-    project = projects.create_project(Seat(home, owner), "votes", table, LearnerSettings(n_neighbors=4))
-    shown = answering.next_question(Seat(home, owner, project))
+    project = managing.create_project(Seat(home, owner), "votes", table, LearnerSettings(n_neighbors=4))
+    shown = loop.next_question(Seat(home, owner, project))
     counts = {label: place + 1 for place, label in enumerate(shown.choices)}
     total = sum(counts.values())
     assert {one.label: one.weight for one in shown.candidates} == {
@@ -81,7 +82,7 @@ def test_what_the_file_says_for_a_label_stands_beside_it(home: Home, owner: int)
 def test_where_all_labels_count_alike_nothing_stands_beside_them(
     home: Home, owner: int, project: int
 ) -> None:
-    shown = answering.next_question(Seat(home, owner, project))
+    shown = loop.next_question(Seat(home, owner, project))
     assert {one.weight for one in shown.candidates} == {""}
 
 
@@ -90,7 +91,7 @@ def test_while_rows_are_covered_the_card_says_so_of_every_question(home: Home, o
     seat = Seat(home, owner, small_project(home, owner, strategy="cover", control_share=0.3))
     said = []
     for _ in range(8):
-        shown = answering.next_question(seat)
+        shown = loop.next_question(seat)
         assert isinstance(shown, ShownQuestion)
         said.append((shown.strategy, shown.why.startswith("This row stands for many rows like it")))
         answer_next(home, owner, seat.project_id)

@@ -9,12 +9,13 @@ from db import projects as stored_projects
 from plcore import CurvePoint
 from plcore.loop.stopping import StopRules
 from tests.workflow.world import annotator, answer_next, opened, small_project
-from workflow import answering, progress, room, standing, stopping, undoing
 from workflow.access import NotAllowed, NotFound
-from workflow.common.figures import standing_points
-from workflow.home import Home
-from workflow.kinds.one_label.stopping import control_estimate
+from workflow.answering import loop, room, undoing
+from workflow.kinds.one_label.progress import control_estimate
+from workflow.projects import progress, standing
+from workflow.projects.figures import standing_points
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def curve(*answers: int) -> list[CurvePoint]:
@@ -45,17 +46,17 @@ def test_the_end_of_the_curve_is_the_end_of_the_whole_curve() -> None:
 
 
 def test_rules_are_kept_beside_the_room(home: Home, owner: int, project: int) -> None:
-    assert stopping.stop_view(Seat(home, owner, project)).rules == StopRules()
+    assert progress.stop_view(Seat(home, owner, project)).rules == StopRules()
     room.change_room(Seat(home, owner, project), room.RoomSettings(guidelines="Look twice."))
     rules = StopRules(settled=0.9, flat_within=None, budget=7)
-    stopping.change_stop_rules(Seat(home, owner, project), rules)
-    assert stopping.stop_view(Seat(home, owner, project)).rules == rules
+    progress.change_stop_rules(Seat(home, owner, project), rules)
+    assert progress.stop_view(Seat(home, owner, project)).rules == rules
     assert room.room_of(Seat(home, owner, project)).guidelines == "Look twice."
     room.change_room(Seat(home, owner, project), room.RoomSettings(guidelines="Once is enough."))
-    assert stopping.stop_view(Seat(home, owner, project)).rules == rules, (
+    assert progress.stop_view(Seat(home, owner, project)).rules == rules, (
         "the room's settings leave the rules alone"
     )
-    assert answering.next_question(Seat(home, owner, project)) is not None
+    assert loop.next_question(Seat(home, owner, project)) is not None
     with home.database.read() as session:
         stored = stored_projects.get(session, project)
     assert set(stored.room) == set(room.RoomSettings().to_json()), "and the other way round"
@@ -67,37 +68,37 @@ def test_rules_are_kept_beside_the_room(home: Home, owner: int, project: int) ->
 def test_only_the_owner_sets_rules(home: Home, owner: int, project: int) -> None:
     ada = annotator(home, owner, "Ada")
     with pytest.raises(NotAllowed):
-        stopping.change_stop_rules(Seat(home, ada, project), StopRules(budget=1))
-    assert stopping.stop_view(Seat(home, ada, project)).rules == StopRules()
+        progress.change_stop_rules(Seat(home, ada, project), StopRules(budget=1))
+    assert progress.stop_view(Seat(home, ada, project)).rules == StopRules()
     with pytest.raises(NotFound):
-        stopping.change_stop_rules(Seat(home, owner, 99), StopRules())
+        progress.change_stop_rules(Seat(home, owner, 99), StopRules())
 
 
 def test_a_budget_is_reached_and_asking_goes_on(home: Home, owner: int, project: int) -> None:
-    stopping.change_stop_rules(
+    progress.change_stop_rules(
         Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
     )
     answer_next(home, owner, project)
-    assert stopping.stop_view(Seat(home, owner, project)).reached == ()
+    assert progress.stop_view(Seat(home, owner, project)).reached == ()
     answer_next(home, owner, project)
-    (reached,) = stopping.stop_view(Seat(home, owner, project)).reached
+    (reached,) = progress.stop_view(Seat(home, owner, project)).reached
     assert (reached.rule, reached.words) == ("budget", "2 of 2 answers are given.")
-    assert answering.next_question(Seat(home, owner, project)) is not None
+    assert loop.next_question(Seat(home, owner, project)) is not None
     undoing.undo(Seat(home, owner, project))
-    assert stopping.stop_view(Seat(home, owner, project)).reached == ()
+    assert progress.stop_view(Seat(home, owner, project)).reached == ()
 
 
 def test_the_proof_is_reached(home: Home, owner: int, project: int) -> None:
-    while answering.next_question(Seat(home, owner, project)) is not None:
+    while loop.next_question(Seat(home, owner, project)) is not None:
         answer_next(home, owner, project)
-    view = stopping.stop_view(Seat(home, owner, project))
+    view = progress.stop_view(Seat(home, owner, project))
     assert "settled" in [one.rule for one in view.reached]
     assert view.by_truth
 
 
 def test_without_truth_the_flat_rule_goes_by_controls(home: Home, owner: int) -> None:
     project = small_project(home, owner, "blind", test_share=0.0, control_share=0.4)
-    view = stopping.stop_view(Seat(home, owner, project))
+    view = progress.stop_view(Seat(home, owner, project))
     assert not view.by_truth
     flat = next(one for one in view.verdicts if one.rule == "flat")
     with opened(home, owner, project) as learner:
@@ -117,21 +118,21 @@ def test_a_model_that_is_not_there_yet_has_no_estimate(home: Home, owner: int) -
 
 def test_the_card_is_told_when_a_rule_is_reached(home: Home, owner: int, project: int) -> None:
     rules = StopRules(settled=None, flat_within=None, budget=2)
-    stopping.change_stop_rules(Seat(home, owner, project), rules)
+    progress.change_stop_rules(Seat(home, owner, project), rules)
     answer_next(home, owner, project)
     assert standing.standing(Seat(home, owner, project)).stop == ""
     answer_next(home, owner, project)
     assert standing.standing(Seat(home, owner, project)).stop == "2 of 2 answers are given."
-    assert answering.next_question(Seat(home, owner, project)) is not None, "asking goes on if it is wanted"
+    assert loop.next_question(Seat(home, owner, project)) is not None, "asking goes on if it is wanted"
 
 
 def test_only_plknn_speaks_of_a_proof(home: Home, owner: int, project: int) -> None:
-    (settled, *_) = stopping.stop_view(Seat(home, owner, project)).verdicts
+    (settled, *_) = progress.stop_view(Seat(home, owner, project)).verdicts
     assert "predictions are settled" in settled.words
     assert progress.read_progress(Seat(home, owner, project)).has_proof
     for model, strategy in (("clpl", "margin"), ("clpl", "apl"), ("pegasos-max", "margin")):
         other = small_project(home, owner, f"{model} {strategy}", model=model, strategy=strategy)
-        (settled, *_) = stopping.stop_view(Seat(home, owner, other)).verdicts
+        (settled, *_) = progress.stop_view(Seat(home, owner, other)).verdicts
         assert settled.rule == "settled"
         assert "rows are decided" in settled.words
         assert not progress.read_progress(Seat(home, owner, other)).has_proof
@@ -154,10 +155,10 @@ def test_controls_measure_nothing_before_there_is_a_model(home: Home, owner: int
 
 def test_a_budget_counts_answers_that_no_version_knows_yet(home: Home, owner: int) -> None:
     project = small_project(home, owner, "new", model="clpl", strategy="margin")
-    stopping.change_stop_rules(
+    progress.change_stop_rules(
         Seat(home, owner, project), StopRules(settled=None, flat_within=None, budget=2)
     )
     for _ in range(2):
         answer_next(home, owner, project)
-    (budget,) = stopping.stop_view(Seat(home, owner, project)).verdicts
+    (budget,) = progress.stop_view(Seat(home, owner, project)).verdicts
     assert (budget.words, budget.reached) == ("2 of 2 answers are given.", True)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from tests.workflow.four import four_class_project
-from workflow import answering, oracle, progress
-from workflow.home import Home
+from workflow.answering import loop, oracle
+from workflow.kinds.one_label.exporting import tell_figures, tell_predictions, tell_question
 from workflow.kinds.one_label.showing import YesNo
-from workflow.kinds.one_label.telling import tell_figures, tell_predictions, tell_question
+from workflow.projects import progress
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def there(home: Home, owner: int) -> Seat:
 
 
 def test_a_question_has_its_choices_in_the_order_of_the_screen(there: Seat) -> None:
-    shown = answering.next_question(there)
+    shown = loop.next_question(there)
     told = tell_question(shown)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert [one["label"] for one in told["choices"]] == [one.label for one in shown.candidates]

@@ -7,11 +7,12 @@ import pytest
 
 from plcore import LearnerSettings
 from tests.workflow.world import answer_next, newest_version, opened, small_project
-from workflow import classes, training
-from workflow.common.fair_lock import FairLock
-from workflow.home import Home
 from workflow.kinds.one_label.training import FromWorker, version_key, worker_settings
+from workflow.models import training
+from workflow.projects import classes
 from workflow.seat import Seat
+from workflow.server.home import Home
+from workflow.server.jobs import FairLock
 
 CLPL = LearnerSettings(model="clpl")
 

@@ -9,10 +9,11 @@ from db import entries
 from plcore import AnswerError
 from plcore.loop import Place
 from tests.workflow.world import answer_next, small_project
-from workflow import answering, classes, undoing
-from workflow.home import Home
-from workflow.kinds.one_label.turn import OneLabelTurn, OneLabelWriter, row_token, stands_as_before
+from workflow.answering import loop, undoing
+from workflow.kinds.one_label.turn import OneLabelTurn, OneLabelWriter, row_token
+from workflow.projects import classes
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def test_a_control_comes_by_its_draw_alone(home: Home, owner: int) -> None:
@@ -30,8 +31,8 @@ def test_a_control_comes_by_its_draw_alone(home: Home, owner: int) -> None:
         held_out = int(np.flatnonzero(turn.learner.test_rows)[0])
         assert not turn.may_choose(Place(held_out), drawn=True)
     with pytest.raises(AnswerError, match="no longer open"):
-        answering.ask_next(seat, control)
-    assert answering.ask_next(seat, control, drawn=True).view.row == control
+        loop.ask_next(seat, control)
+    assert loop.ask_next(seat, control, drawn=True).view.row == control
 
 
 def test_a_token_is_of_the_classes_as_they_were(home: Home, owner: int, project: int) -> None:
@@ -49,7 +50,7 @@ def test_a_token_is_of_the_classes_as_they_were(home: Home, owner: int, project:
 
 def test_a_writer_knows_what_is_left_after_each_entry(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
     with seat.turn() as turn:
         writer = turn.writer(Place(question.view.row))
@@ -72,12 +73,13 @@ def test_a_row_stands_as_before_until_somebody_says_more(home: Home, owner: int,
         with seat.learner() as opened:
             entry = entries.get(opened.session, project, saved.seq)
             assert entry is not None
-            return stands_as_before(opened.learner, saved.row, (entry,), str(entry.person_id))
+            assert opened.person_id == entry.person_id
+            return opened.kind.make_turn(opened).stands_as_before(saved.row, (entry,))
 
     assert not stands(), "it is answered"
     undoing.undo(seat)
     assert stands()
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
-    answering.submit_answer(seat, question.token, "not", question.choices[-1:], shown=question.shown)
+    loop.submit_answer(seat, question.token, "not", question.choices[-1:], shown=question.shown)
     assert not stands()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from db import answers
 from tests.workflow.world import opened
-from workflow import answering, undoing
-from workflow.common.votes import Vote
-from workflow.home import Home
-from workflow.kinds.one_label.voting import votes_of
+from workflow.answering import loop, undoing
+from workflow.kinds.one_label.reviewing import votes_of
+from workflow.log.reading import Vote
 from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 def read(home: Home, owner: int, project: int) -> list[Vote]:
@@ -18,12 +18,12 @@ def read(home: Home, owner: int, project: int) -> list[Vote]:
 
 def test_a_person_has_one_vote_a_row_and_none_of_a_bad_item(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
-    first = answering.next_question(seat)
+    first = loop.next_question(seat)
     assert first is not None
-    answering.submit_answer(seat, first.token, "is", [first.choices[0]])
-    second = answering.next_question(seat)
+    loop.submit_answer(seat, first.token, "is", [first.choices[0]])
+    second = loop.next_question(seat)
     assert second is not None
-    answering.submit_answer(seat, second.token, "bad")
+    loop.submit_answer(seat, second.token, "bad")
     (vote,) = read(home, owner, project)
     assert (vote.row, vote.label, vote.person_id) == (first.view.row, None, owner)
     assert vote.names == {first.choices[0]}
@@ -38,8 +38,8 @@ def test_a_person_has_one_vote_a_row_and_none_of_a_bad_item(home: Home, owner: i
 
 def test_what_is_ruled_out_leaves_the_others(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
-    question = answering.next_question(seat)
+    question = loop.next_question(seat)
     assert question is not None
-    answering.submit_answer(seat, question.token, "not", [question.choices[0]])
+    loop.submit_answer(seat, question.token, "not", [question.choices[0]])
     (vote,) = read(home, owner, project)
     assert vote.names == set(question.choices[1:])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from plcore.common.runners.parts import BlockJob, map_part
-from plcore.neighbors.search.parts.rows import RowParts
+from plcore.blocks.parts import BlockJob, map_part
+from plcore.neighbors.search.parts.exact import RowParts
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plcore.common.runners.inline import Inline
-from plcore.common.runners.parts import map_part
+from plcore.blocks.parts import map_part
+from plcore.blocks.processes import Inline
 from plcore.neighbors.search import make_search, parts
 from plcore.neighbors.search.parts import RecallError, find_parts, scale_rows
 from plcore.neighbors.search.parts import cells as in_cells

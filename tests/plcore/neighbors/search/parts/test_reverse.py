@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from plcore.common.runners.inline import Inline
-from plcore.common.runners.parts import map_part
+from plcore.blocks.parts import map_part
+from plcore.blocks.processes import Inline
 from plcore.neighbors.search.parts import find_parts, reverse_parts, scale_rows
-from plcore.neighbors.search.parts.reverse import within
+from plcore.neighbors.search.parts.exact import within
 from tests.plcore.neighbors.search.parts.staged import by_row, stage, surface
 
 

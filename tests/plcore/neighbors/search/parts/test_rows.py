@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler
 
-from plcore.common.runners.inline import Inline
-from plcore.common.runners.parts import map_part
-from plcore.neighbors.search.parts.rows import Sample, draw, numbered, scale_rows, take_rows
+from plcore.blocks.parts import map_part
+from plcore.blocks.processes import Inline
+from plcore.neighbors.search.parts.exact import Sample, draw, numbered, scale_rows, take_rows
 from tests.plcore.neighbors.search.parts.staged import stage, surface, together
 
 

@@ -1,0 +1,219 @@
+"""A CSV file of a million rows becomes a project, is opened by another process, searched and exported."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from benchmarks import homes
+from benchmarks.harness import Table, clocked, folder, has, in_process, page, sized
+from benchmarks.processes import own_memory, peak, resident
+from workflow import importing
+from workflow.exporting import files
+from workflow.files import limited
+from workflow.rows import queue
+from workflow.seat import Seat
+
+TITLE = "A million rows: import, opening, search, export"
+PACKAGES = ("pyarrow", "pandas", "numpy")
+PEERS = ("polars",)
+ROWS, NUMBERS, CLASSES = sized((1_000_000, 64, 10), tiny=(2_000, 4, 4))
+OTHER_ROWS = sized(5_000, tiny=500)
+WARM = sized(60, tiny=4)
+"""Presses of somebody else before the import begins; the second half of them are those of a server at rest."""
+AT_ONCE = 100_000
+
+
+def write_table(path: Path, n: int) -> None:
+    """Write numbers that are around their class, candidates that hold it, and the truth of one row in twenty."""
+    rng = np.random.default_rng(0)
+    names = np.array([f"class{number}" for number in range(CLASSES)])
+    centres = rng.normal(size=(CLASSES, NUMBERS))
+    with path.open("wb") as file:
+        for start in range(0, n, AT_ONCE):
+            rows = min(AT_ONCE, n - start)
+            right, other = rng.integers(CLASSES, size=(2, rows))
+            numbers = np.round(centres[right] + rng.normal(size=(rows, NUMBERS)), 5)
+            pairs = np.char.add(np.char.add(names[right], "|"), names[other])
+            table = {
+                "item": [f"row{start + row}" for row in range(rows)],
+                **{f"x{k}": pc.cast(pa.array(numbers[:, k]), pa.string()) for k in range(NUMBERS)},
+                "candidates": np.where(right == other, names[right], pairs),
+                "truth": np.where(rng.random(rows) < 0.05, names[right], ""),
+            }
+            options = pa.csv.WriteOptions(include_header=start == 0, quoting_style="none")
+            pa.csv.write_csv(pa.table(table), file, options)
+
+
+def create(seat: Seat, table: Any, upload: Any) -> int:
+    """Make a project as the Import page does where nothing is chosen."""
+    return importing.create(seat, "rows", table, importing.settings_for(table, {}), "", upload)
+
+
+def by_polars(path: str) -> tuple[float, float]:
+    """CPU seconds and peak MB of the bare read of the same file."""
+    import polars
+
+    return clocked(lambda: polars.read_csv(path))[1], peak()
+
+
+def imported(path: str) -> dict[str, Any]:
+    """Read, checked and stored as a server does it; then the project is made, its neighbours drawn."""
+    jobs: dict[str, tuple[float, float]] = {}
+
+    class Costs(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if isinstance(record.args, tuple) and len(record.args) == 3:
+                name, cpu, megabytes = record.args
+                jobs[str(name)] = (float(str(cpu)), float(str(megabytes)))
+
+    logger = logging.getLogger("winnow")
+    logger.setLevel(logging.DEBUG)
+    logger.addHandler(Costs())
+    limited.start()
+    where = Path(path).parent
+    with homes.owner_of(where / "home") as seat:
+        write_table(small := where / "small.csv", 1_000)
+        first = importing.read_upload(small)
+        warm = importing.check(first, first.suggest_roles())  # all is loaded then
+        before = np.array([resident(), own_memory()])
+        upload, read = clocked(lambda: importing.read_upload(Path(path)))
+        checked, check = clocked(lambda: importing.check(upload, upload.suggest_roles()))
+        assert checked.table is not None
+        assert warm.table is not None
+        _, store = clocked(lambda: seat.home.store_table(checked.table))
+        grown = np.array([resident(), own_memory()]) - before
+        costs = {name: jobs[name] for name in ("read", "check")}
+        homes.draw_neighbors()
+        project, making = clocked(lambda: create(seat, checked.table, upload))
+    return {
+        "jobs": costs, "own": read + check + store, "mapped": grown[0], "grown": grown[1], "create": making,
+        "project": project,
+    }  # fmt: skip
+
+
+def opened(where: str, project: int) -> dict[str, Any]:
+    """The project in a process that has just begun: opened, searched, exported."""
+    found: dict[str, Any] = {}
+    with homes.owner_of(Path(where) / "home") as owner:
+        seat = owner.at(project)
+        found["before"] = own_memory()
+
+        def open_it() -> None:
+            with seat.learner():
+                pass
+
+        found["cpu"] = clocked(open_it)[1]
+        found |= {"resident": resident(), "now": own_memory(), "most": peak()}
+        queue.list_queue(seat)
+        view, found["search"] = clocked(lambda: queue.list_queue(seat, "row77 class3"))
+        found["matching"] = view.matching
+        begun = time.process_time()
+        taken = files.take(seat, files.ExportChoice("csv"))
+
+        class Sink:
+            """Knows when the first bytes came."""
+
+            def __init__(self, file: Any) -> None:
+                self._file = file
+
+            def write(self, data: bytes) -> int:
+                found.setdefault("first", time.process_time() - begun)
+                return int(self._file.write(data))
+
+        with (Path(where) / "export.csv").open("wb") as file:
+            taken.write(Sink(file), lambda _: None)  # type: ignore[arg-type]
+        found |= {"export": time.process_time() - begun, "after": own_memory()}
+    return found
+
+
+def answered_beside(path: str) -> dict[str, Any]:
+    """ms of each press of somebody who answers at a server, in another project, while the file is read and checked."""
+    place = Path(path).parent / "other"
+    place.mkdir()
+    waits: list[float] = []
+    warm, stop = threading.Event(), threading.Event()
+
+    def answering(view: Any) -> None:
+        while not stop.wait(0.1):
+            label = view.question["question"]["rows"][0]["label"]
+            begun = time.perf_counter()
+            said = view.press("is", [label])
+            waits.append(1e3 * (time.perf_counter() - begun))
+            if not said.startswith("Saved"):
+                raise RuntimeError(said)
+            if len(waits) == WARM:
+                warm.set()
+
+    limited.start()
+    with ExitStack() as stack:
+        seat = stack.enter_context(homes.owner_of(place / "home"))
+        write_table(small := place / "other.csv", OTHER_ROWS)
+        upload, table = importing.read_as_named(small, {})
+        project = create(seat, table, upload)
+        server = stack.enter_context(homes.serving(place / "home"))
+        view = homes.open_page(stack, server, homes.sign_ins(seat, 1, [project])[0], project)
+        with ThreadPoolExecutor(1) as person:
+            done = person.submit(answering, view)
+            stack.callback(stop.set)
+            if not warm.wait(60):
+                raise RuntimeError("Nobody answers.")
+            alone, before = waits[WARM // 2 : WARM], len(waits)
+            upload = importing.read_upload(Path(path))
+            importing.check(upload, upload.suggest_roles())
+            stop.set()
+            done.result()
+    return {"alone": alone, "meanwhile": waits[before:]}
+
+
+def measure() -> str:
+    with folder() as place:
+        write_table(path := place / "rows.csv", ROWS)
+        size = path.stat().st_size / 1e6
+        bare = in_process(by_polars, str(path)) if has("polars") else (np.nan, np.nan)
+        came = in_process(imported, str(path))
+        there = in_process(opened, str(place), came["project"])
+        people = in_process(answered_beside, str(path))
+    jobs = came["jobs"]
+    whole = sum(cpu for cpu, _ in jobs.values()) + came["own"]
+    table = Table("what | measured | target")
+    meanwhile = f"{np.percentile(people['meanwhile'], 95):,.0f} ms"
+    for what, figure, target in (
+        ("read to stored project, CPU s of polars' bare read", f"{whole / bare[0]:.1f} times", "5 times"),
+        (
+            "peak of the process that reads and checks",
+            f"{max(mb for _, mb in jobs.values()):,.0f} MB",
+            "1,500 MB",
+        ),
+        ("growth of the server, without mapped pages", f"{came['grown']:,.0f} MB", "50 MB"),
+        ("somebody else's answers meanwhile, p95 by the clock", meanwhile, "150 ms"),
+        ("opening after a restart: resident then", f"{there['resident']:,.0f} MB", "1,200 MB"),
+        ("queue search, CPU", f"{1e3 * there['search']:,.0f} ms", "300 ms"),
+        ("export as CSV, CPU", f"{there['export']:.1f} s", "30 s"),
+        ("its first byte, CPU", f"{there['first']:.2f} s", "1 s"),
+    ):
+        table.add(what, figure, f"at most {target}")
+    parts = ", ".join(f"{name} {cpu:.1f} s and {most:,.0f} MB" for name, (cpu, most) in jobs.items())
+    return page(
+        f"""A CSV file of {ROWS:,} rows, {size:,.0f} MB: {NUMBERS} columns of numbers, an id, candidates among {CLASSES}
+classes, some truths. Each step in a process of its own; CPU seconds.""",
+        table,
+        f"""polars {bare[0]:.1f} s, {bare[1]:,.0f} MB. The limited processes: {parts}. The server meanwhile
+{came["own"]:.1f} s; with mapped pages, which the system takes back at will, it has {came["mapped"]:,.0f} MB more.
+Somebody answers in another project at a server of the same machine, a tenth of a second after each question, while the
+file is read and checked: {len(people["meanwhile"])} answers, half within {np.median(people["meanwhile"]):,.0f} ms; at
+rest p95 is {np.percentile(people["alone"], 95):,.0f} ms. Making the project of the stored table, with neighbours drawn
+(finding them: `neighbors`): {came["create"]:.0f} s. Opening it after a restart: {there["cpu"]:.1f} s, at most
+{there["most"]:,.0f} MB; then {there["now"]:,.0f} MB without mapped pages, {there["before"]:,.0f} MB before. The search
+finds {there["matching"]:,} rows. After the export {there["after"]:,.0f} MB without mapped pages.""",
+    )

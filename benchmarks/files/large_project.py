@@ -1,0 +1,192 @@
+"""A project of many rows, from Parquet parts to labels in a file: what every step costs, and what the opened one holds.
+
+`--full` takes one, three and ten million rows, their neighbours searched: an hour of a core and 25 GB of disk.
+`--folder PLACE` keeps what is measured there: the same command goes on where another was stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from benchmarks import homes
+from benchmarks.files.cluster import BLOCK, CANDIDATES, CLASSES, D, write_parquet
+from benchmarks.files.import_rows import create
+from benchmarks.harness import ROOT, Table, clocked, folder, mode, page, sized
+from benchmarks.processes import Watch, own_memory
+from workflow import importing
+from workflow.answering import loop, press
+from workflow.projects import progress
+from workflow.rows import queue
+
+TITLE = "A project of many rows" + ", their neighbours searched" * (mode() == "full")
+PACKAGES = ("numpy", "pyarrow", "scikit-learn", "numba")
+ROWS = sized((100_000, 300_000), tiny=(1_000,), full=(1_000_000, 3_000_000, 10_000_000))
+DRAWN = sized((100_000, 300_000, 1_000_000, 3_000_000), tiny=(1_000,), full=())
+"""Sizes with neighbours that are drawn: finding them is measured by `neighbors` and `cluster`."""
+ENOUGH, MORE = 1_000_000, 10_000_000
+"""Rows that tell of more, and so many."""
+ANSWERS = 10
+STEPS = {
+    "import": "import: parts read and checked, the project made and stored, s",
+    "open": "opened, to the first question, s",
+    "press": "a press: the median of ten answers, each with the next question, ms",
+    "queue": "the first page of the queue, ms",
+    "search": "a search in the queue, ms",
+    "progress": "Progress, ms",
+    "export": "`winnow export` to Parquet, s",
+}
+MEMORY = {
+    "import": "import, its own",
+    "import, mapped": "import, mapped files",
+    "opened": "opened project, its own, without what a process has that opened none",
+    "used": "the same after ten answers, queue, search and Progress",
+    "export": "export, its own",
+    "parts": "on disk: the parts",
+    "home": "on disk: the project, its table and its neighbours",
+    "labels": "on disk: the labels",
+}
+CODE = "import sys; from benchmarks.files import large_project as it; getattr(it, sys.argv[1])(*sys.argv[2:])"
+OURS = [sys.executable, "-c", CODE]
+WINNOW = [sys.executable, "-m", "winnow_labels"]
+
+
+def watched(command: list[str], home: Path) -> tuple[str, Watch]:
+    """Return what a command prints, and what it costs with all its children."""
+    environment = {**os.environ, "WINNOW_HOME": str(home)}
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as process,
+        Watch(process.pid, every=0.05) as watch,
+    ):
+        assert process.stdout is not None
+        said = process.stdout.read()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return said, watch
+
+
+def import_drawn(table: str) -> None:
+    """In a process of its own: what `winnow import` does, with drawn neighbours."""
+    homes.draw_neighbors()
+    with homes.owner_of(os.environ["WINNOW_HOME"]) as seat:
+        upload, read = importing.read_as_named(Path(table), {})
+        print(f"Project {create(seat, read, upload)}: {read.n_rows} rows")
+
+
+def visit() -> None:
+    """In a process of its own: open project 1 and use it as people do; print CPU seconds and MB."""
+    with homes.owner_of(os.environ["WINNOW_HOME"]) as owner:
+        seat, before, cpu = owner.at(1), own_memory(), {}
+        question, cpu["open"] = clocked(lambda: loop.next_question(seat))
+        opened, presses = own_memory() - before, []
+        for _ in range(ANSWERS):
+            now = question
+            told, spent = clocked(
+                lambda now=now: press.press(
+                    seat, now.token, "is", [now.choices[0]], shown=now.shown, zone="UTC"
+                )
+            )
+            question = told.after.question
+            presses.append(spent)
+        cpu["press"] = statistics.median(presses)
+        for _ in range(2):  # the second look counts: the first makes what is kept
+            cpu["queue"] = clocked(lambda: queue.list_queue(seat))[1]
+            cpu["search"] = clocked(lambda: queue.list_queue(seat, "class 07 09"))[1]
+            found, cpu["progress"] = clocked(lambda: progress.read_progress(seat))
+        memory = {"opened": opened, "used": own_memory() - before}
+        print(json.dumps({"cpu": cpu, "memory": memory, "recall": found.recall}), flush=True)
+        os._exit(0)  # nothing is left to be ended in order
+
+
+def size_of(where: Path) -> float:
+    return sum(path.stat().st_size for path in where.rglob("*") if path.is_file()) / 1e6
+
+
+def run(place: Path, n_rows: int, *, drawn: bool) -> dict[str, Any]:
+    """Return CPU seconds and MB of all steps at so many rows."""
+    called = f"{n_rows}{'-drawn' * drawn}"
+    noted, home = place / f"measured-{called}.json", place / f"home-{called}"
+    if noted.exists():
+        return dict(json.loads(noted.read_text()))
+    shutil.rmtree(home, ignore_errors=True)  # of one that was stopped
+    table = write_parquet(place / f"table-{n_rows}", n_rows)
+    command = [*OURS, "import_drawn", str(table)] if drawn else [*WINNOW, "import", str(table)]
+    said, imported = watched(command, home)
+    assert f"Project 1: {n_rows} rows" in said, said
+    said, _ = watched([*OURS, "visit"], home)
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
+    target = place / f"labels-{called}.parquet"
+    _, exported = watched([*WINNOW, "export", "1", "--to", str(target)], home)
+    assert pq.read_metadata(target).num_rows == n_rows
+    found["cpu"] |= {"import": imported.cpu, "export": exported.cpu}
+    found["memory"] |= {
+        "import": imported.largest, "import, mapped": imported.largest_mapped, "export": exported.largest,
+        "parts": size_of(table), "home": size_of(home), "labels": target.stat().st_size / 1e6,
+    }  # fmt: skip
+    shutil.rmtree(home)
+    target.unlink()
+    noted.write_text(json.dumps(found))
+    return found
+
+
+def tables(found: dict[int, dict[str, Any]]) -> str:
+    """Return what was measured, by size."""
+    sizes = [f"{n:,}" for n in found]
+    cpu, memory = Table(["CPU", *sizes]), Table(["MB", *sizes])
+    for step, words in STEPS.items():
+        factor = 1e3 if words.endswith("ms") else 1
+        cpu.add(words, *(f"{factor * one['cpu'][step]:,.1f}" for one in found.values()))
+    for what, words in MEMORY.items():
+        memory.add(words, *(f"{one['memory'][what]:,.0f}" for one in found.values()))
+    return page(cpu, memory)
+
+
+def ahead(found: dict[int, dict[str, Any]]) -> str:
+    """Say what more rows would take by the two largest sizes; nothing if these are too few to tell."""
+    if len(found) < 2 or max(found) < ENOUGH:
+        return ""
+    (fewer, small), (most, large) = list(found.items())[-2:]
+
+    def a_row(figure: Callable[[dict[str, Any]], float]) -> float:
+        return (figure(large) - figure(small)) / (most - fewer)
+
+    held, making = (1e6 * a_row(lambda one, what=what: one["memory"][what]) for what in ("opened", "import"))
+    opening, exporting = (a_row(lambda one, step=step: one["cpu"][step]) for step in ("open", "export"))
+    return f"""Between the last two sizes a row more takes {held:,.0f} bytes of the opened project's own memory and
+{making:,.0f} at the peak of the import, {1e6 * opening:.1f} CPU microseconds to open and {1e6 * exporting:.1f} to
+export. By that, which is reckoned and not measured, {MORE:,} rows would hold {held * MORE / 1e9:.1f} GB open, take
+{making * MORE / 1e9:.1f} GB to import, and {opening * MORE:,.0f} CPU seconds to open and {exporting * MORE:,.0f} to
+export; the search for neighbours beside ([scale](../../docs/scale.md))."""
+
+
+def measure() -> str:
+    with folder(large=True) as place:
+        searched = {n: run(place, n, drawn=False) for n in ROWS}
+        drawn = {n: run(place, n, drawn=True) for n in DRAWN}
+    # A search that was exact has no recall to measure.
+    recall = ", ".join(
+        f"{1.0 if one['recall'] is None else one['recall']:.3f} at {n:,} rows" for n, one in searched.items()
+    )
+    with_drawn = """With neighbours that are drawn in place of the search, whose cost is that of
+[neighbors](neighbors.md):"""
+    return page(
+        f"""Rows of `curved` of [neighbors](neighbors.md): {D} features as a column of lists of single precision,
+{CLASSES} classes with {CANDIDATES} candidates a row, as Parquet files of {BLOCK:,} rows in a folder. Import and
+export are commands in processes of their own; the project is opened and used in another. CPU seconds of all processes
+of a step, milliseconds of what people wait for; wall times are left out, for others used the machine. Memory is that
+of the largest process of a step, its own apart from pages of mapped files, which the system takes back at will.
+Targets: what grows grows as the rows or less, a press does not.""",
+        "The command `winnow import` finds the neighbours, exactly or by cells, whichever is cheaper:",
+        tables(searched),
+        *((with_drawn, tables(drawn), ahead(drawn)) if drawn else ()),
+        f"Of the true neighbours of a sample the search found {recall}." if mode() == "full" else "",
+    )

@@ -1,0 +1,181 @@
+"""Features from texts: words, n-grams of their characters, and both (`plcore.tables.features.text`).
+
+Accuracy on unseen texts of three learners from candidate sets (the true label and one or two wrong ones), folds and
+draws with fixed seeds; then what each costs.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from importlib import import_module
+from inspect import getdoc, isclass, ismodule
+
+import numpy as np
+import sklearn
+from sklearn.model_selection import StratifiedKFold
+
+from benchmarks.harness import Table, clocked, cpu, page, sized
+from plcore import PLSVC, PLKernelRidge, PLKNeighborsClassifier
+from plcore.neighbors import NeighborGraph
+from plcore.tables.features.text import TextFeatures
+
+Texts = tuple[list[str], list[str]]
+"""Texts and their labels."""
+
+WAYS = {
+    "words": {"grams": False},
+    "n-grams": {"words": False},
+    "**both**": {},
+}
+LEARNERS = {
+    "PL-KNN": lambda: PLKNeighborsClassifier(10, scaling=None),
+    "PLKernelRidge": PLKernelRidge,
+    "PLSVC": lambda: PLSVC(max_iter=100),
+}
+TITLE = "Features from texts"
+PACKAGES = ("numpy", "scikit-learn")
+ROWS, FOLDS, PAIRS = sized((900, 3, 6_000), tiny=(90, 3, 40))
+
+
+def documentation() -> Texts:
+    """Paragraphs of scikit-learn's docstrings and the modules they come from, those with most of them."""
+    module_of: dict[str, set[str]] = {}
+    for name in sklearn.__all__:
+        module = getattr(sklearn, name, None) or import_module(f"sklearn.{name}")
+        for public in sorted(getattr(module, "__all__", ())) if ismodule(module) else ():
+            thing = vars(module).get(public)
+            methods = (
+                [one for key, one in sorted(vars(thing).items()) if key[0] != "_"] if isclass(thing) else []
+            )
+            for text in (getdoc(one) for one in (thing, *filter(callable, methods))):
+                for paragraph in re.split(r"\n\s*\n", text or ""):
+                    if 8 <= len(paragraph.split()) <= 120:
+                        module_of.setdefault(" ".join(paragraph.split()), set()).add(name)
+    rows = [(text, next(iter(names))) for text, names in module_of.items() if len(names) == 1]
+    frequent = {name for name, _ in Counter(label for _, label in rows).most_common(10)}
+    kept = [row for row in rows if row[1] in frequent]
+    return [text for text, _ in kept], [label for _, label in kept]
+
+
+def some(rows: Texts) -> Texts:
+    texts, labels = rows
+    chosen = np.random.default_rng(0).permutation(len(texts))[:ROWS].tolist()
+    return [texts[row] for row in chosen], [labels[row] for row in chosen]
+
+
+def with_slips(text: str) -> str:
+    draw = random.Random(text)
+    return " ".join(
+        slip(word, draw) if len(word) > 3 and draw.random() < 0.25 else word for word in text.split()
+    )
+
+
+def slip(word: str, draw: random.Random) -> str:
+    at = draw.randrange(len(word) - 1)
+    middle = draw.choice([word[at + 1] + word[at], word[at + 1], draw.choice("etaoinshr") + word[at + 1]])
+    return word[:at] + middle + word[at + 2 :]
+
+
+def with_endings(count: int) -> Texts:
+    draw = random.Random(0)
+    endings = ["", "n", "ta", "lla", "ssa", "sta", "ksi", "mme", "nsa", "kin", "jen", "ista"]
+
+    def stem() -> str:
+        size = draw.randint(2, 3)
+        return "".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(size))
+
+    def text(topic: list[str], shared: list[str]) -> str:
+        stems = [draw.choice(topic if draw.random() < 0.3 else shared) for _ in range(draw.randint(6, 14))]
+        return " ".join(
+            one + draw.choice(endings) + (draw.choice(endings) if draw.random() < 0.5 else "")
+            for one in stems
+        )
+
+    shared, topics = [stem() for _ in range(150)], [[stem() for _ in range(30)] for _ in range(8)]
+    labels = [draw.randrange(8) for _ in range(count)]
+    return [text(topics[label], shared) for label in labels], [str(label) for label in labels]
+
+
+def without_spaces(count: int) -> Texts:
+    draw = random.Random(0)
+    signs = [chr(0x4E00 + place) for place in range(2_000)]
+
+    def word() -> str:
+        return "".join(draw.choice(signs) for _ in range(draw.choice([1, 2, 2, 2, 3])))
+
+    def text(topic: list[str], shared: list[str]) -> str:
+        words = [draw.choice(topic if draw.random() < 0.25 else shared) for _ in range(draw.randint(8, 20))]
+        half = len(words) // 2
+        return f"{''.join(words[:half])}，{''.join(words[half:])}。"
+
+    shared, topics = [word() for _ in range(200)], [[word() for _ in range(40)] for _ in range(8)]
+    labels = [draw.randrange(8) for _ in range(count)]
+    return [text(topics[label], shared) for label in labels], [str(label) for label in labels]
+
+
+def with_wrong_ones(y: np.ndarray) -> np.ndarray:
+    """(n, m) candidates: the true class and two drawn ones, of which one may be the true one again."""
+    m, rng = int(y.max()) + 1, np.random.default_rng(0)
+    sets = np.eye(m, dtype=bool)[y]
+    for row in sets:
+        row[rng.choice(m, 2, replace=False)] = True
+    return sets
+
+
+def scores(texts: list[str], labels: list[str], parts: dict[str, bool]) -> tuple[list[float], int]:
+    """Return the mean accuracy of each learner on unseen texts, and how many columns there were at most."""
+    y = np.unique(labels, return_inverse=True)[1]
+    sets, held = with_wrong_ones(y), np.array(texts, dtype=object)
+    found: dict[str, list[float]] = {name: [] for name in LEARNERS}
+    width = 0
+    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(held, y):
+        made = TextFeatures(**parts).fit(held[train])
+        X, unseen = made.transform(held[train]), made.transform(held[test])
+        width = max(width, X.shape[1])
+        for name, make in LEARNERS.items():
+            said = make().fit(X, sets[train]).predict(unseen)
+            found[name].append(float((said == y[test]).mean()))
+    return [float(np.mean(one)) for one in found.values()], width
+
+
+def measure() -> str:
+    paragraphs, names = documentation()
+    sets = {
+        "documentation": some((paragraphs, names)),
+        "its first 8 words": some(([" ".join(text.split()[:8]) for text in paragraphs], names)),
+        "with slips": some(([with_slips(text) for text in paragraphs], names)),
+        "with endings": with_endings(ROWS),
+        "without spaces": without_spaces(ROWS),
+    }
+    table = Table(["accuracy", "features", "learner", *sets])
+    for way, parts in WAYS.items():
+        found = [scores(*rows, parts) for rows in sets.values()]
+        for number, learner in enumerate(LEARNERS):
+            width = max(width for _, width in found)
+            table.add(way, f"{width:,}", learner, *(f"{right[number]:.3f}" for right, _ in found))
+    most = (max(Counter(labels).values()) / len(labels) for _, labels in sets.values())
+    table.add("the most frequent label", "", "", *(f"{share:.3f}" for share in most))
+
+    rng = np.random.default_rng(0)
+    texts = [f"{one} {other}" for one, other in rng.choice(paragraphs, (PAIRS, 2)).tolist()]
+    words = np.mean([len(text.split()) for text in texts])
+    cost = Table(
+        f"{PAIRS:,} texts of {words:.0f} words | features | numbers a row | fitted and made, CPU s | "
+        "10 nearest of each, CPU s"
+    )
+    for way, parts in WAYS.items():
+        X, made = clocked(lambda parts=parts: TextFeatures(**parts).fit(texts).transform(texts))  # type: ignore[misc]
+        seconds = cpu(lambda X=X: NeighborGraph(X, 10, "linear", None).own_neighbors(), 1)  # type: ignore[misc]
+        cost.add(way, f"{X.shape[1]:,}", f"{X.nnz / len(texts):.0f}", f"{made:.1f}", f"{seconds:.1f}")
+    return page(
+        table,
+        f"""{ROWS} texts a set, {FOLDS} folds. Documentation: paragraphs of 8 to 120 words from the docstrings of
+scikit-learn's public functions, classes and methods, each once; the label is the module, of the ten that have most.
+With slips: a quarter of its words of four letters or more have two letters changed over, one left out or one replaced.
+With endings: 6 to 14 generated words, stems of 2 or 3 syllables with one or two of 12 endings, 3 of 10 words from the
+30 of one of 8 topics, the others from 150 that all share. Without spaces: generated in the same manner from signs as
+Chinese has them, words of 1 to 3. features: columns, of the largest set.""",
+        cost,
+    )

@@ -1,0 +1,285 @@
+"""What every benchmark shares: its arguments, clocks, tables, processes of its own, and the page it writes.
+
+A benchmark is a file `benchmarks/FOLDER/NAME.py` with TITLE, PACKAGES (whose versions the page names), perhaps PEERS
+(distributions it compares with, if installed) and `measure()`, which returns the page's text. The arguments are set as
+environment variables before it is imported, so that every process it starts knows them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+PARTS = ROOT / ".cache" / "benchmarks"
+CLOCK_GFLOPS = 47  # of the machine on which targets in seconds were set
+
+Result = TypeVar("Result")
+Sizes = TypeVar("Sizes")
+
+
+# Arguments
+
+
+def parse(words: Sequence[str]) -> list[str]:
+    """Set the environment from the command line and return the names asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "names", nargs="*", help="benchmarks to run; none: all that take less than half an hour"
+    )
+    parser.add_argument("--full", action="store_true", help="at every size, into NAME_full.md; takes hours")
+    parser.add_argument("--try", action="store_true", dest="tiny", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="PART", help="these parts; nothing is written"
+    )
+    parser.add_argument("--before", type=Path, metavar="TREE", help="measure this checkout too, in turns")
+    parser.add_argument("--folder", type=Path, help="keep what is made here: the same command then goes on")
+    asked = parser.parse_args(words)
+    os.environ["BENCHMARKS_MODE"] = "try" if asked.tiny else "full" if asked.full else ""
+    os.environ["BENCHMARKS_ONLY"] = json.dumps(asked.only)
+    os.environ["BENCHMARKS_BEFORE"] = str(asked.before.resolve()) if asked.before else ""
+    os.environ["BENCHMARKS_FOLDER"] = str(asked.folder.resolve()) if asked.folder else ""
+    return list(asked.names)
+
+
+def mode() -> str:
+    """Return "", "full" or "try"."""
+    return os.environ.get("BENCHMARKS_MODE", "")
+
+
+def sized(normal: Sizes, *, tiny: Sizes, full: Sizes | None = None) -> Sizes:
+    """Return the size to measure at: `tiny` shows in seconds that a benchmark still runs, `full` is for `--full`."""
+    return tiny if mode() == "try" else full if mode() == "full" and full is not None else normal
+
+
+def only(parts: Iterable[Result]) -> list[Result]:
+    """Return the parts that `--only` names, or all of them."""
+    asked = json.loads(os.environ.get("BENCHMARKS_ONLY") or "[]")
+    every = list(parts)
+    return [one for one in every if str(one) in asked] or every
+
+
+def trees() -> dict[str, Path]:
+    """Return the checkouts to measure in turns: "before" (of `--before`), if there is one, and "now"."""
+    before = os.environ.get("BENCHMARKS_BEFORE")
+    return {**({"before": Path(before)} if before else {}), "now": ROOT}
+
+
+@contextmanager
+def folder(*, large: bool = False) -> Iterator[Path]:
+    """Give a temporary folder. large : for gigabytes, on the disk of the checkout; `--folder` keeps it"""
+    kept_at = os.environ.get("BENCHMARKS_FOLDER")
+    if large and kept_at:
+        Path(kept_at).mkdir(parents=True, exist_ok=True)
+        yield Path(kept_at)
+        return
+    place = RESULTS.parent if large else None
+    with tempfile.TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as name:
+        yield Path(name).resolve()
+
+
+def kept(benchmark: str, part: str, measure: Callable[[], Any]) -> Any:
+    """Return what `measure` gave for this part, now or in an earlier run: plain JSON values.
+
+    A long benchmark that was stopped goes on like this. Remove `.cache/benchmarks/NAME` to measure again.
+    """
+    if mode() == "try":
+        return json.loads(json.dumps(measure()))
+    path = PARTS / benchmark / (re.sub(r"[^A-Za-z0-9.=-]+", "_", part) + ".json")
+    if not path.exists():
+        found = json.dumps(measure())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside = path.with_suffix(".part")
+        aside.write_text(found)
+        aside.replace(path)
+    return json.loads(path.read_text())
+
+
+# Clocks
+
+
+def clocked(call: Callable[[], Result]) -> tuple[Result, float]:
+    """Return the result of a call and the CPU seconds of this process that it took."""
+    begun = time.process_time()
+    result = call()
+    return result, time.process_time() - begun
+
+
+def cpu(call: Callable[[], object], repeats: int = 3) -> float:
+    """Return the least CPU seconds of some calls."""
+    return min(clocked(call)[1] for _ in range(repeats))
+
+
+def cpu_of_children() -> float:
+    """Return the CPU seconds of all processes that this one has started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def percentiles(values: Sequence[float] | np.ndarray, *at: float, digits: int = 0) -> list[str]:
+    """Return percentiles of some times as cells: the median, the 95th and the largest by default."""
+    return [f"{np.percentile(values, one):.{digits}f}" for one in at or (50, 95, 100)]
+
+
+def matrix_product_speed() -> float:
+    """Return this machine's dgemm speed on one core, GFLOP/s, by which absolute seconds are to be read."""
+    n = sized(1500, tiny=100)
+    a = np.random.default_rng(0).normal(size=(n, n))
+    with threadpool_limits(1):
+        begun = [time.perf_counter()]
+        for _ in range(6):
+            a @ a
+            begun.append(time.perf_counter())
+    return 2 * n**3 / float(np.diff(begun)[1:].min()) / 1e9
+
+
+def load_average() -> str:
+    """Say how busy the machine was."""
+    return f"Load average of the machine over 15 minutes: {os.getloadavg()[2]:.1f}."
+
+
+# Words and tables
+
+
+def met(is_met: bool) -> str:
+    return "met" if is_met else "**missed**"
+
+
+class Table:
+    """A Markdown table, whose rows are shown while they are measured."""
+
+    def __init__(self, head: str | Sequence[str]) -> None:
+        """head : titles, or one string with " | " between them"""
+        self.head = head.split(" | ") if isinstance(head, str) else list(head)
+        self.rows: list[list[str]] = []
+
+    def add(self, *cells: object) -> None:
+        row = [str(cell) for cell in cells]
+        if len(row) > len(self.head):
+            raise ValueError(f"{len(row)} cells under {len(self.head)} titles: {row}")
+        self.rows.append(row + [""] * (len(self.head) - len(row)))
+        print("  ", " | ".join(row), flush=True)
+
+    def __str__(self) -> str:
+        lines = (self.head, ["---"] * len(self.head), *self.rows)
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def page(*parts: object) -> str:
+    """Return paragraphs and tables with empty lines between them."""
+    return "\n\n".join(text for part in parts if (text := str(part).strip()))
+
+
+# Processes
+
+
+def in_process(call: Callable[..., Any], *arguments: Any, tree: Path = ROOT, **environment: str) -> Any:
+    """Return what a function of a benchmark returns in a process of its own, with one BLAS thread; JSON both ways.
+
+    tree : the checkout whose code it uses; the benchmarks are those of this one
+    """
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "benchmarks").symlink_to(RESULTS.parent)
+        run = subprocess.run(
+            [sys.executable, "-c", "from benchmarks.harness import child; child()",
+             call.__module__, call.__name__, json.dumps(arguments)],
+            cwd=place,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join((place, str(tree))),
+                 "WINNOW_DATA": str(data_folder()), **environment},
+            stdout=subprocess.PIPE, text=True, check=True,
+        )  # fmt: skip
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def child() -> None:
+    """Run the function that `in_process` names, and end at once."""
+    module, name, arguments = sys.argv[1:]
+    found = getattr(importlib.import_module(module), name)(*json.loads(arguments))
+    print("\n" + json.dumps(found, default=float), flush=True)
+    os._exit(0)
+
+
+def data_folder() -> Path:
+    """Return the folder of the public data sets."""
+    return Path(os.environ.get("WINNOW_DATA") or ROOT / ".." / "shared" / "data").resolve()
+
+
+def in_parallel(
+    call: Callable[[Any], Result], cells: Sequence[Any], *, chunk: int = 1
+) -> Iterator[tuple[Any, Result, float]]:
+    """Give each cell with what the call returns for it and its CPU seconds, as two processes get them done."""
+    jobs = [(call, cell) for cell in cells]
+    if mode() == "try":
+        yield from map(_timed, jobs)
+        return
+    with get_context("spawn").Pool(min(2, os.cpu_count() or 1)) as workers:
+        for done, found in enumerate(workers.imap_unordered(_timed, jobs, chunksize=chunk), start=1):
+            print(f"{done} of {len(cells)}", flush=True)
+            yield found
+
+
+def _timed(job: tuple[Callable[[Any], Result], Any]) -> tuple[Any, Result, float]:
+    call, cell = job
+    with threadpool_limits(1):
+        return (cell, *clocked(lambda: call(cell)))
+
+
+# The page
+
+
+def has(distribution: str) -> bool:
+    """Return whether a package to compare with is installed."""
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def run(name: str) -> None:
+    """Run a benchmark; write its page unless it is a trial or measures parts alone."""
+    module = importlib.import_module(f"benchmarks.{room_of(name)}.{name}")
+    with threadpool_limits(1):
+        text = str(module.measure()).strip()
+    peers = getattr(module, "PEERS", ())
+    packages = [*module.PACKAGES, *filter(has, peers)]
+    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    if missing := ", ".join(one for one in peers if not has(one)):
+        text += f"\n\nNot installed, so not measured: {missing}."
+    text = (
+        f"# {module.TITLE}\n\n"
+        f"Command: `python -m benchmarks {name}{' --full' * (mode() == 'full')}`. {os.cpu_count()} cores, "
+        f"dgemm {matrix_product_speed():.0f} GFLOP/s per core, Python {platform.python_version()}, {versions}.\n\n"
+        f"{text}\n"
+    )
+    print(text)
+    if mode() != "try" and not json.loads(os.environ["BENCHMARKS_ONLY"]):
+        (RESULTS / f"{result(name)}.md").write_text(text)
+
+
+def result(name: str) -> str:
+    """Return the name of a benchmark's files in `results`, without their ending."""
+    return f"{name}_full" if mode() == "full" else name
+
+
+def room_of(name: str) -> str:
+    return next(Path(__file__).parent.glob(f"*/{name}.py")).parent.name

@@ -1,0 +1,357 @@
+"""Several annotators: what majority, Dawid-Skene and candidates as priors make of their votes; who is guessing.
+
+Simulated annotators of known confusion on digits, segment and BirdSong.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.data import exact_set, partial_set
+from benchmarks.harness import Table, has, page, sized
+from plcore.crowd import (
+    DawidSkene,
+    check_guessing,
+    gwet_ac1,
+    krippendorff_alpha,
+    least_honest,
+    what_they_say,
+    who_is_guessing,
+)
+from plcore.evaluation import contaminate
+
+TITLE = "Several annotators"
+PACKAGES = ("numpy", "numba", "pandas")
+PEERS = ("crowd-kit",)  # pip install --no-deps; what it imports is in requirements-dev.txt
+PEOPLE, OVERLAPS = sized(((3, 10, 20), (1, 2, 3, 5)), tiny=((3,), (2,)))
+SEEDS, RULE_SEEDS = sized((3, 20), tiny=(1, 1))
+PERSONS, RUNS, MANY = sized((500, 500, 100_000), tiny=(1, 2, 500))
+SETS = sized(("digits", "segment", "birdsong"), tiny=("iris",))
+WORSE, BETTER = 0.005, 0.02
+SPAMMERS = ("any class alike", "always the first", "always the same")
+HONEST = ("the least honest", "right in 9 of 10")
+FIRST, LONG = 30, 300
+
+
+def sets(seed: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """name, true classes (n,), candidates (n, m) that hold them."""
+    for name in SETS:
+        if name == "birdsong":
+            _, candidates, y = partial_set(name)
+            inside = candidates[np.arange(len(y)), y]
+            yield name, y[inside], candidates[inside]
+            continue
+        y = exact_set(name)[1]
+        yield name, y, contaminate(y, "random", 0.7, 0.5, random_state=seed)
+
+
+def choose(people: int, overlap: int, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and who, (v,) each: so many of the people at each row."""
+    who = np.concatenate([rng.permutation(people)[:overlap] for _ in range(n)])
+    return np.repeat(np.arange(n), overlap), who
+
+
+def confusions(people: int, m: int, rng: np.random.Generator) -> np.ndarray:
+    """(people, true, said): right in 45 to 95 %, mistakes on a few classes that look alike to that person."""
+    found = np.empty((people, m, m))
+    for person in found:
+        right = rng.uniform(0.45, 0.95)
+        for c in range(m):
+            person[c] = np.insert((1 - right) * rng.dirichlet(np.full(m - 1, 0.5)), c, right)
+    return found
+
+
+def drawn(chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(v,) a class by each row of chances (v, m)."""
+    chances = chances / chances.sum(axis=1, keepdims=True)
+    return (chances.cumsum(axis=1) > rng.random((len(chances), 1))).argmax(axis=1)
+
+
+def vote(
+    y: np.ndarray, candidates: np.ndarray, people: int, overlap: int, among: bool, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """rows, who, said (v,). among : people choose among the candidates, not among all classes."""
+    of = confusions(people, candidates.shape[1], rng)
+    rows, who = choose(people, overlap, len(y), rng)
+    chances = of[who, y[rows]]
+    return rows, who, drawn(chances * candidates[rows] if among else chances, rng)
+
+
+def crowd_kit(rows: np.ndarray, who: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """(n,) the labels of crowd-kit's Dawid-Skene; -1 if it is not installed."""
+    if not has("crowd-kit"):
+        return np.full(rows.max() + 1, -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from crowdkit.aggregation import DawidSkene as Other
+
+        votes = pd.DataFrame({"task": rows, "worker": who, "label": said})
+        return np.asarray(Other(100).fit_predict(votes).loc[range(rows.max() + 1)])
+
+
+def majority(y: np.ndarray, m: int, rows: np.ndarray, said: np.ndarray) -> float:
+    """Return how often the most frequent label is right; of tied ones, what drawing one gets right on average."""
+    counts = np.zeros((len(y), m))
+    np.add.at(counts, (rows, said), 1)
+    best = counts == counts.max(axis=1, keepdims=True)
+    return float((best[np.arange(len(y)), y] / best.sum(axis=1)).mean())
+
+
+def accuracies(
+    y: np.ndarray, candidates: np.ndarray, rows: np.ndarray, who: np.ndarray, said: np.ndarray
+) -> list[float]:
+    """majority, Dawid-Skene without and with candidates, crowd-kit."""
+    m = candidates.shape[1]
+    found = [majority(y, m, rows, said)]
+    for inside in (np.ones_like(candidates), candidates):
+        model = DawidSkene().fit_masks(rows, who, np.eye(m, dtype=bool)[said], inside)
+        found.append(float((model.label_distributions_.argmax(axis=1) == y).mean()))
+    return [*found, float((crowd_kit(rows, who, said) == y).mean())]
+
+
+def accuracy_table(among: bool) -> tuple[Table, int, int, int]:
+    """The table; in how many cells candidates are worse by more than WORSE, better by BETTER; all cells."""
+    table = Table(
+        "set | people | answers a row | majority | Dawid-Skene | with candidates | gain | crowd-kit"
+    )
+    cells: dict[tuple[str, int, int], list[list[float]]] = {}
+    for seed in range(SEEDS):
+        for name, y, candidates in sets(seed):
+            for people, overlap in ((one, other) for one in PEOPLE for other in OVERLAPS if other <= one):
+                rng = np.random.default_rng([seed, people, overlap])
+                votes = vote(y, candidates, people, overlap, among, rng)
+                cells.setdefault((name, people, overlap), []).append(accuracies(y, candidates, *votes))
+    gains = []
+    for cell, runs in cells.items():
+        most, free, inside, other = np.mean(runs, axis=0)
+        gains.append(inside - free)
+        kit = f"{other:.3f}" if has("crowd-kit") else "not installed"
+        table.add(*cell, f"{most:.3f}", f"{free:.3f}", f"{inside:.3f}", f"{gains[-1]:+.3f}", kit)
+    kept = np.array(gains)
+    return table, int((kept < -WORSE).sum()), int((kept >= BETTER).sum()), len(kept)
+
+
+CROWDS = ("mixed", "half guessing", "own biases")
+
+
+def crowd_of(kind: str, people: int, m: int, rng: np.random.Generator) -> np.ndarray:
+    """(people, true, said): mistakes spread evenly; the same, every second person guessing; mistakes of their own."""
+    if kind == CROWDS[2]:
+        return confusions(people, m, rng)
+    right = rng.uniform(0.45, 0.95, people)
+    right[1::2] = 1 / m if kind == CROWDS[1] else right[1::2]
+    found = np.repeat(((1 - right) / (m - 1))[:, None, None], m, axis=1).repeat(m, axis=2)
+    found[:, np.arange(m), np.arange(m)] = right[:, None]
+    return found
+
+
+def one_coin(rows: np.ndarray, who: np.ndarray, said: np.ndarray, n: int, m: int) -> np.ndarray:
+    """(n,) labels by Dawid and Skene's model with a single rate of right answers for each person."""
+    shares = np.zeros((n, m))
+    np.add.at(shares, (rows, said), 1.0)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
+    for _ in range(100):
+        hits = np.bincount(who, shares[rows, said])
+        right = np.clip((hits + 4) / (np.bincount(who) + 5), 1 / m, 0.999)
+        score = np.log(shares.mean(axis=0) + 1e-9) + np.zeros((n, m))
+        np.add.at(score, (rows, said), np.log(right * (m - 1) / (1 - right))[who])
+        before, shares = shares, np.exp(score - score.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        if np.abs(before - shares).max() < 1e-4:
+            break
+    return np.asarray(shares.argmax(axis=1))
+
+
+def rules_table() -> Table:
+    """Accuracy of majority, one coin a person, plain EM and the default, and what is left of the rarest class."""
+    table = Table(
+        "set | people err | answers a row | majority | one coin | plain EM | default | minus one coin | rarest: true | "
+        "one coin | plain EM | default"
+    )
+    truths = {
+        "digits, 10 even classes": exact_set("digits")[1],
+        "5 uneven classes": np.repeat(np.arange(5), (500, 250, 150, 70, 30)),
+    }
+    for (name, y), kind, overlap in product(truths.items(), CROWDS, (2, 3, 5)):
+        n, m = len(y), int(y.max()) + 1
+        rare, free, runs = int(np.bincount(y).argmin()), np.ones((n, m), dtype=bool), []
+        for seed in range(RULE_SEEDS):
+            rng = np.random.default_rng([seed, overlap])
+            of = crowd_of(kind, 10, m, rng)
+            rows, who = choose(10, overlap, n, rng)
+            said = drawn(of[who, y[rows]], rng)
+            labels = [one_coin(rows, who, said, n, m)]
+            for strength in (0.0, 1.0):
+                model = DawidSkene(strength).fit_masks(rows, who, np.eye(m, dtype=bool)[said], free)
+                labels.append(model.label_distributions_.argmax(axis=1))
+            right, seen = ([float((one == of).mean()) for one in labels] for of in (y, rare))
+            runs.append([majority(y, m, rows, said), *right, *seen])
+        most, coin, plain, ours, *seen = np.mean(runs, axis=0)
+        figures = f"{most:.3f}", f"{coin:.3f}", f"{plain:.3f}", f"{ours:.3f}", f"{ours - coin:+.3f}"
+        table.add(name, kind, overlap, *figures, *(f"{one:.3f}" for one in ((y == rare).mean(), *seen)))
+    return table
+
+
+def answers_of(kind: str, y: np.ndarray, shown: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(k,) what such a person answers on rows of truth y (k,), choices shown (k, m)."""
+    k, m = shown.shape
+    if kind == "any class alike":
+        return drawn(shown.astype(float), rng)
+    if kind == "always the first":
+        return shown.argmax(axis=1)
+    if kind == "always the same":
+        same = rng.integers(m)
+        return np.where(shown[:, same], same, drawn(shown.astype(float), rng))
+    size = shown.sum(axis=1)
+    right = np.full(k, 0.9) if kind == HONEST[1] else least_honest(1 / size)
+    wrong = shown.copy()
+    wrong[np.arange(k), y] = False
+    return np.where(rng.random(k) < right, y, drawn(wrong.astype(float), rng))
+
+
+def told_by(after: list[float], within: int) -> str:
+    return f"{(np.array(after) <= within).mean():.1%}"
+
+
+def guessing_table() -> Table:
+    """Who is told, by set, kind of person, and what the answers are held against."""
+    table = Table(
+        f"set | choices a row | person | held against | told within {FIRST} answers | within {LONG} | median of answers"
+    )
+    for name, y, candidates in sets(0):
+        rng = np.random.default_rng(1)
+        m = candidates.shape[1]
+        rows, who, said = vote(y, candidates, 10, 2, True, rng)
+        others = what_they_say(rows, who, np.eye(m, dtype=bool)[said], candidates)
+        several = np.flatnonzero(candidates.sum(axis=1) > 1)
+        size = f"{candidates[several].sum(axis=1).mean():.1f}"
+        for kind in (*SPAMMERS, *HONEST):
+            for against, known in (("the truth", np.eye(m)[y]), ("two others a row", others)):
+                after = []
+                for _ in range(4 * PERSONS):
+                    asked = rng.choice(several, min(LONG, len(several)), replace=False)
+                    given = answers_of(kind, y[asked], candidates[asked], rng).tolist()
+                    votes = list(zip(asked.tolist(), ["a"] * len(asked), given, strict=True))
+                    after.append(who_is_guessing(votes, candidates, known)["a"].told_after or np.inf)
+                median = np.median(after)
+                told = (
+                    told_by(after, FIRST),
+                    told_by(after, LONG),
+                    f"{median:.0f}" if np.isfinite(median) else "-",
+                )
+                table.add(name, size, kind, against, *told)
+    return table
+
+
+def chances_table() -> Table:
+    """The rule by itself, by the number of choices: guesses, and the least honest person."""
+    table = Table(
+        f"choices | least honest is right in | a guesser told within {FIRST} | the least honest told within {LONG}"
+    )
+    rng = np.random.default_rng(2)
+    for size in (2, 3, 4, 5, 10):
+        chance, honest, told = np.full(LONG, 1 / size), float(least_honest(1 / size)), []
+        for right, within in ((1 / size, FIRST), (honest, LONG)):
+            draws = ((rng.random(LONG) < right).astype(float) for _ in range(10 * PERSONS))
+            told.append(told_by([check_guessing(one, chance).told_after or np.inf for one in draws], within))
+        table.add(size, f"{honest:.2f}", *told)
+    return table
+
+
+def coverage_table() -> Table:
+    """How often the bootstrap's intervals hold the figure of very many rows."""
+    table = Table(
+        "rows | classes | right | answers a row | alpha | its interval holds | AC1 | its interval holds"
+    )
+    for n, shares, right, overlap in (
+        (40, (0.5, 0.3, 0.2), 0.8, 2),
+        (60, (0.2,) * 5, 0.6, 3),
+        (100, (0.8, 0.2), 0.9, 2),
+        (100, (0.4, 0.3, 0.2, 0.1), 0.5, 2),
+    ):
+        rng = np.random.default_rng(n)
+
+        def said(
+            rows: int, rng=rng, shares=shares, right=right, overlap=overlap
+        ) -> list[tuple[int, int, int]]:
+            y = rng.choice(len(shares), (rows, 1), p=shares)
+            free = rng.choice(len(shares), (rows, overlap), p=shares)
+            answers = np.where(rng.random((rows, overlap)) < right, y, free)
+            return [(i, who, one) for i, row in enumerate(answers.tolist()) for who, one in enumerate(row)]
+
+        many, holds = said(MANY), np.zeros(2)
+        true = float(krippendorff_alpha(many)), float(gwet_ac1(many))
+        for seed in range(RUNS):
+            votes = said(n)
+            for place, figure in enumerate((krippendorff_alpha, gwet_ac1)):
+                _, low, high = figure(votes, n_bootstrap=500, random_state=seed)
+                holds[place] += low <= true[place] <= high
+        figures = (
+            one
+            for pair in zip(true, holds / RUNS, strict=True)
+            for one in (f"{pair[0]:.3f}", f"{pair[1]:.1%}")
+        )
+        table.add(n, len(shares), right, overlap, *figures)
+    return table
+
+
+def speed() -> str:
+    """Milliseconds of a round, on ten thousand votes and 26 classes."""
+    rng, m, n = np.random.default_rng(0), 26, sized(10_000, tiny=300) // 3
+    free = np.ones((n, m), dtype=bool)
+    rows, who, said = vote(rng.integers(m, size=n), free, 12, 3, False, rng)
+
+    def seconds(rounds: int) -> float:
+        begun = time.perf_counter()
+        DawidSkene(max_iter=rounds).fit_masks(rows, who, np.eye(m, dtype=bool)[said], free)
+        return time.perf_counter() - begun
+
+    seconds(1)
+    one, many = (min(seconds(rounds) for _ in range(5)) for rounds in (1, 16))
+    # Two fits, pooled and of each person: 2 rounds and 32.
+    return f"""{len(rows):,} votes, {m} classes: {1000 * (many - one):.0f} ms for 30 rounds, {1000 * one:.0f} ms for the
+rest."""
+
+
+def measure() -> str:
+    free, free_worse, free_better, free_all = accuracy_table(among=False)
+    among, among_worse, among_better, among_all = accuracy_table(among=True)
+    return page(
+        f"""People are right in 45 to 95 %, each with mistakes of their own; everybody answers the rows that chance
+gives them. digits and segment have false candidates by `random`, p = 0.7, q = 0.5; BirdSong has its own, rows whose
+truth is outside are left out. Means of {SEEDS} runs. Majority: where classes are tied, what drawing one gets right on
+average. `gain` is what candidates as a prior add to Dawid-Skene without them.""",
+        "## Asked among all classes: candidates come from elsewhere",
+        f"""Candidates are worse by more than {WORSE} in **{free_worse} of {free_all}** lines, better by {BETTER} in
+**{free_better}** (asked for: 0, and at least {free_all // 2 + free_all % 2}).""",
+        free,
+        "## Asked among the candidates: every vote is inside already",
+        f"""Worse by more than {WORSE} in {among_worse} of {among_all} lines, better by {BETTER} in {among_better}:
+candidates that people were held to have told most of what they can.""",
+        among,
+        "## Rules, by how people err",
+        f"""10 people, right in 45 to 95 %, without candidates; mixed: mistakes spread evenly; half guessing: every
+second person answers at random; own biases: mistakes on a few classes. Means of {RULE_SEEDS} runs. Rarest: share of
+the rows labelled with the rarest class.""",
+        rules_table(),
+        "## Who is guessing",
+        f"""The rule by itself: answers held against the truth, all rows with the same number of choices.
+{10 * PERSONS:,} persons a line.""",
+        chances_table(),
+        f"""On the sets, among the candidates of rows that have two or more; {4 * PERSONS:,} persons a line. Held
+against the truth, or against what ten others say, two of whom have answered each row. The least honest are right as
+often as the table above says. Asked for: at least 95 % of those who guess told within {FIRST} answers, at most 2 % of
+honest people ever.""",
+        guessing_table(),
+        "## Intervals of agreement",
+        f"500 resamples of the rows, {RUNS} runs a line; asked for: at least 93 %.",
+        coverage_table(),
+        "## Speed",
+        speed(),
+    )

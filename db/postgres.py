@@ -1,0 +1,155 @@
+"""How PostgreSQL is opened: what transactions see, how long they wait, when they are on disk, who may change tables.
+
+Each word to the server and back costs both sides a wakeup, while others wait for a lock: a transaction begins, with all
+that is set for it and with the lock on its project, in one.
+"""
+
+from __future__ import annotations
+
+import select
+import time
+from functools import lru_cache
+from typing import Any
+
+from psycopg import Cursor
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import InvalidatePoolError
+
+from db.sqlite import PASSING
+
+# The cursor by which SQLAlchemy asks PostgreSQL. A module of its own: psycopg is loaded where there is PostgreSQL.
+
+_NOTHING = (None,) * 5
+
+
+class ShortCursor(Cursor[Any]):
+    """Describes a column by its name and type alone, which is what SQLAlchemy asks of every result: to word all that
+    PostgreSQL knows of each takes as long as a statement."""
+
+    @property
+    def description(self) -> Any:
+        found = self.pgresult
+        if found is None or not found.nfields:
+            return None
+        return [(_name(found.fname(at)), found.ftype(at), *_NOTHING) for at in range(found.nfields)]
+
+
+@lru_cache(1_000)
+def _name(given: bytes | None) -> str:
+    return (given or b"").decode()
+
+
+WAIT_SECONDS = 30
+"""Seconds a transaction waits for another one, as on SQLite, before it gives up."""
+IDLE_SECONDS = 600
+"""Seconds after which PostgreSQL ends a transaction in which nothing happens: of a process that hangs, or of a machine
+that is gone. The longest that Winnow does between two statements is reading a long log."""
+CHANGE_SECONDS = 600
+"""Seconds a start waits for another one that changes the tables."""
+
+# What the administrator has set for the server, the database or the user is left as it is.
+_LIMIT = text(
+    "SELECT set_config(name, given, false) FROM (VALUES ('lock_timeout', :wait), "
+    "('idle_in_transaction_session_timeout', :idle)) AS wanted (name, given) WHERE current_setting(name) = '0'"
+).bindparams(wait=f"{WAIT_SECONDS}s", idle=f"{IDLE_SECONDS}s")
+# What is acknowledged must be on the disk. Only `off` gives that up; the other values say on which disks, too.
+_DURABLE = (
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+)
+_CHANGING = 0x57494E4E4F57  # "WINNOW": the number of a lock that is about nothing else
+
+
+PROJECT = "winnow_project"
+"""Execution option of a connection: number of the project whose other writers wait until the transaction has ended."""
+READS, SINGLE = "winnow_reads", "winnow_single"
+"""Execution options of an engine: transactions are for reading; there is one query, which needs no transaction."""
+QUIET = 60.0
+"""Seconds after which a connection that lay idle is asked whether the server still hears: what is between the two may
+have forgotten it without a word."""
+
+
+def postgres_engine(url: URL) -> Engine:
+    """For writing. A writer that has waited for `entries.lock` must see what was committed meanwhile."""
+    pass
+
+    engine = create_engine(
+        url,
+        # The listener below begins transactions, not the driver.
+        connect_args={
+            "fallback_application_name": "winnow",
+            "autocommit": True,
+            "cursor_factory": ShortCursor,
+        },
+        pool_size=20,
+        pool_use_lifo=True,  # statements are prepared in those that are used
+        hide_parameters=True,  # hashes of secrets must not come into the log with an error
+    )
+    limit = str(_LIMIT.compile(engine, compile_kwargs={"literal_binds": True}))
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _record: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(limit)
+            cursor.execute(_DURABLE)
+
+    @event.listens_for(engine, "checkin")
+    def _note(_connection: Any, record: Any) -> None:
+        record.info["used"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _look(connection: Any, record: Any, _proxy: Any) -> None:
+        quiet = time.monotonic() - record.info.get("used", -QUIET)
+        if not _hears(connection, quiet):
+            raise InvalidatePoolError  # the others, too, are from before; a new one is opened
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        if SINGLE not in options:
+            connection.exec_driver_sql(_beginning(options))
+
+    return engine
+
+
+def _beginning(options: Any) -> str:
+    """What begins a transaction. Its isolation is not left to the server's settings; whether it may write is."""
+    if READS in options:
+        return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    parts = ["BEGIN ISOLATION LEVEL READ COMMITTED"]
+    if PASSING in options:
+        parts.append("SET LOCAL synchronous_commit = off")
+    if PROJECT in options:
+        parts.append(f"SELECT FROM projects WHERE id = {int(options[PROJECT])} FOR NO KEY UPDATE")
+    return "; ".join(parts)
+
+
+def _hears(connection: Any, quiet: float) -> bool:
+    """Whether the server is there. A connection that it has ended can be read: its last words, or its end. That takes
+    microseconds, and no word to the server.
+
+    quiet : seconds since the connection was used
+    """
+    try:
+        ready = select.poll()
+        ready.register(connection.pgconn.socket, select.POLLIN)
+        if quiet >= QUIET or ready.poll(0):
+            connection.execute("")
+    except connection.Error:
+        return False
+    return True
+
+
+def reader_of(engine: Engine) -> Engine:
+    """The same for reading only: it sees the database at one moment, as on SQLite."""
+    return engine.execution_options(**{READS: True})
+
+
+def glancer_of(engine: Engine) -> Engine:
+    """The same for one query, without a transaction around it."""
+    return engine.execution_options(**{READS: True, SINGLE: True})
+
+
+def alone_with_tables(connection: Connection) -> None:
+    """Until the end of the transaction nobody else who asks the same changes the tables."""
+    connection.execute(text(f"SET LOCAL lock_timeout = '{CHANGE_SECONDS}s'"))
+    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CHANGING})

@@ -1,0 +1,266 @@
+"""How SQLite is opened: its settings, and how transactions begin."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.orm import Session
+
+from db.identity import begin_counting
+from db.opened_file import OpenedFile
+
+BUSY_SECONDS = 30
+"""Seconds a writer waits for another process (SQLite) or another thread before it gives up."""
+FORGET_PAGES = "PRAGMA shrink_memory"
+PASSING = "winnow_passing"
+"""Execution option of an engine, on either database: what is committed need not be on the disk at once."""
+_SYNCED = {False: "PRAGMA synchronous=FULL", True: "PRAGMA synchronous=NORMAL"}
+
+
+def path_in(database: str) -> Path:
+    """The file of a URL's database, which may be a URI of SQLite's own."""
+    return Path(unquote(urlsplit(database).path) if database.startswith("file:") else database).absolute()
+
+
+def sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_size=20, hide_parameters=True)
+
+    @event.listens_for(engine, "do_connect")
+    def _look(*_: Any) -> None:
+        file.check()  # or a file that was deleted would be made anew, empty
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # the listener below begins transactions, not the driver
+        # recursive_triggers: without it INSERT OR REPLACE deletes a row past the append-only trigger.
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            f"busy_timeout={BUSY_SECONDS * 1000}",
+            "foreign_keys=ON",
+            "recursive_triggers=ON",
+        ):
+            connection.execute("PRAGMA " + pragma)
+        if not writes:
+            connection.execute("PRAGMA query_only=ON")
+        try:
+            file.opened()
+        except BaseException:
+            connection.close()
+            raise
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        if writes:
+            # Or it would go by pages that were read before somebody overwrote the file.
+            connection.exec_driver_sql(FORGET_PAGES)
+            connection.exec_driver_sql(_SYNCED[PASSING in connection.get_execution_options()])
+            begin_counting(connection)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+# Which versions of the tables this Winnow knows.
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+BRIDGE = "commit 0a5ac252"
+"""Of Winnow: the last that brings tables up to date that are older than those the first migration makes."""
+
+
+class UnknownTablesError(RuntimeError):
+    """The tables are of a revision that this Winnow does not know."""
+
+    def __init__(self, revision: str) -> None:
+        super().__init__(f"was written by {writer_of(revision)}")
+        self.revision = revision
+
+
+@cache  # each reading runs every migration's file, and an opening asks three times
+def revisions() -> tuple[str, ...]:
+    """The revisions of the tables that this Winnow knows, the newest first."""
+    scripts = ScriptDirectory(str(MIGRATIONS))
+    return tuple(str(one.revision) for one in scripts.walk_revisions())
+
+
+def is_older(revision: str | None) -> bool:
+    """Whether tables of this revision are older than all that are known here."""
+    return revision is not None and revision < revisions()[-1]
+
+
+def writer_of(revision: str | None) -> str:
+    """Say in words which Winnow wrote tables of a revision that is not known here."""
+    if is_older(revision):
+        return (
+            f"an earlier Winnow (its tables are of revision {revision}, known here from {revisions()[-1]} on)"
+        )
+    return f"a newer Winnow (its tables are of revision {revision}, known here up to {revisions()[0]})"
+
+
+def how_to_open(revision: str | None) -> str:
+    """Say what to do about a database whose revision is not known here; without a full stop."""
+    if is_older(revision):
+        return f"start Winnow of {BRIDGE} on it once, which brings its tables up to date, then this one"
+    return "start that version, or restore the backup from before it"
+
+
+def check_known(session: Session) -> None:
+    """Raises UnknownTablesError where the tables of the database are of a revision that is not known here."""
+    if not inspect(session.connection()).has_table("alembic_version"):
+        return
+    found = session.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    if found is not None and found not in revisions():
+        raise UnknownTablesError(found)
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Bring the tables to a revision, inside the connection's transaction."""
+    if revision == "head" and MigrationContext.configure(connection).get_current_heads() == revisions()[:1]:
+        return
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+# Whether the tables, indices and triggers of an SQLite file are those that Winnow's migrations make, and what others
+# there are.
+#
+# A file from elsewhere may look whole and lack the triggers that keep the log append-only, or have one that makes
+# everybody an owner. Compared is what each is made by. How that is written does not count: letters' size, spaces,
+# quotes about names, and the order of the columns, for these depend on which version of a library, and which way, has
+# made the tables. Nor does an index that is missing, which costs time alone.
+#
+# What others have added is no damage. A table beside Winnow's, or an index that only makes something faster, as an
+# administrator or a program that copies databases makes them, changes nothing of what Winnow does. A trigger, a view
+# or a unique index may.
+
+Made = dict[tuple[str, str], tuple[str, ...]]
+"""By type and name: the table that it is of, and what it is made by."""
+
+_LISTED = (
+    "SELECT type, name, tbl_name, sql FROM sqlite_master "
+    r"WHERE type NOT IN ('table', 'index') OR name NOT LIKE 'sqlite\_%' ESCAPE '\'"
+)
+_HARMLESS = (("table", "create", "table"), ("index", "create", "index"))
+"""Type, and the first words that it is made by: what changes nothing of Winnow's."""
+_DROPPED = ("trigger", "view", "index", "table")
+"""In which order: what acts by itself before what it acts on."""
+_WORD = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^]]*\]|\w+|\S""")
+_making = threading.Lock()  # Alembic runs one migration at a time in a process
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Something in the file that is not Winnow's. kind : "table", "index", "trigger" or "view"      name : of it
+    harmless : a table or an index that changes nothing of what Winnow does
+    """
+
+    kind: str
+    name: str
+    harmless: bool
+
+    def __str__(self) -> str:
+        return f"the {self.kind} {self.name!r}"
+
+    @property
+    def drop(self) -> str:
+        """The statement that removes it."""
+        quoted = self.name.replace('"', '""')
+        return f'DROP {self.kind.upper()} "{quoted}"'
+
+
+@dataclass(frozen=True)
+class Differences:
+    """fault : the first object that is missing, or not as Winnow makes it, in words that end without a full stop; None:
+    all are there      extras : what is not Winnow's, in the order in which it can be dropped"""
+
+    fault: str | None
+    extras: tuple[Extra, ...]
+
+
+def what_differs(file: sqlite3.Connection, revision: str) -> Differences:
+    """What is not as in tables of this revision, which is one that is known here.
+
+    Nothing of the file is run for it. Raises sqlite3.Error.
+    """
+    found, wanted = _understood(file.execute(_LISTED).fetchall()), _wanted(revision)
+    extras = [
+        Extra(kind, name, harmless=(kind, *found[kind, name][1:3]) in _HARMLESS)
+        for kind, name in found.keys() - wanted.keys()
+    ]
+    return Differences(
+        _fault(found, wanted), tuple(sorted(extras, key=lambda one: (_DROPPED.index(one.kind), one.name)))
+    )
+
+
+def _fault(found: Made, wanted: Made) -> str | None:
+    for key in sorted(wanted.keys() - found.keys()):
+        if key[0] != "index" or "unique" in wanted[key]:
+            return f"the {key[0]} {key[1]!r} is missing"
+    for key in sorted(found.keys() & wanted.keys()):
+        if found[key] != wanted[key]:
+            return f"the {key[0]} {key[1]!r} is not as Winnow makes it"
+    return None
+
+
+def _wanted(revision: str) -> Made:
+    with _making:
+        return _made_by_migrations(revision)
+
+
+@cache
+def _made_by_migrations(revision: str) -> Made:
+    engine = create_engine("sqlite://")
+    try:
+        with engine.connect() as connection:
+            return _made(connection, revision)
+    finally:
+        engine.dispose()
+
+
+def _made(connection: Connection, revision: str) -> Made:
+    upgrade(connection, revision)
+    return _understood([tuple(row) for row in connection.exec_driver_sql(_LISTED)])
+
+
+def _understood(rows: list[tuple[str, str, str, str | None]]) -> Made:
+    return {(kind, name): (of.lower(), *_words(kind, sql or "")) for kind, name, of, sql in rows}
+
+
+def _words(kind: str, sql: str) -> tuple[str, ...]:
+    """The words of a statement; the parts of a table in the order of the alphabet."""
+    words = [_plain(word) for word in _WORD.findall(sql)]
+    if kind != "table" or "(" not in words:
+        return tuple(words)
+    parts: list[list[str]] = [[]]
+    start, depth = words.index("("), 0
+    for at, word in enumerate(words[start:], start):
+        depth += (word == "(") - (word == ")")
+        if not depth:
+            return (*words[:start], *(" ".join(part) for part in sorted(parts)), *words[at:])
+        if word == "," and depth == 1:
+            parts.append([])
+        elif at > start:
+            parts[-1].append(word)
+    return tuple(words)
+
+
+def _plain(word: str) -> str:
+    if word[0] == "'":
+        return word
+    return (word[1:-1] if word[0] in '"`[' and len(word) > 1 else word).lower()

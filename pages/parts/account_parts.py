@@ -1,0 +1,159 @@
+"""Tokens for programs, as their person sees them on My account: made, shown once, ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import frame, state
+from pages.parts.frame import ProjectPage
+from pages.parts.words import counted
+from workflow.people import goals, tokens
+from workflow.people.browsers import SignIn
+from workflow.people.goals import Day, Goal
+
+PURPOSE, LIFE, OPEN = (f"{state.TOKEN}-{name}" for name in ("purpose", "life", "open"))
+LIVES = {"30 days": 30, "90 days": 90, "1 year": 365, "Until I end it": None}
+"""How long a token lasts, in words, with the days."""
+
+
+def token_part(page: frame.Page) -> None:
+    """The whole section."""
+    st.subheader("Tokens for programs")
+    st.markdown(
+        "With a token a program or a notebook does what you may do, through the interface for programs. It is shown "
+        "once. Your tokens end with your access, with another password, and when you sign out all other browsers."
+    )
+    made = st.session_state.pop(state.TOKEN, None)
+    if made is not None:
+        purpose, secret = made
+        with st.container(border=True):
+            st.markdown(f"**The token for {frame.escape(purpose)}.** Copy it now: it is not shown again.")
+            st.code(secret, language=None, wrap_lines=True)
+    for one in tokens.my_tokens(page.seat):
+        with st.container(
+            border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+        ):
+            st.markdown(in_words(one))
+            st.button("End", key=f"end-token-{one.id}", on_click=_end, args=(page, one.id))
+    if not st.session_state.get(OPEN):
+        st.button("New token", key="new-token", on_click=_open)
+        return
+    with st.form("token", border=True, clear_on_submit=False):
+        st.text_input(
+            "What it is for",
+            key=PURPOSE,
+            max_chars=tokens.PURPOSE_LENGTH,
+            placeholder="notebook of the bird survey",
+        )
+        st.selectbox("It lasts", list(LIVES), key=LIFE)
+        st.form_submit_button(
+            "Make the token", type="primary", on_click=_make, args=(page,), key="make-token"
+        )
+
+
+def last_use(held: Sequence[tokens.ApiToken]) -> str:
+    """When one of these was used last, to follow their number; "" where none was."""
+    used = max((one.last_used_at for one in held if one.last_used_at is not None), default=None)
+    return "" if used is None else f", last used {used:%Y-%m-%d}"
+
+
+def in_words(one: tokens.ApiToken, *, mine: bool = True) -> str:
+    """Markdown of one token. mine : whether it is that of who reads it"""
+    facts = [f"made {one.created_at:%Y-%m-%d}"]
+    until = "you end it" if mine else "it is ended"
+    facts.append(f"ends when {until}" if one.expires_at is None else f"ends {one.expires_at:%Y-%m-%d}")
+    used = one.last_used_at
+    facts.append("not used yet" if used is None else f"last used {used:%Y-%m-%d %H:%M} UTC")
+    return f"**{frame.escape(one.purpose)}**  \n{' · '.join(facts)}"
+
+
+def _open() -> None:
+    st.session_state[OPEN] = True
+
+
+def _make(page: frame.Page) -> None:
+    purpose, life = st.session_state.get(PURPOSE) or "", st.session_state.get(LIFE)
+    with frame.refusals_said_later(tokens.TokenError):
+        secret = tokens.make_token(page.seat, purpose, LIVES.get(life or ""))
+        st.session_state[state.TOKEN] = purpose, secret
+        st.session_state[OPEN] = False
+
+
+def _end(page: frame.Page, token_id: int) -> None:
+    with frame.refusals_said_later():
+        tokens.end_my_token(page.seat, token_id)
+
+
+# A signed-in browser in words, as owners and its person see it.
+
+_HOW = {
+    "link": "by a link",
+    "password": "by a password",
+    "openid": "by your organisation",
+    "proxy": "by a proxy",
+}
+
+
+def browser_in_words(browser: SignIn, this: int = 0) -> str:
+    """Markdown of one browser. this : the number of the sign-in that this page was opened with"""
+    name = browser.browser or "A browser"
+    here = " · **this one**" if browser.id == this else ""
+    facts = [f"signed in {_at(browser.created_at)} {_HOW.get(browser.how, '')}".strip()]
+    if browser.last_seen_at is not None:
+        facts.append(f"last seen {_at(browser.last_seen_at)}")
+    if browser.address:
+        facts.append(frame.escape(browser.address))
+    return f"**{frame.escape(name)}**{here}  \n{' · '.join(facts)}"
+
+
+def _at(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M} UTC"
+
+
+# A person's own day at a project: the line on the card, and the form of goal and breaks.
+
+
+def day_words(day: Day) -> dict[str, Any]:
+    """What the card says of the day; see `Day` in `card/types.d.ts`."""
+    goal, parts, wanted = day.goal, [], []
+    if goal.answers:
+        parts.append(f"{day.answers:,} of {goal.answers:,}")
+        wanted.append(counted(goal.answers, "answer"))
+    if goal.minutes:
+        parts.append(f"{day.minutes:,} of {goal.minutes:,} min")
+        wanted.append(counted(goal.minutes, "minute"))
+    said = " and ".join(wanted)
+    return {
+        "goal": f"{', '.join(parts)} today" if parts else None,
+        "about": "Your own goal, which nobody else sees" if parts else "",
+        "reached": f"That is your goal for today: {said}." if day.reached and not day.told else None,
+        "rest": f"{counted(day.working, 'minute')} without a break. Take one: Shift+P"
+        if day.wants_break and not day.paused
+        else None,
+    }
+
+
+def day_form(page: ProjectPage, day: Day) -> None:
+    """Goal and breaks, in a box that is shut."""
+    key, goal = f"{state.GOAL}-{page.project.id}", day.goal
+    frame.say_refusal()
+    with st.popover("Goal and breaks", icon=":material/flag:"), st.form(f"{key}-form", border=False):
+        st.markdown("Your own, here in this project; nobody else sees them. 0 is none.")
+        for name, label, value, most in (
+            ("answers", "Answers a day", goal.answers, goals.MOST_ANSWERS),
+            ("minutes", "Minutes a day", goal.minutes, goals.MOST_MINUTES),
+            ("break", "Offer a break after minutes", goal.break_after, goals.MOST_MINUTES),
+        ):
+            st.number_input(label, min_value=0, max_value=most, value=value or 0, step=5, key=f"{key}-{name}")
+        st.form_submit_button("Save", type="primary", on_click=_save, args=(page, key))
+
+
+def _save(page: ProjectPage, key: str) -> None:
+    values = [st.session_state[f"{key}-{name}"] or None for name in ("answers", "minutes", "break")]
+    with frame.refusals_said_later(goals.GoalError):
+        goals.set_goal(page.seat, Goal(*values))
+        st.session_state[state.FLASH] = "Saved: your goal and breaks"

@@ -1,0 +1,309 @@
+"""Home's list: one line for each project, with how good it is, what is to be done, and one button."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from itertools import groupby
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.parts import frame, role_choices, state
+from pages.parts.components import component
+from pages.parts.frame import escape
+from pages.parts.uploads import await_job
+from pages.parts.words import about, ago, between, counted, percent, span
+from workflow import demos
+from workflow.access import Right, Role
+from workflow.demos import Demo
+from workflow.importing import CannotLearn, TableError
+from workflow.projects.figures import RIGHT, Glance
+from workflow.projects.managing import ProjectNameError, ProjectSummary
+from workflow.projects.progress import FEWEST_MEASURED
+
+MANY = 4
+"""Projects from which on they can be searched and sorted."""
+WIDTHS = (0.7, 4.4, 1.3, 1.2, 2.2, 1.5, 0.7)
+GLYPHS = {"texts": "Aa", "recordings": "♪", "numbers": "123", "pictures": "▦"}
+ORDERS = {
+    "Last answered": lambda one: -(one.last_answer or one.created_at).timestamp(),
+    "Name": lambda one: one.name.casefold(),
+    "Most left": lambda one: -one.left,
+}
+
+
+class Step(NamedTuple):
+    """The one thing to do next. page : where the button leads"""
+
+    label: str
+    page: str
+
+
+def next_step(project: ProjectSummary, glance: Glance | None) -> Step:
+    """What somebody would most likely do next with the project."""
+    if project.disputes:
+        return Step("Settle", "disputes.py")
+    over = not project.left or (glance is not None and glance.reached)
+    if over and project.may(Right.OWN):
+        return Step("Take home", "export.py")
+    if over or not project.may(Right.ANSWER):
+        return Step("Look", "progress.py")
+    return Step("Start" if project.last_answer is None else "Continue", "annotate.py")
+
+
+def state_line(project: ProjectSummary, glance: Glance | None) -> str:
+    """Where the project stands, in Markdown: coloured only where somebody has to act, or nobody any more."""
+    if project.disputes:
+        verb = "waits" if project.disputes == 1 else "wait"
+        return f":orange-badge[{counted(project.disputes, 'dispute')} {verb} for you]"
+    if not project.left:
+        return f":green-badge[{escape(project.words.finished.rstrip('.'))}]"
+    if glance is not None and glance.reached:
+        return f":green-badge[The goal of {percent(glance.goal or 0)} is reached]"
+    if not project.may(Right.ANSWER):
+        return f"You are {role_choices.WITH_ARTICLE[project.role]} here."
+    if project.last_answer is None:
+        return "The first question is ready"
+    if glance is not None and glance.goal is not None:
+        return _to_goal(glance.goal, glance, project)
+    if project.role is not Role.OWNER:
+        return f"You are {role_choices.WITH_ARTICLE[project.role]} here."
+    return escape(project.description.split(". ")[0])
+
+
+def _to_goal(goal: float, glance: Glance, project: ProjectSummary) -> str:
+    """How far the goal is, and how long that takes."""
+    yours = f"{'your ' if project.may(Right.OWN) else ''}{percent(goal)}"
+    if glance.more is None or glance.measured < FEWEST_MEASURED:
+        return f"How far it is to {yours} cannot be said yet"
+    if glance.more > project.left:
+        return f"By the answers so far, {yours} is out of reach with these rows"
+    time = "" if glance.pace is None else f", {span(timedelta(seconds=glance.pace * glance.more))}"
+    return f"About {about(glance.more)} more answers to {yours}{time}"
+
+
+def project_list(projects: Sequence[ProjectSummary], glances: Mapping[int, Glance], person: str) -> None:
+    """The lines, and above them from the fourth project on a search and an order. person : the name of who looks"""
+    shown = _chosen(projects) if len(projects) >= MANY else projects
+    with st.container(key="winnow_projects", gap=None):
+        for project in shown:
+            with st.container(key=f"winnow_project-{project.id}"):
+                _line(project, glances.get(project.id), person)
+    if not shown:
+        st.caption("No project has such a name.")
+
+
+def _chosen(projects: Sequence[ProjectSummary]) -> list[ProjectSummary]:
+    with st.container(horizontal=True, vertical_alignment="center", key="winnow_find"):
+        words = st.text_input(
+            "Find a project",
+            key=state.FIND_PROJECT,
+            placeholder="Find a project",
+            label_visibility="collapsed",
+            width=260,
+        )
+        order = st.selectbox(
+            "Order", list(ORDERS), key=state.PROJECT_ORDER, label_visibility="collapsed", width=180
+        )
+    wanted = words.casefold().split()
+    found = [one for one in projects if all(word in one.name.casefold() for word in wanted)]
+    return sorted(found, key=ORDERS[order])
+
+
+def _line(project: ProjectSummary, glance: Glance | None, person: str) -> None:
+    picture, words, curve, figure, counts, action, more = st.columns(
+        WIDTHS, vertical_alignment="center", gap="small"
+    )
+    with picture:
+        _picture(project, glance)
+    with words:
+        st.markdown(f"**{escape(project.name)}**  \n{state_line(project, glance)}")
+    measured = glance if glance is not None and glance.curve and glance.measured >= FEWEST_MEASURED else None
+    with curve:
+        if measured is not None and len(measured.curve) > 1:
+            st.html(_spark(measured))
+    with figure:
+        st.markdown(_figure(measured))
+    with counts:
+        st.caption(_counts(project, person))
+    here = {"project": str(project.id)}
+    step = next_step(project, glance)
+    if action.button(step.label, key=f"go-{project.id}", width="stretch"):
+        st.switch_page(step.page, query_params=here)
+    # The words are for who hears the page (and hidden by `style`): an icon alone has the name of its glyph.
+    with more.popover(f"More of {escape(project.name)}", icon=":material/more_horiz:", type="tertiary"):
+        for page, label in _links(project):
+            st.page_link(page, label=label, query_params=here)
+
+
+def _links(project: ProjectSummary) -> list[tuple[str, str]]:
+    """The other ways into the project."""
+    links = [("progress.py", "Progress")]
+    if project.may(Right.ANSWER):
+        links = [("annotate.py", "Answer"), *links, ("review_page.py", "Review")]
+    if project.may(Right.OWN):
+        links += [("export.py", "Export"), ("project_page.py", "Rename, settings, archive, delete")]
+    return links
+
+
+def _picture(project: ProjectSummary, glance: Glance | None) -> None:
+    if glance is not None and glance.picture:
+        st.image(glance.picture, width=48, alt="")
+    else:
+        st.html(f'<span class="winnow-glyph" aria-hidden="true">{GLYPHS[project.pictured]}</span>')
+
+
+def _figure(glance: Glance | None) -> str:
+    """The value with its interval, in Markdown; a dash where too little is measured."""
+    if glance is None:
+        return "–  \n:small[:gray[too early]]"
+    before = "" if glance.what == RIGHT else f"{glance.what} "
+    line = f"**{before}{percent(glance.curve[-1])}**"
+    if glance.interval is None:
+        return line
+    return f"{line}  \n:small[:gray[{between(*glance.interval)}]]"
+
+
+def _counts(project: ProjectSummary, person: str) -> str:
+    """How much is answered, who answered last and when."""
+    line = f"{project.answered:,} of {project.answered + project.left:,} answered"
+    if project.last_answer is None:
+        return f"{line},  \nnone yet"
+    who = "you" if project.last_by == person else escape(project.last_by or "")
+    return f"{line},  \n{f'last by {who}' if who else 'the last'} {ago(project.last_answer)}"
+
+
+def _spark(glance: Glance) -> str:
+    """The small curve with its band, drawn as grounds that are cut out: numbers alone, no words of a user. Where an
+    interval is not known the band is broken."""
+    values, last = glance.curve, len(glance.curve) - 1
+    points = list(zip(values, glance.lows, glance.highs, strict=True))
+    edges = [edge for point in points for edge in point if edge is not None]
+    least = min(edges)
+    spread = max(max(edges) - least, 0.05)
+
+    def spot(place: int, value: float, lower: str = "") -> str:
+        down = f"{90 - 80 * (value - least) / spread:.0f}%"
+        return f"{100 * place / last:.0f}% {f'calc({down} {lower})' if lower else down}"
+
+    bands = []
+    for known, run in groupby(enumerate(points), key=lambda one: None not in one[1]):
+        if known and len(band := list(run)) > 1:
+            above = [spot(place, high) for place, (_, _, high) in band if high is not None]
+            below = [spot(place, low) for place, (_, low, _) in band if low is not None]
+            bands.append(_cut("b", [*above, *reversed(below)]))
+    line = [spot(place, value, "- 1px") for place, value in enumerate(values)]
+    line += [spot(place, value, "+ 1px") for place, value in reversed(list(enumerate(values)))]
+    words = f"from {percent(values[0])} to {percent(values[-1])}"
+    if glance.interval is not None:
+        words += f", which is {between(*glance.interval)}"
+    end = 90 - 80 * (values[-1] - least) / spread
+    return (
+        f'<div class="winnow-spark" role="img" aria-label="{words}">{"".join(bands)}{_cut("u", line)}'
+        f'<i style="top:{end:.0f}%"></i></div>'
+    )
+
+
+def _cut(tag: str, corners: Sequence[str]) -> str:
+    return f'<{tag} style="clip-path: polygon({", ".join(corners)})"></{tag}>'
+
+
+# What Winnow does, in a sentence and three pictured steps: Home until there is a project of one's own.
+
+# Constant text, nothing of a user's. Lines take the colour of the text, so that both themes show them.
+
+
+def _first_steps_line(*parts: str, chosen: bool = False) -> str:
+    return f'<div class="line{" chosen" if chosen else ""}">{"".join(parts)}</div>'
+
+
+def _pills(*words: str, full: bool = False) -> str:
+    return "".join(f'<span class="pill{" full" if full else ""}">{word}</span>' for word in words)
+
+
+def _choice(key: int, word: str, share: int) -> str:
+    bar = f'<i style="width:{share}%"></i>'
+    return _first_steps_line(
+        f'<span class="key">{key}</span><span class="word">{word}{bar}</span>', chosen=key == 1
+    )
+
+
+_SOFT = '<span class="soft"></span>'
+_TABLE = "".join(
+    _first_steps_line(_SOFT, _pills(*words))
+    for words in (("wren", "robin", "tit"), ("tit", "wren"), ("robin", "finch"))
+)
+_QUESTION = (
+    '<div class="pair"><div class="line shown">♪</div><div>'
+    + "".join(
+        _choice(key, word, share) for key, word, share in ((1, "wren", 90), (2, "robin", 55), (3, "tit", 20))
+    )
+    + "</div></div>"
+)
+_LABELS = "".join(
+    _first_steps_line(_SOFT, _pills(word, full=True), f'<span class="why">{why}</span>')
+    for word, why in (("robin", "answered"), ("tit", "sure, 97 %"), ("wren", "answered"))
+)
+STEPS = (
+    (_TABLE, "Bring a table", "A spreadsheet, votes, a model's shortlist, sounds or pictures in a zip."),
+    (_QUESTION, "Answer with one key", "A few seconds each. Every answer is saved, and can be undone."),
+    (_LABELS, "Take it home", "Your own table again: one label a row, where it comes from, how sure it is."),
+)
+
+
+def first_steps() -> None:
+    """The sentence, the steps and the way to a table of one's own."""
+    with st.container(key="winnow_hero"):
+        st.title("Several labels may be right. Winnow finds the one that is.", anchor=False)
+        st.markdown(
+            "Bring rows whose label is uncertain. Winnow asks people only the questions that teach it most, and tells "
+            "you how good the labels are."
+        )
+    for number, (column, (drawing, name, words)) in enumerate(
+        zip(st.columns(3), STEPS, strict=True), start=1
+    ):
+        with column:
+            st.html(f'<div class="winnow-step" aria-hidden="true">{drawing}</div>')
+            st.markdown(f"**{number}  {name}**  \n:small[{words}]")
+    if st.button("Bring a table", type="primary", icon=":material/upload:", key="winnow_bring"):
+        st.switch_page("import_table.py")
+
+
+# Home's demos, quiet below what leads: one press opens each, and has it made before where it is not there yet.
+
+ICONS = {"digits": ":material/pin:", "calls": ":material/graphic_eq:", "remarks": ":material/chat_bubble:"}
+
+
+def demo_cards(page: frame.Page) -> None:
+    """A card for each."""
+    st.markdown("Or answer a few questions of a demo first:")
+    chosen = None
+    with st.container(key="winnow_demos"):
+        for column, demo in zip(st.columns(len(demos.ALL)), demos.ALL, strict=True):
+            with column:
+                if st.button(demo.title, key=f"demo-{demo.key}", icon=ICONS[demo.key], width="stretch"):
+                    chosen = demo
+                st.caption(demo.about)
+    if chosen is not None:
+        _open(page, chosen)
+
+
+def _open(page: frame.Page, demo: Demo) -> None:
+    with frame.refusals(ProjectNameError, CannotLearn, TableError):
+        project = demos.find(page.seat, demo)
+        if project is None:
+            project = await_job("Making the demo …", lambda: demos.ask(page.seat, demo), "Made and read")
+        st.switch_page("annotate.py", query_params={"project": str(project)})
+
+
+# The sign-out button: posts to ``/signout``, which Streamlit's own widgets cannot do.
+
+_BUTTON = component(
+    "winnow_sign_out", "sign_out.js", ["sign_out.css"], html='<button type="button">Sign out</button>'
+)
+
+
+def sign_out_button() -> None:
+    """Ends this browser's sign-in."""
+    _BUTTON(key="winnow_sign_out", width="content")

@@ -1,0 +1,297 @@
+"""More rows for a project: a file is read, what it would add is said, and one press adds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import streamlit as st
+
+from pages.parts import frame, state
+from pages.parts.frame import ProjectPage, escape, refusals
+from pages.parts.uploads import CHECKING, READING, awaited, file_box, let_go, show_doubts, show_problems
+from pages.parts.words import counted, span
+from workflow import importing
+from workflow.answering import room
+from workflow.answering.room import FormsNow, RoomError
+from workflow.importing import encoding_requests, more_rows
+from workflow.importing.arrivals import Arrived
+from workflow.importing.encoding_requests import EncoderError, Encoders, EncodingNow
+
+T = TypeVar("T")
+MORE_ROWS_KEY = "more-rows"
+KEPT = state.MORE_ROWS
+SHOWN = 5
+
+
+def more_rows_part(page: frame.ProjectPage) -> None:
+    """The uploader, what the file would add, and the button."""
+    st.markdown(
+        "A file with the same columns as the project's. Rows that are there already are left as they are. New ones "
+        "are held out and checked blindly by the same shares; answers, checks and the model stay."
+    )
+    box = f"{MORE_ROWS_KEY}-{page.project.id}"
+    chosen = file_box(page.seat, "A table with more rows, or a zip of one and its files", key=box)
+    if chosen is None:
+        _forget()
+        return
+    toggle = f"{MORE_ROWS_KEY}-as-it-is-{chosen.key}"
+    vectors = None
+    if more_rows.takes_vectors(page.seat):
+        vectors = file_box(
+            page.seat,
+            "Embeddings of these rows, where they are no column of the table",
+            key=f"{MORE_ROWS_KEY}-vectors-{chosen.key}",
+        )
+    mine = chosen.key, vectors and vectors.key, page.project.id, bool(st.session_state.get(toggle))
+    upload = _upload(page, chosen, vectors, toggle)
+    if upload is None:
+        return
+    version = more_rows.version(page.seat)
+    columns = _once("columns", (*mine, version), lambda: more_rows.columns(page.seat)) or ()
+    labels = _label_columns(page, [str(name) for name in upload.cells.columns if name not in columns])
+    asked = (*mine, version, tuple(labels))
+    addition = _once(
+        "addition",
+        asked,
+        lambda: awaited(
+            page.seat,
+            chosen,
+            CHECKING,
+            asked,
+            lambda job: more_rows.read_rows(page.seat, upload, labels, job.on_wait),
+        ),
+    )
+    if addition is None:
+        return
+    _say(addition, labels)
+    show_doubts(addition.doubts, upload.notes)
+    rows = counted(addition.grown.n_new, "row")
+    if st.button(f"Add {rows}", type="primary", icon=":material/add:", key=f"{MORE_ROWS_KEY}-add"):
+        with frame.refusals(more_rows.RowsError, more_rows.CannotLearn):
+            with st.spinner("Adding the rows …"):
+                more_rows.add_rows(page.seat, addition)
+            _forget()
+            let_go(page.seat, f"{MORE_ROWS_KEY}-vectors-{chosen.key}")
+            let_go(page.seat, box)
+            st.session_state[state.FLASH] = f"Added: {rows}"
+            st.rerun()
+
+
+def _once(name: str, key: tuple[object, ...], make: Callable[[], T]) -> T | None:
+    """What `make` gives, made once for a key, for this page is drawn anew at every press. None where it cannot be read,
+    which is said."""
+    known = st.session_state.get(f"{KEPT}-{name}")
+    if known is None or known[0] != key:
+        try:
+            known = key, make(), ()
+        except importing.TableError as error:
+            known = key, None, error.problems
+        st.session_state[f"{KEPT}-{name}"] = known
+    if known[1] is None:
+        show_problems(known[2])
+    found: T | None = known[1]
+    return found
+
+
+def _forget() -> None:
+    """Let go of what was read: it may be large."""
+    for name in ("upload", "columns", "addition"):
+        st.session_state.pop(f"{KEPT}-{name}", None)
+
+
+def _upload(
+    page: frame.ProjectPage, chosen: Arrived, vectors: Arrived | None, toggle: str
+) -> importing.Upload | None:
+    """The file in the shape that the person wants. toggle : the key of the widget that says which"""
+    as_it_is = bool(st.session_state.get(toggle))
+    beside = None if vectors is None else (vectors.path, vectors.name)
+    asked = (chosen.key, vectors and vectors.key, as_it_is)
+    upload = _once(
+        "upload",
+        asked,
+        lambda: awaited(
+            page.seat,
+            chosen,
+            READING,
+            asked,
+            lambda job: importing.read_upload(
+                chosen.path, chosen.name, vectors=beside, as_it_is=as_it_is, on_wait=job.on_wait
+            ),
+        ),
+    )
+    if upload is not None and upload.shape is not None:
+        st.toggle("Each row of the file is one item", key=toggle, help=f"It seems to be: {upload.shape}.")
+    return upload
+
+
+def _label_columns(page: frame.ProjectPage, new: list[str]) -> list[str]:
+    """Which of the file's own columns hold labels; asked only where the project's labels stand in columns."""
+    if not new or not more_rows.takes_label_columns(page.seat):
+        return []
+    return st.multiselect(
+        "New columns that hold labels",
+        new,
+        key=f"{MORE_ROWS_KEY}-labels",
+        help="As the project's own label columns do. In the rows that are there already they say nothing.",
+    )
+
+
+def _say(addition: more_rows.Addition, labels: list[str]) -> None:
+    """What would be added, and what would not, each in a sentence."""
+    grown = addition.grown
+    said = [f"**{counted(grown.n_new, 'new row')}**"]
+    if grown.known:
+        said.append(
+            f"{counted(len(grown.known), 'row')} of the file are in the project already and stay as they are: "
+            f"{_names(grown.known)}."
+        )
+    if grown.new_classes:
+        said.append(
+            f"{counted(len(grown.new_classes), 'label')} new in the project: {_names(grown.new_classes)}."
+        )
+    if left := [name for name in grown.dropped if name not in labels]:
+        said.append(f"Columns that the project does not have are left out: {_names(left)}.")
+    if grown.empty:
+        said.append(f"Columns that the file does not have are empty in the new rows: {_names(grown.empty)}.")
+    st.markdown("\n".join(f"- {one}" for one in said))
+
+
+def _names(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(frame.escape(name) for name in names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN:,} more"
+
+
+# How questions are put, on the settings page: always as "which of these?", or in yes and no where that is cheaper.
+
+FORMS_KEY = f"{state.SETTINGS}-forms"
+FORMS = {
+    "which": "always “Which of these?”",
+    "cheapest": "what tells most for its seconds: “Which of these?”, “Is it this one?” or “Is it one of these?”",
+}
+
+
+def forms_part(page: ProjectPage) -> None:
+    """Draw it; nothing where questions have one form only."""
+    found = room.forms_of(page.seat)
+    if found is None:
+        return
+    now = room.room_of(page.seat)
+    st.markdown("##### How questions are put")
+    with st.form(f"{FORMS_KEY}-{page.project.id}", border=False):
+        forms = st.radio(
+            "Questions are put",
+            list(FORMS),
+            index=list(FORMS).index(now.forms),
+            format_func=FORMS.__getitem__,
+        )
+        st.caption(in_words(found))
+        drawn = st.checkbox(
+            "Put one question in twenty in a form drawn at random",
+            value=now.drawn_forms,
+            help="Only so can the log tell what each form costs in seconds: a form that is chosen for easy rows looks "
+            "quick. Nobody gets one among their first 20 answers. The log says which were drawn.",
+        )
+        if st.form_submit_button("Save how questions are put", type="primary"):
+            with refusals(RoomError):
+                room.change_room(page.seat, replace(now, forms=forms, drawn_forms=drawn))
+                st.session_state[state.FLASH] = "Saved: how questions are put"
+                st.rerun()
+
+
+def in_words(found: FormsNow) -> str:
+    """From when on forms are chosen, and what they cost."""
+    costs = f"“Which of these four?” takes {found.which:.1f} s, yes or no {found.yes_no:.1f} s"
+    learnt = (
+        f"By the seconds of {found.timed:,} answers here: {costs}."
+        if found.timed
+        else f"Until answers tell, Winnow assumes: {costs}."
+    )
+    first = (
+        f"The second is recommended from {found.chosen_from} answers on; this project has {found.answers:,}"
+    )
+    waits = found.answers < found.chosen_from
+    return f"{first}{': until then it asks “Which of these?” either way' if waits else ''}. {learnt}"
+
+
+# An encoder of the owner's own: a press has a worker give the rows embeddings by it; how far that is, how it ended.
+
+ENCODER_KEY = f"{state.SETTINGS}-encoder"
+
+
+def own_encoder_part(page: frame.ProjectPage) -> None:
+    """The heading, what there is to choose, and how the latest encoding goes or went."""
+    st.markdown("###### Encoder of your own")
+    found = encoding_requests.encoders(page.seat)
+    _say_ended(found)
+    if found.running is not None:
+        _watch(page)
+    elif found.names:
+        _choose(page, found.names)
+    else:
+        st.caption(
+            "An ONNX model of yours for images, texts or sounds can say what the rows are like. Put its folder into "
+            f"{escape(found.folder)}; what belongs into it stands in docs/library.md, *Encoders of your own*."
+        )
+
+
+def _choose(page: frame.ProjectPage, names: tuple[str, ...]) -> None:
+    name = st.selectbox("Encoder", names, key=f"{ENCODER_KEY}-name-{page.project.id}")
+    said = "It runs on this server, beside its work, and may take long; answering goes on meanwhile."
+    if more_rows.takes_vectors(page.seat):
+        said += " Its vectors take the place of those that the rows have."
+    st.caption(f"{said} Rows that are added later need vectors of the same encoder.")
+    if st.button(
+        f"Learn from what {escape(name)} sees",
+        icon=":material/neurology:",
+        key=f"{ENCODER_KEY}-ask-{page.project.id}-{name}",
+    ):
+        with frame.refusals(EncoderError):
+            encoding_requests.ask(page.seat, name)
+            st.rerun()
+
+
+def _watch(page: frame.ProjectPage) -> None:
+    """How far it is, looked at every second; the whole page again when it has ended, which then looks no more."""
+
+    @st.fragment(run_every=1.0)
+    def watch() -> None:
+        running = encoding_requests.encoders(page.seat).running
+        if running is None:
+            st.rerun()
+        else:
+            _say_running(running)
+        if st.button("Cancel", icon=":material/close:", key=f"{ENCODER_KEY}-cancel-{page.project.id}"):
+            with frame.refusals():
+                encoding_requests.cancel(page.seat)
+                st.rerun()
+
+    watch()
+
+
+def _say_running(running: EncodingNow) -> None:
+    name = escape(running.encoder)
+    if running.fault is not None and not running.begun:
+        st.warning(escape(running.fault), icon=":material/warning:")
+    elif not running.begun:
+        st.info(f"{name} waits for a worker; nothing else waits for it.", icon=":material/hourglass_empty:")
+    elif not running.total:
+        st.progress(0.0, text=f"{name}: reading the rows …")
+    else:
+        share = min(1.0, running.done / running.total)
+        st.progress(share, text=f"{name}: {running.done:,} of {running.total:,}")
+
+
+def _say_ended(found: Encoders) -> None:
+    """The embeddings that the rows have by now, and why there are no others."""
+    if found.stored is not None:
+        when = span(datetime.now(UTC) - found.stored.at)
+        st.markdown(f"The rows got embeddings of **{escape(found.stored.encoder)}** {when} ago.")
+        for said in found.stored.notes:
+            st.caption(escape(said))
+    if found.failed is not None:
+        st.warning(f"The rows could not be encoded: {escape(found.failed)}", icon=":material/warning:")
+    elif found.cancelled:
+        st.info("The latest encoding was cancelled.", icon=":material/info:")

@@ -1,0 +1,254 @@
+"""While a file is read: how many others come before it, and what is to be done where its turn does not come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn, TypeVar
+
+import streamlit as st
+
+from pages.parts import state
+from pages.parts.components import component
+from pages.parts.frame import escape
+from pages.parts.row_lists import instance
+from pages.parts.words import counted, percent, size
+from workflow.importing import (
+    MAX_PROBLEMS,
+    MAX_UPLOAD_MB,
+    Doubt,
+    LongLine,
+    Problem,
+    ReadingSummary,
+    arrivals,
+    jobs,
+)
+from workflow.importing.arrivals import Arrived
+from workflow.importing.first_look import FirstLook
+from workflow.seat import Seat
+
+READING = "Reading the file …"
+CHECKING = "Checking every cell …"
+ASKED_EVERY = 1.0
+"""Seconds."""
+
+Result = TypeVar("Result")
+
+
+def awaited(
+    seat: Seat, file: Arrived, doing: str, asked: object, do: Callable[[jobs.Job[Result]], Result]
+) -> Result:
+    """What comes of this job with a file of the person's, which goes on where it was when this page has been away. The
+    page ends here where its turn does not come, or where another page of the person's has the file.
+
+    doing : in words, which name the job, too      asked, do : as of `workflow.importing.jobs.ask`
+    """
+    return await_job(doing, lambda: jobs.ask(seat, file, doing, asked, do))
+
+
+def await_job(
+    doing: str, begin: Callable[[], jobs.Job[Result]], working: str = "Looking at every file"
+) -> Result:
+    """What comes of the job that `begin` gives. The page ends here where its turn does not come, or where it was ended.
+
+    doing : in words      working : what is said beside the share that is done
+    """
+    why: str | None = None
+    with st.spinner(doing):
+        place = st.empty()
+        try:
+            job = begin()
+            while not job.wait(ASKED_EVERY):
+                # What is written is where Streamlit ends the script of a page that was left.
+                show(place, job.before, job.share, working)
+            result = job.result()
+        except (LongLine, jobs.JobEnded) as error:
+            why = str(error)
+        place.empty()
+    if why is not None:
+        _say_why_not(why)
+    return result
+
+
+def _say_why_not(why: str) -> NoReturn:
+    st.warning(escape(why), icon=":material/hourglass_disabled:")
+    st.button("Try again")
+    st.stop()
+
+
+def show(
+    place: st.delta_generator.DeltaGenerator,
+    before: int,
+    share: float | None,
+    working: str = "Looking at every file",
+) -> None:
+    """Say how many files come before, or how much of this one is done. working : what is being done"""
+    if before:
+        come = "comes" if before == 1 else "come"
+        place.info(
+            f"{counted(before, 'other file')} {come} before this one. It is read as soon as it is its turn. You may "
+            f"load this page anew; if you leave it for {jobs.UNATTENDED / 60:.0f} minutes, the place is given away.",
+            icon=":material/hourglass_top:",
+        )
+    elif share is not None:
+        place.progress(share, text=f"{working} … {percent(share)}")
+    else:
+        place.empty()
+
+
+# The middle of the Import page: problems to mend, doubts to look at, and the first question as it will look.
+
+
+def how_many(problems: Sequence[Problem]) -> str:
+    """The number of problems, in words."""
+    count = counted(len(problems), "problem")
+    return f"The first {count} (there may be more)" if len(problems) >= MAX_PROBLEMS else count
+
+
+def show_problems(problems: Sequence[Problem], before: str = "this can become a project") -> None:
+    """Every problem with its place and its fix, as text, and the same as a file. before : what waits for them"""
+    st.error(
+        f"{how_many(problems)} to mend before {before}. Nothing was stored.",
+        icon=":material/error:",
+    )
+    st.markdown("\n".join(f"1. {_in_words(problem)}" for problem in problems))
+    st.download_button(
+        "Download this list",
+        "\n".join(map(str, problems)) + "\n",
+        file_name="problems.txt",
+        mime="text/plain",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _in_words(problem: Problem) -> str:
+    place, said = problem.place, f"{escape(problem.message)} *Fix:* {escape(problem.fix)}"
+    return f"**{escape(place)}:** {said}" if place else said
+
+
+def show_doubts(doubts: Sequence[Doubt], notes: Sequence[str] = ()) -> None:
+    """What is odd about the table, and what was read in one of several ways."""
+    if not doubts and not notes:
+        return
+    with st.container(border=True):
+        st.markdown("###### Is this right?")
+        for doubt in doubts:
+            st.markdown(f":orange[:material/help:] {escape(doubt.message)}  \n*If not:* {escape(doubt.fix)}")
+        for note in notes:
+            st.markdown(f":material/info: {escape(note)}")
+
+
+def show_reading(reading: ReadingSummary) -> None:
+    """How the file was understood, part by part."""
+    parts = (
+        ("Read as", reading.read_as),
+        ("Asked", reading.asked),
+        ("Learnt from", reading.learnt_from),
+        ("Shown only", reading.shown),
+        ("Ignored", reading.ignored),
+    )
+    with st.container(border=True):
+        st.markdown("  \n".join(f"**{name}:** {escape(words)}" for name, words in parts))
+
+
+def ask_doubts(doubts: Sequence[Doubt], key: str) -> bool:
+    """Ask about each doubt that stops the import; return whether all were accepted. key : of the file"""
+    stops = [doubt for doubt in doubts if doubt.stops]
+    if not stops:
+        return True
+    st.warning(
+        "Some cells have two readings. Correct the file, or accept how they are read.", icon=":material/help:"
+    )
+    accepted = []
+    for doubt in stops:
+        st.markdown(f"{escape(doubt.message)}  \n*If not:* {escape(doubt.fix)}")
+        accepted.append(st.checkbox("It is right as it is read", key=f"accept-{doubt.name}-{key}"))
+    return all(accepted)
+
+
+def show_first_question(look: FirstLook | None, question: str) -> None:
+    """The first question, without its keys: there is nothing to answer yet. question : in the words of the card"""
+    if look is None:
+        return
+    st.markdown("###### Your first question will look like this")
+    with st.container(border=True):
+        left, right = st.columns([3, 2], gap="large")
+        with left:
+            instance(look.view)
+        with right:
+            st.markdown(f"**{question}**")
+            for label, weight in look.choices:
+                st.markdown(escape(label) + (f" :small[:gray[{escape(weight)}]]" if weight else ""))
+            if look.hidden:
+                st.caption(f"and {look.hidden:,} more")
+
+
+# A box that takes a file from the browser to Winnow's own upload route, and shows how much of it has come.
+
+_BOX = component("winnow_file_box", "file_box.js", ["file_box.css"])
+
+
+def file_box(seat: Seat, label: str, *, key: str, about: str = "") -> Arrived | None:
+    """The file that the person has chosen and that has come whole; None without one.
+
+    label : what it is      key : of the box, which holds its file also while the page does not show it
+    about : more of it, under the box
+    """
+    box, found = f"{state.FILE}-box-{key}", held(seat, key)
+
+    def on_chosen_change() -> None:
+        chosen = (st.session_state[box].get("chosen") or {}).get("key")
+        let_go(seat, key)
+        if isinstance(chosen, str) and chosen:
+            st.session_state[held_at(key)] = chosen
+
+    _BOX(
+        key=box,
+        data={
+            "label": label,
+            "about": about,
+            "most": MAX_UPLOAD_MB * 1_000_000,
+            "limit": f"At most {MAX_UPLOAD_MB} MB, one file.",
+            "address": arrivals.PATH.lstrip("/"),
+            "file": None if found is None else {"name": found.name, "size": size(found.size)},
+        },
+        on_chosen_change=on_chosen_change,
+    )
+    _note(key)
+    if found is None and st.session_state.get(held_at(key)) is not None:
+        st.warning("The file is not here any more. Choose it again.", icon=":material/upload_file:")
+    return found
+
+
+def held_at(key: str) -> str:
+    """Where the key of the file stands that the box with this key holds."""
+    return f"{state.FILE}-{key}"
+
+
+def held(seat: Seat, key: str) -> Arrived | None:
+    """The file that this box holds; at the first drawing after a reload the one that the address names."""
+    file = st.session_state.setdefault(held_at(key), st.query_params.get(_noted_as(key)))
+    return None if file is None else arrivals.find(seat, file)
+
+
+def let_go(seat: Seat, key: str) -> None:
+    """The box is empty from now on; the file that it held was used, or is not wanted."""
+    file = st.session_state.get(held_at(key))
+    st.session_state[held_at(key)] = None  # and not nothing: then the address would be asked
+    _note(key)
+    if file is not None:
+        arrivals.remove(seat, file)
+
+
+def _note(key: str) -> None:
+    """Have the address name the file that the box holds: a page that is loaded anew knows no more than its address. The
+    file is given to whoever sent it alone."""
+    file, noted = st.session_state.get(held_at(key)), _noted_as(key)
+    if file is not None and st.query_params.get(noted) != file:
+        st.query_params[noted] = file
+    elif file is None and noted in st.query_params:
+        del st.query_params[noted]
+
+
+def _noted_as(key: str) -> str:
+    return f"file-{key}"

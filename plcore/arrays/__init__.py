@@ -1,0 +1,80 @@
+"""What several families of learners borrow: types, checks of parameters, words for messages, limits, threads,
+characters that names and texts may not hold, arrays in files, arrays that grow with the rows, disks
+that are full."""
+
+from __future__ import annotations
+
+from plcore.arrays.array_files import (
+    IN_MEMORY,
+    LARGEST_FEATURE,
+    array_at,
+    check_feature_size,
+    large_array,
+    let_go,
+    map_arrays,
+    no_room,
+    note_map,
+    read_head,
+    write_arrays,
+)
+from plcore.arrays.threads import one_thread, one_thread_for_good
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    Features,
+    FloatArray,
+    IntArray,
+    StepProgress,
+    Table,
+    check_choice,
+    check_int,
+    check_names,
+    check_share,
+    is_real,
+    is_whole,
+)
+from plcore.arrays.words import (
+    escaped,
+    forbidden_in_name,
+    forbidden_in_text,
+    listed,
+    quoted,
+    shortened,
+    unstorable_in,
+)
+
+__all__ = [
+    "IN_MEMORY",
+    "LARGEST_FEATURE",
+    "AnyArray",
+    "BoolArray",
+    "Features",
+    "FloatArray",
+    "IntArray",
+    "StepProgress",
+    "Table",
+    "array_at",
+    "check_choice",
+    "check_feature_size",
+    "check_int",
+    "check_names",
+    "check_share",
+    "escaped",
+    "forbidden_in_name",
+    "forbidden_in_text",
+    "is_real",
+    "is_whole",
+    "large_array",
+    "let_go",
+    "listed",
+    "map_arrays",
+    "no_room",
+    "note_map",
+    "one_thread",
+    "one_thread_for_good",
+    "quoted",
+    "read_head",
+    "shortened",
+    "unstorable_in",
+    "write_arrays",
+]

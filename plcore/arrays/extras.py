@@ -1,0 +1,13 @@
+"""Which packages of the extra `plcore[tables]` are missing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+NEEDED_BY_TABLES = ("arff", "PIL", "pyarrow", "python_calamine", "soundfile")
+"""What the extra installs, by the names that are imported."""
+
+
+def missing_for_tables() -> list[str]:
+    """Return the names of those that cannot be imported."""
+    return [name for name in NEEDED_BY_TABLES if find_spec(name) is None]

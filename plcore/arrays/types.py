@@ -1,0 +1,104 @@
+"""Types used in annotations throughout plcore: arrays, what is told of progress, what the learner needs of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+AnyArray = NDArray[Any]
+
+
+class Matrix(Protocol):
+    """Features of rows (n, d): a dense array, a DataFrame, or a CSR matrix."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def __matmul__(self, other: Any, /) -> Any: ...
+
+
+MatrixLike: TypeAlias = ArrayLike | Matrix
+"""What an estimator takes as a matrix: any array-like, a DataFrame, or a sparse matrix."""
+LabelsLike: TypeAlias = MatrixLike | Sequence[Collection[Hashable]]
+"""What an estimator takes as labels or candidates: a vector, a matrix, or for each row a set of class names."""
+RandomState: TypeAlias = int | np.random.RandomState | None
+"""A seed, a generator, or None for any seed."""
+
+RoundProgress = Callable[[int, float], object]
+"""Called after each round of a fit with (rounds done, the figure they bring down). What it raises ends the fit."""
+StepProgress = Callable[[int, int, str], object]
+"""Called with (steps done, steps in all, name of the next step). What it raises ends them."""
+
+
+class Features(Protocol):
+    """What turns rows of a table into numbers, fitted on training rows only."""
+
+    def fit(self, table: Any, rows: Any) -> Any: ...
+    def transform(self, table: Any, rows: Any) -> Any: ...
+
+
+class Table(Protocol):
+    """What the learner needs of a `plcore.tables.table.LabelTable`."""
+
+    @property
+    def candidates(self) -> BoolArray: ...
+    @property
+    def classes(self) -> Sequence[str]: ...
+    @property
+    def truth(self) -> IntArray | None: ...
+    @property
+    def candidate_weights(self) -> FloatArray | None: ...
+    def features(self) -> Features: ...
+
+
+# One seed for all that a fit draws.
+
+
+def draw_seed(random_state: RandomState) -> int:
+    """A seed by a parameter `random_state`: the same for the same int, the next one of a RandomState, any for None."""
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+# Checks of parameters: the error names the parameter, what is allowed, and what came.
+
+
+def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
+    """Raise ValueError unless value is one of the allowed strings."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}. Got {value!r}.")
+
+
+def check_names(what: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Raise ValueError unless all names given are known. what : the singular of what is named, such as "setting"."""
+    if unknown := sorted(set(given) - set(known)):
+        raise ValueError(f"There is no {what} {unknown[0]!r}; there are {', '.join(known)}.")
+
+
+def check_int(name: str, value: Any, least: int) -> None:
+    """Raise ValueError unless value is an int of at least `least`; a bool is none."""
+    if not is_whole(value) or int(value) < least:
+        raise ValueError(f"{name} must be an int of at least {least}. Got {value!r}.")
+
+
+def check_share(name: str, value: Any) -> None:
+    """Raise ValueError unless value is a number in [0, 1)."""
+    if not is_real(value) or not 0 <= float(value) < 1:
+        raise ValueError(f"{name} must be a number in [0, 1). Got {value!r}.")
+
+
+def is_whole(value: object) -> bool:
+    """Whether value is an int, Python's or NumPy's, and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_real(value: object) -> bool:
+    """Whether value is a number, Python's or NumPy's, and no bool."""
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,0 +1,21 @@
+"""Learners from other papers, to compare with."""
+
+from __future__ import annotations
+
+from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
+from plcore.baselines.aggd import PLAGGDClassifier
+from plcore.baselines.gaussian_process import PLGPClassifier
+from plcore.baselines.lsb_cmm import LSBCMMClassifier
+from plcore.baselines.plcl import PLCLClassifier
+from plcore.baselines.regisl import RegISLClassifier
+from plcore.baselines.sure import SUREClassifier
+
+__all__ = [
+    "LSBCMMClassifier",
+    "PLAGGDClassifier",
+    "PLAdaptiveNeighborsClassifier",
+    "PLCLClassifier",
+    "PLGPClassifier",
+    "RegISLClassifier",
+    "SUREClassifier",
+]

@@ -1,0 +1,77 @@
+"""PL-CL: PL-AGGD beside a second regression, which learns what rows are not."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from plcore.arrays.types import BoolArray, Matrix
+from plcore.baselines.aggd import PLAGGDClassifier
+from plcore.baselines.base import Complement
+
+
+class PLCLClassifier(PLAGGDClassifier):
+    """Complementary classifier induced partial label learning (PL-CL; Jia, Si and Zhang, KDD 2023).
+
+        min over W, Y, q, A, b, Ac, bc of  feature_weight |X - W X|^2 + label_weight |Y - W Y|^2
+            + |Y - F|^2 + alpha |A|_K^2  +  complement_weight |q - Fc|^2 + alpha |Ac|_K^2  +  agreement |1 - Y - q|^2
+
+    F and Y as in `PLAGGDClassifier`. q_ic, in [0, 1] and 1 outside of the set, says how sure it is that row i is not of
+    class c; Fc is a kernel ridge regression on q. What is surely not a label is known, so Fc learns from what is
+    certain, and Y and q are to add up to 1. In turns W, q, Y, F and Fc; no turn makes it larger. Predictions are
+    those of F.
+
+    Parameters
+    ----------
+    complement_weight, agreement : the paper's alpha and beta
+    alpha : ridge of both regressions; with complement_weight a that of Fc is alpha / a, as in the authors' program.
+    others : as in `PLAGGDClassifier`; the authors have 8 rounds.
+
+    Attributes
+    ----------
+    as in `PLAGGDClassifier`; objective_ is the function above.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PLAGGDClassifier._parameter_constraints,
+        "complement_weight": [Interval(Real, 0, None, closed="neither")],
+        "agreement": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        alpha: float = 0.03,
+        n_neighbors: int = 10,
+        *,
+        complement_weight: float = 0.5,
+        agreement: float = 0.5,
+        feature_weight: float = 1.0,
+        label_weight: float = 1.0,
+        kernel: str = "rbf",
+        width: float = 1.0,
+        n_components: int = 2000,
+        max_iter: int = 8,
+        scaling: str | None = "standard",
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        super().__init__(
+            alpha,
+            n_neighbors,
+            feature_weight=feature_weight,
+            label_weight=label_weight,
+            kernel=kernel,
+            width=width,
+            n_components=n_components,
+            max_iter=max_iter,
+            scaling=scaling,
+            random_state=random_state,
+        )
+        self.complement_weight = complement_weight
+        self.agreement = agreement
+
+    def _complement(self, X: Matrix, candidates: BoolArray) -> Complement:
+        regression = self._regression(X, np.ones(X.shape[0]), self.alpha / self.complement_weight)
+        return Complement(regression, candidates, self.complement_weight, self.agreement)

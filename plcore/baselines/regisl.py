@@ -1,0 +1,140 @@
+"""RegISL: soft labels that are smooth along a neighbour graph and as sure as that allows."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import BoolArray, FloatArray
+from plcore.baselines.base import as_matrix, eigenvalue_bound, minimise, own_neighbors
+from plcore.kernel.rounds import TOLERANCE
+from plcore.kernel.soft_labels import SCALING, SoftLabelClassifier, fit_scaler, scaled
+from plcore.labels.training import check_training
+from plcore.labels.weights import prior_labels
+from plcore.neighbors import make_search
+
+STEPS = 100  # most gradient steps a round
+STEP_TOLERANCE = 1e-4
+
+
+class RegISLClassifier(SoftLabelClassifier):
+    """Regularised instance similarity learning, a reconstruction of RegISL (Gong et al., IEEE Trans. Cybernetics 2018,
+    arXiv 1904.02832): made from the abstract and from what others write of it, the paper itself was not at hand.
+
+        min over F of  tr(F'LF) - bonus |F|_F^2,   rows of F in the simplices of their sets,   L = D - W,
+        W_ij = exp(-|x_i - x_j|^2 / 2 theta^2) where one of i, j is among the nearest neighbours of the other
+
+    The first term makes labels alike where rows are, the second makes each row decide. The penalty that the paper puts
+    on labels outside of the sets, alpha = 1000, is a hard zero here. Convex-concave steps from F = S/|S|: the second
+    term is replaced by its tangent, and what is then convex is brought down by projected gradients. No round makes the
+    objective larger; it ends when no row changes by .01 or more, or after max_iter rounds. A new row gets the mean of
+    its neighbours' F, weighted as in W. A class that is in every set can take all rows: to agree costs nothing.
+
+    Parameters
+    ----------
+    theta : width of the similarity, in units of the scaled features; the paper tries .01, .1, 1 and 10. "auto" is the
+        median distance of a row to its neighbours.
+    bonus : the paper's beta, the reward for sure rows      n_neighbors : clipped to the number of other rows.
+    max_iter : most rounds.
+    scaling : "standard" z-scores the features (sparse ones are not shifted), "minmax" brings each to [0, 1], None takes
+        them as they are.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, label_distributions_ (F), transduction_ : as in `SoftLabelClassifier`
+    theta_ : as given, or as found.
+    objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below .01.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "theta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "bonus": [Interval(Real, 0, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "scaling": SCALING,
+    }
+
+    theta_: float
+
+    def __init__(
+        self,
+        theta: float | str = "auto",
+        bonus: float = 0.01,
+        n_neighbors: int = 10,
+        *,
+        max_iter: int = 100,
+        scaling: str | None = "standard",
+    ) -> None:
+        self.theta = theta
+        self.bonus = bonus
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.scaling = scaling
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any) -> RegISLClassifier:
+        """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
+
+        Raises CandidateError for candidates that break the convention, ValueError for wrong features or parameters.
+        """
+        X, candidates, classes, even = check_training(self, X, y, None)
+        scaler = fit_scaler(self.scaling, X, even)
+        X = scaled(scaler, X)
+        neighbors, distances = own_neighbors(X, self.n_neighbors)
+        self.theta_ = median_distance(distances) if self.theta == "auto" else float(self.theta)
+        similar = as_matrix(neighbors, similarities(distances, self.theta_))
+        with one_thread():
+            labels, objective, converged = self._settle(laplacian(similar.maximum(similar.T)), candidates)
+        self._used = min(self.n_neighbors, len(labels))
+        self._search, self._sparse = make_search(X, self._used), sparse.issparse(X)
+        self._finish(classes, labels, np.asarray(candidates.any(axis=0)), scaler, objective, converged)
+        return self
+
+    def _settle(self, L: Any, candidates: BoolArray) -> tuple[FloatArray, list[float], bool]:
+        """(F (n, m), the objective after each round, whether the last changed little) for the Laplacian L (n, n)."""
+        labels = prior_labels(candidates)
+        curvature = 2.0 * eigenvalue_bound(L) or 1.0
+        objective: list[float] = []
+        converged = False
+        while not converged and len(objective) < self.max_iter:
+            tangent = 2.0 * self.bonus * labels
+            new = minimise(
+                lambda F: 2.0 * (L @ F), tangent, curvature, candidates, labels, STEPS, STEP_TOLERANCE
+            )
+            converged = float(np.abs(new - labels).sum(axis=1).max()) < TOLERANCE
+            labels = new
+            objective.append(float(np.sum(labels * (L @ labels)) - self.bonus * np.square(labels).sum()))
+        return labels, objective, converged
+
+    def _score_rows(self, X: Any) -> FloatArray:
+        if sparse.issparse(X) != self._sparse:  # the search reads one form alone
+            X = X.toarray() if sparse.issparse(X) else sparse.csr_matrix(X)
+        neighbors, distances = self._search.nearest(X, self._used)
+        weights = similarities(distances, self.theta_, distances[:, :1])
+        weights /= weights.sum(axis=1, keepdims=True)
+        return np.asarray(np.einsum("qk,qkm->qm", weights, self.label_distributions_[neighbors]))
+
+
+def similarities(distances: FloatArray, theta: float, nearest: FloatArray | float = 0.0) -> FloatArray:
+    """(n, k) exp(-d^2 / 2 theta^2) of distances (n, k), divided by that of the nearest (n, 1): beside that one there is
+    something left of them even where all round to 0."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of a tiny theta
+        exponents = (distances - nearest) / theta * ((distances + nearest) / theta) / 2.0
+    return np.where(distances > nearest, np.exp(-exponents), 1.0)
+
+
+def median_distance(distances: FloatArray) -> float:
+    """Of rows to their neighbours (n, k), duplicates left out; 1 where nothing is left."""
+    apart = distances[distances > 0]
+    return float(np.median(apart)) if len(apart) else 1.0
+
+
+def laplacian(similarities: Any) -> Any:
+    """CSR (n, n) L = D - W of symmetric similarities W (n, n), D their sums."""
+    return (sparse.diags(np.asarray(similarities.sum(axis=1)).ravel()) - similarities).tocsr()

@@ -1,0 +1,197 @@
+"""Work done by the workers of a Dask cluster that somebody else has started; see docs/scale.md."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import monotonic, sleep
+from typing import Any
+
+from plcore.blocks.parts import code_and_versions
+from plcore.blocks.runner import LOOK, BlockError, J, Meanwhile, R, RunnerError, alone, said
+
+INSTALL = "pip install 'plcore[cluster]'"
+PATIENCE, LEAST_PATIENCE = 30, 5
+"""Seconds until a scheduler that does not answer is said not to be there: where somebody waits for it, and where nobody
+waits for workers either, and comes again."""
+WORKER_PATIENCE = 60.0
+"""Seconds for which a cluster may be without any worker."""
+AHEAD = 2
+"""Jobs handed over for each thread of the cluster, one under way and one to come: few are lost with a worker."""
+
+
+def sees(path: str) -> bool:
+    """Whether there is this file, where this is called."""
+    return Path(path).exists()
+
+
+class DaskCluster:
+    """A `Runner` that is the cluster whose scheduler is at `address`, such as ``tcp://10.0.0.1:8786``.
+
+    folder : that all jobs read and write; every worker has to see it under the same path
+    Only paths and counts travel. Dask gives the jobs of a worker that dies to another; one that has taken four workers
+    with it is named. Raises RunnerError where Dask is not installed or no scheduler answers, where a worker does not
+    see the folder, has other versions, or does several jobs at a time in one process, and where no worker is there,
+    from the start or since the last one has gone.
+
+    patience : seconds for which a worker is waited for      setting : what people call `patience`, for the message;
+        '' where they have no say in it
+    """
+
+    def __init__(
+        self, address: str, folder: Path, patience: float = WORKER_PATIENCE, setting: str = "patience"
+    ) -> None:
+        try:
+            import distributed
+        except ModuleNotFoundError:
+            raise RunnerError(
+                f"{address} is the scheduler of a Dask cluster, and Dask is not installed here. Fix: {INSTALL}."
+            ) from None
+        self._dask, self._address = distributed, address
+        self._patience, self._setting = patience, setting
+        self._cancelled = False
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)  # refused below
+                wait = PATIENCE if patience else LEAST_PATIENCE
+                self._client = distributed.Client(address, timeout=wait, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise RunnerError(
+                f"No Dask scheduler answers at {address} ({said(error)}). Fix: start one (dask scheduler), or correct "
+                "the address."
+            ) from None
+        try:
+            self._check(folder)
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self, folder: Path) -> None:
+        begun = monotonic()
+        while not self._client.nthreads():
+            if monotonic() - begun >= self._patience:
+                raise self._without_workers()
+            sleep(LOOK)
+        for worker, threads in self._client.nthreads().items():
+            if threads > 1:
+                raise RunnerError(
+                    f"The worker {worker} does {threads} jobs at a time in one process, where warnings of one come to "
+                    "stand beside another, and sums depend on who is beside whom. Fix: start it with --nthreads 1, and "
+                    "as many of them (--nworkers) as there are cores."
+                )
+        try:
+            self._client.get_versions(check=True)
+        except ValueError as error:
+            raise RunnerError(
+                f"The cluster at {self._address} has other versions than this process. {error} Fix: install the same."
+            ) from None
+        mine = code_and_versions()
+        theirs: dict[str, dict[str, str]] = self._client.run(code_and_versions)
+        if not theirs:  # the last has gone in this moment
+            raise self._without_workers()
+        for worker, found in theirs.items():
+            other = [f"{name} {found[name]}, here {mine[name]}" for name in mine if found[name] != mine[name]]
+            if other:
+                raise RunnerError(
+                    f"The worker {worker} has other versions: {'; '.join(other)}. Fix: install the same; start it anew."
+                )
+        folder.mkdir(parents=True, exist_ok=True)
+        mark = folder / f".seen-{secrets.token_hex(4)}"
+        mark.touch()
+        try:
+            blind = [worker for worker, seen in self._client.run(sees, str(mark)).items() if not seen]
+        finally:
+            mark.unlink()
+        if blind:
+            raise RunnerError(
+                f"The worker {blind[0]} does not see the folder {folder}. Fix: share it under the same path, as by NFS."
+            )
+
+    def _without_workers(self) -> RunnerError:
+        longer = f", or wait longer ({self._setting}, in seconds)" if self._setting else ""
+        return RunnerError(
+            f"No worker is at the cluster {self._address}; one was waited for, {self._patience:g} seconds. "
+            f"Fix: start some (dask worker {self._address} --nthreads 1){longer}."
+        )
+
+    def map(
+        self, function: Callable[[J], R], jobs: Iterable[J], meanwhile: Meanwhile | None = None
+    ) -> Iterator[tuple[J, R]]:
+        self._cancelled = False
+        waiting = iter(jobs)
+        running: dict[Any, J] = {}
+        done: SimpleQueue[Any] = SimpleQueue()
+
+        def hand_over() -> None:
+            width = AHEAD * max(
+                1, self._threads()
+            )  # asked anew: of a cluster that starts, one worker is first
+            while len(running) < width:
+                job = next(waiting, None)
+                if job is None:
+                    return
+                future = self._client.submit(alone, function, job, pure=False)
+                running[future] = job
+                future.add_done_callback(done.put)
+
+        try:
+            hand_over()
+            while running:
+                future = self._next(done, meanwhile)
+                job = running.pop(future)
+                try:
+                    result = future.result()
+                except self._dask.KilledWorker as error:
+                    raise BlockError(
+                        job, f"the workers that had it died, {1 + self._allowed()} in turn."
+                    ) from error
+                except self._dask.CancelledError as error:
+                    raise RunnerError(
+                        "The scheduler of the cluster has gone. Fix: start it and its workers, then the same command: "
+                        "what is written stays."
+                    ) from error
+                except Exception as error:
+                    raise BlockError(job, said(error)) from error
+                if not self._cancelled:
+                    hand_over()
+                yield job, result
+        finally:
+            self._client.cancel(list(running))
+
+    def _next(self, done: SimpleQueue[Any], meanwhile: Meanwhile | None) -> Any:
+        """The next job that is done. Without workers its jobs would wait for ever: Dask sees no fault in that."""
+        empty_since: float | None = None
+        while True:
+            with suppress(Empty):
+                return done.get(timeout=LOOK)
+            if meanwhile is not None:
+                meanwhile()
+            if self._threads():
+                empty_since = None
+            elif empty_since is None:
+                empty_since = monotonic()
+            elif monotonic() - empty_since >= self._patience:
+                raise self._without_workers()
+
+    def _threads(self) -> int:
+        """How many jobs the workers do at a time; 1 where the scheduler has gone: Dask says so of every job."""
+        try:
+            return sum(self._client.nthreads().values())
+        except OSError:
+            return 1
+
+    def _allowed(self) -> int:
+        from dask import config
+
+        return int(config.get("distributed.scheduler.allowed-failures"))
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+    def close(self) -> None:
+        with suppress(OSError, TimeoutError):
+            self._client.close()

@@ -1,0 +1,142 @@
+"""Rows that several people answer: which wait, on which people differ, and how likely each class is by their answers.
+
+A row is *pending* while more people are to answer it. It is *disputed* if all have answered, they differ, and the
+project's rule does not decide: several candidates are left, or as many people are for one class as for another. Under
+the rule "dawid-skene" a tie is decided by how right each person is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from plcore.arrays.types import BoolArray, FloatArray, IntArray
+from plcore.crowd import DawidSkene
+from plcore.crowd.dawid_skene import MOST_CELLS
+from plcore.loop.one_label.asked import RowsToAsk
+from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.one_label.several import View
+
+
+class HeardPool(Protocol):
+    """The part of `plcore.loop.one_label.pool.OneLabelPool` that is read here."""
+
+    classes: tuple[str, ...]
+    settings: LearnerSettings
+    sizes: IntArray
+    first: BoolArray
+    answered: BoolArray
+    by_verdict: BoolArray
+    test_rows: BoolArray
+    control_rows: BoolArray
+
+    @property
+    def asked(self) -> RowsToAsk: ...
+    def disputed(self) -> Mapping[int, float]: ...
+    def views(self, row: int) -> Sequence[View]: ...
+
+
+MOST_SURE = 0.9999
+"""Several people's word is never certain: no posterior is above this, nor is it written as 1.0000."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeardRows:
+    """Rows with answers that count, of people who answer for themselves, as they were when this was made.
+
+    rows : (r,) ascending; those that a verdict settles are not among them
+    pending, disputed, apart : bool (r,); apart: people differ      together : bool (r,), two people or more answered
+    places, who, masks : (v,), (v,), bool (v, m) what each person leaves of a row, by its place in `rows`
+    first : bool (r, m) candidates before any answer, and those that people left
+    learnt : bool (r,), rows that train
+    """
+
+    rows: IntArray
+    pending: BoolArray
+    disputed: BoolArray
+    apart: BoolArray
+    together: BoolArray
+    places: IntArray
+    who: IntArray
+    masks: BoolArray
+    first: BoolArray
+    learnt: BoolArray
+
+    def posterior(self) -> FloatArray:
+        """(r, m) how likely each class is, by Dawid and Skene's model of the annotators, at most MOST_SURE; 0 if
+        everybody says that the item is bad. If there are more people and classes than the model takes, the share of
+        the votes."""
+        found = np.zeros(self.first.shape)
+        heard = np.bincount(self.places, minlength=len(self.rows)) > 0
+        if not heard.any():
+            return found
+        n_people, m = int(self.who.max()) + 1, self.first.shape[1]
+        if (n_people + 1) * m * m > MOST_CELLS:
+            np.add.at(found, self.places, self.masks / self.masks.sum(axis=1, keepdims=True))
+            shares = found / np.maximum(found.sum(axis=1, keepdims=True), 1.0)
+            return np.asarray(np.minimum(shares, MOST_SURE))
+        teach = self.learnt[self.places]
+        if not teach.any():
+            teach = np.ones(len(teach), dtype=bool)
+        model = DawidSkene().fit_masks(self.places[teach], self.who[teach], self.masks[teach], self.first)
+        said = model.posterior_masks(self.places, self.who, self.masks, self.first)
+        return np.where(heard[:, None], np.minimum(said, MOST_SURE), 0.0)
+
+
+def undecided_rows(pool: HeardPool) -> tuple[BoolArray, BoolArray]:
+    """(pending, disputed), both bool (n,)."""
+    n, m = len(pool.sizes), len(pool.classes)
+    disputed = np.zeros(n, dtype=bool)
+    if pool.asked.rule is None:
+        return np.zeros(n, dtype=bool), disputed
+    pending = pool.asked.open() & pool.answered & ~pool.by_verdict & ~pool.test_rows
+    breaks_ties = pool.settings.fold == "dawid-skene"
+    for row in pool.disputed():
+        if pending[row] or pool.sizes[row] == 0:
+            continue
+        votes = np.zeros(m + 1)
+        for view in pool.views(row):
+            votes += np.append(view.folded.votes, view.folded.out)
+        tied = (votes == votes.max()).sum() > 1
+        disputed[row] = pool.sizes[row] > 1 or (tied and not breaks_ties)
+    return pending, disputed
+
+
+def heard_rows(pool: HeardPool) -> HeardRows | None:
+    """Those of a pool as it stands; None if people do not answer for themselves."""
+    rule, m = pool.asked.rule, len(pool.classes)
+    if rule is None:
+        return None
+    rows = np.flatnonzero(pool.answered & ~pool.by_verdict & ~pool.test_rows)
+    pending, disputed = undecided_rows(pool)
+    people: dict[str, int] = {}
+    places, who, masks = [], [], []
+    together = np.zeros(len(rows), dtype=bool)
+    for place, row in enumerate(rows.tolist()):
+        views = pool.views(row)
+        together[place] = len(views) > 1
+        for view in views:
+            if view.folded.out:
+                continue
+            places.append(place)
+            who.append(people.setdefault(view.annotator, len(people)))
+            masks.append(view.folded.left)
+    sets = np.array(masks, dtype=bool).reshape(len(masks), m)
+    at = np.array(places, dtype=np.int64)
+    first = np.array(pool.first[rows], dtype=bool).reshape(len(rows), m)
+    np.logical_or.at(first, at, sets)
+    return HeardRows(
+        rows=rows,
+        pending=pending[rows],
+        disputed=disputed[rows],
+        apart=np.isin(rows, list(pool.disputed())),
+        together=together,
+        places=at,
+        who=np.array(who, dtype=np.int64),
+        masks=sets,
+        first=first,
+        learnt=~pool.control_rows[rows],
+    )

@@ -1,0 +1,1 @@
+"""Features: the matrix that a model learns from, of numbers, texts and embeddings."""

@@ -1,0 +1,134 @@
+"""Embeddings: a vector of numbers for each row, what a model of the owner's own made of it, or its counts of words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from plcore.arrays import let_go
+from plcore.arrays.words import quoted
+from plcore.tables.columns import Finder, first_rows, stripped
+from plcore.tables.problems import MAX_PROBLEMS
+
+MAX_WIDTH = 20_000
+"""Numbers of one row; the embeddings of large models have some thousands."""
+MAX_SPARSE_WIDTH = 1_000_000
+"""The same of sparse ones, of which only what is not 0 is kept."""
+
+EMBEDDING = "embedding"
+"""What the column of vectors is called that no column of the table holds: they came in a file of their own."""
+
+_ROWS_AT_ONCE = 1 << 16
+_LARGEST = 1e18  # squares and sums of such numbers still fit single precision
+Dense = npt.NDArray[np.float32]
+Vectors: TypeAlias = "Dense | sp.csr_matrix"
+_BETWEEN = re.compile(r"[\s,;]+")
+_FIX = (
+    "Write a list of numbers, such as [0.12, -0.5, 3], as long as in the other rows, or leave the cell empty."
+)
+
+
+def parse_embeddings(
+    cells: pd.DataFrame, column: str | None, arrays: Mapping[str, Vectors], finder: Finder
+) -> Vectors | None:
+    """(n, d) the numbers of this column, NaN in rows whose cell is empty; None where there is no such column.
+
+    arrays : columns of vectors that came as such, by name, (n, d) each, dense or sparse; the others are text, as JSON
+        or NumPy write it. A sparse one stays sparse, and knows no row without numbers
+    Problems: text, numbers that are not finite, lists that are not as long as that of the first row with one.
+    """
+    if column is None:
+        return None
+    came = arrays.get(column)
+    found = _parsed(cells, column, finder) if came is None else as_stored(came)
+    if sp.issparse(found):
+        return _checked_sparse(found, column, finder)
+    is_given = False
+    for start in range(0, len(found), _ROWS_AT_ONCE):
+        some = found[start : start + _ROWS_AT_ONCE]
+        given = ~np.isnan(some).all(axis=1)
+        is_given |= bool(given.any())
+        for row in first_rows(~np.isfinite(some).all(axis=1) & given):
+            finder.add(start + row, column, "not all numbers of the embedding are finite.", _FIX)
+    let_go()
+    if not is_given:
+        finder.add(None, column, "there is no embedding in it.", "Fill the column, or take its role away.")
+    elif found.shape[1] > MAX_WIDTH:
+        message = f"an embedding has {found.shape[1]:,} numbers; at most {MAX_WIDTH:,} are taken."
+        finder.add(None, column, message, "Make them shorter, by principal components, say.")
+    return found
+
+
+def as_stored(came: Vectors) -> Vectors:
+    """Vectors as a table keeps them: float32, of sparse ones each row's places in order, none twice, no 0. A copy, but
+    of such as nobody can write to."""
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is found so
+        if not sp.issparse(came):
+            if came.dtype == np.float32 and not came.flags.writeable:
+                return came
+            return np.array(came, dtype=np.float32)
+        found = sp.csr_matrix(came, dtype=np.float32, copy=True)
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    return found
+
+
+def _checked_sparse(found: sp.csr_matrix, column: str, finder: Finder) -> sp.csr_matrix:
+    if found.shape[1] > MAX_SPARSE_WIDTH:
+        message = f"a row has {found.shape[1]:,} numbers; at most {MAX_SPARSE_WIDTH:,} are taken."
+        finder.add(None, column, message, "Leave seldom ones out.")
+    for place in first_rows(~(np.abs(found.data) <= _LARGEST)):
+        row = int(np.searchsorted(found.indptr, place, side="right")) - 1
+        finder.add(row, column, f"the number {found.data[place]} is too large to calculate with.", _FIX)
+    return found
+
+
+def _parsed(cells: pd.DataFrame, column: str, finder: Finder) -> Dense:
+    """(n, d) of a column of text."""
+    rows: list[Dense | None] = []
+    first: int | None = None
+    width = 1
+    limit = len(finder.problems) + MAX_PROBLEMS
+    for row, text in enumerate(stripped(cells, column).to_pylist()):
+        numbers = numbers_of(text) if text else None
+        if text and len(finder.problems) < limit:
+            if numbers is None:
+                finder.add(row, column, f"expected a list of numbers, got {quoted(text[:60])}.", _FIX)
+            elif first is None:
+                first, width = row, len(numbers)
+            elif len(numbers) != width:
+                message = f"the list has {len(numbers):,} numbers; that of row {first + 1} has {width:,}."
+                finder.add(row, column, message, _FIX)
+        rows.append(numbers)
+    found = np.full((len(rows), width), np.nan, dtype=np.float32)
+    for row, numbers in enumerate(rows):
+        if numbers is not None and len(numbers) == width:
+            found[row] = numbers
+    return found
+
+
+def numbers_of(text: str) -> Dense | None:
+    """The finite numbers of a cell, written as a list of JSON, as NumPy prints an array, or with spaces, commas or
+    semicolons between them; None where it is something else, has no number, or one beyond 1e18."""
+    try:
+        values = json.loads(text) if text.startswith("[") else None
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, list):
+        inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+        values = _BETWEEN.split(inside.strip())
+    elif any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values):
+        return None
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (ValueError, OverflowError):
+        return None
+    # Not a NaN among them is as small as that.
+    return numbers.astype(np.float32) if len(numbers) and (np.abs(numbers) <= _LARGEST).all() else None

@@ -1,0 +1,275 @@
+"""LabelTable rows -> the matrix a model learns from; fitted on training rows only, as part of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import OneHotEncoder, normalize
+
+from plcore.arrays import large_array, let_go
+from plcore.arrays.types import FloatArray
+from plcore.tables.columns import stripped
+from plcore.tables.features.embeddings import Vectors
+from plcore.tables.features.text import TextFeatures
+from plcore.tables.media.cells import Media
+from plcore.tables.media.images import NAMES
+from plcore.tables.media.sound import SOUND_NAMES
+from plcore.tables.roles.roles import Roles
+
+Number = TypeVar("Number", bound=np.number[Any])
+Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None
+
+_WIDEST_DENSE = 1024  # one-hot columns beyond which a dense matrix would be mostly zeros
+_NARROWEST = (
+    1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
+)
+_ROWS_AT_ONCE = 1 << 13
+_LOOK, _SOUND, _EMBEDDING = "look", "sound", "embedding"
+
+
+class FeatureSource(Protocol):
+    """What the transformer needs of a LabelTable."""
+
+    @property
+    def cells(self) -> pd.DataFrame: ...
+    @property
+    def roles(self) -> Roles: ...
+    @property
+    def numbers(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def media(self) -> Media: ...
+    @property
+    def embeddings(self) -> Vectors | None: ...
+
+
+class _NumberScaler:
+    """Mean and range of each number column over the training rows, from the cells that are not empty."""
+
+    def __init__(self, numbers: FloatArray, rows: Rows) -> None:
+        width = numbers.shape[1]
+        low, high = np.full(width, np.inf), np.full(width, -np.inf)
+        total, n_known = np.zeros(width), np.zeros(width, dtype=np.int64)
+        # Row after row is added to the sums, however many rows come at a time: their last bits do not depend on that.
+        # numpy adds up one column alone, or columns that do not lie row by row, in pairs: such come whole.
+        in_order = width > 1 and numbers.flags.c_contiguous
+        for some in _in_blocks(numbers, rows, _ROWS_AT_ONCE if in_order else len(numbers)):
+            known = ~np.isnan(some)
+            low = np.minimum(low, np.min(some, axis=0, where=known, initial=np.inf))
+            high = np.maximum(high, np.max(some, axis=0, where=known, initial=-np.inf))
+            if in_order:
+                some, known = np.vstack([total, some]), np.vstack([np.ones(width, dtype=bool), known])
+            total = np.sum(some, axis=0, where=known)
+            n_known += known.sum(axis=0) - in_order
+        narrow = ~(high - low > _NARROWEST)  # one value, or none
+        # Held-out rows may have other values there, on any scale: over an infinite range they are all 0.
+        self._range: FloatArray = np.where(narrow, np.inf, high - low)
+        self._low: FloatArray = np.where(narrow, 0.0, low)
+        self._mean: FloatArray = np.where(narrow, 0.0, total / np.maximum(n_known, 1))
+
+    def scaled(self, numbers: FloatArray, rows: Rows) -> Iterator[FloatArray]:
+        """These rows, some after the other."""
+        for some in _in_blocks(numbers, rows, _ROWS_AT_ONCE):
+            known = np.where(np.isnan(some), self._mean, some)
+            yield (known - self._low) / self._range
+
+
+class FeatureTransformer:
+    """Turns rows of a table into numbers on comparable scales.
+
+    numbers : missing ones become the mean of the training rows, then each column is scaled to [0, 1] over
+        them (rows outside the training range may leave it); a column that has one value or none in the training
+        rows tells nothing: it is 0 in every row;
+    categories : one-hot divided by sqrt(2), so that two different values are at distance 1, as far as the two
+        ends of a number column; empty cells and values not seen in training are all zeros;
+    images, recordings : what they look like (`.descriptor`) or sound like (`.sound`), rows of about length 1, where the
+        roles ask for it; a row without one gets the mean of the training rows;
+    embeddings : each divided by its length, so that the angle between two of them counts; missing ones as of images;
+    text : its words and the n-grams of their characters (`.text_features`), rows of length 1.
+
+    `fit(table, rows)` learns, `transform(table, rows)` gives float64 (n_rows, n_features): an ndarray, or CSR
+    where text, or a sparse block of more than 1024 columns is in it. `rows` is an integer or bool array; None means all
+    rows. After `fit`: `feature_names_` (one per column), `n_features_`.
+    """
+
+    feature_names_: tuple[str, ...]
+    n_features_: int
+    _numbers: _NumberScaler | None
+    _categories: OneHotEncoder | None
+    _text: TextFeatures | None
+    _means: dict[str, FloatArray]
+    _used: list[int]
+
+    def fit(self, table: FeatureSource, rows: Rows = None) -> FeatureTransformer:
+        """Learn means, ranges, categories, words from these rows. Raises ValueError where there are none."""
+        roles = table.roles
+        if not _n_taken(table.numbers, rows):
+            raise ValueError("FeatureTransformer.fit needs at least one row; got none.")
+        self._numbers, self._categories, self._text, self._means = None, None, None, {}
+        names: list[str] = []
+        if roles.numbers:
+            self._numbers = _NumberScaler(table.numbers, rows)
+            names += roles.numbers
+        seen: list[set[str]] = [{""} for _ in roles.categories]
+        for values in _categories(table, rows, _ROWS_AT_ONCE):
+            for known, column in zip(seen, values.T, strict=True):
+                known.update(column)
+        kinds = [sorted(known - {""}) for known in seen]
+        self._used = [place for place, column in enumerate(kinds) if column]
+        if self._used:
+            names_of = [np.array(kinds[place], dtype=object) for place in self._used]
+            encoder = OneHotEncoder(categories=names_of, handle_unknown="ignore")
+            self._categories = encoder.fit(np.array([[column[0] for column in names_of]], dtype=object))
+            names += [f"{roles.categories[place]}={value}" for place in self._used for value in kinds[place]]
+        for name, vectors in _described(table).items():
+            self._means[name] = _mean(_unit_rows(name, vectors, rows), vectors.shape[1])
+            names += _names_of(name, roles, vectors.shape[1])
+        if table.embeddings is not None and sp.issparse(table.embeddings):
+            names += _names_of(_EMBEDDING, roles, table.embeddings.shape[1])
+        if roles.text is not None:
+            text = TextFeatures().fit(_text(table, rows))
+            if text.names_:  # else the texts hold no word
+                self._text = text
+                names += [f"{roles.text}: {name}" for name in text.names_]
+        self.feature_names_ = tuple(names) or ("nothing",)
+        self.n_features_ = len(self.feature_names_)
+        return self
+
+    def transform(self, table: FeatureSource, rows: Rows = None) -> npt.NDArray[np.float64] | sp.csr_matrix:
+        """The features of these rows, in their order. Raises NotFittedError before `fit`."""
+        if not hasattr(self, "n_features_"):
+            raise NotFittedError("This FeatureTransformer is not fitted yet. Call 'fit' first.")
+        blocks: list[_Block] = []
+        if self._numbers is not None:
+            blocks.append(_Block(table.numbers.shape[1], self._numbers.scaled(table.numbers, rows)))
+        if (categories := self._categories) is not None:
+            width = sum(map(len, categories.categories_))
+            # What is looked up is laid out anew for each block of rows: blocks of so many rows keep that in proportion.
+            at_once = max(_ROWS_AT_ONCE, width)
+            values = (some[:, self._used] for some in _categories(table, rows, at_once))
+            blocks.append(_Block(width, (categories.transform(some) * np.sqrt(0.5) for some in values), True))
+        for name, vectors in _described(table).items():
+            blocks.append(
+                _Block(vectors.shape[1], _filled(_unit_rows(name, vectors, rows), self._means[name]))
+            )
+        if table.embeddings is not None and sp.issparse(table.embeddings):
+            sparse = table.embeddings if rows is None else table.embeddings[rows]
+            blocks.append(_Block(sparse.shape[1], iter([normalize(sparse.astype(np.float64))]), True))
+        if self._text is not None:
+            found = self._text.transform(_text(table, rows))
+            blocks.append(_Block(found.shape[1], iter([found]), True))
+        n_rows = _n_taken(table.numbers, rows)
+        if not blocks:  # nothing could be learned: one column that is the same for every row
+            return np.zeros((n_rows, 1))
+        widest = max((block.width for block in blocks if block.sparse), default=0)
+        if self._text is None and widest <= _WIDEST_DENSE:
+            return _side_by_side(blocks, n_rows)
+        stacked = []
+        for block in blocks:
+            none = sp.csr_matrix((0, block.width))
+            stacked.append(sp.vstack([none, *(sp.csr_matrix(some) for some in block.rows)]))
+        return sp.csr_matrix(sp.hstack(stacked), dtype=np.float64)
+
+
+class _Block(NamedTuple):
+    """Some columns of a feature matrix: how many, and their rows, dense or CSR, some after the other."""
+
+    width: int
+    rows: Iterator[Any]
+    sparse: bool = False
+
+
+def _side_by_side(blocks: Sequence[_Block], n_rows: int) -> FloatArray:
+    """All columns of all rows, which are in memory no more than the system wants where they are many."""
+    found = large_array((n_rows, sum(block.width for block in blocks)), np.float64)
+    left = 0
+    for block in blocks:
+        start = 0
+        for some in block.rows:
+            columns = found[start : start + some.shape[0], left : left + block.width]
+            columns[...] = some.toarray() if block.sparse else some
+            start += len(columns)
+        left += block.width
+    return found
+
+
+def _filled(blocks: Iterable[FloatArray], mean: FloatArray) -> Iterator[FloatArray]:
+    """The rows with this one (d,) in place of those that are not known."""
+    for some in blocks:
+        yield np.where(np.isnan(some), mean, some)
+
+
+def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.float32]]:
+    """What is known of each row of the table as a vector (n, d), NaN where it is not: by the block's name."""
+    found = {_LOOK: table.media.looks, _SOUND: table.media.sounds}
+    if not sp.issparse(table.embeddings):
+        found[_EMBEDDING] = table.embeddings
+    return {name: vectors for name, vectors in found.items() if vectors is not None}
+
+
+def _unit_rows(name: str, vectors: npt.NDArray[np.float32], rows: Rows) -> Iterator[FloatArray]:
+    """These rows of a block of `_described` as vectors (r, d) of length 1, some rows after the other."""
+    for some in _in_blocks(vectors, rows, _ROWS_AT_ONCE):
+        found = some.astype(np.float64)
+        if name == _EMBEDDING:  # the others have it
+            lengths = np.linalg.norm(found, axis=1, keepdims=True)
+            found /= np.where(lengths == 0, 1.0, lengths)
+        yield found
+
+
+def _mean(blocks: Iterable[FloatArray], width: int) -> FloatArray:
+    """(d,) the mean of all rows that are known, added up one after the other; 0 where none is."""
+    total, n_known = np.zeros((0, width)), 0
+    for some in blocks:
+        known = some[~np.isnan(some[:, 0])]
+        n_known += len(known)
+        if len(known):
+            total = np.add.reduce(np.vstack([total, known]), axis=0, keepdims=True)
+    return total[0] / n_known if n_known else np.zeros(width)
+
+
+def _names_of(block: str, roles: Roles, width: int) -> list[str]:
+    """The names of the features of one of `_described`."""
+    if block == _LOOK:
+        return [f"{roles.image}: {name}" for name in NAMES]
+    if block == _SOUND:
+        return [f"{roles.audio}: {name}" for name in SOUND_NAMES]
+    return [f"{roles.embedding}: {place + 1}" for place in range(width)]
+
+
+def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:
+    """How many rows are chosen."""
+    if rows is None:
+        return len(array)
+    return int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)
+
+
+def _in_blocks(numbers: npt.NDArray[Number], rows: Rows, at_once: int) -> Iterator[npt.NDArray[Number]]:
+    """The chosen rows, so many at a time: all at once would be in memory beside what is made of them."""
+    places = np.flatnonzero(rows) if rows is not None and rows.dtype == bool else rows
+    for start in range(0, _n_taken(numbers, rows), max(at_once, 1)):
+        block = slice(start, start + at_once)
+        yield numbers[block] if places is None else numbers[places[block]]
+        let_go()
+
+
+def _categories(table: FeatureSource, rows: Rows, at_once: int) -> Iterator[npt.NDArray[np.object_]]:
+    """(r, n_categories) of str, stripped, so many rows at a time; nothing where there are no categories."""
+    names = table.roles.categories
+    for some in _in_blocks(np.arange(len(table.numbers)), rows, at_once) if names else ():
+        columns = [_column(table, name, some) for name in names]
+        yield np.array(columns, dtype=object).reshape(len(names), len(some)).T
+
+
+def _text(table: FeatureSource, rows: Rows) -> list[str]:
+    return [] if table.roles.text is None else _column(table, table.roles.text, rows)
+
+
+def _column(table: FeatureSource, name: str, rows: Rows) -> list[str]:
+    cells = table.cells[[name]] if rows is None else table.cells[[name]].iloc[rows]
+    return [str(value) for value in stripped(cells, name).to_pylist()]

@@ -1,0 +1,1 @@
+"""Media: the files that come with a table, images and recordings, opened with suspicion."""

@@ -1,0 +1,454 @@
+"""A zip or a folder of one table and the files its cells name, opened with suspicion."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import stat
+import struct
+import tempfile
+import unicodedata
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from plcore.arrays.words import listed, quoted
+from plcore.tables.problems import Problem, TableError, table_error
+
+MAX_ZIP_MB = 200
+MAX_FILES = 50_000  # files and folders together
+MAX_FILE_MB = 20  # one image, or any other file that is no table, unpacked
+MAX_RECORDING_MB = 2000  # an hour at 96 kHz, 24 bits, two channels
+MAX_UNPACKED_MB = 1000  # all files together, unpacked
+
+MB = 1_000_000
+_TABLES = (".csv", ".tsv")
+_OTHER_TABLES = (
+    *(".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow"),
+    *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".npz", ".mat", ".arff"),
+)
+RECORDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
+_TEXT = ".txt"
+"""The ending of the tables of Raven and Audacity; a table only where it has tabs and there is no other."""
+_DETECTOR = re.compile(r"(birdnet|selections?|table)\b.*\.(csv|txt|tsv)$|\.txt$", re.IGNORECASE)
+_SETTINGS = re.compile(r"birdnet\w*[._]analy\w*[-_]params\.csv$", re.IGNORECASE)
+_LONGEST_HEADER = 10_000
+_DRIVE = re.compile("[A-Za-z]:")
+
+
+class MediaError(ValueError):
+    """A file that came with a table cannot be used. `args` are what is wrong and the fix, both in words."""
+
+
+class FileTree(ABC):
+    """Files by their paths, some of them tables. What there is to know of a zip and of a folder alike.
+
+    Attributes
+    ----------
+    what : what holds the files, "zip" or "folder"
+    table_names : paths of the tables in it: one; or two, a CSV file first, of which one may hold the rows that the
+        other is about; or any number that are called as the tables of sound detectors are, one for each recording
+    """
+
+    what: str
+    table_names: tuple[str, ...] = ()
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """paths : of all files, from the top. Raises TableError unless the tables among them are as above."""
+        self._paths = dict.fromkeys(paths)
+        self.table_names = self._tables()
+        folder = str(PurePosixPath(self.table_names[0]).parent)
+        self._folder = "" if folder == "." else folder + "/"
+
+    @abstractmethod
+    def open(self, name: str) -> BinaryIO:
+        """A file that `find` has named, from its first byte on. Raises MediaError where it cannot be read."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the files; nothing can be read any more."""
+
+    def table(self, name: str) -> bytes:
+        """The bytes of a table. Raises TableError where they are damaged."""
+        try:
+            with self.open(name) as file:
+                return file.read()
+        except MediaError as error:
+            raise refused(f"{quoted(name)}: {error.args[0]}", error.args[1]) from error
+
+    def find(self, cell: str) -> str:
+        """The file a cell names: beside the table, else from the top. Raises MediaError: none, or no path."""
+        path = normal(cell.strip()).removeprefix("./")
+        if wrong := path_fault(path):
+            raise MediaError(f"{quoted(cell)} {wrong}.", _PLAIN_PATH)
+        for name in (self._folder + path, path):
+            if name in self._paths and name not in self.table_names:
+                return name
+        known = self._alike.get(PurePosixPath(path).name.lower())
+        fix = f"Put the file into the {self.what}, or leave the cell empty."
+        if known is not None:
+            fix = f"Write {quoted(known.removeprefix(self._folder))}, which is in the {self.what} (capitals count)."
+        raise MediaError(f"the {self.what} holds no file {quoted(cell)}.", fix)
+
+    def names(self) -> list[str]:
+        """The paths of all files in it but the tables."""
+        return [name for name in self._paths if name not in self.table_names]
+
+    @cached_property
+    def _alike(self) -> dict[str, str]:
+        return {PurePosixPath(name).name.lower(): name for name in self._paths}
+
+    def _tables(self) -> tuple[str, ...]:
+        plain, others = (
+            tuple(
+                name for name in self._paths if name.lower().endswith(endings) and not _SETTINGS.search(name)
+            )
+            for endings in (_TABLES, _OTHER_TABLES)
+        )
+        # Beside one CSV file, another may hold its candidates, or describe it; of more nobody can tell.
+        tables = plain + others if len(plain) == len(others) == 1 else plain or others
+        tables = tables or tuple(name for name in self._paths if self._is_tabbed(name))
+        if len(tables) > 2 and not all(_DETECTOR.search(name) for name in tables):
+            raise too_many_tables(tables, self.what)
+        if tables:
+            return tables
+        fix = "Add the table, as a CSV file, say, its name ending in .csv."
+        raise refused(f"The {self.what} holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
+
+    def _is_tabbed(self, name: str) -> bool:
+        """Whether it is a text whose first line has tabs."""
+        if not name.lower().endswith(_TEXT):
+            return False
+        try:
+            with self.open(name) as file:
+                return b"\t" in file.readline(_LONGEST_HEADER)
+        except MediaError:
+            return False
+
+
+def is_plain_table(name: str) -> bool:
+    """Whether a file of this name is CSV."""
+    return name.lower().endswith(_TABLES)
+
+
+def too_many_tables(names: tuple[str, ...], what: str) -> TableError:
+    """The error of a zip or folder whose tables do not belong together."""
+    fix = "Leave one in it, the one with the rows; or two, one of them with candidates or votes of the other's rows."
+    return refused(f"The {what} holds {len(names)} tables: {listed(names)}.", fix)
+
+
+SMALLER = "Make the images smaller (800 pixels a side are plenty), or import the table in parts."
+_PLAIN_PATH = "Write the path from the top, folders with /, such as images/wren1.png."
+
+
+def most_mb(name: str) -> int:
+    """The megabytes that a file of this name may have."""
+    low = name.lower()
+    if low.endswith((*_TABLES, *_OTHER_TABLES)):
+        return MAX_ZIP_MB
+    return MAX_RECORDING_MB if low.endswith(RECORDINGS) else MAX_FILE_MB
+
+
+def path_fault(path: str) -> str | None:
+    """Why this is no plain path inside of a tree, as the end of a sentence; None where it is one."""
+    if not path.isprintable():
+        return "holds a character that cannot be printed"
+    if "\\" in path:
+        return "holds a backslash"
+    if path.startswith("/") or _DRIVE.match(path):
+        return "begins at the top of a disk"
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        return "has an empty part or one of dots alone"
+    return None
+
+
+def normal(name: str) -> str:
+    """Accents in one piece: macOS writes names in zips in two, spreadsheets in one."""
+    return unicodedata.normalize("NFC", name)
+
+
+def is_litter(name: str) -> bool:
+    """What file managers add: __MACOSX/, .DS_Store, Thumbs.db."""
+    last = name.rpartition("/")[2]
+    return (
+        name.startswith("__MACOSX/") or last.startswith(".") or last.lower() in ("thumbs.db", "desktop.ini")
+    )
+
+
+def in_mb(size: int) -> str:
+    """A number of bytes in megabytes."""
+    return f"{size / MB:,.1f}"
+
+
+def problem_with(message: str, fix: str) -> Problem:
+    """A problem with the whole, at no row."""
+    return Problem(None, None, None, message, fix)
+
+
+def refused(message: str, fix: str) -> TableError:
+    """The error of one such problem."""
+    return TableError(problem_with(message, fix))
+
+
+ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a zip with files, and one without
+ZIP_FAULTS = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError),
+    ValueError,  # an offset before the file
+)
+"""What zipfile raises over bad bytes."""
+
+_MAX_DIRECTORY = (
+    400 * MAX_FILES
+)  # bytes of the zip's list of contents; zipfile reads all of it before it counts
+_ARCHIVES = (".zip", ".jar", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
+_PIECE = 1 << 20
+_IN_MEMORY = MAX_FILE_MB * MB
+
+
+class Archive(FileTree):
+    """The checked contents of a zip (its bytes or its path): one table, and files found by the names in its cells.
+
+    data : its bytes
+    Raises TableError, naming every entry at fault: no zip; too large, packed or unpacked; too many files; paths
+    that lead out of the zip; links; encrypted, doubly named or oddly packed entries; archives inside; not
+    exactly one table, that is one CSV or, where there is none, one file of another format.
+    """
+
+    what = "zip"
+
+    def __init__(self, source: bytes | Path) -> None:
+        data = source if isinstance(source, bytes) else _read(source)
+        if len(data) > MAX_ZIP_MB * MB:
+            raise refused(f"The zip has {in_mb(len(data))} MB; at most {MAX_ZIP_MB} are taken.", SMALLER)
+        entries = _open(data)
+        problems = [problem for entry in entries if (problem := _fault(entry)) is not None]
+        self._entries: dict[str, zipfile.ZipInfo] = {}
+        for entry in entries:
+            # Not is_dir(): it fails on an empty name, which is what zipfile makes of one that begins with NUL.
+            if entry.filename.endswith("/") or is_litter(entry.filename):
+                continue
+            name = normal(entry.filename)
+            if name in self._entries:
+                fix = "Keep one of them. (Names that look alike on your screen count as the same.)"
+                problems.append(problem_with(f"The zip holds two files named {quoted(name)}.", fix))
+            self._entries[name] = entry
+        if problems:
+            raise table_error(problems)
+        self.data = data
+        self._zip = zipfile.ZipFile(io.BytesIO(data))
+        super().__init__(self._entries)
+
+    def open(self, name: str) -> BinaryIO:
+        """A file that `find` has named, unpacked, from its first byte on. Raises MediaError where it is damaged."""
+        unpacked: BinaryIO = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # type: ignore[assignment]  # noqa: SIM115 - the caller's
+        try:
+            with self._zip.open(self._entries[name]) as file:
+                while piece := file.read(_PIECE):  # read() alone would inflate everything at once
+                    unpacked.write(piece)
+        except ZIP_FAULTS as error:
+            unpacked.close()
+            fix = "Make the zip anew, with an ordinary zip program."
+            raise MediaError(f"it is damaged in the zip ({type(error).__name__}).", fix) from error
+        unpacked.seek(0)
+        return unpacked
+
+    def close(self) -> None:
+        """Let go of the bytes; nothing can be read any more."""
+        self._zip.close()
+        self.data = b""
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_ZIP_MB * MB + 1)
+
+
+def _open(data: bytes) -> list[zipfile.ZipInfo]:
+    """The entries, their number and size bounded before and after zipfile reads the list of them."""
+    try:
+        # zipfile reads the whole list before anybody can count it, and an entry of 50 bytes becomes an object of
+        # a thousand. Where it will look for the list, and how long that is, only this function of its own says.
+        end = zipfile._EndRecData(io.BytesIO(data))  # type: ignore[attr-defined]
+        if end is not None and end[zipfile._ECD_SIZE] > _MAX_DIRECTORY:  # type: ignore[attr-defined]
+            raise _too_many("far more")
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            entries = file.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        if isinstance(error, TableError):
+            raise
+        fix = "Make the zip anew, with an ordinary zip program."
+        raise refused(f"The zip cannot be read ({error}).", fix) from error
+    if len(entries) > MAX_FILES:
+        raise _too_many(f"{len(entries):,}")
+    unpacked = sum(entry.file_size for entry in entries)
+    if unpacked > MAX_UNPACKED_MB * MB:
+        message = f"Unpacked, the files have {in_mb(unpacked)} MB; at most {MAX_UNPACKED_MB:,} are taken."
+        raise refused(message, SMALLER)
+    return entries
+
+
+def _fault(entry: zipfile.ZipInfo) -> Problem | None:
+    """What is wrong with an entry by what the zip says of it, its bytes unread."""
+    name = entry.orig_filename  # zipfile cuts a name at a NUL character
+    shown = quoted(name)
+    mode = stat.S_IFMT(entry.external_attr >> 16)
+    if wrong := path_fault(name.removesuffix("/")):
+        return problem_with(
+            f"The name {shown} in the zip {wrong}.", "Make the zip anew from plain files and folders."
+        )
+    if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return problem_with(f"{shown} in the zip is a link, not a file.", "Put the file itself into the zip.")
+    if entry.flag_bits & 0x2041:  # encrypted, strongly encrypted, list of contents encrypted
+        return problem_with(f"{shown} in the zip is encrypted.", "Make the zip anew without a password.")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        fix = "Make the zip anew, with an ordinary zip program and no special method."
+        return problem_with(f"{shown} in the zip is packed in an unusual way.", fix)
+    if name.lower().endswith(_ARCHIVES):
+        return problem_with(
+            f"The zip holds another archive, {shown}.", "Unpack it and put its files into the zip."
+        )
+    if entry.file_size > (most := most_mb(name)) * MB:
+        return problem_with(f"{shown} has {in_mb(entry.file_size)} MB; at most {most} are taken.", SMALLER)
+    return None
+
+
+def _too_many(count: str) -> TableError:
+    message = f"The zip holds {count} files and folders; at most {MAX_FILES:,} are taken."
+    return refused(message, "Import the table in parts.")
+
+
+class Folder(FileTree):
+    """The files under a folder, `path`; hidden ones, links to folders and what file managers add are passed over.
+
+    Raises TableError: too many files; two whose names look alike; not exactly one table, as of a zip. OSError where the
+    folder cannot be read.
+    """
+
+    what = "folder"
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder
+        self._files: dict[str, Path] = {}
+        for parent, folders, names in os.walk(folder, onerror=_raise):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                path = Path(parent, name)
+                inside = normal(path.relative_to(folder).as_posix())
+                if is_litter(inside):
+                    continue
+                if len(self._files) >= MAX_FILES:
+                    message = f"The folder holds more than {MAX_FILES:,} files."
+                    raise refused(message, "Take the table and its files into a folder of their own.")
+                if inside in self._files:
+                    fix = "Keep one of them. (Names that look alike on your screen count as the same.)"
+                    raise refused(f"The folder holds two files named {quoted(inside)}.", fix)
+                self._files[inside] = path
+        super().__init__(self._files)
+
+    def open(self, name: str) -> BinaryIO:
+        """A file that `find` has named, from its first byte on. Raises MediaError: too large, or it cannot be read."""
+        try:
+            file = self._files[name].open("rb")
+        except OSError as error:
+            raise MediaError(
+                f"it cannot be read ({error.strerror or error}).", "Make it readable."
+            ) from error
+        size, most = os.fstat(file.fileno()).st_size, most_mb(name)
+        if size > most * MB:
+            file.close()
+            raise MediaError(f"it has {in_mb(size)} MB; at most {most:,} are taken.", SMALLER)
+        return file
+
+    def path_of(self, name: str) -> Path:
+        """Where a file lies that `find` has named."""
+        return self._files[name]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+_PARTS = re.compile(r"[\\/]+")
+
+
+class FilesByBaseName:
+    """A source of files (`plcore.tables.media.files.FileSource`) that finds by the last part of a path.
+
+    Of several files of one base name that which shares most folders with the path, counted from the end. Capitals and
+    the composition of accents make no difference. Nothing is ever looked for outside.
+
+    repeated : base names that several paths of the table have (`repeated_names`), as those of cameras do. Such a name
+        alone finds nothing: the folder has to fit, too.
+    """
+
+    def __init__(self, files: FileTree, repeated: Iterable[str] = ()) -> None:
+        self.files = files
+        self.repeated = frozenset(repeated)
+        self._alike: dict[str, list[str]] = defaultdict(list)
+        for name in files.names():
+            self._alike[_parts(name)[-1]].append(name)
+
+    def find(self, cell: str) -> str:
+        """The file that a path means. Raises MediaError: none, or several of its base name that fit as well."""
+        parts = _parts(cell.strip())
+        shared = {name: _shared(parts, _parts(name)) for name in self._alike.get(parts[-1], ())}
+        best = [name for name, count in shared.items() if count == max(shared.values())]
+        if best and parts[-1] in self.repeated and len(parts) > max(shared.values()) == 1:
+            message = (
+                f"{quoted(cell)} is not in the {self.files.what}, and several rows name a file called "
+                f"{quoted(base_name(cell))}. Files of that name there: {listed(best, 3)}."
+            )
+            raise MediaError(message, "Put the file into a folder called as in the table.")
+        if len(best) == 1:
+            return best[0]
+        if best:
+            named = f"the {self.files.what} holds {len(best)} files of that name"
+            message = f"{quoted(cell)} may be {listed(best, 3)}: {named}."
+            fix = "Put the files into folders called as in the table, or leave all but one of them out."
+            raise MediaError(message, fix)
+        message = f"the {self.files.what} holds no file named {quoted(base_name(cell))}."
+        raise MediaError(
+            message, f"Put the file into the {self.files.what}; folders do not matter, its name does."
+        )
+
+    def open(self, name: str) -> BinaryIO:
+        """A file that `find` has named, from its first byte on. Raises MediaError where it is damaged."""
+        return self.files.open(name)
+
+    def close(self) -> None:
+        """Let go of the bytes."""
+        self.files.close()
+
+
+def repeated_names(paths: Iterable[str]) -> frozenset[str]:
+    """The base names that several different paths have, as `FilesByBaseName` compares them."""
+    different = {tuple(_parts(path.strip())) for path in paths}
+    return frozenset(name for name, count in Counter(one[-1] for one in different).items() if count > 1)
+
+
+def base_name(path: str) -> str:
+    """The last part of a path of any machine, as it is written."""
+    return _PARTS.split(path.strip().rstrip("\\/"))[-1]
+
+
+def _parts(path: str) -> list[str]:
+    return _PARTS.split(unicodedata.normalize("NFC", path).casefold())
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many parts at the end are the same."""
+    count = 0
+    for left, right in zip(reversed(one), reversed(other), strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

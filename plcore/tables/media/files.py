@@ -1,0 +1,216 @@
+"""Files that came with a table, by the names in its cells: found, looked at once, called by content, kept."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, Literal, Protocol
+
+import numpy as np
+import pandas as pd
+
+from plcore.arrays.types import FloatArray
+from plcore.tables.columns import Finder, first_rows, parse_numbers
+from plcore.tables.media.file_tree import Folder, MediaError
+from plcore.tables.media.images import FORMATS, Look, describe, open_image
+from plcore.tables.media.sound import Sound, SoundError, describe_sound
+
+Segment = tuple[float | None, float | None]
+"""The seconds at which one begins and ends; None: with its recording."""
+
+
+def parse_segments(cells: pd.DataFrame, start: str | None, end: str | None, finder: Finder) -> FloatArray:
+    """(n, 2) seconds at which each row begins and ends in its recording; NaN where a cell is empty or a column None.
+
+    Problems: text, seconds below 0, an end that is not after its start.
+    """
+    segments = np.full((len(cells), 2), np.nan)
+    for place, column in enumerate((start, end)):
+        if column is None:
+            continue
+        seconds = segments[:, place] = parse_numbers(cells, [column], finder)[:, 0]
+        for row in first_rows(seconds < 0):
+            message = f"a recording has no second {seconds[row]:g}."
+            finder.add(row, column, message, "Count the seconds from its begin, from 0 on.")
+    begins = np.where(np.isnan(segments[:, 0]), 0.0, segments[:, 0])
+    for row in first_rows(segments[:, 1] <= begins):
+        message = f"the segment ends at second {segments[row, 1]:g}, but begins at second {begins[row]:g}."
+        finder.add(
+            row, end, message, "Write seconds from the begin of the recording, the end after the start."
+        )
+    return segments
+
+
+IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+CONTENT_TYPES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "webp": "image/webp",
+    "gif": "image/gif",
+    "wav": "audio/wav",
+    "mp3": "audio/mpeg",
+    "ogg": "audio/ogg",
+    "flac": "audio/flac",
+    "m4a": "audio/mp4",
+}
+"""What a browser is told of a kept file, by its ending. SVG is not among them: it can carry scripts."""
+
+Kind = Literal["image", "audio"]
+
+_HEAD = 12  # bytes that tell what a recording is
+_KEPT_NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(CONTENT_TYPES)})")
+_AUDIO_FIX = "Save it as WAV, MP3, Ogg, FLAC or M4A, or leave the cell empty."
+
+
+class FileSource(Protocol):
+    """Where files that came with a table are: a zip (`media.file_tree.Archive`), a column of the table itself."""
+
+    def find(self, cell: str, /) -> str:
+        """The name of the file that a cell means. Raises MediaError."""
+
+    def open(self, name: str, /) -> BinaryIO:
+        """A file that `find` has named, seekable, from its first byte on. Raises MediaError."""
+
+    def close(self) -> None:
+        """Let go of the bytes."""
+
+
+def _nothing() -> None:
+    """For listening that nobody follows."""
+
+
+class MediaFiles:
+    """The files of a source, each looked at once however many rows name it and however often they are read."""
+
+    def __init__(self, archive: FileSource) -> None:
+        self.archive = archive
+        self._seen: dict[tuple[Kind, str], tuple[str, Look | None] | MediaError] = {}
+        self._kept: dict[str, str] = {}
+        self._heard: dict[tuple[str, Segment], Look | MediaError] = {}
+
+    def look_at(self, kind: Kind, cell: str) -> tuple[str, Look | None]:
+        """The kept name of the file this cell names and, of an image, its look. Raises MediaError."""
+        name = self.archive.find(cell)
+        key = (kind, name)
+        if key not in self._seen:
+            try:
+                with self.archive.open(name) as file:
+                    sha = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+                    file.seek(0)
+                    ending, look = (
+                        read_image(file.read()) if kind == "image" else (audio_ending(file.read(_HEAD)), None)
+                    )
+                kept = f"{sha}.{ending}"
+                self._kept[kept] = name
+                self._seen[key] = kept, look
+            except MediaError as error:
+                self._seen[key] = error
+        found = self._seen[key]
+        if isinstance(found, MediaError):
+            raise MediaError(*found.args)
+        return found
+
+    def listen(
+        self, cell: str, segments: Sequence[Segment], *, describe: bool, tell: Callable[[], None] = _nothing
+    ) -> list[Look | MediaError | None]:
+        """What each of these segments of the recording that a cell names sounds like; or why it is no segment of it.
+
+        describe : None in place of what it sounds like, where that is not wanted      tell : called for each described
+        Raises SoundError where the recording cannot be decoded, MediaError as `look_at`.
+        """
+        name = self.archive.find(cell)
+        if all((name, one) in self._heard for one in segments):
+            return [self._heard[name, one] for one in segments]
+        found: list[Look | MediaError | None] = []
+        with self.archive.open(name) as file, Sound(file) as sound:
+            for segment in segments:
+                said: Look | MediaError | None
+                try:
+                    sound.span(*segment)
+                    said = describe_sound(sound, *segment) if describe else None
+                except SoundError as error:
+                    said = error
+                if said is not None:
+                    self._heard[name, segment] = said
+                    tell()
+                found.append(said)
+        return found
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """The files that `look_at` has seen: kept name -> name in the source."""
+        return self._kept
+
+    def open(self, kept_name: str) -> BinaryIO:
+        """A file that `look_at` has seen."""
+        return self.archive.open(self._kept[kept_name])
+
+    def close(self) -> None:
+        """Let go of bytes and looks, once the files are kept: the table may live for long."""
+        self.archive.close()
+        self._seen.clear()
+        self._heard.clear()
+
+
+def read_image(data: bytes) -> tuple[str, Look]:
+    """The ending of what this image is, and its look. Raises MediaError: no image, too large, damaged."""
+    with open_image(data) as image:
+        return FORMATS[str(image.format)], describe(image)
+
+
+def audio_ending(data: bytes) -> str:
+    """The ending of what this recording is, by its first 12 bytes; no more is checked. Raises MediaError."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WAVE":
+        return "wav"
+    if data[:3] == b"ID3" or (len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2):  # MPEG layer III
+        return "mp3"
+    if data[:4] in (b"OggS", b"fLaC"):
+        return "ogg" if data[:1] == b"O" else "flac"
+    if data[4:8] == b"ftyp" and data[8:12] in (b"M4A ", b"M4B ", b"mp42", b"mp41", b"isom"):
+        return "m4a"
+    raise MediaError("this is no recording that a browser can play.", _AUDIO_FIX)
+
+
+def is_kept_name(name: str) -> bool:
+    """Whether a file could be kept under this name; nothing else may ever come near a path."""
+    return _KEPT_NAME.fullmatch(name) is not None
+
+
+class KeptFiles:
+    """Files that were looked at, by their kept names.
+
+    paths : where each lies      of : what has to live as long as they are to be had
+    """
+
+    def __init__(self, paths: Mapping[str, Path], of: object = None) -> None:
+        self.paths = dict(paths)
+        self._of = of
+
+    def open(self, kept_name: str) -> BinaryIO:
+        """A file, from its first byte on."""
+        return self.paths[kept_name].open("rb")
+
+    def close(self) -> None:
+        """Let go of what keeps them; nothing can be read any more."""
+        self.paths.clear()
+        self._of = None
+
+
+def lay_out(files: MediaFiles, names: Iterable[str], folder: Path) -> dict[str, Path]:
+    """Where the files of these kept names lie: those of a folder where they are, others are written to this one."""
+    found = {}
+    for kept in names:
+        name = files.kept[kept]
+        source = files.archive
+        tree = getattr(source, "files", source)  # found by base names
+        if isinstance(tree, Folder):
+            found[kept] = tree.path_of(name)
+            continue
+        folder.mkdir(exist_ok=True)
+        found[kept] = folder / kept
+        with files.open(kept) as given, found[kept].open("xb") as file:
+            shutil.copyfileobj(given, file, 1 << 20)
+    return found

@@ -1,0 +1,31 @@
+"""Recordings: decoded in pieces (`decoding`), drawn (`drawing`), described in numbers (`descriptor`)."""
+
+from __future__ import annotations
+
+from plcore.tables.media.sound.decoding import (
+    MAX_FRAMES,
+    Sound,
+    SoundError,
+    SoundFacts,
+    read_segment,
+    sound_facts,
+)
+from plcore.tables.media.sound.descriptor import NAMES as SOUND_NAMES
+from plcore.tables.media.sound.descriptor import describe_sound
+from plcore.tables.media.sound.drawing import SCALES, Picture, Scale, spectrogram, to_png
+
+__all__ = [
+    "MAX_FRAMES",
+    "SCALES",
+    "SOUND_NAMES",
+    "Picture",
+    "Scale",
+    "Sound",
+    "SoundError",
+    "SoundFacts",
+    "describe_sound",
+    "read_segment",
+    "sound_facts",
+    "spectrogram",
+    "to_png",
+]

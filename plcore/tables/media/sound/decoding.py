@@ -1,0 +1,276 @@
+"""Recordings, decoded: what a file holds, the samples of one segment of it, and the spectra of short windows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import soundfile
+
+from plcore.tables.media.file_tree import MediaError
+
+Samples = npt.NDArray[np.float32]
+"""(frames,), one channel; 1 is full scale."""
+Source = str | Path | BinaryIO
+"""Where a recording is: a path, or a binary file that can be read and sought in (`io.BytesIO` of bytes)."""
+
+LOWEST_RATE, HIGHEST_RATE = 100, 1_000_000  # Hz: from whales' to bats' recorders
+MAX_CHANNELS = 32
+MAX_FRAMES = 2**24  # of a segment read in one go, 64 MB: nearly six minutes at 48 kHz
+
+_PIECE = 2**16  # samples decoded at a time, all channels together
+_LEAD = 2304  # frames before a place in an MP3: two frames of 1152, of which the place borrows bits
+_LOUDEST = 1e6  # single precision holds the square of no larger one over a long window
+_FORMATS = {"WAV": "WAV", "WAVEX": "WAV", "FLAC": "FLAC", "OGG": "Ogg", "MP3": "MP3"}
+_BROKEN = (soundfile.SoundFileError, RuntimeError, OSError, ValueError, TypeError)
+_FIX = "Save it anew as WAV, FLAC, Ogg or MP3."
+_UNKNOWN_LENGTH = 2**62  # libsndfile's largest number stands for a length the file does not say
+
+
+class SoundError(MediaError):
+    """A recording, or a segment of it, cannot be decoded. `args` are what is wrong and the fix, both in words."""
+
+
+@dataclass(frozen=True)
+class SoundFacts:
+    """What the head of a recording says.
+
+    Attributes
+    ----------
+    rate : frames a second, Hz
+    frames : how many there are, one sample of each channel in each
+    channels : 1 is mono
+    format : `WAV`, `FLAC`, `Ogg` or `MP3`
+    subtype : how samples are written, in libsndfile's words: `PCM_16`, `FLOAT`, `VORBIS`, ...
+    """
+
+    rate: int
+    frames: int
+    channels: int
+    format: str
+    subtype: str
+
+    @property
+    def seconds(self) -> float:
+        """How long it plays."""
+        return self.frames / self.rate
+
+
+class Sound:
+    """A recording, open: many segments are read from it without opening it each time.
+
+    Close it, or use it in a `with`; a binary file given as the source stays open. Not for two threads at once.
+    Raises SoundError where the file is no recording that can be decoded; OSError where it cannot be read at all.
+
+    Attributes
+    ----------
+    facts : what it is
+    """
+
+    facts: SoundFacts
+    _file: soundfile.SoundFile
+    _place: int | None  # the frame that would be decoded next; None where the decoder has to be started again
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        _check_first_bytes(_first_bytes(source))
+        self._open()
+        try:
+            self.facts = _checked(self._file)
+        except SoundError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Sound:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def span(self, start: float | None, end: float | None) -> tuple[int, int]:
+        """The frames [first, last) of a segment in seconds; None is the recording's own start or end.
+
+        A segment may run on after the recording's end, as the last window of many detectors does: it is cut there.
+        Raises SoundError: not two finite numbers in order, or nothing of it lies in the recording.
+        """
+        begin, close = 0.0 if start is None else float(start), math.inf if end is None else float(end)
+        if not (0 <= begin < math.inf) or not close > begin:
+            said = f"the segment from {_shown(start)} to {_shown(end)} seconds is none"
+            raise SoundError(f"{said}.", "A segment starts at 0 seconds or later and ends after it starts.")
+        facts = self.facts
+        if begin >= facts.seconds:
+            said = f"the segment starts at {begin:g} s, but the recording ends at {facts.seconds:g} s"
+            raise SoundError(f"{said}.", "Give the seconds from the start of this recording.")
+        first = min(round(begin * facts.rate), facts.frames - 1)
+        last = min(round(min(close, facts.seconds) * facts.rate), facts.frames)
+        return first, max(first + 1, last)
+
+    def read(self, start: float | None = None, end: float | None = None) -> Samples:
+        """The samples of a segment in seconds, channels averaged; shorter where the file is cut off inside it.
+
+        Samples that are no numbers count as silence. Raises SoundError as `span` does, where more than
+        `MAX_FRAMES` are asked for, and where no frame of the segment can be decoded.
+        """
+        first, last = self.span(start, end)
+        if last - first > MAX_FRAMES:
+            said = (
+                f"the segment has {last - first:,} points of sound; at most {MAX_FRAMES:,} are read at once"
+            )
+            raise SoundError(f"{said}.", "Take a shorter segment.")
+        return np.concatenate(list(self.pieces(first, last)))
+
+    def pieces(self, first: int, last: int) -> Iterator[Samples]:
+        """The frames [first, last) one after another in short arrays, as `read` gives them."""
+        most = max(1, _PIECE // self.facts.channels)
+        place = first
+        while place < last:
+            piece = self._decoded(place, min(most, last - place))
+            if not len(piece):
+                break
+            yield piece
+            place += len(piece)
+        if place == first:
+            raise self._broken_at(first)
+
+    def _decoded(self, place: int, count: int) -> Samples:
+        try:
+            self._go_to(place)
+            read: Samples = self._file.read(count, dtype="float32", always_2d=True)
+        except _BROKEN as error:
+            self._place = None  # a decoder that has stumbled stays down
+            raise self._broken_at(place) from error
+        self._place = place + len(read)
+        known = np.nan_to_num(read, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
+        clipped: Samples = np.clip(known, -_LOUDEST, _LOUDEST, out=known)
+        return clipped[:, 0] if clipped.shape[1] == 1 else clipped.mean(axis=1)
+
+    def _go_to(self, place: int) -> None:
+        if self._place == place:
+            return
+        if self._place is None or self.facts.format == "Ogg":
+            self.close()
+            self._open()
+        lead = min(place, _LEAD) if self.facts.format == "MP3" else 0
+        self._file.seek(place - lead)
+        if lead:
+            self._file.read(lead, dtype="float32", always_2d=True)
+
+    def _open(self) -> None:
+        self._place = 0
+        source = str(self._source) if isinstance(self._source, Path) else self._source
+        if not isinstance(source, str):
+            source.seek(0)
+        try:
+            self._file = soundfile.SoundFile(source)
+        except _BROKEN as error:
+            raise SoundError("this recording cannot be decoded; it may be damaged.", _FIX) from error
+
+    def _broken_at(self, place: int) -> SoundError:
+        second = place / self.facts.rate
+        message = f"nothing of this recording can be decoded at {second:g} s; it may be damaged or cut off."
+        return SoundError(message, _FIX)
+
+
+@contextmanager
+def opened(source: Source | Sound) -> Iterator[Sound]:
+    """The recording, open; closed again at the end if it was opened here."""
+    if isinstance(source, Sound):
+        yield source
+    else:
+        with Sound(source) as sound:
+            yield sound
+
+
+def sound_facts(source: Source) -> SoundFacts:
+    """What a recording is, by its head; nothing is decoded. Raises as `Sound` does."""
+    with Sound(source) as sound:
+        return sound.facts
+
+
+def read_segment(
+    source: Source | Sound, start: float | None = None, end: float | None = None
+) -> tuple[Samples, int]:
+    """The samples from `start` to `end` seconds, one channel, and their rate in Hz. See `Sound.read`."""
+    with opened(source) as sound:
+        return sound.read(start, end), sound.facts.rate
+
+
+def _first_bytes(source: Source) -> bytes:
+    if isinstance(source, str | Path):
+        with Path(source).open("rb") as file:
+            return file.read(12)
+    source.seek(0)
+    return source.read(12)
+
+
+def _check_first_bytes(head: bytes) -> None:
+    """Raises SoundError where these begin no file of a format that is decoded."""
+    if not head:
+        raise SoundError("the recording is empty: the file has no bytes.", "Put the recording itself there.")
+    wav = head[:4] == b"RIFF" and head[8:12] == b"WAVE"
+    mp3 = head[:3] == b"ID3" or (len(head) > 1 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2)
+    if wav or mp3 or head[:4] in (b"fLaC", b"OggS"):
+        return
+    if head[4:8] == b"ftyp":
+        raise SoundError("M4A is played, but neither drawn nor learnt from.", _FIX)
+    raise SoundError("this is no recording that can be decoded.", _FIX)
+
+
+def _checked(file: soundfile.SoundFile) -> SoundFacts:
+    """The facts of an open file. Raises SoundError where they are none to work with."""
+    if file.format not in _FORMATS or not file.seekable():
+        raise SoundError(f"recordings written as {file.format} {file.subtype} are not decoded.", _FIX)
+    if not LOWEST_RATE <= file.samplerate <= HIGHEST_RATE:
+        allowed = f"{LOWEST_RATE} to {HIGHEST_RATE:,} are decoded"
+        raise SoundError(f"the recording has {file.samplerate:,} points of sound a second; {allowed}.", _FIX)
+    if not 1 <= file.channels <= MAX_CHANNELS:
+        raise SoundError(
+            f"the recording has {file.channels} channels; at most {MAX_CHANNELS} are read.", _FIX
+        )
+    if file.frames >= _UNKNOWN_LENGTH:
+        raise SoundError("the recording does not say how long it is.", _FIX)
+    if file.frames < 1:
+        raise SoundError(
+            "the recording is empty: no sound is in the file.", "Put the recording itself there."
+        )
+    return SoundFacts(file.samplerate, file.frames, file.channels, _FORMATS[file.format], file.subtype)
+
+
+def _shown(second: float | None) -> str:
+    return "its own" if second is None else f"{float(second):g}"
+
+
+def power_spectra(sound: Sound, first: int, last: int, length: int, hop: int) -> Iterator[Samples]:
+    """|STFT|^2 of the frames [first, last), in batches (windows, length // 2 + 1); window `i` is centred at `i * hop`.
+
+    `length` is even, `hop` at most that. Each window is weighted by a Hann window of sum 1, so that a tone of
+    amplitude 1 has 1/4 at its frequency. Beyond the ends there is silence. One piece of the sound is held at a time.
+    """
+    from scipy import fft
+
+    weights = np.hanning(length + 1)[:-1]
+    weights = (weights / weights.sum()).astype(np.float32)
+    held = np.zeros(length // 2, dtype=np.float32)
+    for piece in _with_silence(sound.pieces(first, last), length // 2):
+        held = np.concatenate([held, piece])
+        count = max(0, (len(held) - length) // hop + 1)
+        if count:
+            windows = np.lib.stride_tricks.sliding_window_view(held, length)[: count * hop : hop]
+            spectra = fft.rfft(windows * weights, axis=1)
+            yield spectra.real**2 + spectra.imag**2
+            held = held[count * hop :]
+
+
+def _with_silence(pieces: Iterator[Samples], after: int) -> Iterator[Samples]:
+    yield from pieces
+    yield np.zeros(after, dtype=np.float32)

@@ -1,0 +1,152 @@
+"""A picture of a segment of sound: pitch upwards, time to the right, the brighter the louder.
+
+Grey alone: whoever shows it colours it. Windows of 20 ms; what is drawn runs from the picture's own noise floor to
+its loudest. Of a span of minutes every window is looked at and the loudest of each column drawn, so that a click is
+seen; where a column is longer than 16 windows, from four and a half minutes on, only those first 16 are looked at, so
+that an hour costs no more.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from plcore.arrays.types import FloatArray, check_choice, check_int
+from plcore.tables.media.sound.decoding import Samples, Sound, Source, opened, power_spectra
+
+Scale = Literal["linear", "log"]
+SCALES = ("linear", "log")
+MAX_POINTS = 2**21
+
+_WINDOW = 1024 / 48_000  # seconds
+_MOST_WINDOWS = 16  # looked at in a column
+_LOWEST = 50.0  # Hz, where a logarithmic scale begins
+_QUIET, _LOUD = 20, 99.8  # percentiles of all points
+_LEAST_RANGE, _MOST_RANGE = 40.0, 80.0  # dB: noise alone is not stretched, digital silence not either
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A spectrogram.
+
+    Attributes
+    ----------
+    grey : uint8 (height, width), 0 quiet to 255 loud; row 0 is the highest pitch
+    t0, t1 : seconds of the recording at its left and right edge
+    f0, f1 : Hz at its lower and upper edge
+    start, end : the segment in it, seconds of the recording
+    scale : `linear` or `log`, how pitch runs between `f0` and `f1`
+    """
+
+    grey: npt.NDArray[np.uint8]
+    t0: float
+    t1: float
+    f0: float
+    f1: float
+    start: float
+    end: float
+    scale: Scale
+
+
+def spectrogram(
+    source: Source | Sound,
+    start: float | None = None,
+    end: float | None = None,
+    *,
+    scale: Scale = "linear",
+    around: float = 2.0,
+    width: int = 800,
+    height: int = 256,
+    highest: float | None = 12_000.0,
+) -> Picture:
+    """The segment from `start` to `end` seconds (None: the recording's own) with `around` seconds on either side.
+
+    Pitch goes up to `highest` Hz, or to half the rate where that is less or `highest` is None. A picture has fewer
+    columns than `width` where the span has fewer frames. The same sound, the same picture. Raises SoundError where
+    the segment cannot be decoded, ValueError for a scale, a size or a pitch out of bounds.
+    """
+    check_choice("scale", scale, SCALES)
+    check_int("width", width, 1)
+    check_int("height", height, 1)
+    if width * height > MAX_POINTS:
+        raise ValueError(
+            f"a picture has at most {MAX_POINTS:,} points; got {width} x {height}. Fix: 800 x 256 is plenty."
+        )
+    if not around >= 0:
+        raise ValueError(
+            f"around must be at least 0 seconds; got {around}. Fix: 2 shows two seconds more on each side."
+        )
+    with opened(source) as sound:
+        facts = sound.facts
+        first, last = sound.span(start, end)
+        before = max(0, first - round(min(around, facts.seconds) * facts.rate))
+        after = min(facts.frames, last + round(min(around, facts.seconds) * facts.rate))
+        f1 = facts.rate / 2 if highest is None else min(highest, facts.rate / 2)
+        if not f1 > 0:
+            raise ValueError(f"highest must be more than 0 Hz; got {highest}. Fix: 12,000 suits most birds.")
+        f0 = min(_LOWEST, f1 / 8) if scale == "log" else 0.0
+        length = 2 ** max(4, round(np.log2(_WINDOW * facts.rate)))
+        powers = _columns(sound, before, after, min(width, after - before), length)
+    shares = _row_shares(facts.rate / length, length // 2 + 1, f0, f1, height, scale)
+    seconds = [place / facts.rate for place in (before, after, first, last)]
+    return Picture(_grey(shares @ powers.T), seconds[0], seconds[1], f0, f1, seconds[2], seconds[3], scale)
+
+
+def to_png(picture: Picture) -> bytes:
+    """The picture as a grey PNG."""
+    file = io.BytesIO()
+    Image.fromarray(picture.grey).save(file, "PNG", compress_level=3)
+    return file.getvalue()
+
+
+def _columns(sound: Sound, first: int, last: int, width: int, length: int) -> Samples:
+    """(width, length // 2 + 1): of each column the loudest of its windows at each frequency."""
+    each = (last - first) / width
+    powers = np.zeros((width, length // 2 + 1), dtype=np.float32)
+    if each > _MOST_WINDOWS * length:
+        for column in range(width):
+            begin = first + int(column * each)
+            for batch in power_spectra(sound, begin, begin + _MOST_WINDOWS * length, length, length):
+                np.maximum(powers[column], batch.max(axis=0), out=powers[column])
+        return powers
+    hop = max(1, min(int(each), length // 2))
+    seen = 0
+    for batch in power_spectra(sound, first, last, length, hop):
+        places = np.minimum((np.arange(seen, seen + len(batch)) * hop / each).astype(np.intp), width - 1)
+        begins = np.flatnonzero(np.diff(places, prepend=-1))
+        columns = places[begins]
+        powers[columns] = np.maximum(powers[columns], np.maximum.reduceat(batch, begins, axis=0))
+        seen += len(batch)
+    return powers
+
+
+def _row_shares(step: float, count: int, f0: float, f1: float, height: int, scale: Scale) -> Samples:
+    """(height, count) how much of each frequency goes into each row, the highest first: triangles, of sum 1."""
+    if scale == "log":
+        edges = np.geomspace(f1, f0, height + 1)
+        middles = np.sqrt(edges[:-1] * edges[1:])
+    else:
+        edges = np.linspace(f1, f0, height + 1)
+        middles = (edges[:-1] + edges[1:]) / 2
+    reach = np.maximum(edges[:-1] - edges[1:], step)
+    shares = np.maximum(0, 1 - np.abs(np.arange(count) * step - middles[:, None]) / reach[:, None])
+    total = shares.sum(axis=1, keepdims=True)
+    part: Samples = (shares / np.where(total > 0, total, 1)).astype(np.float32)
+    return part
+
+
+def _grey(powers: Samples) -> npt.NDArray[np.uint8]:
+    """Decibels between the picture's noise floor and its loudest, as 0 to 255."""
+    loudest = float(powers.max())
+    if loudest <= 0:
+        return np.zeros(powers.shape, dtype=np.uint8)
+    levels = 10 * np.log10(powers / loudest + np.float32(1e-12))
+    quiet, top = np.percentile(levels, [_QUIET, _LOUD])
+    quiet = np.clip(quiet, top - _MOST_RANGE, top - _LEAST_RANGE)
+    shades: FloatArray = np.clip((levels - quiet) / (top - quiet), 0, 1)
+    return np.rint(255 * shades).astype(np.uint8)

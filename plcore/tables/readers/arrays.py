@@ -1,0 +1,433 @@
+"""Arrays of partial-label and multi-label benchmarks, NumPy's .npz and MATLAB's .mat, as tables."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from plcore.arrays import read_head
+from plcore.arrays.types import AnyArray
+from plcore.arrays.words import listed, quoted
+from plcore.tables.media.file_tree import MAX_UNPACKED_MB, ZIP_FAULTS
+from plcore.tables.problems import TableError, check_size, fits_as_cells
+from plcore.tables.readers.reading import TableReading, json_candidates, refusal, text_table
+from plcore.tables.roles.roles import Roles
+from plcore.tables.text.frames import numbers_as_text
+from plcore.tables.writers.npz import read_vectors, read_written
+
+_KINDS = "biufU"
+_ANEW = "Write it anew with numpy.savez_compressed."
+
+
+def load_npz(data: bytes) -> dict[str, AnyArray]:
+    """The arrays of numbers, truth values and text of an .npz file, by name."""
+    arrays: dict[str, AnyArray] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            if sum(entry.file_size for entry in file.infolist()) > MAX_UNPACKED_MB * _MB:
+                raise refusal(
+                    f"Unpacked, the arrays have more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows."
+                )
+            for entry in file.infolist():
+                arrays[entry.filename.removesuffix(".npy")] = _array(file.read(entry), entry.filename)
+    except TableError:
+        raise
+    except ZIP_FAULTS as error:
+        raise refusal(f"The .npz file is damaged ({error}).", _ANEW) from error
+    return arrays
+
+
+def _array(data: bytes, name: str) -> AnyArray:
+    try:
+        shape, _, dtype = read_head(io.BytesIO(data))
+        if dtype.hasobject:
+            message = f"the array {quoted(name)} is pickled: reading it could run a program."
+            raise refusal(message, "Write numbers or text, dtype=str, not objects.")
+        if dtype.kind not in _KINDS:
+            raise refusal(f"the array {quoted(name)} has the type {dtype}.", "Write numbers or text.")
+        size = int(np.prod([int(side) for side in shape], dtype=object)) * dtype.itemsize
+        if size > len(data):  # before NumPy makes room for it
+            raise refusal(f"the array {quoted(name)} is cut off.", _ANEW)
+        array: AnyArray = np.load(io.BytesIO(data), allow_pickle=False)
+        return array.astype(dtype.newbyteorder("="), copy=False)  # Arrow takes no other order of bytes
+    except (TableError, MemoryError):
+        raise
+    except Exception as error:
+        raise refusal(f"the array {quoted(name)} cannot be read ({str(error)[:100]}).", _ANEW) from error
+
+
+Sides = tuple[int, int]
+
+
+def dense_rows(values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Sides) -> AnyArray:
+    """The matrix of `sparse_rows`, dense. Raises TableError for more cells than are taken, and as `sparse_rows`."""
+    check_size(*sides)
+    dense: AnyArray = sparse_rows(values, columns, starts, sides).toarray()
+    return dense
+
+
+def sparse_rows(values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Sides) -> sp.csr_matrix:
+    """The matrix of rows i with `values[starts[i]:starts[i + 1]]` in `columns[starts[i]:starts[i + 1]]`; more values
+    than the last start says are room that was kept. What names a place twice in a row is added up.
+
+    Raises ValueError where the pieces do not fit. (SciPy's `toarray` writes outside of its memory for some pieces that
+    its own `check_format` lets pass.)
+    """
+    found = sp.csr_matrix(_checked(values, columns, starts, sides), shape=sides, copy=True)
+    found.sum_duplicates()
+    return found
+
+
+def _checked(
+    values: AnyArray, columns: AnyArray, starts: AnyArray, sides: Sides
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """The values that the rows have, their columns and the rows' starts, as int64."""
+    pieces = (values, columns, starts)
+    if min(sides) < 0 or any(piece.ndim != 1 or piece.dtype.kind not in "biuf" for piece in pieces):
+        raise ValueError("they are no rows of numbers")
+    if columns.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
+        raise ValueError("places are not whole numbers")
+    starts = starts.astype(np.int64)
+    if starts.size != sides[0] + 1 or starts[0] != 0 or (starts < 0).any() or (np.diff(starts) < 0).any():
+        raise ValueError("the rows do not begin one after the other")
+    count = int(starts[-1])
+    if count > min(values.size, columns.size):
+        raise ValueError("there are fewer values than the rows have")
+    at = columns[:count].astype(np.int64)
+    if count and not 0 <= at.min() <= at.max() < sides[1]:
+        raise ValueError("a place lies outside of the matrix")
+    values = values[:count]
+    return (
+        values.astype(np.float32) if values.dtype == np.float16 else values,
+        at,
+        starts,
+    )  # SciPy has no float16
+
+
+MAT_START = b"MATLAB 5.0 MAT-file"
+_MB = 1_000_000
+_HEADER = 128
+_MATRIX, _COMPRESSED = 14, 15
+_SPARSE, _DENSE = 5, range(6, 16)  # classes of arrays
+_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_SAVE_ANEW = "Save it anew with save(name, '-v7')."
+
+
+class _Element(NamedTuple):
+    kind: int
+    body: bytes
+
+
+def load_mat(data: bytes) -> dict[str, AnyArray]:
+    """The matrices of a file by name, (rows, columns), sparse ones made dense; the real part of complex ones.
+
+    Raises TableError: damaged, or larger than is taken.
+    """
+    order = "<" if data[126:128] == b"IM" else ">"
+    arrays: dict[str, AnyArray] = {}
+    size = 0
+    try:
+        for element in _elements(data[_HEADER:], order):
+            body = element.body
+            if element.kind == _COMPRESSED:
+                unpacked = zlib.decompressobj().decompress(body, MAX_UNPACKED_MB * _MB - size + 1)
+                size += len(unpacked)
+                if size > MAX_UNPACKED_MB * _MB:
+                    raise refusal(
+                        f"Unpacked, the file has more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows."
+                    )
+                element = next(_elements(unpacked, order))
+                body = element.body
+            if element.kind == _MATRIX:
+                arrays.update(_mat_matrix(body, order))
+    except (_DamagedError, zlib.error, struct.error, StopIteration) as error:
+        raise refusal(f"The MATLAB file is damaged: {str(error) or 'it is cut off'}.", _SAVE_ANEW) from error
+    return arrays
+
+
+class _DamagedError(Exception):
+    """These bytes are not what the format says."""
+
+
+def _elements(data: bytes, order: str) -> Iterator[_Element]:
+    position = 0
+    while position < len(data):
+        kind, length = struct.unpack_from(f"{order}II", data, position)
+        start = position + 8
+        if kind >> 16:  # up to four bytes, in the second half of the tag
+            kind, length, start = kind & 0xFFFF, kind >> 16, position + 4
+        body = data[start : start + length]
+        if len(body) < length or (start == position + 4 and length > 4):
+            raise _DamagedError("a part of it is cut off")
+        yield _Element(kind, body)
+        end = start + length
+        position = end if kind == _COMPRESSED else -(-end // 8) * 8
+
+
+def _mat_matrix(data: bytes, order: str) -> dict[str, AnyArray]:
+    """The matrix of an element under its name; none where it is of another class."""
+    parts = _elements(data, order)
+    flags = next(parts).body
+    (kind,) = struct.unpack_from(f"{order}I", flags)
+    kind &= 0xFF
+    if kind != _SPARSE and kind not in _DENSE:
+        return {}
+    sides = [int(side) for side in _values(next(parts), order)]
+    name = next(parts).body.decode("latin-1")
+    if len(sides) != 2:
+        return {}
+    if min(sides) < 0:
+        raise _DamagedError(f"{name} has a negative side")
+    check_size(*sides)
+    if kind == _SPARSE:
+        return {name: _sparse(sides, parts, order)}
+    values = _values(next(parts), order)
+    if values.size != sides[0] * sides[1]:
+        raise _DamagedError(f"{name} has {values.size} values for {sides[0]} x {sides[1]}")
+    return {name: values.reshape(sides, order="F")}
+
+
+def _sparse(sides: list[int], parts: Iterator[_Element], order: str) -> AnyArray:
+    rows, starts, values = (_values(next(parts), order) for _ in range(3))
+    try:
+        return dense_rows(values, rows, starts, (sides[1], sides[0])).T
+    except TableError:
+        raise
+    except ValueError as error:
+        raise _DamagedError(f"a sparse matrix does not fit, {error}") from error
+
+
+def _values(element: _Element, order: str) -> AnyArray:
+    if element.kind not in _TYPES:
+        raise _DamagedError(f"a part has the type {element.kind}, no numbers")
+    dtype = np.dtype(order + _TYPES[element.kind])
+    if len(element.body) % dtype.itemsize:
+        raise _DamagedError("a part of it is cut off")
+    return np.frombuffer(element.body, dtype).astype(dtype.newbyteorder("="))
+
+
+_FEATURES = ("X", "data", "features", "train_data")
+_SETS = ("S", "candidates", "partial", "partial_target", "partial_labels", "train_p_target")
+_TRUTHS = ("y", "Y", "target", "truth", "labels", "train_target")
+_CLASSES = ("classes", "class_names", "label_names")
+_CSR = ("data", "indices", "indptr", "shape")
+_LAYOUT = (
+    "Give X (n, d), the candidates S (n, m) as 0 and 1, and, where known, the true class y (n,), from 0; or the label "
+    "vectors Y (n, L) as 0 and 1."
+)
+
+
+def read_npz(data: bytes) -> TableReading:
+    """The table of an .npz file; nothing pickled is read.
+
+    Features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`); one that is too wide for columns
+    of text becomes a vector for each row. With candidates, S (n, m) of 0 and 1, and the true class y (n,) from 0, -1
+    where unknown. With label vectors, Y (n, L) of 0 and 1. Or scores of
+    classes: `classes` (m,), `scores` (n, m), and `ids` (n,). Or what `npz_rows` or `vector_arrays` here write. Other
+    names: `_SETS`, `_TRUTHS`, `_CLASSES`.
+    Raises TableError: damaged, too large, other arrays, sides that do not fit.
+    """
+    arrays = load_npz(data)
+    if "scores" in arrays and "classes" in arrays:
+        return _of_scores(arrays)
+    if set(arrays) >= {"ids", "classes", "candidates"} and _first(arrays, _FEATURES) is None:
+        return read_written(arrays)
+    if set(arrays) >= {"ids", "labels", "values"} and _first(arrays, _FEATURES) is None:
+        return read_vectors(arrays)
+    if set(arrays) >= set(_CSR):
+        arrays["X"] = _matrix(arrays)
+    return _of_arrays(arrays, "NumPy arrays", from_one=False)
+
+
+def read_mat(data: bytes) -> TableReading:
+    """The table of a MATLAB file of the partial-label benchmarks, dense or sparse, up to version 7.
+
+    `data` (n, d) with `partial_target` (m, n) and `target` (m, n) of 0 and 1; or `train_data` with `train_p_target`.
+    The side of n is found by the rows of the features, so (n, m) is read as well; n = m is refused.
+    Raises TableError: damaged, too large, version 7.3, other variables, sides that do not fit.
+    """
+    return _of_arrays(load_mat(data), "MATLAB arrays", from_one=True)
+
+
+def _of_arrays(arrays: Mapping[str, AnyArray], words: str, *, from_one: bool) -> TableReading:
+    X = _first(arrays, _FEATURES)
+    if X is None or X.ndim != 2 or X.dtype.kind not in "biuf":
+        shown = listed([f"{name} {array.shape}" for name, array in arrays.items()])
+        raise refusal(f"There is no matrix of features; the file has {shown or 'nothing'}.", _LAYOUT)
+    n_rows = X.shape[0]
+    sets, truth = _first(arrays, _SETS), _first(arrays, _TRUTHS)
+    labels: list[_Column] = []
+    roles: dict[str, Any] = {}
+    notes = [f"{name} is left out." for name in ("test_data", "test_target") if name in arrays]
+    if sets is not None:
+        is_ours = "S" in arrays and not from_one
+        sets = _rows_first(sets, n_rows, "candidates", square=is_ours)
+        classes = _class_names(arrays, sets.shape[1])
+        labels.append(_Column("candidates", _as_lists(_bits(sets, "candidates"), classes)))
+        if truth is not None:
+            labels.append(_Column("truth", _true_names(truth, n_rows, classes, from_one=from_one)))
+    elif truth is not None and truth.ndim == 2 and min(truth.shape) > 1:
+        vectors = _bits(_rows_first(truth, n_rows, "labels", square=not from_one), "labels")
+        classes = _class_names(arrays, vectors.shape[1], "label_")
+        labels += [_Column(name, numbers_as_text(vectors[:, k])) for k, name in enumerate(classes)]
+        roles = {"label_columns": tuple(classes), "label_vectors": True}
+    elif truth is not None and truth.size == n_rows:
+        labels.append(_Column("label", _texts(truth.ravel())))
+    else:
+        raise refusal("There are neither candidates nor labels for the rows.", _LAYOUT)
+    taken = {column.name for column in labels}
+    features: list[_Column] = []
+    sparse: dict[str, sp.csr_matrix] = {}
+    if sp.issparse(X):
+        check_size(n_rows, len(labels))
+        name = "x_features" if "features" in taken else "features"
+        sparse[name] = X
+        roles["embedding"] = name
+        notes.append(
+            f"The {X.shape[1]:,} features stay a sparse matrix, too wide for columns of their own: they are learnt "
+            "from, not shown, and come in no file that is taken away."
+        )
+    else:
+        check_size(n_rows, X.shape[1] + len(labels))
+        names = [f"x_{name}" if name in taken else name for name in _feature_names(arrays, X.shape[1])]
+        features = [_Column(name, numbers_as_text(X[:, k])) for k, name in enumerate(names)]
+        roles["numbers"] = tuple(names)
+    columns = [*labels, *features]
+    cells = text_table([column.name for column in columns], [column.cells for column in columns])
+    given: Roles | None = None
+    if sets is not None:
+        given = json_candidates("candidates", truth="truth" if truth is not None else None, **roles)
+    elif "label_columns" in roles:
+        given = Roles(**roles)
+    return TableReading(cells, words, given, notes=tuple(notes), arrays=sparse)
+
+
+class _Column(NamedTuple):
+    name: str
+    cells: Sequence[str] | pa.LargeStringArray
+
+
+def _of_scores(arrays: Mapping[str, AnyArray]) -> TableReading:
+    scores, classes = arrays["scores"], [str(name) for name in arrays["classes"].ravel()]
+    ids = arrays.get("ids")
+    if (
+        scores.ndim != 2
+        or scores.shape[1] != len(classes)
+        or (ids is not None and ids.shape != scores.shape[:1])
+    ):
+        shapes = listed([f"{name} {array.shape}" for name, array in arrays.items()])
+        raise refusal(
+            f"The sides of the arrays do not fit: {shapes}.", "Give ids (n,), classes (m,), scores (n, m)."
+        )
+    check_size(len(scores), len(classes) + 1)
+    given = [_Column("id", _texts(ids))] if ids is not None else []
+    columns = [
+        *given,
+        *(_Column(f"p_{name}", numbers_as_text(scores[:, k])) for k, name in enumerate(classes)),
+    ]
+    cells = text_table([column.name for column in columns], [column.cells for column in columns])
+    return TableReading(cells, "NumPy arrays, scores of classes")
+
+
+def _first(arrays: Mapping[str, AnyArray], names: Sequence[str]) -> AnyArray | None:
+    return next((arrays[name] for name in names if name in arrays), None)
+
+
+def _matrix(arrays: Mapping[str, AnyArray]) -> AnyArray | sp.csr_matrix:
+    """The CSR matrix of these pieces, dense where its cells fit a table of text."""
+    values, columns, starts, shape = (arrays[name] for name in _CSR)
+    try:
+        n_rows, n_columns = (int(side) for side in shape)
+        rows = dense_rows if fits_as_cells(n_rows, n_columns) else sparse_rows
+        return rows(values, columns, starts, (n_rows, n_columns))
+    except TableError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise refusal(f"The pieces of the sparse matrix do not fit: {error}.", _LAYOUT) from error
+
+
+def _rows_first(matrix: AnyArray, n_rows: int, name: str, *, square: bool) -> AnyArray:
+    """The matrix as (n, m), by which of its sides is n. square: whether n = m is known to be (n, m)."""
+    if matrix.ndim == 2 and (matrix.shape[0] != matrix.shape[1] or square):
+        if matrix.shape[0] == n_rows:
+            return matrix
+        if matrix.shape[1] == n_rows:
+            return matrix.T
+    elif matrix.ndim == 2 and len(matrix) == n_rows:
+        message = (
+            f"The {name} have as many rows as columns, {n_rows}: which of them are the classes is not told."
+        )
+        raise refusal(message, "Leave out a row, or give S (n, m) in an .npz file.")
+    message = f"The {name} are {matrix.shape}, and no side of that is the {n_rows} rows of the features."
+    raise refusal(message, _LAYOUT)
+
+
+def _bits(matrix: AnyArray, name: str) -> AnyArray:
+    """(n, m) int8. Raises TableError for other numbers than 0 and 1."""
+    wrong = (
+        np.argwhere((matrix != 0) & (matrix != 1)) if matrix.dtype.kind in "biuf" else np.zeros((1, 2), int)
+    )
+    if len(wrong):
+        row, column = (int(place) for place in wrong[0])
+        raise refusal(f"The {name} hold {matrix[row, column]}.", "Write 0 and 1 alone.", row=row + 1)
+    return np.asarray(matrix, dtype=np.int8)
+
+
+def _as_lists(sets: AnyArray, classes: Sequence[str]) -> list[str]:
+    written = [json.dumps(name, ensure_ascii=False) for name in classes]
+    cells = (", ".join(written[k] for k in np.flatnonzero(row)) for row in sets)
+    return [f"[{cell}]" if cell else "" for cell in cells]
+
+
+def _true_names(truth: AnyArray, n_rows: int, classes: Sequence[str], *, from_one: bool) -> list[str]:
+    """The name of each row's true class, '' where unknown; from class numbers (n,), or 0 and 1 (n, m) or (m, n)."""
+    if truth.ndim == 2 and min(truth.shape) > 1:
+        bits = _bits(_rows_first(truth, n_rows, "true labels", square=not from_one), "true labels")
+        if bits.shape[1] != len(classes):
+            raise refusal(
+                f"There are {len(classes)} classes, but {bits.shape[1]} in the true labels.", _LAYOUT
+            )
+        many = np.flatnonzero(bits.sum(axis=1) > 1)
+        if many.size:
+            raise refusal("the row has more than one true label.", "Keep one.", row=int(many[0]) + 1)
+        return ["" if not row.any() else classes[int(row.argmax())] for row in bits]
+    numbers = truth.ravel()
+    if numbers.size != n_rows or numbers.dtype.kind not in "iuf":
+        raise refusal(f"The true labels are {truth.shape}, for {n_rows} rows.", _LAYOUT)
+    first = 1 if from_one else 0
+    places = numbers.astype(np.float64) - first
+    fits = (places == np.floor(places)) & (places >= -1) & (places < len(classes))
+    if not fits.all():
+        row = int(np.flatnonzero(~fits)[0])
+        message = f"the true class {numbers[row]} is none of {first} to {len(classes) - 1 + first}."
+        raise refusal(message, "Correct it.", row=row + 1)
+    return ["" if place < 0 else classes[int(place)] for place in places]
+
+
+def _class_names(arrays: Mapping[str, AnyArray], count: int, prefix: str = "") -> list[str]:
+    given = _first(arrays, _CLASSES)
+    if given is None:
+        return [f"{prefix}{k}" for k in range(count)]
+    if given.size != count:
+        raise refusal(f"There are {given.size} class names for {count} classes.", "Give one for each.")
+    return [str(name) for name in given.ravel()]
+
+
+def _feature_names(arrays: Mapping[str, AnyArray], count: int) -> list[str]:
+    given = arrays.get("feature_names")
+    if given is None or given.size != count:
+        return [f"x{k + 1}" for k in range(count)]
+    return [str(name) for name in given.ravel()]
+
+
+def _texts(array: AnyArray) -> Sequence[str] | pa.LargeStringArray:
+    return numbers_as_text(array) if array.dtype.kind in "iuf" else [str(value) for value in array]

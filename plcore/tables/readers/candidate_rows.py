@@ -1,0 +1,369 @@
+"""Rows whose candidates are named one by one, by people, models or functions -> a TableReading."""
+
+from __future__ import annotations
+
+import json
+import math
+import reprlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from plcore.arrays.words import listed, quoted, shortened
+from plcore.tables.columns import LARGEST, sorted_classes
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
+from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
+from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.suggestion import suggest_roles
+
+T = TypeVar("T")
+
+Records = Sequence[Mapping[str, Any]]
+"""The objects of a JSON or JSONL file, in their order; a file that is one object is a sequence of one."""
+
+
+def refuse(row: int | None, where: str | None, message: str, fix: str) -> TableError:
+    """The error of one value."""
+    return TableError(Problem(row, None, where, message, fix))
+
+
+def shown(value: Any) -> str:
+    """A value as it is shown in a message, never too long."""
+    return quoted(value) if isinstance(value, str) else shortened(reprlib.repr(value))
+
+
+def read_each(records: Sequence[Any], read: Callable[[dict[str, Any], int], T]) -> list[T]:
+    """`read(record, row)` of every record. What is wrong with several of them is raised together."""
+    found: list[T] = []
+    problems: list[Problem] = []
+    for row, record in enumerate(records, start=1):
+        try:
+            found.append(read(an_object(record, row, None), row))
+        except TableError as error:
+            problems += error.problems
+            if len(problems) >= MAX_PROBLEMS:
+                break
+    if problems:
+        raise table_error(problems)
+    return found
+
+
+def an_object(value: Any, row: int | None, where: str | None) -> dict[str, Any]:
+    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
+        return value
+    message = f"expected an object with named fields, got {shown(value)}."
+    raise refuse(row, where, message, "Write {...} here, or leave the record out.")
+
+
+def a_list(value: Any, row: int | None, where: str) -> list[Any]:
+    """A list; nothing (null) is an empty one."""
+    if value is None:
+        return []
+    if isinstance(value, list):
+        return value
+    raise refuse(
+        row, where, f"expected a list, got {shown(value)}.", "Write [...] here, or leave the field out."
+    )
+
+
+def a_name(value: Any, row: int | None, where: str, what: str = "a label") -> str:
+    """A label, or the name of a row or a person: text or a whole number, without the white space around it."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if isinstance(value, str) and value.strip() and "\0" not in value:
+        return value.strip()
+    raise refuse(
+        row, where, f"expected {what} as text, got {shown(value)}.", "Write a name that is not empty."
+    )
+
+
+def a_name_or_none(value: Any, row: int | None, where: str, what: str) -> str | None:
+    return None if value is None or value == "" else a_name(value, row, where, what)
+
+
+def a_number(value: Any, row: int | None, where: str, what: str = "a weight") -> float:
+    """A weight, a score or a time: finite and not below 0."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= LARGEST:
+        return float(value)
+    message = f"expected {what}, a number from 0 on, got {shown(value)}."
+    raise refuse(row, where, message, "Write such a number, or leave the field out.")
+
+
+def a_probability(value: Any, row: int | None, where: str) -> float:
+    """exp(value) of a log probability."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value <= 0:
+        return math.exp(value)
+    message = f"expected a log probability, a number up to 0, got {shown(value)}."
+    raise refuse(row, where, message, "Write the logprob as the model gave it.")
+
+
+def json_text(value: Any) -> str:
+    """JSON as people can read it."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def cell_value(value: Any) -> Any:
+    """A value as it is kept in a cell: objects and lists as JSON, true and false as JSON says them."""
+    return json_text(value) if isinstance(value, (dict, list, bool)) else value
+
+
+def first_of(record: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """The value of the first of these fields that is there and not null."""
+    return next((record[name] for name in names if record.get(name) is not None), None)
+
+
+CANDIDATES, SOURCES, TRUTH = "candidates", "sources", "truth"
+"""The columns that every reading made here has, or may have: who named each label, as JSON; and the true label."""
+
+NEEDS_ROWS = (
+    "Nothing in it describes the rows, so there is nothing to learn from: the table of the rows is needed, with a "
+    "column of the same names. Put both files into one zip, or give the table of the rows beside this file."
+)
+_ADDRESSES = ("http://", "https://", "s3://", "gs://", "azure-blob://", "/data/")
+
+
+@dataclass
+class Row:
+    """One item.
+
+    Attributes
+    ----------
+    cells : what the source says of it, by column
+    weights : how much speaks for each label named; None where the source weighs nothing
+    sources : who named each label
+    ruled_out : labels that somebody said it is not; they count where nobody named a label
+    truth : the true label, where the source knows it
+    """
+
+    cells: dict[str, Any]
+    weights: dict[str, float | None] = field(default_factory=dict)
+    sources: dict[str, list[str]] = field(default_factory=dict)
+    ruled_out: set[str] = field(default_factory=set)
+    truth: str | None = None
+
+    def name(self, label: str, weight: float | None = None, source: str | None = None) -> None:
+        """Somebody names a label. Weights of one label are added up."""
+        before = self.weights.get(label)
+        self.weights[label] = before if weight is None else (before or 0.0) + weight
+        if source is not None and source not in self.sources.setdefault(label, []):
+            self.sources[label].append(source)
+
+
+def rows_reading(
+    rows: Sequence[Row],
+    format_name: str,
+    *,
+    describing: Collection[str] | None = None,
+    row_id: str | None = None,
+    text: str | None = None,
+    classes: Iterable[str] = (),
+    notes: Iterable[str] = (),
+    groups: Mapping[str, tuple[str, ...]] | None = None,
+) -> TableReading:
+    """The reading of these rows.
+
+    A row that nobody named a label of can be any class but those ruled out; a label of weight 0 is none of its
+    candidates; a true label outside the candidates is left out. Notes say how often.
+
+    describing : columns that may be features or shown; None: all of the source's own
+    row_id : the column of ids; it is used where they are all there and all different
+    text : the column that the format says is a text
+    classes : names of classes beyond those that occur
+    """
+    if not rows:
+        raise refusal("There are no rows in it.", "Choose a file with at least one record.")
+    said = list(notes)
+    weightless = sum(_drop_weightless(row) for row in rows)
+    if weightless:
+        said.append(
+            f"{_times(weightless, 'label')} with the weight 0 {_are(weightless)} no candidate of the row."
+        )
+    named = {
+        label for row in rows for label in (*row.weights, *row.ruled_out, row.truth) if label is not None
+    }
+    every = sorted_classes(list(named | set(classes)))
+    if not every:
+        raise refusal(
+            "No label is named anywhere in it.",
+            "Export it with answers, predictions or options, and import that.",
+        )
+    sets, open_rows = _candidate_cells(rows, every)
+    if open_rows:
+        said.append(
+            f"{_times(len(open_rows), 'row')} {_have(len(open_rows))} no label named: every class stays possible "
+            f"there, but for those ruled out. The first is row {open_rows[0] + 1}."
+        )
+    said += _drop_odd_truths(rows)
+    own = {name: None for row in rows for name in row.cells}
+    names = dict(zip(own, _free_names(own), strict=True))
+    columns: dict[str, list[Any]] = {
+        names[name]: [cell_value(row.cells.get(name)) for row in rows] for name in own
+    }
+    columns[CANDIDATES] = sets
+    if any(row.sources for row in rows):
+        columns[SOURCES] = [json_text(row.sources) if row.sources else "" for row in rows]
+    truth = TRUTH if any(row.truth is not None for row in rows) else None
+    if truth is not None:
+        columns[TRUTH] = [row.truth for row in rows]
+    cells = cells_of(columns)
+    id_column = None if row_id is None or row_id not in own else names[row_id]
+    if id_column is not None and not _names_rows(cells[id_column]):
+        said.append(
+            f"Column {id_column!r} is empty or repeats itself in some rows: it is kept, not used as their id."
+        )
+        id_column = None
+    reserved = (CANDIDATES, SOURCES, TRUTH, row_id)  # what a source calls so tells the label
+    describe = [
+        names[name] for name in own if (describing is None or name in describing) and name not in reserved
+    ]
+    if not describe:
+        said.append(NEEDS_ROWS)
+    known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
+    roles, about_columns = _roles(cells, describe, every, known)
+    return TableReading(cells, format_name, roles, None, (*said, *about_columns), dict(groups or {}))
+
+
+def _candidate_cells(rows: Sequence[Row], every: tuple[str, ...]) -> tuple[list[str], list[int]]:
+    """The cells of candidates, and the rows (from 0) that nobody named a label of."""
+    sets: list[str] = []
+    open_rows: list[int] = []
+    for place, row in enumerate(rows):
+        if not row.weights:
+            open_rows.append(place)
+            left = [label for label in every if label not in row.ruled_out]
+            sets.append(json_text(left or list(every)))
+        elif all(weight is None for weight in row.weights.values()):
+            sets.append(json_text(list(row.weights)))
+        else:
+            sets.append(json_text({label: _plain(weight) for label, weight in row.weights.items()}))
+    return sets, open_rows
+
+
+def _plain(weight: float | None) -> float:
+    """Counts without a point. What is named without a weight, beside others that have one, weighs as much as a vote."""
+    weight = 1.0 if weight is None else float(weight)
+    return int(weight) if weight.is_integer() and weight < 1e15 else weight
+
+
+def _drop_weightless(row: Row) -> int:
+    gone = [label for label, weight in row.weights.items() if weight == 0]
+    for label in gone:
+        del row.weights[label]
+        row.sources.pop(label, None)
+    return len(gone)
+
+
+def _drop_odd_truths(rows: Sequence[Row]) -> list[str]:
+    """Take away true labels that are no candidate of their row; say so."""
+    odd = [
+        place
+        for place, row in enumerate(rows)
+        if row.truth is not None
+        and (row.truth not in row.weights if row.weights else row.truth in row.ruled_out)
+    ]
+    if not odd:
+        return []
+    first = odd[0]
+    note = (
+        f"In {_times(len(odd), 'row')} the true label is not among the labels named, so it is not taken there: the "
+        f"first is row {first + 1}, {rows[first].truth!r} beside {listed(list(rows[first].weights))}."
+    )
+    for place in odd:
+        rows[place].truth = None
+    return [note]
+
+
+def _free_names(own: Iterable[str]) -> list[str]:
+    """Names of the source's columns that leave those of the candidates free."""
+    taken = {CANDIDATES, SOURCES, TRUTH} | set(own)
+    names = []
+    for name in own:
+        new, number = name, 2
+        while name in (CANDIDATES, SOURCES, TRUTH) and new in taken:
+            new, number = f"{name} {number}", number + 1
+        taken.add(new)
+        names.append(new)
+    return names
+
+
+def _names_rows(cells: pd.Series[str]) -> bool:
+    stripped = cells.str.strip()
+    return bool(stripped.is_unique and (stripped != "").all())
+
+
+def _roles(
+    cells: pd.DataFrame, describe: list[str], classes: tuple[str, ...], known: dict[str, str | None]
+) -> tuple[Roles, list[str]]:
+    """The roles, those of the describing columns by a guess; and what is to be said of these columns."""
+    notes = []
+    labels = set(classes)
+    tell = [name for name in describe if _tells_the_label(cells[name], labels)]
+    if tell:
+        notes.append(
+            f"{_columns(tell)} {_hold(tell)} labels and would give the answer away, so nothing is learned from "
+            f"{'it' if len(tell) == 1 else 'them'}. Choose the column as the true label, if it is that."
+        )
+    describe = [name for name in describe if name not in tell]
+    remote = [name for name in describe if _holds_addresses(cells[name])]
+    if remote:
+        notes.append(
+            f"{_columns(remote)} {_hold(remote)} addresses, shown as text: nothing is fetched. To see what is there, "
+            "put the files into a zip with this file and write their names into the cells."
+        )
+    guessed = [name for name in describe if name != known["text"]]
+    guess = suggest_roles(cells[guessed]) if guessed else Roles()
+    text = known["text"] or guess.text
+    numbers = guess.numbers + guess.label_columns + guess.score_columns + guess.choice_scores
+    roles = json_candidates(
+        CANDIDATES,
+        voters=SOURCES if SOURCES in cells else None,
+        id=known["id"] or guess.id,
+        truth=known["truth"],
+        text=text,
+        image=guess.image,
+        audio=guess.audio,
+        start=guess.start,
+        end=guess.end,
+        embedding=guess.embedding,
+        image_features=guess.image is not None and not numbers and text is None,
+        sound_features=guess.sound_features,
+        numbers=numbers,
+        categories=guess.categories + guess.annotators + guess.choices,
+    )
+    return roles, notes
+
+
+def _tells_the_label(cells: pd.Series[str], labels: set[str]) -> bool:
+    """Whether it holds nothing but labels, in words: numbers may well be those of the classes by chance."""
+    filled = cells.str.strip()
+    filled = filled[filled != ""]
+    return bool(len(filled) and filled.isin(labels).mean() >= 0.95 and filled.nunique() > 1) and bool(
+        pd.to_numeric(filled, errors="coerce").isna().any()
+    )
+
+
+def _holds_addresses(cells: pd.Series[str]) -> bool:
+    filled = cells[cells != ""]
+    return bool(len(filled) and filled.str.startswith(_ADDRESSES).mean() >= 0.5)
+
+
+def _columns(names: list[str]) -> str:
+    return f"Column{'s' if len(names) > 1 else ''} {listed(names)}"
+
+
+def _hold(names: list[str]) -> str:
+    return "hold" if len(names) > 1 else "holds"
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} {what}" + ("s" if count != 1 else "")
+
+
+def _are(count: int) -> str:
+    return "are" if count != 1 else "is"
+
+
+def _have(count: int) -> str:
+    return "have" if count != 1 else "has"

@@ -1,0 +1,136 @@
+"""What Hugging Face's `datasets` writes about the columns of a Parquet file: which are labels, and their names.
+
+It stands as JSON in the metadata of the Arrow schema, under `huggingface`: `{"info": {"features": {column: {...}}}}`
+(datasets, src/datasets/features/features.py). Beside it, under `winnow`, files that were written here say which columns
+came with the table and which hold the candidates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+_KEY, _OWN_KEY = b"huggingface", b"winnow"
+_DTYPES: Mapping[pa.DataType, str] = {
+    pa.float16(): "float16",
+    pa.float32(): "float32",
+    pa.float64(): "float64",
+    pa.date32(): "date32",
+    pa.date64(): "date64",
+}
+"""What `datasets` calls types that Arrow calls otherwise."""
+_LISTS = ("Sequence", "List", "LargeList")
+
+
+@dataclass(frozen=True)
+class DatasetFeatures:
+    """Class names of the columns with one label a row, and of those with a set of labels.
+
+    known : whether the file has such metadata
+    """
+
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    sets: dict[str, list[str]] = field(default_factory=dict)
+    known: bool = False
+
+    def class_names(self) -> list[list[str]]:
+        """The different lists of class names."""
+        found: list[list[str]] = []
+        for names in (*self.labels.values(), *self.sets.values()):
+            if names not in found:
+                found.append(names)
+        return found
+
+
+def read_features(schema: pa.Schema) -> DatasetFeatures:
+    """The features of a schema; none where there is nothing that can be read."""
+    try:
+        written = json.loads((schema.metadata or {})[_KEY])["info"]["features"]
+        items = list(written.items())
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return DatasetFeatures()
+    labels, sets = {}, {}
+    for column, feature in items:
+        if (names := _names(feature)) is not None:
+            labels[column] = names
+        elif (names := _names(_inside(feature))) is not None:
+            sets[column] = names
+    return DatasetFeatures(labels, sets, known=True)
+
+
+def _names(feature: Any) -> list[str] | None:
+    """The class names of a ClassLabel; None of anything else."""
+    if not isinstance(feature, dict) or feature.get("_type") != "ClassLabel":
+        return None
+    names = feature.get("names")
+    if isinstance(names, dict):  # as it stands in the YAML of a card: {"0": "wren", ...}
+        names = list(names.values())
+    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None
+
+
+def _inside(feature: Any) -> Any:
+    """The feature of the items of a list; None of anything else."""
+    if isinstance(feature, list) and len(feature) == 1:
+        return feature[0]
+    if isinstance(feature, dict) and feature.get("_type") in _LISTS:
+        return feature.get("feature")
+    return None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a file says that was written here: the columns that came with the table, and those with the candidates, as
+    JSON once they are read, and with the ids; of label vectors, the lists of labels that are right and that are not."""
+
+    original: tuple[str, ...]
+    candidates: str
+    id: str
+    not_labels: str | None = None
+
+
+def written_metadata(
+    schema: pa.Schema, labels: Mapping[str, Sequence[str]], told: Told
+) -> dict[bytes, bytes]:
+    """The metadata of a schema that is to be written.
+
+    labels : the class names of the columns with class numbers, or lists of them      told : for `read_told`
+    """
+    features = {
+        field.name: _feature(field.type, {"names": list(labels[field.name]), "_type": "ClassLabel"})
+        if field.name in labels
+        else _feature(field.type)
+        for field in schema
+    }
+    written = {_KEY: {"info": {"features": features}}, _OWN_KEY: asdict(told)}
+    return {key: json.dumps(value).encode() for key, value in written.items()}
+
+
+def read_told(schema: pa.Schema) -> Told | None:
+    """What `written_metadata` was told; None where the file was not written here."""
+    try:
+        told = json.loads((schema.metadata or {})[_OWN_KEY])
+        not_labels = told.get("not_labels")
+        return Told(
+            tuple(map(str, told["original"])),
+            str(told["candidates"]),
+            str(told["id"]),
+            None if not_labels is None else str(not_labels),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return None
+
+
+def _feature(kind: pa.DataType, label: Any = None) -> Any:
+    """The feature of a type; `label` is that of class numbers. Lists are written as JSON lists, which old and new
+    releases of `datasets` know."""
+    if pa.types.is_list(kind):
+        return [_feature(kind.value_type, label)]
+    if pa.types.is_large_list(kind):
+        return {"feature": _feature(kind.value_type, label), "_type": "LargeList"}
+    if pa.types.is_struct(kind):
+        return {field.name: _feature(field.type) for field in kind}
+    return label or {"dtype": _DTYPES.get(kind, str(kind)), "_type": "Value"}

@@ -1,0 +1,334 @@
+"""A second file beside a table, joined to its rows: vectors, or candidates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import scipy.sparse as sp
+
+from plcore.arrays.types import AnyArray
+from plcore.arrays.words import listed, quoted
+from plcore.tables.candidates import parse_candidates
+from plcore.tables.columns import Finder, parse_numbers
+from plcore.tables.features.embeddings import EMBEDDING, Dense, parse_embeddings
+from plcore.tables.problems import MAX_PROBLEMS, table_error
+from plcore.tables.readers.arrays import load_npz
+from plcore.tables.readers.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, Row, rows_reading
+from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.sample import sample_columns
+from plcore.tables.roles.suggestion import suggest_roles
+from plcore.tables.text.csv import LINE_INDEX
+
+ENDINGS = (".npz", ".parquet")
+"""Of the files that `write_vectors` writes."""
+
+_VECTORS = ("embeddings", "embedding", "vectors", "X", "features", "data", "arr_0")
+_NAMES = ("ids", "id", "names", "files", "filenames", "file_names", "paths", "keys")
+_LABELS = {"S", "candidates", "partial", "partial_target", "y", "Y", "target", "labels", "classes", "scores"}
+_FEWEST = 2  # columns of numbers that are taken for a vector together
+_FIX = "Give ids (n,) and embeddings (n, d) in an .npz file, or a table of ids and one column of lists of numbers."
+
+
+class VectorFile(NamedTuple):
+    """values : (n, d) float32, NaN for none      names : of their rows, by the column that holds them, as text; none:
+    the vectors are those of all rows, in their order"""
+
+    values: Dense
+    names: Mapping[str, Sequence[str]]
+
+
+def vectors_of_npz(data: bytes) -> VectorFile | None:
+    """The vectors of an .npz file, by tolerant names; None for the arrays of a whole table, with labels.
+
+    Raises TableError: damaged, no matrix of numbers or several, other sides.
+    """
+    arrays = load_npz(data)
+    if _LABELS & set(arrays) or "indptr" in arrays:
+        return None
+    matrices = {name: one for name, one in arrays.items() if one.ndim == 2 and one.dtype.kind in "fiu"}
+    name = next((name for name in _VECTORS if name in matrices), None)
+    if name is None and len(matrices) == 1:
+        name = next(iter(matrices))
+    if name is None:
+        shown = listed([f"{name} {array.shape}" for name, array in arrays.items()])
+        raise refusal(f"There is no matrix of vectors; the file has {shown or 'nothing'}.", _FIX)
+    vectors = matrices[name]
+    lists = {name: one for name, one in arrays.items() if one.ndim == 1 and one.dtype.kind in "iuU"}
+    called = next((name for name in _NAMES if name in lists), None)
+    if called is None and len(lists) == 1:
+        called = next(iter(lists))
+    if called is not None and len(lists[called]) != len(vectors):
+        message = (
+            f"There are {len(lists[called]):,} {called}, but {len(vectors):,} vectors in {quoted(name)}."
+        )
+        raise refusal(message, "Give one for each.")
+    names = {} if called is None else {called: [str(one).strip() for one in lists[called].tolist()]}
+    return VectorFile(_single(vectors), names)
+
+
+def vectors_of_table(reading: TableReading, *, alone: bool = False) -> VectorFile | None:
+    """The vectors of a table: its one column of lists, else its columns of numbers together.
+
+    alone : None where the table has anything but one column of lists and one of names: it is a table of its own then
+    Raises TableError: no such columns, or several of lists.
+    """
+    guess = suggest_roles(reading.cells) if len(reading.cells.columns) else None
+    lists = [*reading.arrays, *([guess.embedding] if guess is not None and guess.embedding else [])]
+    others = [str(name) for name in reading.cells.columns if name not in lists]
+    if alone and (len(lists) != 1 or len(others) != 1):
+        return None
+    if len(lists) > 1:
+        raise refusal(f"Several columns hold vectors: {listed(lists)}.", "Leave one of them in the file.")
+    finder = Finder(reading.cells.index.tolist() if reading.cells.index.name == LINE_INDEX else None)
+    if lists:
+        vectors = parse_embeddings(reading.cells, lists[0], reading.arrays, finder)
+    else:
+        row_id = None if guess is None else guess.id
+        columns = sample_columns(reading.cells)
+        numbers = [one.name for one in columns if one.is_numbers and one.name != row_id]
+        if len(numbers) < _FEWEST:
+            raise refusal(f"No column holds vectors; the columns are {listed(others)}.", _FIX)
+        vectors = _single(parse_numbers(reading.cells, numbers, finder))
+        others = [name for name in others if name not in numbers]
+    if finder.problems:
+        raise table_error(finder.problems)
+    assert vectors is not None  # noqa: S101 - there is a column
+    if sp.issparse(vectors):
+        raise refusal("The vectors are sparse: they belong to a table of their own.", _FIX)
+    return VectorFile(
+        np.asarray(vectors), {name: reading.cells[name].str.strip().tolist() for name in others}
+    )
+
+
+def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
+    """The reading with the vectors of its rows as the column `EMBEDDING`, which has that role; notes say by what they
+    were joined and which rows of either side the other has not.
+
+    Rows are known by their id column, else by that with most of the names which holds no numbers, else by their
+    number from 1. Raises TableError where nothing matches, a name occurs twice, or there is no name and another number
+    of rows.
+    """
+    n = len(reading.cells)
+    width = file.values.shape[1]
+    if not file.names:
+        if len(file.values) != n:
+            message = f"The file of vectors has {len(file.values):,} rows and no names of them; the table has {n:,}."
+            raise refusal(message, "Give ids beside them, an array 'ids' or a column 'id'.")
+        return _with(
+            reading, file.values, (f"Vectors of {width:,} numbers were taken in the order of the rows.",)
+        )
+    keys, own, names, by = _matched(reading, file)
+    first: dict[str, int] = {}
+    for place, name in enumerate(names):
+        if name and first.setdefault(name, place) != place:
+            message = f"the name {quoted(name)} was already in row {first[name] + 1} of the file of vectors."
+            raise refusal(message, "Keep one vector for each name.", row=place + 1)
+    places = np.array([first.get(name, -1) for name in keys])
+    found = np.where((places >= 0)[:, None], file.values[places], np.float32(np.nan))
+    notes = [f"Vectors of {width:,} numbers were joined by {by}."]
+    if without := [name for name, place in zip(own, places, strict=True) if place < 0]:
+        notes.append(f"{len(without):,} of {n:,} rows have no vector: {listed(without, 5)}.")
+    known = set(keys)
+    if left := [name for name in first if name not in known]:
+        notes.append(
+            f"{len(left):,} vectors of rows that the table has not were left out: {listed(left, 5)}."
+        )
+    return _with(reading, found, tuple(notes))
+
+
+def write_vectors(ids: Sequence[str], vectors: Dense, file: BinaryIO, ending: str) -> None:
+    """Write ids and vectors, (n,) and (n, d), as one of `ENDINGS`; `with_vectors` joins them to the same rows."""
+    names = np.array(ids, dtype=np.str_)
+    if ending == ".npz":
+        np.savez(file, ids=names, embeddings=vectors)  # such numbers hardly get smaller by packing
+        return
+    lists = pa.FixedSizeListArray.from_arrays(
+        pa.array(vectors.ravel()), vectors.shape[1], mask=pa.array(np.isnan(vectors[:, 0]))
+    )
+    pa.parquet.write_table(pa.table({"id": pa.array(names.tolist()), EMBEDDING: lists}), file)
+
+
+def _matched(
+    reading: TableReading, file: VectorFile
+) -> tuple[Sequence[str], Sequence[str], Sequence[str], str]:
+    """(names of the table's rows as the file has them, as people see them, names of the vectors, by what in words)."""
+    cells = reading.cells
+    roles = reading.suggest_roles()
+    texts = [str(name) for name in cells.columns if name != roles.id and name not in roles.numbers]
+    keys = {name: cells[name].str.strip().tolist() for name in ([roles.id] if roles.id else []) + texts}
+    rows = [str(place + 1) for place in range(len(cells))]
+    best: tuple[int, str, str] = (0, "", "")
+    for own, values in keys.items():
+        for other, names in file.names.items():
+            known = set(names) - {""}
+            hits = sum(value in known for value in values)
+            if hits > best[0]:
+                best = hits, own, other
+        if own == roles.id and best[0]:
+            break
+    if best[0]:
+        _, own, other = best
+        return keys[own], keys[own], file.names[other], f"column {quoted(own)}"
+    for names in file.names.values():
+        if roles.id is None and set(names) <= set(rows):
+            return rows, rows, names, "row number"
+    shown = listed(next(iter(file.names.values())), 3)
+    where = (
+        f"column {quoted(roles.id)}, which holds {listed(keys[roles.id], 3)}" if roles.id else "any column"
+    )
+    raise refusal(
+        f"None of the {len(file.values):,} vectors, of {shown}, is of a row of the table: they are not in {where}.",
+        "Name the rows alike in both files.",
+    )
+
+
+def _with(reading: TableReading, vectors: Dense, notes: tuple[str, ...]) -> TableReading:
+    arrays = {**reading.arrays, EMBEDDING: vectors}
+    found = replace(reading, arrays=arrays, notes=(*reading.notes, *notes))
+    roles = replace(found.suggest_roles(), embedding=EMBEDDING, image_features=False, sound_features=False)
+    return replace(found, roles=roles)
+
+
+def _single(values: AnyArray) -> Dense:
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is told with its row
+        return np.asarray(values, dtype=np.float32)
+
+
+def join_candidates(reading: TableReading, table: pd.DataFrame, on: str | None = None) -> TableReading:
+    """The rows of `table`, each with the candidates that the reading has of it.
+
+    reading : of any format with candidates, however they are written, and ids of rows
+    table, on : as in `join_rows`
+    """
+    roles = reading.suggest_roles()
+    if roles.id is None or not roles.has_candidates or roles.label_vectors:
+        raise refusal(
+            f"The candidates name no rows; the columns are {listed(list(map(str, reading.cells.columns)))}.",
+            "Have one column of candidates, and a column 'id' that holds the name of a row of the other table.",
+        )
+    own_form = reading.roles is not None and (roles.candidates, roles.form) == (CANDIDATES, "json")
+    sets = (
+        _own_sets(reading.cells) if own_form else _sets(reading.cells, replace(roles, cut="all", cut_at=0.0))
+    )
+    own = {column for role, column in roles.used() if role not in _DESCRIBING}
+    own |= {SOURCES} if own_form else set()
+    rows = {}
+    for record, weights in zip(reading.cells.to_dict("records"), sets, strict=True):
+        row = Row({str(name): value for name, value in record.items() if name not in own})
+        row.weights = weights
+        row.sources = json.loads(record.get(SOURCES) or "{}") if own_form else {}
+        row.truth = record[roles.truth].strip() or None if roles.truth is not None else None
+        rows[record[roles.id].strip()] = row
+    form = f"{reading.format}, and the table of its rows"
+    notes = [note for note in reading.notes if note != NEEDS_ROWS]
+    found = join_rows(rows, table, on, format_name=form, notes=notes, groups=reading.groups)
+    joined = found.suggest_roles()
+    return replace(found, roles=replace(joined, cut=roles.cut, cut_at=roles.cut_at, ignored=roles.ignored))
+
+
+_DESCRIBING = ("text", "image", "more_images", "audio", "numbers", "categories", "caption")
+
+
+def _own_sets(cells: pd.DataFrame) -> list[dict[str, float | None]]:
+    """The candidates of each row as `rows_reading` wrote them."""
+    named = map(json.loads, cells[CANDIDATES])
+    return [dict(one) if isinstance(one, dict) else dict.fromkeys(one) for one in named]
+
+
+def _sets(cells: pd.DataFrame, roles: Roles) -> list[dict[str, float | None]]:
+    """The candidates of each row with their weights, all None where they weigh nothing. Raises TableError."""
+    finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
+    found = parse_candidates(cells, roles, finder)
+    # Whether there is something to decide is asked of the rows joined, not of this file alone.
+    if problems := [problem for problem in finder.problems if problem.row is not None]:
+        raise table_error(problems)
+    weights = found.weights
+    return [
+        {
+            found.classes[k]: None if weights is None else float(weights[row, k])
+            for k in np.flatnonzero(may_be)
+        }
+        for row, may_be in enumerate(found.candidates)
+    ]
+
+
+def join_rows(
+    rows: Mapping[str, Row],
+    table: pd.DataFrame,
+    on: str | None,
+    *,
+    format_name: str,
+    what: str = "candidates",
+    notes: Sequence[str] = (),
+    groups: Mapping[str, tuple[str, ...]] | None = None,
+) -> TableReading:
+    """The rows of `table` in their order, with what is known of each by its name.
+
+    rows : by the name of the row
+    table : DataFrame of str; every column of it is kept, and these alone describe a row
+    on : the column of `table` with the names; None: the one with most of them
+    what : what is known of the rows, for the notes
+    Notes list the rows of either side that the other has not. Raises TableError where nothing matches, or where a name
+    occurs twice.
+    """
+    key = _key_column(table, set(rows)) if on is None else on
+    if key is None or key not in table.columns:
+        raise refusal(
+            f"No column of the other table holds the names of these rows, such as {listed(list(rows), 3)}.",
+            "Name the column with the same names in both files.",
+        )
+    names = table[key].str.strip().tolist()
+    first = _first_places(names, table, key)
+    strangers = [name for name in rows if name not in first]
+    if len(strangers) == len(rows):
+        raise refusal(
+            f"None of these {len(rows)} rows, such as {listed(strangers, 3)}, is in column {key!r} of the other table, "
+            f"which holds {listed(names, 3)}.",
+            "Name the column with the same names in both files.",
+        )
+    said = list(notes)
+    without = [name for name in names if name not in rows]
+    if without:
+        said.append(
+            f"{len(without)} of {len(names)} rows have no {what} in the other file: {listed(without, 5)}."
+        )
+    if strangers:
+        said.append(
+            f"{len(strangers)} rows of it that the table has not were left out: {listed(strangers, 5)}."
+        )
+    joined = []
+    for name, record in zip(names, table.to_dict("records"), strict=True):
+        row = rows.get(name, Row({}))
+        known = {str(column): value for column, value in record.items()}
+        row.cells = {**known, **row.cells, **known}
+        joined.append(row)
+    own = list(map(str, table.columns))
+    return rows_reading(joined, format_name, describing=own, row_id=key, notes=said, groups=groups)
+
+
+def _first_places(names: Sequence[str], table: pd.DataFrame, key: str) -> dict[str, int]:
+    """Where each name stands; a problem for each that stands twice."""
+    finder = Finder(table.index.tolist() if table.index.name == LINE_INDEX else None)
+    first: dict[str, int] = {}
+    for place, name in enumerate(names):
+        if first.setdefault(name, place) != place and len(finder.problems) < MAX_PROBLEMS:
+            message = f"the name {quoted(name)} was already in row {first[name] + 1}."
+            finder.add(place, key, message, "Keep one row for each name.")
+    if finder.problems:
+        raise table_error(finder.problems)
+    return first
+
+
+def _key_column(table: pd.DataFrame, names: set[str]) -> str | None:
+    """The column with most of the names; of those with as many the first."""
+    shares = {str(name): int(table[name].str.strip().isin(names).sum()) for name in table.columns}
+    best = max(shares, key=lambda name: shares[name], default=None)
+    return best if best is not None and shares[best] > 0 else None

@@ -1,0 +1,416 @@
+"""Parquet, and Feather (Arrow IPC), by pyarrow: columns of any type, and files that lie in cells."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.feather
+import pyarrow.parquet
+
+from plcore.arrays.words import quoted
+from plcore.tables.features.embeddings import Vectors
+from plcore.tables.media.file_tree import MAX_FILE_MB, MAX_UNPACKED_MB, MediaError
+from plcore.tables.media.files import MediaFiles
+from plcore.tables.problems import Problem, TableError, check_size, table_error
+from plcore.tables.readers.hugging_face import DatasetFeatures, read_features, read_told
+from plcore.tables.readers.reading import TableReading, cell_text, check_vectors, refusal, text_table
+from plcore.tables.roles.cell_types import with_types
+from plcore.tables.roles.roles import WAYS_IN, Roles
+from plcore.tables.roles.sample import fewest_numbers
+from plcore.tables.roles.suggestion import suggest_roles
+from plcore.tables.text.frames import numbers_as_text
+
+_ENDINGS = (
+    (b"\x89PNG", ".png"),
+    (b"\xff\xd8\xff", ".jpg"),
+    (b"GIF8", ".gif"),
+    (b"fLaC", ".flac"),
+    (b"OggS", ".ogg"),
+    (b"ID3", ".mp3"),
+    (b"\xff\xfb", ".mp3"),
+)
+
+
+class EmbeddedFiles:
+    """Files by name, in memory; a `plcore.tables.media.files.FileSource`."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = dict(files)
+
+    def find(self, cell: str) -> str:
+        """The file of this name. Raises MediaError where there is none."""
+        name = cell.strip()
+        if name not in self.files:
+            fix = "Leave the cell empty, or put the file into the table."
+            raise MediaError(f"the table holds no file {quoted(cell)}.", fix)
+        return name
+
+    def open(self, name: str) -> BinaryIO:
+        """A file that `find` has named."""
+        return io.BytesIO(self.files[name])
+
+    def close(self) -> None:
+        """Let go of the bytes."""
+        self.files.clear()
+
+
+def file_name(data: bytes, path: str | None, column: str, row: int) -> str:
+    """What to call a file: the last part of its path, or its column and 1-based row with the ending of what it is."""
+    name = PurePosixPath((path or "").replace("\\", "/")).name.strip()
+    if name and name.isprintable():
+        return name
+    ending = next((ending for start, ending in _ENDINGS if data.startswith(start)), "")
+    if data[:4] == b"RIFF":
+        ending = {b"WEBP": ".webp", b"WAVE": ".wav"}.get(data[8:12], "")
+    return f"{column}_{row}{ending}"
+
+
+_MB = 1_000_000
+
+
+class ColumnReader:
+    """Takes the columns of a table one after the other.
+
+    Attributes
+    ----------
+    n_rows : of the table
+    names, columns : of the text read so far
+    scores : names of the columns that are probabilities of classes
+    files : names and bytes of images and recordings
+    arrays : by name, columns of vectors (n_rows, d)
+    notes : a sentence each about what was left out
+    types : by name, what columns of text were in the source
+    """
+
+    def __init__(self, features: DatasetFeatures, n_rows: int) -> None:
+        self.names: list[str] = []
+        self.columns: list[pa.LargeStringArray] = []
+        self.scores: list[str] = []
+        self.files: dict[str, bytes] = {}
+        self.arrays: dict[str, Vectors] = {}
+        self.notes: list[str] = []
+        self.types: dict[str, pa.DataType] = {}
+        self.n_rows = n_rows
+        self._features = features
+        self._size = 0
+
+    def add(self, name: str, column: pa.ChunkedArray) -> None:
+        """Take a column in. Raises TableError: labels that have no name, too much text."""
+        features, kind = self._features, column.type
+        if name in features.labels and pa.types.is_integer(kind):
+            self._put(name, _of_labels(name, column, features.labels[name]))
+        elif name in features.sets and _is_list(kind) and pa.types.is_integer(kind.value_type):
+            self._put(name, _of_sets(name, column, features.sets[name]))
+        elif holds_files(kind):
+            self._put(name, self._of_files(name, column))
+        elif _is_list(kind) and pa.types.is_floating(kind.value_type) and (width := _width(column)):
+            self._add_numbers(name, column, width)
+        elif _holds_bytes(kind):
+            self.notes.append(f"The column {quoted(name)} holds bytes, not text: left out.")
+        else:
+            self._put(name, self._of_values(column))
+            self.types[name] = kind.value_type if pa.types.is_dictionary(kind) else kind
+
+    def _put(self, name: str, column: pa.LargeStringArray) -> None:
+        self._size += column.nbytes
+        if self._size > MAX_UNPACKED_MB * _MB:
+            raise refusal(
+                f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows."
+            )
+        self.names.append(name)
+        self.columns.append(column)
+
+    def _of_values(self, column: pa.ChunkedArray) -> pa.LargeStringArray:
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            column = self._decoded(column)
+            kind = column.type
+        if pa.types.is_floating(kind):
+            return numbers_as_text(column.to_numpy())
+        simple = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean)
+        if any(fits(kind) for fits in (*simple, pa.types.is_null)):
+            text = pc.fill_null(column.cast(pa.large_string()), "").combine_chunks()
+            return text if isinstance(text, pa.Array) else pa.concat_arrays(text.chunks)
+        if _is_list(kind) and _is_text(kind.value_type):
+            return _lists_as_json(column)
+        if pa.types.is_timestamp(kind) and kind.unit == "ns":  # Python's times end at microseconds
+            column = column.cast(pa.timestamp("us", kind.tz), safe=False)
+        return pa.array([cell_text(value) for value in column.to_pylist()], pa.large_string())
+
+    def _decoded(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """The values of a dictionary. One long text, named by every row, would fill the memory: measured first."""
+        value_type = column.type.value_type
+        if pa.types.is_string(value_type) or pa.types.is_large_string(value_type):
+            for chunk in column.chunks:
+                lengths = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)
+                self._size += int(pc.sum(lengths, min_count=0).as_py())
+            if self._size > MAX_UNPACKED_MB * _MB:
+                raise refusal(
+                    f"The text of the table has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows."
+                )
+            value_type = pa.large_string()
+        return column.cast(value_type)
+
+    def _add_numbers(self, name: str, column: pa.ChunkedArray, width: int) -> None:
+        """Vectors, of long lists; of others a column for each place: probabilities of classes, or a few numbers."""
+        classes = [names for names in self._features.class_names() if len(names) == width]
+        is_score = len(classes) == 1
+        if not is_score and width >= fewest_numbers(name):
+            self._add_vectors(name, column, width)
+            return
+        names = (
+            [f"p_{each}" for each in classes[0]] if is_score else [f"{name}_{k + 1}" for k in range(width)]
+        )
+        check_size(self.n_rows, len(self.names) + width)
+        values = pc.list_flatten(pc.drop_null(column)).to_numpy().reshape(-1, width)
+        table = np.full((self.n_rows, width), np.nan, dtype=values.dtype)
+        table[np.asarray(column.is_valid())] = values
+        for place, each in enumerate(names):
+            self._put(each, numbers_as_text(np.ascontiguousarray(table[:, place])))
+            self.types[each] = column.type.value_type
+        if is_score:
+            self.scores += names
+            self.notes.append(
+                f"{quoted(name)} was taken for the probabilities of the {width} classes, in their order."
+            )
+
+    def _add_vectors(self, name: str, column: pa.ChunkedArray, width: int) -> None:
+        check_vectors(name, self.n_rows, width)
+        values = pc.list_flatten(pc.drop_null(column)).cast(pa.float32(), safe=False).to_numpy()
+        vectors = np.full((self.n_rows, width), np.nan, dtype=np.float32)
+        vectors[np.asarray(column.is_valid())] = values.reshape(-1, width)
+        self.arrays[name] = vectors
+        self.notes.append(f"{quoted(name)} holds vectors of {width:,} numbers, which exports leave out.")
+
+    def _of_files(self, name: str, column: pa.ChunkedArray) -> pa.LargeStringArray:
+        cells = []
+        for row, value in enumerate(column.to_pylist()):
+            data, path = (None, None) if value is None else (value["bytes"], value["path"])
+            if not data:
+                cells.append(path or "")
+                continue
+            if len(data) > MAX_FILE_MB * _MB:
+                message = f"the file has more than {MAX_FILE_MB} MB."
+                raise TableError(Problem(row + 1, None, name, message, "Make it smaller."))
+            called = file_name(data, path, name, row + 1)
+            if self.files.get(called, data) != data:  # another file of this name
+                called = f"{hashlib.sha256(data).hexdigest()[:12]}_{called}"
+            self.files[called] = data
+            cells.append(called)
+        return pa.array(cells, pa.large_string())
+
+
+def _lists_as_json(column: pa.ChunkedArray) -> pa.LargeStringArray:
+    """Lists of texts as `cell_text` writes them, each different text once; '' for null."""
+    encoded = pc.list_flatten(column).combine_chunks().dictionary_encode()
+    words = [json.dumps(word, ensure_ascii=False) for word in encoded.dictionary.to_pylist()]
+    each = pc.fill_null(pa.array(words, pa.large_string()).take(encoded.indices), "null")
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
+    opened, between, closed, nothing = (pa.scalar(sign, pa.large_string()) for sign in ("[", ", ", "]", ""))
+    lists = pc.binary_join(pa.LargeListArray.from_arrays(ends, each), between)
+    whole = pc.binary_join_element_wise(opened, lists, closed, nothing)
+    return pc.if_else(column.is_valid().combine_chunks(), whole, nothing)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return any(fits(kind) for fits in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
+
+
+def _holds_bytes(kind: pa.DataType) -> bool:
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    kinds = (
+        pa.types.is_binary,
+        pa.types.is_large_binary,
+        pa.types.is_fixed_size_binary,
+        pa.types.is_binary_view,
+    )
+    return any(fits(inner) for fits in kinds) or any(
+        _holds_bytes(inner.field(place).type) for place in range(inner.num_fields)
+    )
+
+
+def holds_files(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds images or recordings."""
+    return bool(pa.types.is_struct(kind)) and {field.name for field in kind} == {"bytes", "path"}
+
+
+def _width(column: pa.ChunkedArray) -> int:
+    """How many numbers every list of the column has, 0 where that differs."""
+    lengths = pc.unique(pc.drop_null(pc.list_value_length(column))).to_pylist()
+    return int(lengths[0]) if len(lengths) == 1 else 0
+
+
+def _of_labels(name: str, column: pa.ChunkedArray, names: list[str]) -> pa.LargeStringArray:
+    """The name of each number; '' for -1, which says that there is no label, and for null."""
+    numbers = pc.fill_null(column, -1).to_numpy()
+    _refuse_unnamed(name, [[number] for number in np.where(numbers == -1, 0, numbers)], len(names))
+    return pa.array(["" if number == -1 else names[number] for number in numbers], pa.large_string())
+
+
+def _of_sets(name: str, column: pa.ChunkedArray, names: list[str]) -> pa.LargeStringArray:
+    """A JSON list of the names of each row's numbers; '' for null."""
+    rows: list[Any] = column.to_pylist()
+    _refuse_unnamed(name, [row or [] for row in rows], len(names))
+    cells = ["" if row is None else json.dumps([names[k] for k in row], ensure_ascii=False) for row in rows]
+    return pa.array(cells, pa.large_string())
+
+
+def _refuse_unnamed(column: str, rows: list[Any], n_names: int) -> None:
+    problems = [
+        Problem(
+            row + 1,
+            None,
+            column,
+            f"the label {number} has no name: there are {n_names}, from 0 to {n_names - 1}.",
+            "Correct the number, or the names of the feature.",
+        )
+        for row, numbers in enumerate(rows)
+        for number in numbers
+        if number is None or not 0 <= number < n_names
+    ]
+    if problems:
+        raise table_error(problems)
+
+
+PARQUET_START = b"PAR1"
+FEATHER_START = b"ARROW1"
+INDEX = "__index_level_0__"
+"""The column in which pandas writes the index of a frame."""
+
+
+def read_parquet(data: bytes) -> TableReading:
+    """The table of a Parquet file. Raises TableError: damaged, too large, of no rows.
+
+    A ClassLabel is its names, and the true label; a list of them is the candidates, as JSON. Images and recordings
+    (`{bytes, path}`) come as files, which the cells name. A list of as many numbers as there are class names is a
+    column `p_NAME` for each; another list of equally many numbers in each row a column of vectors, where it is called
+    one or is long, else a column `NAME_1`, `NAME_2` ... Other nested values are JSON.
+    """
+    try:
+        metadata = pa.parquet.read_metadata(pa.BufferReader(data))
+        check_size(metadata.num_rows, metadata.num_columns)
+        # Not by its columns: over damaged ones pyarrow ends the process.
+        size = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
+        if size > MAX_UNPACKED_MB * _MB:
+            raise refusal(f"Unpacked, the file has more than {MAX_UNPACKED_MB:,} MB.", "Import fewer rows.")
+        texts = [
+            column.path
+            for column in metadata.schema
+            if column.physical_type == "BYTE_ARRAY" and column.path == column.name
+        ]
+        # As dictionaries, texts take no more room than in the file, until their length is known.
+        table = pa.parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read(use_threads=False)
+        table.validate(full=True)  # texts that are no UTF-8
+    except (TableError, MemoryError):
+        raise
+    except Exception as error:
+        raise damaged("Parquet file", error) from error
+    return _read(table, "Parquet")
+
+
+def read_feather(data: bytes) -> TableReading:
+    """The table of a Feather file, version 2, that is Arrow IPC. Raises TableError as `read_parquet`."""
+    try:
+        with pa.ipc.open_file(pa.BufferReader(data)) as file:
+            table = file.read_all()
+        table.validate(full=True)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise damaged("Feather file", error) from error
+    check_size(table.num_rows, table.num_columns)
+    return _read(table, "Feather")
+
+
+def damaged(what: str, error: Exception) -> TableError:
+    """The error of a file that cannot be read. what : "Parquet file", and which of several"""
+    return refusal(f"The {what} cannot be read ({str(error)[:200]}).", "Write it anew.")
+
+
+def _read(table: pa.Table, name: str) -> TableReading:
+    try:
+        return _of_table(table, name)
+    except UnicodeDecodeError as error:  # names and texts are only decoded where they are used
+        raise damaged(f"{name} file", error) from error
+
+
+def _of_table(table: pa.Table, name: str) -> TableReading:
+    features = read_features(table.schema)
+    reader = ColumnReader(features, table.num_rows)
+    for place, column in enumerate(table.column_names):
+        if column == INDEX:
+            if table.column(place).to_pylist() != list(range(table.num_rows)):
+                reader.add("index", table.column(place))
+        else:
+            reader.add(column, table.column(place))
+    cells = with_types(text_table(reader.names, reader.columns), reader.types)
+    files = MediaFiles(EmbeddedFiles(reader.files)) if reader.files else None
+    words = f"{name} of Hugging Face" if features.known else name
+    roles = roles_of(cells, table.schema, features, reader.scores, files)
+    return TableReading(cells, words, roles, files, tuple(reader.notes), arrays=reader.arrays, typed=True)
+
+
+def roles_of(
+    cells: pd.DataFrame,
+    schema: pa.Schema,
+    features: DatasetFeatures,
+    scores: Sequence[str],
+    files: MediaFiles | None,
+) -> Roles | None:
+    """What the schema of a file says that its columns are for; None where that has to be guessed. scores : columns of
+    probabilities of classes"""
+    return _told_roles(cells, schema, files) or _roles(cells, features, scores, files)
+
+
+def _told_roles(cells: pd.DataFrame, schema: pa.Schema, files: MediaFiles | None) -> Roles | None:
+    """The roles of a file that was written here: its candidates are known, what was added to it is no feature and no
+    truth, and the rest is guessed. None for other files."""
+    told = read_told(schema)
+    if told is None:
+        return None
+    not_labels = [] if told.not_labels is None else [told.not_labels]
+    if not {told.candidates, told.id, *not_labels, *told.original} <= set(cells.columns):
+        return None
+    others = [name for name in told.original if name != told.id]
+    guess = suggest_roles(cells[others], files=files is not None, typed=True) if others else Roles()
+    none: dict[str, Any] = {way: () for way in WAYS_IN if way != "candidates"} | {"choice_scores": ()}
+    if not_labels:
+        none["truth"] = None  # label vectors have no one true label
+    kept = replace(
+        guess, label_vectors=bool(not_labels), not_labels=told.not_labels, cut="all", cut_at=0.0, **none
+    )
+    return replace(kept, candidates=told.candidates, form="json", id=told.id)
+
+
+def _roles(
+    cells: pd.DataFrame, features: DatasetFeatures, scores: Sequence[str], files: MediaFiles | None
+) -> Roles | None:
+    """A guess, put right where the features say what a column is; None where they say nothing of labels."""
+    sets = [name for name in features.sets if name in cells]
+    labels = [name for name in features.labels if name in cells]
+    if not sets and not labels:
+        return None
+    told = {*sets, *labels, *scores}
+    guess = suggest_roles(
+        cells[[name for name in cells.columns if name not in told]], files=files is not None, typed=True
+    )
+    truth: dict[str, Any] = {"truth": labels[0] if labels else guess.truth}
+    if not sets:
+        return replace(guess, **truth)
+    none: dict[str, Any] = {"label_columns": (), "annotators": (), "label_vectors": False, "not_labels": None}
+    return replace(guess, candidates=sets[0], form="json", **truth, **none)

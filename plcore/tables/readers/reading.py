@@ -1,0 +1,244 @@
+"""What every reader of a format gives: cells of text, what the format says of them, and names that tell a tool."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from plcore.arrays.words import listed
+from plcore.tables.features.embeddings import Vectors
+from plcore.tables.media.files import MediaFiles
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
+from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.sample import is_embedding_name
+from plcore.tables.roles.suggestion import suggest_roles
+from plcore.tables.text.arrow import frame_of
+from plcore.tables.text.csv import LINE_INDEX, name_problems, storable
+from plcore.tables.text.frames import frame_as_text, numbers_as_text
+
+MAX_NUMBERS = 200_000_000
+"""Of a column of vectors: 800 MB."""
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """A file as it was understood.
+
+    Attributes
+    ----------
+    cells : (n_rows, n_columns) DataFrame of str; its index is named `line` where the rows have lines of a file
+    format : what the file is, in words: "Excel workbook, sheet 'Birds'"
+    roles : what the format says the columns are for; None where they have to be guessed
+    files : images and recordings that came with the table; None for none
+    notes : a sentence each about what was left out, or taken in one of several ways
+    arrays : by name, columns of vectors (n_rows, d) beside those of text
+    typed : whether the source tells texts from missing values
+    groups : names of groups of classes (a genus), each with its classes (its species), where the format tells
+    """
+
+    cells: pd.DataFrame
+    format: str
+    roles: Roles | None = None
+    files: MediaFiles | None = None
+    notes: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    arrays: Mapping[str, Vectors] = field(default_factory=dict)
+    typed: bool = False
+
+    def suggest_roles(self) -> Roles:
+        """What the format says, or a guess at what each column is for. A column of vectors is the embedding."""
+        roles = self.roles
+        if roles is None:
+            roles = suggest_roles(self.cells, files=self.files is not None, typed=self.typed)
+        if roles.embedding is not None or not self.arrays:
+            return roles
+        name = next(filter(is_embedding_name, self.arrays), next(iter(self.arrays)))
+        return replace(roles, embedding=name, image_features=False, sound_features=False)
+
+
+def refusal(message: str, fix: str, *, row: int | None = None, line: int | None = None) -> TableError:
+    """The error of a file that is refused as a whole, or for one row of it."""
+    return TableError(Problem(row, line, None, message, fix))
+
+
+def check_vectors(name: str, n_rows: int, width: int) -> None:
+    """Raise TableError for a column of more numbers than are taken; to be asked before it is made."""
+    if n_rows * width > MAX_NUMBERS:
+        message = (
+            f"the vectors in {name!r} have {n_rows * width:,} numbers; at most {MAX_NUMBERS:,} are taken."
+        )
+        raise refusal(message, "Make them shorter, by principal components, say, or import fewer rows.")
+
+
+def text_table(
+    names: Sequence[str],
+    columns: Sequence[Sequence[str] | pa.LargeStringArray],
+    lines: Sequence[int] | None = None,
+) -> pd.DataFrame:
+    """The cells of columns of text, each under its name.
+
+    lines : of the file that the rows begin in, or the rows of a sheet; None where there are none
+    Raises TableError: no rows, names empty or used twice, text that no file can hold.
+    """
+    problems = name_problems(list(names))
+    if problems:
+        raise table_error(problems)
+    n_rows = len(columns[0]) if columns else 0
+    if not n_rows:
+        raise refusal("The file has no data rows.", "Add at least one data row.")
+    arrays = []
+    for place, column in enumerate(columns):
+        try:
+            arrays.append(column if isinstance(column, pa.Array) else pa.array(column, pa.large_string()))
+        except UnicodeEncodeError:
+            message, fix = "the text holds half of a character (a lone surrogate).", "Correct the text."
+            bad = [row for row, text in enumerate(column) if not storable(str(text))][:MAX_PROBLEMS]
+            at = [None if lines is None else lines[row] for row in bad]
+            raise table_error(
+                Problem(row + 1, line, names[place], message, fix) for row, line in zip(bad, at, strict=True)
+            ) from None
+    frame = frame_of(arrays, names)
+    if lines is not None:
+        frame.index = pd.Index(lines, name=LINE_INDEX)
+    return frame
+
+
+def cells_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Cells of text from values by column, written as `plcore.tables.text.frames` says."""
+    return frame_as_text(
+        pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
+    )
+
+
+def json_candidates(column: str, **roles: Any) -> Roles:
+    """Roles with the candidates in this column, each of whose cells is a JSON list of class names."""
+    return Roles(candidates=column, form="json", **roles)
+
+
+def column_text(values: Sequence[object]) -> Sequence[str] | pa.LargeStringArray:
+    """The text of each value of a column; columns of one kind, which most are, take a tenth of the time."""
+    kinds = set(map(type, values))
+    if kinds <= {str}:
+        return values
+    if kinds <= {float, type(None)}:
+        return numbers_as_text(np.array(values, dtype=np.float64))
+    return [cell_text(value) for value in values]
+
+
+def cell_text(value: object) -> str:
+    """The text of one value: '' for none and NaN, whole numbers without a point, `true` and `false`, dates as ISO 8601
+    says, lists and objects as JSON.
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, float):
+        return "" if value is None else float_text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, dict)):
+        return json.dumps(plain(value), ensure_ascii=False)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return f"{value:f}" if value.is_finite() else ""
+    return str(value)
+
+
+def float_text(value: float) -> str:
+    """The shortest text that reads back as this number, whole ones without a point; '' for NaN."""
+    if math.isnan(value):
+        return ""
+    text = repr(value)
+    return text.removesuffix(".0")
+
+
+def plain(value: object) -> Any:
+    """The value with what JSON has no word for as text; NaN is null."""
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, float):
+        return None if math.isnan(value) else value if math.isfinite(value) else repr(value)
+    return value if value is None or isinstance(value, (bool, int)) else cell_text(value)
+
+
+def plain_name(name: object) -> str:
+    """A column name in lower case, without blanks around it and without Kaleidoscope's trailing star."""
+    return str(name).strip().rstrip("*").rstrip().lower()
+
+
+def by_plain_name(names: Iterable[object]) -> dict[str, str]:
+    """The columns by their plain names; of two with the same plain name, the first."""
+    found: dict[str, str] = {}
+    for name in names:
+        found.setdefault(plain_name(name), str(name))
+    return found
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Names that only one tool writes together. All are in lower case, as `plain_name` returns them.
+
+    needs : names that are always present
+    starts : each is the beginning of at least one name
+    one_of : of each group at least one name is present
+    never : names that mark the file of another tool
+    """
+
+    needs: frozenset[str]
+    starts: tuple[str, ...] = ()
+    one_of: tuple[frozenset[str], ...] = ()
+    never: frozenset[str] = frozenset()
+
+    def matches(self, names: Iterable[object]) -> bool:
+        """Whether a file with these names is the tool's."""
+        present = {plain_name(name) for name in names}
+        return (
+            self.needs <= present
+            and self.never.isdisjoint(present)
+            and all(any(name.startswith(start) for name in present) for start in self.starts)
+            and all(not group.isdisjoint(present) for group in self.one_of)
+        )
+
+    def check(self, names: Iterable[object], tool: str) -> None:
+        """Raise TableError if a file with these names is not the tool's."""
+        given = [str(name) for name in names]
+        if not self.matches(given):
+            missing = sorted(self.needs - {plain_name(name) for name in given})
+            lack = f", and {listed(missing)} {'are' if len(missing) > 1 else 'is'} missing" if missing else ""
+            raise refusal(
+                f"The columns are not those of a {tool} file: they are {listed(given)}{lack}.",
+                "Import the file as the tool wrote it.",
+            )
+
+
+def names(*of: str) -> frozenset[str]:
+    """A set of names, for declaring a fingerprint."""
+    return frozenset(of)
+
+
+def texts_of(cells: pd.DataFrame, column: str | None) -> list[str]:
+    """The stripped cells of a column; empty ones if there is no such column."""
+    return [""] * len(cells) if column is None else cells[column].str.strip().tolist()
+
+
+def first_named(columns: Mapping[str, str], *options: str) -> str | None:
+    """The first of these plain names that the file has, as the file writes it."""
+    return next((columns[name] for name in options if name in columns), None)
+
+
+def lines_of(cells: pd.DataFrame) -> list[int] | None:
+    """The lines of the file that the rows begin in, if they are known."""
+    return cells.index.tolist() if cells.index.name == LINE_INDEX else None

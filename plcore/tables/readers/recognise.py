@@ -1,0 +1,487 @@
+"""Which format a file has, by its first bytes, and the reader that goes with it; plain CSV is stored in one go."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations_with_replacement, islice
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from plcore.arrays.words import listed
+from plcore.tables.columns import Finder, first_rows, stripped
+from plcore.tables.media.file_tree import (
+    MAX_ZIP_MB,
+    ZIP_FAULTS,
+    ZIP_STARTS,
+    Archive,
+    FileTree,
+    Folder,
+    MediaError,
+    is_plain_table,
+    too_many_tables,
+)
+from plcore.tables.media.files import MediaFiles
+from plcore.tables.problems import TableError, table_error
+from plcore.tables.readers.arff_libsvm import looks_like_arff, looks_like_libsvm, read_arff, read_libsvm
+from plcore.tables.readers.arrays import MAT_START, read_mat, read_npz
+from plcore.tables.readers.excel import XLS_START, read_workbook
+from plcore.tables.readers.joining import VectorFile, vectors_of_npz, vectors_of_table, with_vectors
+from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
+from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.records import looks_like_json, read_json
+from plcore.tables.readers.registry import joined, lacks_rows, shaped
+from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
+from plcore.tables.readers.tools.camera_traps import with_observers
+from plcore.tables.readers.tools.sound_detectors import (
+    AUDACITY,
+    ONE_RECORDING,
+    about_recording,
+    called_after,
+    detection_layout,
+    holds_detections,
+    lacks_recording,
+    looks_like_labels,
+    read_labels,
+)
+from plcore.tables.readers.tools.sound_detectors import FORMAT as LABEL_TRACK
+from plcore.tables.readers.tools.speciesnet import with_pictures
+from plcore.tables.text.arrow import GatheredText
+from plcore.tables.text.csv import EMPTY, HEADER_ONLY, LINE_INDEX, as_text, cells_of_text, is_other_file
+from plcore.tables.text.stream import Batch, PlainCsv, batches, find_plain
+
+GZIP_START = b"\x1f\x8b"
+_PIECE = 1 << 20
+_MB = 1_000_000
+_ANEW = "Pack it anew, or import the file without packing it."
+
+
+def gunzip(data: bytes) -> bytes:
+    """What a gzip file holds. Raises TableError: damaged, or larger than is taken, found out while unpacking."""
+    pieces, size = [], 0
+    rest = data
+    while rest.startswith(GZIP_START):  # a file may be several, one after the other
+        unpacker = zlib.decompressobj(wbits=31)
+        try:
+            while not unpacker.eof:
+                piece = unpacker.decompress(rest, _PIECE)
+                rest = unpacker.unconsumed_tail
+                if not piece and not rest and not unpacker.eof:
+                    raise refusal("The gzip file ends in the middle.", _ANEW)
+                pieces.append(piece)
+                size += len(piece)
+                if size > MAX_ZIP_MB * _MB:
+                    message = f"Unpacked, the file has more than {MAX_ZIP_MB} MB, the most that is taken."
+                    raise refusal(message, "Import the table in parts.")
+        except zlib.error as error:
+            raise refusal(f"The gzip file is damaged ({error}).", _ANEW) from error
+        rest = unpacker.unused_data
+    return b"".join(pieces)
+
+
+def names_in_zip(data: bytes) -> frozenset[str]:
+    """The names of a zip's entries; none where it cannot be read, which is for `Archive` to say."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            return frozenset(file.namelist())
+    except ZIP_FAULTS:
+        return frozenset()
+
+
+def refuse_drawings(reading: TableReading, archive: FileTree) -> None:
+    """Raise TableError where cells name SVG files of the zip, which would be dropped without a word."""
+    drawings = {name.rpartition("/")[2] for name in archive.names() if name.lower().endswith(".svg")}
+    if not drawings:
+        return
+    lines = reading.cells.index if reading.cells.index.name == LINE_INDEX else None
+    finder = Finder(None if lines is None else lines.tolist())
+    for column in reading.cells.columns:
+        last = stripped(reading.cells, column).to_pandas().str.rpartition("/")[2]
+        for row in first_rows(last.isin(drawings).to_numpy()):
+            message = "SVG images are not taken: they can carry programs."
+            finder.add(row, column, message, "Save it as PNG, JPEG, WebP or GIF, and name that file.")
+    if finder.problems:
+        raise table_error(finder.problems)
+
+
+_NUMBER = re.compile(r"\s*[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?\s*")
+_NUMBERS = frozenset(("start (s)", "end (s)", "confidence", "start", "end", "offset", "duration"))
+_MAYBE_NUMBERS = frozenset(("lat", "lon", "week", "overlap", "sensitivity", "min_conf"))
+_TEXTS = frozenset(
+    ("common name", "common_name", "file", "filepath", "species_list", "model", "indir", "folder", "in file")
+)
+_HEADERS = (
+    "start (s),end (s),scientific name,common name,confidence",
+    "indir,folder,in file,offset,duration,scientific_name,common_name,confidence",
+    "filepath,start,end,scientific_name,common_name,confidence",
+)
+_MOST_EXTRA = 8
+_MOST_TRIED = 20_000
+"""Rows; each may be read in a hundred ways. Those after them are left to be refused."""
+
+
+def quote_commas(data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """The text with the cells of shifted rows in quotes, and a note of it; as it is where it is no such table.
+
+    data : of a file, in UTF-8. Lines keep their numbers.
+    """
+    if not may_lack_quotes(data):
+        return data, ()
+    text = data.decode()
+    lines = text.split("\n")
+    names = _header(data).split(",")
+    tried, repaired, first = 0, 0, 0
+    for place, line in enumerate(lines[1:], start=1):
+        cells = line.rstrip("\r").split(",")
+        if len(cells) <= len(names) or '"' in line:
+            continue
+        tried += 1
+        if tried > _MOST_TRIED:
+            break
+        ways = list(_ways(cells, names))
+        # Which of two neighbouring texts has the comma does not matter much: the first. Where a number stands does.
+        if len({_numbers_of(way, names) for way in ways}) == 1:
+            repaired, first = repaired + 1, first or place + 1
+            lines[place] = ",".join(f'"{cell}"' if "," in cell else cell for cell in ways[0])
+    if not repaired:
+        return data, ()
+    note = (
+        f"{repaired} row{'s have' if repaired > 1 else ' has'} a comma inside a name or path without quotes around it, "
+        f"the first in line {first}: the numbers beside it tell which cell it belongs to."
+    )
+    return "\n".join(lines).encode(), (note,)
+
+
+def may_lack_quotes(data: bytes) -> bool:
+    """Whether a text in UTF-8 begins as those tables do."""
+    return _header(data).startswith(_HEADERS)
+
+
+def _header(data: bytes) -> str:
+    return data.partition(b"\n")[0].decode().strip().lower()
+
+
+def _ways(cells: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:
+    """Every way to join neighbouring cells so that there is one for each name, and numbers stand where they belong."""
+    extra = len(cells) - len(names)
+    wide = [place for place, name in enumerate(names) if name in _TEXTS]
+    if extra > _MOST_EXTRA:
+        return
+    for chosen in combinations_with_replacement(wide, extra):
+        joined, at = [], 0
+        for place in range(len(names)):
+            width = 1 + chosen.count(place)
+            joined.append(",".join(cells[at : at + width]))
+            at += width
+        if all(_fits(cell, name) for cell, name in zip(joined, names, strict=True)):
+            yield joined
+
+
+def _numbers_of(cells: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The cells of the columns of numbers."""
+    return tuple(
+        cell for cell, name in zip(cells, names, strict=True) if name in _NUMBERS or name in _MAYBE_NUMBERS
+    )
+
+
+def _fits(cell: str, name: str) -> bool:
+    if name in _NUMBERS:
+        return _NUMBER.fullmatch(cell) is not None
+    if name in _MAYBE_NUMBERS:
+        return not cell.strip() or _NUMBER.fullmatch(cell.replace("-", "", 1)) is not None
+    return True
+
+
+_READERS = (
+    (XLS_START, read_workbook),
+    (PARQUET_START, read_parquet),
+    (FEATHER_START, read_feather),
+    (MAT_START, read_mat),
+)
+_HDF_STARTS = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
+_UNPACK = {
+    "gzip file": "Unpack it and import what is inside.",
+    "zip": "Unpack it and put its files into the zip.",
+}
+_CSV = "Export the table as CSV in UTF-8 and import that."
+_REFUSED = (
+    *(
+        (start, "a MATLAB file of version 7.3, which is HDF5", "Save it with save(name, '-v7').")
+        for start in _HDF_STARTS
+    ),
+    (b"\x93NUMPY", "one NumPy array, without names", "Save X, S and y together with numpy.savez_compressed."),
+    *((bytes([0x80, k]), "a Python pickle, which could run programs", _CSV) for k in (2, 3, 4, 5)),
+    (b"%PDF", "a PDF document", _CSV),
+    (b"7z\xbc\xaf", "a 7z archive", "Pack it as .zip, or import the table in it."),
+    (b"Rar!", "a RAR archive", "Pack it as .zip, or import the table in it."),
+    (b"BZh", "a bzip2 archive", "Pack it as .gz or .zip, or import the table in it."),
+    (b"\xfd7zXZ", "an xz archive", "Pack it as .gz or .zip, or import the table in it."),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive", "Pack it as .gz or .zip, or import the table in it."),
+    (b"SQLite format 3", "an SQLite database", _CSV),
+    (b"\x89PNG", "an image", "Import a zip of the images and a table that names them."),
+    (b"\xff\xd8\xff", "an image", "Import a zip of the images and a table that names them."),
+    (b"GIF8", "an image", "Import a zip of the images and a table that names them."),
+)
+OTHER_STARTS = (*(start for start, _ in _READERS), *(start for start, _, _ in _REFUSED))
+"""How files begin that are no text, but for archives."""
+
+
+def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
+    """The table in these bytes, or in the file or folder at this path.
+
+    name : of the file, where only its bytes are given; None: that of the path
+    Raises TableError, in words with row, column and fix, where nothing can be read from it.
+    """
+    if isinstance(source, Path) and source.is_dir():
+        return _read_tree(Folder(source))
+    data = source if isinstance(source, bytes) else source.read_bytes()
+    called = name if name is not None else "" if isinstance(source, bytes) else source.name
+    if data.startswith(GZIP_START):
+        inner = gunzip(data)
+        if inner.startswith(GZIP_START):
+            raise refusal("The gzip file holds another archive.", _UNPACK["gzip file"])
+        reading = _read_plain(inner, called.removesuffix(".gz"), "gzip file")
+        return replace(reading, format=f"{reading.format}, packed with gzip")
+    if data.startswith(ZIP_STARTS):
+        read = _reader_of_zip(data)
+        return _read_tree(Archive(data)) if read is None else read(data)
+    return _read_plain(data, called, "file")
+
+
+def _reader_of_zip(data: bytes) -> Callable[[bytes], TableReading] | None:
+    """The reader of a zip that is one file in truth, a workbook or arrays; None for other zips."""
+    names = names_in_zip(data)
+    if "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names:
+        return read_workbook
+    return read_npz if names and all(name.endswith(".npy") for name in names) else None
+
+
+def _read_plain(data: bytes, name: str, packing: str) -> TableReading:
+    """The table of a file that was unpacked from `packing`, if from any; `name` only breaks ties among texts."""
+    if data.startswith(ZIP_STARTS):
+        read = _reader_of_zip(data)
+        if read is None:
+            raise refusal(f"The {packing} holds another archive.", _UNPACK[packing])
+        return read(data)
+    for start, read in _READERS:
+        if data.startswith(start):
+            return read(data)
+    for start, what, fix in _REFUSED:
+        if data.startswith(start):
+            raise refusal(f"This is {what}.", fix)
+    return _read_text(data, name, None)
+
+
+def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
+    text = as_text(data)
+    notes = (text.doubt,) if text.doubt else ()
+    is_csv = name.lower().endswith((".csv", ".tsv"))
+    if looks_like_json(text.data):
+        reading = read_json(text.data)
+    elif looks_like_arff(text.data):
+        reading = read_arff(text.data, labels_xml)
+    elif looks_like_libsvm(text.data) and not is_csv:
+        reading = read_libsvm(text.data)
+    elif looks_like_labels(text.data):
+        reading = read_labels(text.data, name)
+    else:
+        csv, repaired = quote_commas(text.data)
+        cells, form = cells_of_text(csv), "CSV"
+        if name and lacks_recording(cells):
+            cells, form = cells.assign(**{AUDACITY[0]: called_after(name)}).astype("str"), ONE_RECORDING
+        reading = TableReading(cells, form, notes=repaired)
+    return replace(reading, notes=(*notes, *reading.notes))
+
+
+def _read_tree(archive: FileTree) -> TableReading:
+    """A table with the images and recordings it names, and perhaps vectors of its rows; candidates or votes, and the
+    table of their rows; or an ARFF file with MULAN's list of labels."""
+    reading = _read_detections(archive) if len(archive.table_names) > 1 else None
+    if reading is None and len(archive.table_names) == 2:
+        reading = _read_with_vectors(archive) or _read_two(archive)
+    if reading is None:
+        inner = _read_member(archive, archive.table_names[0])
+        reading = replace(inner, format=f"{archive.what} of a table ({inner.format}) and its files")
+    refuse_drawings(reading, archive)
+    files = reading.files if reading.files is not None else MediaFiles(archive)
+    return with_pictures(replace(reading, files=files))
+
+
+def _read_detections(archive: FileTree) -> TableReading | None:
+    """The rows of all tables, one after the other, where they are tables of one sound detector, one for each recording;
+    None where they are not. Raises TableError where they are too many and something else."""
+    names, readings, silent = archive.table_names, [], []
+    for name in names:
+        try:
+            reading = _read_member(archive, name)
+        except TableError as error:
+            if error.problems in ((HEADER_ONLY,), (EMPTY,)):  # nothing was heard in a recording
+                silent.append(name)
+                continue
+            break
+        if reading.roles is not None or not holds_detections(reading.cells):
+            break
+        readings.append(reading)
+    layouts = {detection_layout(one.cells) for one in readings}
+    if len(readings) + len(silent) < len(names) or len(layouts) != 1:
+        if len(names) > 2:
+            raise too_many_tables(names, archive.what)
+        return None
+    # No line of a file tells where a row of several files stands.
+    cells = pd.concat([one.cells for one in readings], ignore_index=True).fillna("").astype("str")
+    said = [
+        f"The {len(names)} tables in the {archive.what} were read one after the other, in the order of their names."
+    ]
+    if silent:
+        said.append(
+            f"No detection in {listed(silent, 5)}: no row is made of {'it' if len(silent) == 1 else 'them'}."
+        )
+    if len({frozenset(one.cells.columns) for one in readings}) > 1:
+        said.append("The tables have different columns: what one of them lacks is empty in its rows.")
+    notes = dict.fromkeys(note for one in readings for note in one.notes)
+    return TableReading(cells, f"{archive.what} of {len(names)} tables of detections", notes=(*said, *notes))
+
+
+def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
+    """The vectors in these bytes, or in the file at this path: an .npz file, or a table of any format.
+
+    name : of the file, where only its bytes are given. Raises TableError, in words, where there are none.
+    """
+    data = source if isinstance(source, bytes) else source.read_bytes()
+    called = name if name is not None else "" if isinstance(source, bytes) else source.name
+    is_npz = data.startswith(ZIP_STARTS) and _reader_of_zip(data) is read_npz
+    found = vectors_of_npz(data) if is_npz else vectors_of_table(read_table(data, called))
+    if found is None:
+        raise refusal(
+            "The file of vectors holds labels, too: it is a table of its own.", "Import it by itself."
+        )
+    return found
+
+
+def _read_with_vectors(archive: FileTree) -> TableReading | None:
+    """The table of a zip that holds a file of vectors of its rows, too; None where neither of two is one."""
+    found: dict[str, VectorFile] = {}
+    for name in archive.table_names:
+        data = archive.table(name)
+        if data.startswith(ZIP_STARTS) and _reader_of_zip(data) is read_npz:
+            vectors = vectors_of_npz(data)
+        else:
+            try:
+                vectors = vectors_of_table(_read_member(archive, name), alone=True)
+            except TableError:  # told where it is read as a table
+                continue
+        if vectors is not None:
+            found[name] = vectors
+    if len(found) != 1:
+        return None
+    ((name, vectors),) = found.items()
+    (other,) = (one for one in archive.table_names if one != name)
+    reading = replace(_read_member(archive, other), files=MediaFiles(archive))
+    told = with_vectors(shaped(reading), vectors)
+    return replace(
+        told, format=f"{archive.what} of a table ({told.format}), its files and vectors of its rows"
+    )
+
+
+def _read_two(archive: FileTree) -> TableReading | None:
+    """The rows of one table with the candidates of the other; None where a second file beside a CSV file is no such
+    table. Raises TableError where nobody can tell which of two tables is meant."""
+    readings, faults = [], []
+    for name in archive.table_names:
+        try:
+            readings.append(_read_member(archive, name))
+        except TableError as error:
+            faults.append(error)
+    if (seen := with_observers(readings)) is not None:
+        return replace(
+            seen, format=f"{archive.what} of two tables ({seen.format})", files=MediaFiles(archive)
+        )
+    about = [lacks_rows(one) for one in readings]
+    if sorted(about) == [False, True]:
+        rows = replace(readings[about.index(False)], files=MediaFiles(archive))
+        found = joined(readings[about.index(True)], rows)
+        return replace(found, format=f"{archive.what} of two tables ({found.format})")
+    if is_plain_table(archive.table_names[0]) and not is_plain_table(archive.table_names[1]):
+        return None
+    raise faults[0] if len(faults) == 1 else too_many_tables(archive.table_names, archive.what)
+
+
+def _read_member(archive: FileTree, name: str) -> TableReading:
+    table = archive.table(name)
+    lists = [other for other in archive.names() if other.lower().endswith(".xml")]
+    if name.lower().endswith(".arff") and len(lists) == 1:
+        try:
+            with archive.open(lists[0]) as file:
+                xml = as_text(file.read()).data.decode()
+        except MediaError as error:
+            raise refusal(*error.args) from error
+        return _read_text(table, name, xml)
+    reading = _read_plain(table, name, "zip")
+    about_one = reading.format in (LABEL_TRACK, ONE_RECORDING)
+    return about_recording(reading, archive.names()) if about_one else reading
+
+
+_TOGETHER = 32
+"""Blocks of the file that are stored as one: of fewer, a look at a column has the system read its neighbours, too."""
+
+
+def store_plain_csv(path: Path, folder: Path) -> bool:
+    """What `read_table` and `store_reading` make of this file, left in the folder; False, and nothing is left, where it
+    is not plain CSV (`plcore.tables.text.stream`), so that they have to. So it is of a pipe, which can be read once."""
+    csv = find_plain(path, _is_for_others) if path.is_file() else None
+    if csv is None or not _store(csv, path, folder / CELLS):
+        (folder / CELLS).unlink(missing_ok=True)
+        return False
+    store_said(folder, csv.names, "CSV")
+    if lacks_recording(read_stored(folder).cells):  # whose name it is to have
+        for name in (CELLS, SAID):
+            (folder / name).unlink()
+        return False
+    return True
+
+
+def _is_for_others(text: bytes) -> bool:
+    """Whether a text that begins so is read as another format, or put right first."""
+    looks = (
+        looks_like_json,
+        looks_like_arff,
+        looks_like_libsvm,
+        looks_like_labels,
+        may_lack_quotes,
+        is_other_file,
+    )
+    return text.startswith((GZIP_START, *ZIP_STARTS, *OTHER_STARTS)) or any(look(text) for look in looks)
+
+
+def _store(csv: PlainCsv, path: Path, target: Path) -> bool:
+    """Write the cells, and the line that each row begins in; whether the file was plain to its end."""
+    columns = [pa.field(str(place), pa.large_string()) for place in range(len(csv.names))]
+    schema = pa.schema([*columns, pa.field(LINE_INDEX, pa.int64())])
+    n_rows = 0
+    gathered = [GatheredText() for _ in columns]
+    with pa.OSFile(str(target), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        blocks = batches(path, csv)
+        try:
+            while some := list(_gather(islice(blocks, _TOGETHER), gathered)):
+                rows = sum(some)
+                lines = pa.array(np.arange(n_rows, n_rows + rows) + csv.line + 1)
+                writer.write_batch(pa.record_batch([*(one.take() for one in gathered), lines], schema=schema))
+                n_rows += rows
+        except pa.ArrowInvalid:
+            return False
+    return n_rows > 0 and csv.has_lines_of_their_own(n_rows)
+
+
+def _gather(blocks: Iterator[Batch], gathered: Sequence[GatheredText]) -> Iterator[int]:
+    """Put each block behind those before it, column by column; how many rows it has."""
+    for block in blocks:
+        for column, text in zip(block, gathered, strict=True):
+            text.add(column)
+        yield len(block[0])

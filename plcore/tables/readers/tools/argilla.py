@@ -1,0 +1,293 @@
+"""Argilla: flat records and nested ones; and the nested records of Anthropic and doccano."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from plcore.arrays.words import listed
+from plcore.tables.readers.candidate_rows import (
+    Records,
+    Row,
+    a_list,
+    a_name,
+    a_name_or_none,
+    a_number,
+    an_object,
+    json_text,
+    read_each,
+    refuse,
+    rows_reading,
+)
+from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.tools.language_models import Batches
+
+RESPONSES, SUGGESTION = ".responses", ".suggestion"
+SUBMITTED = "submitted"
+_OWN = ("id", "status", "_server_id")
+_LOOK = 50
+
+
+class Argilla:
+    """Flat records with the responses and the suggestion of each question."""
+
+    name = "Argilla records"
+
+    def fits(self, records: Records) -> bool:
+        seen = records[:_LOOK]
+        return bool(seen) and all(isinstance(one, dict) for one in seen) and bool(_questions(seen))
+
+    def read(self, records: Records) -> TableReading:
+        """One row for each record: submitted responses are votes, a suggestion weighs its score. Raises TableError.
+
+        Of several questions the one that is answered with labels most often is read; the others stay as columns.
+        """
+        questions = _questions(records)
+        if not questions:
+            raise refusal(
+                "No field ends in .responses or .suggestion.",
+                "Export the records with to_list(flatten=True).",
+            )
+        question = _most_answered(records, questions)
+        if question is None:
+            raise refusal(
+                f"None of the questions {listed(questions)} is answered with labels.",
+                "Export records with answers or suggestions of a label question.",
+            )
+        about = {one + end for one in questions for end in _ENDINGS}
+        left_out: Counter[str] = Counter()
+        rows = read_each(records, lambda record, row: _row(record, row, question, left_out))
+        notes = [f"{count} responses are {status} and no votes." for status, count in left_out.items()]
+        others = [one for one in questions if one != question]
+        if others:
+            notes.append(
+                f"The labels are those of the question {question!r}; {listed(others)} are kept as columns."
+            )
+        describing = {name for row in rows for name in row.cells if name not in {*_OWN, *about}}
+        return rows_reading(rows, self.name, describing=describing, row_id="id", notes=notes)
+
+
+_ENDINGS = (
+    RESPONSES, f"{RESPONSES}.users", f"{RESPONSES}.status", SUGGESTION, f"{SUGGESTION}.score", f"{SUGGESTION}.agent",
+)  # fmt: skip
+
+
+def _questions(records: Sequence[Any]) -> list[str]:
+    names = dict.fromkeys(name for record in records if isinstance(record, dict) for name in record)
+    return list(
+        dict.fromkeys(
+            name.removesuffix(end)
+            for name in names
+            if isinstance(name, str)
+            for end in (RESPONSES, SUGGESTION)
+            if name.endswith(end) and len(name) > len(end)
+        )
+    )
+
+
+def _most_answered(records: Sequence[Any], questions: list[str]) -> str | None:
+    """The question with most answers that are labels; of those with as many the one with the fewest different ones, as
+    texts written by hand seldom repeat. None where there are none."""
+    counts: dict[str, tuple[int, int]] = {}
+    for question in questions:
+        said = []
+        for record in (one for one in records if isinstance(one, dict)):
+            responses = record.get(question + RESPONSES)
+            said += responses if isinstance(responses, list) else []
+            suggestion = record.get(question + SUGGESTION)
+            said.append(suggestion)
+        labels = [json_text(value) for value in said if _is_label(value)]
+        if labels:
+            counts[question] = (len(labels), -len(set(labels)))
+    return max(counts, key=lambda question: counts[question], default=None)
+
+
+def _is_label(value: Any) -> bool:
+    """Whether it is a label, or a list of some."""
+    values = value if isinstance(value, list) else [value]
+    return bool(values) and all(isinstance(one, (str, int)) for one in values)
+
+
+def _labels(value: Any, row: int, where: str) -> list[str]:
+    """A label, or a list of them."""
+    return [a_name(one, row, where) for one in (value if isinstance(value, list) else [value])]
+
+
+def _row(record: dict[str, Any], row: int, question: str, left_out: Counter[str]) -> Row:
+    own = {question + end for end in _ENDINGS}
+    found = Row({name: value for name, value in record.items() if name not in own})
+    where = question + RESPONSES
+    responses = a_list(record.get(where), row, where)
+    users = a_list(record.get(f"{where}.users"), row, f"{where}.users")
+    statuses = a_list(record.get(f"{where}.status"), row, f"{where}.status")
+    for more, name in ((users, "users"), (statuses, "status")):
+        if more and len(more) != len(responses):
+            message = f"expected one for each of the {len(responses)} responses, got {len(more)}."
+            raise refuse(row, f"{where}.{name}", message, "Export the records again.")
+    for place, response in enumerate(responses):
+        status = a_name_or_none(statuses[place] if statuses else None, row, f"{where}.status", "a status")
+        if status not in (None, SUBMITTED):
+            left_out[status] += 1
+        elif response is not None:
+            user = a_name_or_none(users[place] if users else None, row, f"{where}.users", "a user")
+            for label in _labels(response, row, where):
+                found.name(label, 1.0, user)
+    _suggest(found, record, row, question + SUGGESTION)
+    return found
+
+
+def _suggest(found: Row, record: dict[str, Any], row: int, where: str) -> None:
+    """Name what a model suggests, each label with its score, or all with one score; 1 without any."""
+    if record.get(where) is None:
+        return
+    labels = _labels(record[where], row, where)
+    score = record.get(f"{where}.score")
+    agent = a_name_or_none(record.get(f"{where}.agent"), row, f"{where}.agent", "an agent")
+    scores = score if isinstance(score, list) else [score] * len(labels)
+    if len(scores) != len(labels):
+        message = f"expected a score for each of the {len(labels)} labels suggested, got {len(scores)}."
+        raise refuse(row, f"{where}.score", message, "Write one number, or one for each label.")
+    for label, one in zip(labels, scores, strict=True):
+        found.name(label, 1.0 if one is None else a_number(one, row, f"{where}.score", "a score"), agent)
+
+
+class ArgillaNested:
+    """The list of records that Argilla's `to_json` writes, each question an object in `responses`."""
+
+    name = "Argilla records as JSON"
+
+    def fits(self, records: Records) -> bool:
+        seen = records[:_LOOK]
+        return bool(seen) and all(
+            isinstance(one, dict)
+            and all(isinstance(one.get(name), dict) for name in ("fields", "responses", "suggestions"))
+            for one in seen
+        )
+
+    def read(self, records: Records) -> TableReading:
+        """One row for each record, as of `Argilla`. Raises TableError."""
+        reading = Argilla().read(read_each(records, _flat_record))
+        note = (
+            "This form of export loses the status of responses: drafts and discarded answers count as submitted. "
+            "Export with to_list(flatten=True) to tell them apart."
+        )
+        return replace(reading, format=self.name, notes=(*reading.notes, note))
+
+
+def _flat_record(record: dict[str, Any], row: int) -> dict[str, Any]:
+    flat: dict[str, Any] = {"id": record.get("id"), "status": record.get("status")}
+    for part in ("fields", "metadata"):
+        flat |= an_object(record.get(part) or {}, row, part)
+    for question, value in an_object(record.get("suggestions") or {}, row, "suggestions").items():
+        said = an_object(value, row, f"suggestions.{question}")
+        flat[question + SUGGESTION] = said.get("value")
+        flat[f"{question}{SUGGESTION}.score"] = said.get("score")
+        flat[f"{question}{SUGGESTION}.agent"] = said.get("agent")
+    for question, value in an_object(record.get("responses") or {}, row, "responses").items():
+        where = f"responses.{question}"
+        given = [
+            an_object(one, row, f"{where}[{place}]") for place, one in enumerate(a_list(value, row, where))
+        ]
+        flat[question + RESPONSES] = [one.get("value") for one in given]
+        flat[f"{question}{RESPONSES}.users"] = [one.get("user_id") for one in given]
+    return flat
+
+
+class AnthropicBatches:
+    """The results of Anthropic's message batches, a line for each request."""
+
+    name = "Anthropic message batch"
+
+    def fits(self, records: Records) -> bool:
+        seen = records[:_LOOK]
+        return bool(seen) and all(
+            isinstance(one, dict)
+            and "custom_id" in one
+            and isinstance(one.get("result"), dict)
+            and "type" in one["result"]
+            for one in seen
+        )
+
+    def read(self, records: Records) -> TableReading:
+        """One row for each request, as of `Batches`. Raises TableError."""
+        return replace(Batches().read(read_each(records, _as_batch)), format=self.name)
+
+
+def _as_batch(record: dict[str, Any], row: int) -> dict[str, Any]:
+    """The same in the layout of OpenAI: errored, canceled and expired requests have no response."""
+    result = an_object(record.get("result"), row, "result")
+    if result.get("type") != "succeeded":
+        return {"custom_id": record.get("custom_id"), "response": None, "error": result.get("type")}
+    message = an_object(result.get("message"), row, "result.message")
+    where = "result.message.content"
+    blocks = [
+        an_object(one, row, f"{where}[{place}]")
+        for place, one in enumerate(a_list(message.get("content"), row, where))
+    ]
+    tools = [one.get("input") for one in blocks if one.get("type") == "tool_use"]
+    texts = [text for one in blocks if isinstance(text := one.get("text"), str)]
+    said = json.dumps(tools[0]) if tools else "".join(texts).strip() or None
+    body = {"model": message.get("model"), "choices": [{"message": {"content": said}}]}
+    return {"custom_id": record.get("custom_id"), "response": {"status_code": 200, "body": body}}
+
+
+class Doccano:
+    """Lines of doccano: names of labels with comments, or in versions before 1.0 ids of labels with their users."""
+
+    name = "doccano JSONL"
+
+    def fits(self, records: Records) -> bool:
+        seen = records[:_LOOK]
+        return bool(seen) and (all(map(_is_new, seen)) or all(map(_is_old, seen)))
+
+    def read(self, records: Records) -> TableReading:
+        """One row for each line. Raises TableError."""
+        rows = read_each(records, _doccano_row)
+        notes = []
+        if any(_is_old(record) for record in records):
+            notes.append("The labels are ids of doccano, whose names are not in the file.")
+        return rows_reading(rows, self.name, row_id="id", notes=notes)
+
+
+def _is_new(record: Any) -> bool:
+    return (
+        isinstance(record, dict)
+        and {"id", "label", "Comments"} <= record.keys()
+        and isinstance(record["label"], list)
+        and isinstance(record["Comments"], list)
+    )
+
+
+def _is_old(record: Any) -> bool:
+    if not (isinstance(record, dict) and {"id", "text", "annotations", "meta"} <= record.keys()):
+        return False
+    given = record["annotations"]
+    return isinstance(given, list) and all(
+        isinstance(one, dict) and {"label", "user"} <= one.keys() for one in given
+    )
+
+
+def _doccano_row(record: dict[str, Any], row: int) -> Row:
+    about = ("label", "annotations", "Comments", "meta")
+    found = Row({name: value for name, value in record.items() if name not in about})
+    if isinstance(meta := record.get("meta"), Mapping):
+        found.cells = {**meta, **found.cells}
+    for place, label in enumerate(a_list(record.get("label"), row, "label")):
+        found.name(a_name(label, row, f"label[{place}]"))
+    for place, value in enumerate(a_list(record.get("annotations"), row, "annotations")):
+        where = f"annotations[{place}]"
+        one = an_object(value, row, where)
+        user = a_name_or_none(one.get("user"), row, f"{where}.user", "a user")
+        found.name(a_name(one.get("label"), row, f"{where}.label"), 1.0, user)
+    return found
+
+
+NESTED_RECORDS: tuple[ArgillaNested | AnthropicBatches | Doccano, ...] = (
+    ArgillaNested(),
+    AnthropicBatches(),
+    Doccano(),
+)
+"""The layouts, each known by its fields."""

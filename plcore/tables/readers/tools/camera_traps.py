@@ -1,0 +1,245 @@
+"""Timelapse's table of what observers saw, read and written back, by itself or beside MegaDetector's JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+import pandas as pd
+import pyarrow as pa
+
+from plcore.arrays.words import listed
+from plcore.tables.readers.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, Row, json_text, rows_reading
+from plcore.tables.readers.reading import (
+    Fingerprint,
+    TableReading,
+    by_plain_name,
+    first_named,
+    names,
+    refusal,
+    texts_of,
+)
+from plcore.tables.readers.tools.detections import ITEM
+from plcore.tables.readers.tools.megadetector import is_megadetector
+from plcore.tables.readers.tools.speciesnet import NO_PICTURES, PATH
+from plcore.tables.text.arrow import csv_header, csv_rows
+from plcore.tables.writers.disambiguated import Disambiguated, Tell
+from plcore.tables.writers.verdicts import verdicts
+from plcore.tables.writers.writing import FileFormat
+
+FOLDER, FILE, DELETE = "relativepath", "file", "deleteflag"
+VERIFIED_BY = "verifiedby"
+
+_FIXED = (
+    *("rootfolder", FILE, FOLDER, "folder", "imagequality", "datetime", "date", "time", "utcoffset"),
+    *(DELETE, "markfordeletion"),
+)
+_CALLED = re.compile(r"species|taxon|animal|label|identification|classification", re.IGNORECASE)
+_SEVERAL = re.compile(r",(?=\S)")  # Timelapse writes no blank between the items of a MultiChoice
+_ALONE = f"{NO_PICTURES}. To see them, put them into one zip with it, in the folders of RelativePath."
+_FLAGS = frozenset(("true", "false"))
+_MOST_WORDS = 4
+
+
+class Timelapse:
+    """The table of an image set."""
+
+    name = "Timelapse image data"
+    fingerprint = Fingerprint(
+        names(FILE, FOLDER), one_of=(names(DELETE, "markfordeletion"), names("datetime", "date"))
+    )
+
+    def fits(self, cells: pd.DataFrame) -> bool:
+        return self.fingerprint.matches(cells.columns)
+
+    def read(self, cells: pd.DataFrame) -> TableReading:
+        """One row for each picture, with a vote for each column of species. Raises TableError."""
+        self.fingerprint.check(cells.columns, self.name)
+        columns = by_plain_name(cells.columns)
+        voters = label_columns(cells)
+        if not voters:
+            others = [name for plain, name in columns.items() if plain not in _FIXED]
+            raise refusal(
+                f"No column of {listed(others) if others else 'the template'} holds species.",
+                "Enter what is in some pictures in Timelapse and export them again, or call the column Species.",
+            )
+        flagged = texts_of(cells, first_named(columns, DELETE, "markfordeletion"))
+        deleted = [flag.lower() == "true" for flag in flagged]
+        paths = [
+            "/".join(part for part in (folder.replace("\\", "/").strip("/"), file) if part)
+            for folder, file in zip(
+                texts_of(cells, columns[FOLDER]), texts_of(cells, columns[FILE]), strict=True
+            )
+        ]
+        rows = []
+        for place, record in enumerate(cells.to_dict("records")):
+            if deleted[place]:
+                continue
+            row = Row(
+                {ITEM: paths[place], PATH: paths[place]} | {str(name): text for name, text in record.items()}
+            )
+            for voter in voters:
+                for label in filter(None, map(str.strip, _SEVERAL.split(str(record[voter])))):
+                    row.name(label, 1.0, voter if len(voters) > 1 else None)
+            rows.append(row)
+        if not rows:
+            raise refusal(
+                "Every picture is marked for deletion.", "Clear DeleteFlag for those to be labelled."
+            )
+        notes = [f"The labels are those of {listed(voters)}: empty cells are pictures not looked at yet."]
+        if len(voters) > 1:
+            notes.append(f"{len(voters)} columns hold the same labels, so each is a voter of its own.")
+        if gone := sum(deleted):
+            notes.append(
+                f"{gone} picture{'s are' if gone > 1 else ' is'} marked for deletion (DeleteFlag) and left out."
+            )
+        describing = [name for plain, name in columns.items() if plain not in _FIXED and name not in voters]
+        learned = [name for name in describing if not _is_flag(cells[name])]
+        reading = rows_reading(rows, self.name, describing=learned, row_id=ITEM, notes=notes)
+        said = tuple(note for note in reading.notes if note != NEEDS_ROWS)
+        roles = replace(reading.suggest_roles(), text=None)
+        if not (
+            roles.numbers or roles.categories
+        ):  # the place where the camera stands is known of every picture
+            roles = replace(roles, categories=(columns[FOLDER],))
+        return replace(reading, roles=roles, notes=(*said, _ALONE))
+
+
+def label_columns(cells: pd.DataFrame) -> list[str]:
+    """The columns of species: those called so that hold the same words as the first of them, as Species and Species2
+    do; else the first column of few words."""
+    columns = by_plain_name(cells.columns)
+    free = [
+        name
+        for plain, name in columns.items()
+        if plain not in _FIXED and plain not in (ITEM, PATH, VERIFIED_BY) and _holds_words(cells[name])
+    ]
+    called = [name for name in free if _CALLED.search(name)]
+    if not called:
+        return free[:1]
+    return [name for name in called if name == called[0] or _alike(cells[called[0]], cells[name])]
+
+
+def _alike(one: pd.Series[str], other: pd.Series[str]) -> bool:
+    """Whether most words of the column with fewer of them are in the other, too."""
+    words = [set(column.str.strip()) - {""} for column in (one, other)]
+    return 2 * len(words[0] & words[1]) >= min(map(len, words))
+
+
+def _holds_words(column: pd.Series[str]) -> bool:
+    """Whether the cells are a few different words that are no numbers and no flags."""
+    filled = column.str.strip()
+    filled = filled[filled != ""]
+    if not len(filled) or _is_flag(column) or pd.to_numeric(filled, errors="coerce").notna().any():
+        return False
+    is_short = bool((filled.str.count(r"\s+") < _MOST_WORDS).all())
+    return is_short and filled.nunique() <= max(2, len(filled) // 2, len(filled) if len(filled) < 5 else 0)
+
+
+def _is_flag(column: pd.Series[str]) -> bool:
+    return set(column.str.strip().str.lower()) <= _FLAGS
+
+
+def is_timelapse(cells: pd.DataFrame) -> bool:
+    """Whether a table was read from Timelapse's table."""
+    return {ITEM, PATH} <= set(cells.columns) and Timelapse.fingerprint.matches(cells.columns)
+
+
+def write_timelapse(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """A CSV that Timelapse imports: File, RelativePath and the column of species, with what people said.
+
+    Timelapse refuses columns that its template lacks: VerifiedBy is written if the table came with such a column.
+    Pictures that people have not decided keep the cell that they came with.
+    """
+    columns = by_plain_name(table.cells.columns)
+    label = label_columns(table.cells)[0]
+    by = columns.get(VERIFIED_BY)
+    where = [columns[FILE], columns[FOLDER]]
+    file.write(csv_header([*where, label, *([] if by is None else [by])]))
+    done = 0
+    for piece in table.pieces():
+        said = verdicts(piece)
+        cells = [piece.cells[name].tolist() for name in where]
+        cells.append([one.label or old for one, old in zip(said, piece.cells[label].tolist(), strict=True)])
+        if by is not None:
+            old_names = piece.cells[by].tolist()
+            cells.append([one.person if one.label else old for one, old in zip(said, old_names, strict=True)])
+        file.write(csv_rows([pa.array(one, pa.large_string()) for one in cells]))
+        done += len(piece.ids)
+        tell(done)
+
+
+TIMELAPSE_FORMAT = FileFormat(
+    "timelapse",
+    "Timelapse CSV",
+    ".timelapse.csv",
+    "File, RelativePath and the species that people named, as Timelapse imports them.",
+    write_timelapse,
+    is_timelapse,
+)
+
+
+DETECTOR = "MegaDetector"
+
+
+def with_observers(readings: Sequence[TableReading]) -> TableReading | None:
+    """The pictures of MegaDetector with the votes of Timelapse's observers; None if these are other files.
+
+    Pictures are matched by RelativePath and File. The columns of Timelapse stay, so that its table can be written.
+    Raises TableError as `Timelapse.read` does.
+    """
+    detected = [one for one in readings if is_megadetector(one.cells)]
+    tables = [one for one in readings if one.roles is None and Timelapse().fits(one.cells)]
+    if len(readings) != 2 or len(detected) != 1 or len(tables) != 1:
+        return None
+    found, observed = detected[0], Timelapse().read(tables[0].cells)
+    places = {item: place for place, item in reversed(list(enumerate(observed.cells[ITEM])))}
+    at = [places.get(item.replace("\\", "/")) for item in found.cells[ITEM]]
+    votes = _objects(observed.cells[CANDIDATES])
+    people = _objects(observed.cells[SOURCES]) if SOURCES in observed.cells else [{}] * len(votes)
+    before = _objects(found.cells[CANDIDATES])
+    sets, sources = [], []
+    for place, weights in zip(at, before, strict=True):
+        said = {} if place is None else votes[place]
+        sets.append({name: weights.get(name, 0) + said.get(name, 0) for name in (*weights, *said)})
+        who = {} if place is None else people[place]
+        sources.append(
+            {
+                name: [
+                    *([DETECTOR] if name in weights else []),
+                    *(who.get(name) or (["Timelapse"] if name in said else [])),
+                ]
+                for name in sets[-1]
+            }
+        )
+    classes = {name for one in sets for name in one}
+    texts = [json_text(one or sorted(classes)) for one in sets]
+    own = [name for name in observed.cells.columns if name not in (ITEM, PATH, CANDIDATES, SOURCES)]
+    beside = {
+        name: ["" if place is None else observed.cells[name].iloc[place] for place in at]
+        for name in own
+        if name not in found.cells.columns
+    }
+    columns = {**beside, CANDIDATES: texts, SOURCES: [json_text(one) if one else "" for one in sources]}
+    cells = found.cells.assign(
+        **{name: pd.Series(values, index=found.cells.index, dtype="str") for name, values in columns.items()}
+    )
+    matched = sum(place is not None for place in at)
+    notes = dict.fromkeys((*found.notes, *(n for n in observed.notes if not n.startswith(NO_PICTURES))))
+    note = (
+        f"{matched} of {len(at)} pictures of MegaDetector are in Timelapse's table, too: a vote there weighs 1, a "
+        "class of the detector its score."
+    )
+    roles = replace(found.suggest_roles(), voters=SOURCES)
+    return replace(
+        found, cells=cells, format=f"{found.format}, {observed.format}", roles=roles, notes=(*notes, note)
+    )
+
+
+def _objects(cells: pd.Series[str]) -> list[dict[str, Any]]:
+    """The objects in these cells; a list, which weighs nothing, leaves every class possible and is empty here."""
+    found = [json.loads(cell) if cell else {} for cell in cells]
+    return [one if isinstance(one, dict) else {} for one in found]

@@ -1,0 +1,277 @@
+"""Detections in recordings, a row each -> one item for each stretch of a recording, with what was heard there.
+
+An item is (recording, start, end): its rows are its candidates, their scores the weights. Stretches that overlap stay
+items of their own. Every item may also be `NOTHING`, which weighs what the highest score leaves. The rows as they came
+are kept in the column `ORIGINAL_ROWS`, so that the same table can be given back with what people said
+(`plcore.tables.writers.verdicts`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from plcore.tables.media.file_tree import FilesByBaseName, FileTree, base_name
+from plcore.tables.media.files import MediaFiles
+from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, json_text, rows_reading
+from plcore.tables.readers.reading import TableReading
+
+NOTHING = "noise / nothing"
+"""The class of what is no sound of any species; detectors themselves call it `nocall` or `Noise`."""
+NO_SPECIES = {
+    **dict.fromkeys(("Human non-vocal", "Human vocal", "Human whistle"), "human"),
+    **dict.fromkeys(("Engine", "Environmental", "Fireworks", "Gun", "Power tools", "Siren"), "unknown"),
+    "Dog": "animal",
+}
+"""Classes of BirdNET that are no species, with the type of observation that Camtrap DP has for them. BirdNET writes the
+same word as their scientific name."""
+NOTHING_WORDS = frozenset(("nocall", "no call", "noise", "nothing", NOTHING))
+
+ITEM, RECORDING, START, END, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS = (
+    "item", "recording", "start", "end", "confidence", "scientific_names", "original_rows",
+)  # fmt: skip
+"""The columns of the items: a name; the path as it came; seconds; the highest score; `Parus major (Great tit)`; JSON of
+`original_row`s."""
+
+LEAST_WEIGHT = 0.01
+"""What `NOTHING` weighs at least, where the highest score is 1: a weight of 0 would be no candidate."""
+_KEPT = {"row": int, "labels": list, "scientific": str, "cells": dict}
+MOST_RECORDINGS = 50
+NO_RECORDINGS = "No recordings came with the table"
+ALONE = (
+    f"{NO_RECORDINGS}: it can be answered, but nothing is heard, and only the highest score is learned"
+    " from. To hear them, put them into one zip with the table; their base names are enough."
+)
+
+
+@dataclass(frozen=True)
+class Detection:
+    """A row of the file.
+
+    row : from 0      start, end : seconds of the recording      name : in the words of the file; "" for none
+    scientific : name, "" where there is none      score : None where there is none      cells : the row as it came
+    """
+
+    row: int
+    recording: str
+    start: float
+    end: float
+    name: str
+    scientific: str
+    score: float | None
+    cells: Mapping[str, str]
+
+
+@dataclass
+class _Item:
+    recording: str
+    start: float
+    end: float
+    detections: list[Detection] = field(default_factory=list)
+
+
+def detections_reading(
+    detections: Sequence[Detection], format_name: str, notes: Iterable[str] = ()
+) -> TableReading:
+    """The reading of these detections, one row for each item in the order in which they first occur.
+
+    Of several rows of one species in one stretch the highest score counts. Genera of two species or more are groups.
+    """
+    labels = _labels(detections)
+    items: dict[tuple[str, float, float], _Item] = {}
+    for one in detections:
+        key = (one.recording, one.start, one.end)
+        items.setdefault(key, _Item(*key)).detections.append(one)
+    said = list(notes)
+    again = len(detections) - sum(
+        len({labels[one.row] for one in item.detections}) for item in items.values()
+    )
+    if again:
+        said.append(
+            f"A species stands {again} times more for a stretch of a recording where it was heard already: of its "
+            "scores the highest counts."
+        )
+    if overlapping := _overlapping(list(items.values())):
+        said.append(
+            f"Of the stretches {overlapping} overlap one before in their recording: each stays a question of its own."
+        )
+    top = max((one.score for one in detections if one.score is not None), default=None)
+    scale = None if top is None else max(1.0, top)
+    rows = [
+        _row(item, labels, scale, name)
+        for item, name in zip(items.values(), _names(list(items.values())), strict=True)
+    ]
+    known = {labels[one.row]: one.scientific for one in detections if one.scientific}
+    reading = rows_reading(
+        rows, format_name, describing=(), row_id=ITEM, classes=[NOTHING], groups=genera(known)
+    )
+    numbers, categories = _learned(rows, scored=top is not None)
+    caption = (SCIENTIFIC,) if known else ()
+    return replace(
+        reading,
+        roles=replace(reading.suggest_roles(), numbers=numbers, categories=categories, caption=caption),
+        notes=(*said, *(note for note in reading.notes if note != NEEDS_ROWS), ALONE),
+    )
+
+
+def with_recordings(reading: TableReading) -> TableReading:
+    """The same with the recordings that came beside it, found by their base names; as it is where none came."""
+    files, roles = reading.files, reading.suggest_roles()
+    if files is None or not isinstance(files.archive, FileTree):
+        return reading
+    places = replace(roles, audio=RECORDING, start=START, end=END, sound_features=True)
+    heard = replace(places, numbers=(), categories=())
+    notes = tuple(note for note in reading.notes if not note.startswith(NO_RECORDINGS))
+    return replace(reading, roles=heard, files=MediaFiles(FilesByBaseName(files.archive)), notes=notes)
+
+
+def is_detections(cells: pd.DataFrame) -> bool:
+    """Whether these are the cells of a reading made by `detections_reading`."""
+    return {ITEM, RECORDING, START, END, ORIGINAL_ROWS} <= set(cells.columns)
+
+
+def named_beside(cells: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """The items of one table of detections, called as they are in another that has them; those it has not never as one
+    that it has: recordings of two stations are often called alike. As they are where either is no such table."""
+    if not (is_detections(cells) and is_detections(others)):
+        return cells
+    known = {tuple(key): name for *key, name in others[[RECORDING, START, END, ITEM]].to_numpy().tolist()}
+    taken, names = set(known.values()), []
+    for recording, start, end, name in cells[[RECORDING, START, END, ITEM]].to_numpy().tolist():
+        own = _named(recording, start, end) if name in taken else name
+        names.append(known.get((recording, start, end), own))
+    return cells.assign(**{ITEM: pd.Series(names, index=cells.index, dtype="str")})
+
+
+def _named(recording: str, start: str, end: str) -> str:
+    return f"{recording} {start}-{end} s"
+
+
+def original_row(
+    row: int, labels: Sequence[str], scientific: str, cells: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is kept of a row of the file: where it stood (from 1), the classes it speaks for, the cells as they came."""
+    return {"row": row + 1, "labels": list(labels), "scientific": scientific, "cells": dict(cells)}
+
+
+def genera(scientific: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The labels of each genus that has two or more, unless a label is called so. scientific : {label: name}"""
+    found: dict[str, list[str]] = defaultdict(list)
+    for label, name in sorted(scientific.items()):
+        genus = name.split()[0]
+        if genus != name and genus not in scientific:
+            found[genus].append(label)
+    return {genus: tuple(labels) for genus, labels in found.items() if len(labels) > 1}
+
+
+def seconds_text(seconds: float) -> str:
+    """Seconds as short as they can be written: 3, 4.5."""
+    return np.format_float_positional(round(seconds, 6), trim="-")
+
+
+def _labels(detections: Sequence[Detection]) -> dict[int, str]:
+    """The class of each row: its name, with the scientific one where several species have that; else the scientific
+    one."""
+    species: dict[str, set[str]] = defaultdict(set)
+    for one in detections:
+        species[one.name].add(one.scientific)
+    found = {}
+    for one in detections:
+        plain = one.name or one.scientific
+        if plain.casefold() in NOTHING_WORDS:
+            found[one.row] = NOTHING
+        elif one.name and one.scientific and len(species[one.name]) > 1:
+            found[one.row] = f"{one.name} ({one.scientific})"
+        else:
+            found[one.row] = plain
+    return found
+
+
+def _row(item: _Item, labels: Mapping[int, str], scale: float | None, name: str) -> Row:
+    """scale : the highest score that there may be; None where nothing has one"""
+    scores: dict[str, float | None] = {}
+    for one in item.detections:
+        label, before = labels[one.row], scores.get(labels[one.row])
+        scores[label] = one.score if before is None else max(before, one.score or 0.0)
+    top = max((score for score in scores.values() if score is not None), default=None)
+    scientific = {labels[one.row]: one.scientific for one in item.detections if one.scientific}
+    kept = [original_row(one.row, [labels[one.row]], one.scientific, one.cells) for one in item.detections]
+    row = Row(
+        {
+            ITEM: name,
+            RECORDING: item.recording,
+            START: seconds_text(item.start),
+            END: seconds_text(item.end),
+            CONFIDENCE: "" if top is None else repr(top),
+            SCIENTIFIC: "; ".join(f"{latin} ({label})" for label, latin in scientific.items()),
+            ORIGINAL_ROWS: json_text(kept),
+        }
+    )
+    for label, score in scores.items():
+        row.name(label, score if scale is None else max(score or 0.0, LEAST_WEIGHT * scale / 100))
+    if NOTHING not in scores:
+        row.name(NOTHING, None if scale is None else max(scale - (top or 0.0), LEAST_WEIGHT * scale))
+    return row
+
+
+def _learned(rows: Sequence[Row], *, scored: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Columns of numbers and of categories to be learned from where nothing is heard."""
+    recordings = {row.cells[RECORDING] for row in rows}
+    several = 1 < len(recordings) <= MOST_RECORDINGS
+    return (CONFIDENCE if scored else START,), (RECORDING,) if several else ()
+
+
+def _names(items: Sequence[_Item]) -> list[str]:
+    """A name for each item: base name and seconds; with the whole path where two recordings are called alike."""
+    paths: dict[str, set[str]] = defaultdict(set)
+    for item in items:
+        paths[base_name(item.recording)].add(item.recording)
+    names = []
+    for item in items:
+        base = base_name(item.recording)
+        called = base if len(paths[base]) == 1 else item.recording
+        names.append(_named(called, seconds_text(item.start), seconds_text(item.end)))
+    return names
+
+
+def _overlapping(items: Sequence[_Item]) -> int:
+    """How many stretches begin before one that began earlier in their recording has ended."""
+    count, recording, last = 0, None, 0.0
+    for item in sorted(items, key=lambda one: (one.recording, one.start, one.end)):
+        if item.recording != recording:
+            recording, last = item.recording, 0.0
+        count += item.start < last
+        last = max(last, item.end)
+    return count
+
+
+def read_original(cell: str) -> list[dict[str, Any]]:
+    """The rows kept in a cell of `ORIGINAL_ROWS`; none where it holds something else."""
+    try:
+        kept = json.loads(cell) if cell else []
+    except (ValueError, RecursionError):
+        return []
+    return kept if isinstance(kept, list) and all(map(_is_original, kept)) else []
+
+
+def _is_original(value: Any) -> bool:
+    if not (isinstance(value, dict) and value.keys() == _KEPT.keys()):
+        return False
+    return all(isinstance(value[name], kind) for name, kind in _KEPT.items()) and all(
+        isinstance(label, str) for label in value["labels"]
+    )
+
+
+def columns_of(cells: Iterable[str]) -> tuple[str, ...]:
+    """The columns of the rows kept in these cells, in the order in which they first occur."""
+    names: dict[str, None] = {}
+    for cell in cells:
+        for kept in read_original(cell):
+            names |= dict.fromkeys(kept["cells"])
+    return tuple(names)

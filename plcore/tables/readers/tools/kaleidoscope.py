@@ -1,0 +1,311 @@
+"""Kaleidoscope Pro's `id.csv` and `cluster.csv`: recordings with its identifications, read and written back.
+
+A line is a stretch of a recording. `AUTO ID` and the columns `ALTERNATE`, or the columns `TOP1MATCH`, are its
+candidates; `MANUAL ID` is what a person found. Kaleidoscope writes a star behind some of the names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+import pandas as pd
+import pyarrow as pa
+
+from plcore.tables.columns import Finder
+from plcore.tables.problems import table_error
+from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, json_text, rows_reading
+from plcore.tables.readers.reading import (
+    Fingerprint,
+    TableReading,
+    by_plain_name,
+    lines_of,
+    names,
+    plain_name,
+    texts_of,
+)
+from plcore.tables.readers.tools.detections import (
+    CONFIDENCE,
+    END,
+    ITEM,
+    LEAST_WEIGHT,
+    NO_RECORDINGS,
+    NOTHING,
+    ORIGINAL_ROWS,
+    RECORDING,
+    SCIENTIFIC,
+    START,
+    original_row,
+    seconds_text,
+)
+from plcore.tables.text.arrow import csv_header, csv_rows
+from plcore.tables.writers.disambiguated import Disambiguated, Tell
+from plcore.tables.writers.verdicts import first_original, original_columns, original_rows
+from plcore.tables.writers.writing import FileFormat
+
+MANUAL = "manual id"
+
+_PATH = ("indir", "folder", "in file")
+_NOISE, _NO_ID = "noise", "noid"
+_MEASURED = (
+    "pulses", "matching", "margin", "n", "fc", "sc", "dur", "fmax", "fmin", "fmean", "tbc", "fk", "tk", "s1", "tc",
+    "qual",
+)  # fmt: skip
+_ALONE = f"{NO_RECORDINGS}. To hear them, put them into one zip with it; their base names are enough."
+_CLUSTER = re.compile(r"\.\d+$")
+_MARK = re.compile(r"\s*,\s*")
+
+
+Proposals = list[dict[str, float | None]]
+"""The candidates of each line with their weights, the best first."""
+
+
+@dataclass(frozen=True)
+class KaleidoscopeTable:
+    """A table of identifications, a stretch of a recording in each line.
+
+    name : of the table, in words
+    fingerprint : names that tell it
+    propose : gives the candidates of each line, from the cells and their columns by plain name
+    about : what is to be said of the candidates
+    """
+
+    name: str
+    fingerprint: Fingerprint
+    propose: Callable[[pd.DataFrame, dict[str, str]], Proposals]
+    about: str
+
+    def fits(self, cells: pd.DataFrame) -> bool:
+        return self.fingerprint.matches(cells.columns)
+
+    def read(self, cells: pd.DataFrame) -> TableReading:
+        """One row for each line. Raises TableError."""
+        self.fingerprint.check(cells.columns, self.name)
+        columns = by_plain_name(cells.columns)
+        finder = Finder(lines_of(cells))
+        start = _numbers(cells, columns["offset"], finder)
+        length = _numbers(cells, columns["duration"], finder)
+        if finder.problems:
+            raise table_error(finder.problems)
+        paths = [
+            "/".join(part.replace("\\", "/").rstrip("/") for part in parts if part)
+            for parts in zip(*(texts_of(cells, columns.get(name)) for name in _PATH), strict=True)
+        ]
+        channels = texts_of(cells, columns.get("channel"))
+        proposed = self.propose(cells, columns)
+        manual = texts_of(cells, columns.get(MANUAL))
+        measured = [columns[name] for name in _MEASURED if name in columns]
+        named = _names(paths, channels, start, length)
+        rows: list[Row] = []
+        said = Counter[str]()
+        for place, record in enumerate(cells.to_dict("records")):
+            kept = {str(name): str(text) for name, text in record.items()}
+            weights = proposed[place]
+            top = next(iter(weights.values()), None)
+            row = Row(
+                {
+                    ITEM: named[place],
+                    RECORDING: paths[place],
+                    START: seconds_text(start[place]),
+                    END: seconds_text(start[place] + length[place]),
+                    CONFIDENCE: "" if top is None else repr(top),
+                    SCIENTIFIC: "",
+                    **{name: kept[name] for name in measured},
+                }
+            )
+            _judge(row, weights, _classes(manual[place]), said)
+            first = next(iter(weights), None)
+            row.cells[ORIGINAL_ROWS] = json_text([original_row(place, [first] if first else [], "", kept)])
+            rows.append(row)
+        reading = rows_reading(
+            rows,
+            self.name,
+            describing=measured,
+            row_id=ITEM,
+            classes=[NOTHING],
+            notes=[self.about, *_notes(said)],
+        )
+        heard = tuple(note for note in reading.notes if note != NEEDS_ROWS)
+        roles = reading.suggest_roles()
+        if not (roles.numbers or roles.categories):  # as of other tables of detections
+            scored = any(row.cells[CONFIDENCE] for row in rows)
+            roles = replace(roles, numbers=(CONFIDENCE if scored else START,))
+        return replace(reading, roles=roles, notes=(*heard, _ALONE))
+
+
+def _numbers(cells: pd.DataFrame, column: str, finder: Finder) -> list[float]:
+    found = []
+    for row, text in enumerate(texts_of(cells, column)):
+        value = _number(text)
+        if value is None:
+            finder.add(row, column, f"expected seconds, got {text!r}.", "Write a number from 0 on.")
+        found.append(value or 0.0)
+    return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e9 else None
+
+
+def _share(text: str) -> float | None:
+    value = _number(text)
+    return value if value is not None and 0 < value <= 1 else None
+
+
+def _class(text: str) -> str | None:
+    """The class of an identification; None if Kaleidoscope found no name for what it heard."""
+    low = text.lower()
+    return None if low in ("", _NO_ID) else NOTHING if low == _NOISE else text
+
+
+def _classes(text: str) -> list[str]:
+    return [label for part in _MARK.split(text) if (label := _class(part.strip())) is not None]
+
+
+def _by_ratio(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
+    """AUTO ID weighs its match ratio; the alternatives share the rest and never weigh more than it."""
+    automatic = texts_of(cells, columns["auto id"])
+    others = [texts_of(cells, name) for plain, name in columns.items() if plain.startswith("alternate")]
+    ratios = [_share(text) for text in texts_of(cells, columns.get("match ratio"))]
+    found: Proposals = []
+    for text, ratio, *more in zip(automatic, ratios, *others, strict=True):
+        first = _class(text)
+        weights: dict[str, float | None] = {} if first is None else {first: ratio}
+        rest = list(dict.fromkeys(label for one in more if (label := _class(one)) and label not in weights))
+        light = None
+        if ratio is not None and first is not None and rest:
+            light = round(max(min(ratio, 1 - ratio) / len(rest), LEAST_WEIGHT * ratio), 6)
+        found.append(weights | dict.fromkeys(rest, light))
+    return found
+
+
+def _by_distance(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
+    """The matches of a line; one at the distance d weighs 1 / (1 + d), without the number of its cluster."""
+    pairs = [
+        (texts_of(cells, columns[f"top{place}match"]), texts_of(cells, columns.get(f"top{place}dist")))
+        for place in (1, 2, 3)
+        if f"top{place}match" in columns
+    ]
+    found: Proposals = []
+    for row in range(len(cells)):
+        weights: dict[str, float | None] = {}
+        for matches, distances in pairs:
+            label = _class(_CLUSTER.sub("", matches[row]))
+            distance = _number(distances[row])
+            if label is not None and label not in weights:
+                weights[label] = None if distance is None else round(1 / (1 + distance), 6)
+        found.append(weights)
+    return found
+
+
+def _judge(row: Row, weights: dict[str, float | None], manual: Sequence[str], said: Counter[str]) -> None:
+    """Give a row its candidates and the verdict of a person, where there is one."""
+    for label, weight in weights.items():
+        row.name(label, weight)
+    if len(manual) == 1:
+        said["true"] += 1
+        row.truth = manual[0]
+    elif manual:
+        said["several"] += 1
+    weighs = any(weight is not None for weight in weights.values())
+    for label in manual:
+        if weights and label not in weights:
+            said["added"] += 1
+        if label not in weights and (weights or len(manual) > 1):
+            row.name(label, LEAST_WEIGHT if weighs else None)
+
+
+def _notes(said: Counter[str]) -> list[str]:
+    notes = []
+    if said["true"]:
+        notes.append(f"MANUAL ID is the true label of {said['true']} rows.")
+    if said["several"]:
+        notes.append(
+            f"MANUAL ID names several species in {said['several']} rows, which is no single true label."
+        )
+    if said["added"]:
+        notes.append(
+            f"MANUAL ID names {said['added']} times what Kaleidoscope did not propose: it is a candidate there, too."
+        )
+    return notes
+
+
+def _names(
+    paths: Sequence[str], channels: Sequence[str], start: Sequence[float], length: Sequence[float]
+) -> list[str]:
+    """A name for each row: base name and seconds; with path and channel if that does not tell rows apart."""
+    spans = [
+        f"{seconds_text(begin)}-{seconds_text(begin + long)} s"
+        for begin, long in zip(start, length, strict=True)
+    ]
+    found = [f"{path.rpartition('/')[2]} {span}" for path, span in zip(paths, spans, strict=True)]
+    for longer in (
+        [f"{path} {span}" for path, span in zip(paths, spans, strict=True)],
+        [f"{p} {span}, channel {c}" for p, span, c in zip(paths, spans, channels, strict=True)],
+    ):
+        times = Counter(found)
+        found = [name if times[name] == 1 else other for name, other in zip(found, longer, strict=True)]
+    return found
+
+
+_PLACED = ("indir", "in file", "offset", "duration")
+KALEIDOSCOPE_TABLES = (
+    KaleidoscopeTable(
+        "Kaleidoscope id.csv",
+        Fingerprint(names(*_PLACED, "auto id")),
+        _by_ratio,
+        "Candidates are AUTO ID, which weighs its match ratio, and the alternates, which share the rest. "
+        "NoID names none: every class stays possible there.",
+    ),
+    KaleidoscopeTable(
+        "Kaleidoscope cluster.csv",
+        Fingerprint(names(*_PLACED, "top1match", "top1dist", "top2dist"), never=names("auto id")),
+        _by_distance,
+        "Candidates are the matches of each line. TOP1DIST is a distance, where less is nearer: a match weighs "
+        "1 / (1 + distance). Numbers of clusters are dropped, as in name.3.",
+    ),
+)
+"""The layouts, each known by its columns."""
+
+
+def is_kaleidoscope(cells: pd.DataFrame) -> bool:
+    """Whether a table was read from Kaleidoscope's identifications."""
+    columns = first_original(cells)
+    return any(table.fingerprint.matches(columns) for table in KALEIDOSCOPE_TABLES)
+
+
+def write_kaleidoscope(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """The same rows, columns and order, MANUAL ID filled with what people said. Kaleidoscope shows no other columns."""
+    columns = list(original_columns(table))
+    manual = next((name for name in columns if plain_name(name) == MANUAL), None)
+    if manual is None:
+        manual = "MANUAL ID"
+        columns.append(manual)
+    file.write(csv_header(columns))
+    for piece in original_rows(table):
+        texts = []
+        for row in piece:
+            # Verdicts are written only where people decided; their word for nothing is Noise.
+            label = row.verdict.label
+            said = "Noise" if label == NOTHING else label or str(row.cells.get(manual, ""))
+            texts.append([said if name == manual else str(row.cells.get(name, "")) for name in columns])
+        file.write(csv_rows([pa.array(list(one), pa.large_string()) for one in zip(*texts, strict=True)]))
+        tell(max(row.item for row in piece))
+    tell(len(table.ids))
+
+
+KALEIDOSCOPE_FORMAT = FileFormat(
+    "kaleidoscope",
+    "Kaleidoscope id.csv, verified",
+    ".id.csv",
+    "The table as it came, with what people said in MANUAL ID, as Kaleidoscope Pro opens it.",
+    write_kaleidoscope,
+    is_kaleidoscope,
+)

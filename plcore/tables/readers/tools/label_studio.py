@@ -1,0 +1,510 @@
+"""Label Studio: tasks with annotations and predictions, JSON-MIN, CSV, and its taxonomies."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from plcore.arrays.words import listed
+from plcore.tables.readers.candidate_rows import (
+    Records,
+    Row,
+    a_list,
+    a_name,
+    a_name_or_none,
+    a_number,
+    an_object,
+    first_of,
+    json_text,
+    read_each,
+    refuse,
+    rows_reading,
+)
+from plcore.tables.readers.reading import Fingerprint, TableReading, names, refusal
+
+Path = tuple[str, ...]
+"""The parts of a label from the root on, as in ("Corvus", "Corvus corax"); a plain label has one part."""
+
+JOINT = " / "
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """The classes are the leaves of the tree, as far as it is known.
+
+    meaning : of each path its classes, those below it if there are any; and itself, if the file shows a single class
+        below it
+    groups : names of the places that are no classes, each with the classes below it
+    """
+
+    meaning: dict[Path, tuple[str, ...]]
+    groups: dict[str, tuple[str, ...]]
+
+
+def a_path(value: Any, row: int | None, where: str) -> Path:
+    """A label, or a list with the parts of one."""
+    if isinstance(value, list):
+        if not value:
+            raise refuse(
+                row, where, "the place in the taxonomy has no parts.", "Write at least one, or remove it."
+            )
+        return tuple(a_name(part, row, where) for part in value)
+    return (a_name(value, row, where),)
+
+
+def taxonomy_of(paths: Iterable[Path]) -> Taxonomy:
+    """The tree of these paths and all that lead to them.
+
+    A place is called by its last part, by the whole path where several have that one. Raises TableError where that
+    still does not tell two of them apart.
+    """
+    wanted = dict.fromkeys(paths)
+    nodes = dict.fromkeys(path[:depth] for path in wanted for depth in range(1, len(path) + 1))
+    last = Counter(path[-1] for path in nodes)
+    names = {path: path[-1] if last[path[-1]] == 1 else JOINT.join(path) for path in nodes}
+    twice = [name for name, count in Counter(names.values()).items() if count > 1]
+    if twice:
+        raise refusal(
+            f"Several labels of the taxonomy would be called {listed(twice)}.", "Rename one of each."
+        )
+    inner = {path[:-1] for path in nodes}
+    leaves = [path for path in nodes if path not in inner]
+    seen_below = Counter(leaf[:depth] for leaf in leaves for depth in range(1, len(leaf)))
+    # A place of which the file shows a single class may well have others: it is a class of its own, too.
+    partly_seen = {path for path in wanted if path in inner and seen_below[path] == 1}
+    below: dict[Path, list[str]] = {}
+    for path in nodes:
+        if path not in inner or path in partly_seen:
+            for depth in range(1, len(path) + 1):
+                below.setdefault(path[:depth], []).append(names[path])
+    return Taxonomy(
+        {path: tuple(below[path]) for path in wanted},
+        {names[path]: tuple(below[path]) for path in nodes if path in inner - partly_seen},
+    )
+
+
+TASK_ID = "task_id"
+SECONDS = "lead_time"
+OWN_ID, OWN_PERSON = "winnow_id", "winnow_person"
+"""In tasks that were written here: the id of the row (in their `meta`), and who gave an annotation."""
+
+FLAT_NAMES = frozenset(("id", "annotator", "annotation_id"))
+"""Fields that every flat record has."""
+
+_READ = ("choices", "taxonomy")
+_REGION = frozenset(("x", "y", "start", "end", "points", "startOffset"))
+_LOOK = 50
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One label that somebody chose; `weight` is 1 of a person, the score of a model."""
+
+    question: str
+    path: Path
+    weight: float
+    source: str | None
+    is_truth: bool = False
+    is_model: bool = False
+
+
+@dataclass
+class Item:
+    """One task: what is said of it, who chose what, and what could not be read."""
+
+    data: dict[str, Any]
+    choices: list[Choice] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    cancelled: int = 0
+    prediction_ids: int = 0
+    unread: Counter[str] = field(default_factory=Counter)
+
+
+class LabelStudioTasks:
+    """The JSON export: `{"id", "data", "annotations", "predictions"}` for each task."""
+
+    name = "Label Studio JSON"
+
+    def fits(self, records: Records) -> bool:
+        seen = records[:_LOOK]
+        answered = ("annotations", "predictions", "completions")
+        return (
+            bool(seen)
+            and all(isinstance(record, dict) and isinstance(record.get("data"), dict) for record in seen)
+            and any(isinstance(record.get(name), list) for record in seen for name in answered)
+        )
+
+    def read(self, records: Records) -> TableReading:
+        """One row for each task. Raises TableError."""
+        return items_reading(read_each(records, _task), self.name)
+
+
+class LabelStudioMin:
+    """The JSON-MIN export: a flat record for each annotation, with `id`, answers and `annotator` behind the data."""
+
+    name = "Label Studio JSON-MIN"
+
+    def fits(self, records: Records) -> bool:
+        seen = records[:_LOOK]
+        return bool(seen) and all(isinstance(record, dict) and record.keys() >= FLAT_NAMES for record in seen)
+
+    def read(self, records: Records) -> TableReading:
+        """One row for each task. Raises TableError, also where no field seems to hold answers."""
+        questions = _questions(records)
+        if not questions:
+            raise refusal(
+                "No field between 'id' and 'annotator' holds a choice.",
+                "Export the project as JSON, not as JSON-MIN, and import that.",
+            )
+        return flat_reading(records, questions, self.name)
+
+
+def flat_reading(records: Records, questions: Sequence[str], format_name: str) -> TableReading:
+    """One row for each task of flat records, a record for each annotation. Raises TableError.
+
+    questions : the fields with answers; one question at least
+    """
+    items: dict[Any, Item] = {}
+    for item in read_each(records, lambda record, row: _flat(record, row, questions)):
+        task = item.facts[TASK_ID]
+        key = len(items) if task is None else f"id {task}"
+        known = items.setdefault(key, item)
+        if known is not item:
+            known.choices += item.choices
+            known.facts[SECONDS] = _sum(known.facts[SECONDS], item.facts[SECONDS])
+    return items_reading(list(items.values()), format_name)
+
+
+def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
+    """The reading of tasks, for the question that was answered most often."""
+    counts = Counter(choice.question for item in items for choice in item.choices)
+    notes = _left_out(items)
+    if not counts:
+        raise refusal(
+            " ".join(["No task has a choice or a place in a taxonomy.", *notes]),
+            "Export tasks with answers or predictions of a <Choices> or <Taxonomy> tag.",
+        )
+    kinds = Counter(
+        name for name, _ in {(choice.question, choice.path) for item in items for choice in item.choices}
+    )
+    question = max(
+        counts, key=lambda name: (counts[name], -kinds[name])
+    )  # texts written by hand seldom repeat
+    others = [name for name in counts if name != question]
+    if others:
+        notes.append(
+            f"The labels are those of {question!r}, the question answered most; {listed(others)} are kept as columns."
+        )
+    tree = taxonomy_of(
+        choice.path for item in items for choice in item.choices if choice.question == question
+    )
+    if any(choice.is_model for item in items for choice in item.choices) and any(
+        not choice.is_model for item in items for choice in item.choices
+    ):
+        notes.append(
+            "Choices of people weigh 1 each, those of models their score, or 1 without one; they are added up."
+        )
+    if any(len(classes) > 1 for classes in tree.meaning.values()):
+        notes.append(
+            "Where a group of the taxonomy was chosen, all its classes are candidates and share the weight."
+        )
+    rows, unclear = [], 0
+    for item in items:
+        facts = {name: value for name, value in item.facts.items() if value is not None}
+        row = Row({**facts, **item.data, **_others(item, others)})
+        truths: set[str] = set()
+        for choice in item.choices:
+            if choice.question != question:
+                continue
+            classes = tree.meaning[choice.path]
+            if choice.is_truth:
+                truths.update(classes)
+            else:
+                for label in classes:
+                    row.name(label, choice.weight / len(classes), choice.source)
+        unclear += len(truths) > 1
+        row.truth = truths.pop() if len(truths) == 1 else None
+        rows.append(row)
+    if unclear:
+        notes.append(
+            f"In {unclear} tasks the ground truth names several labels, so it is not taken as the true label."
+        )
+    describing = {name for item in items for name in item.data}
+    return rows_reading(
+        rows, format_name, describing=describing, row_id=TASK_ID, notes=notes, groups=tree.groups
+    )
+
+
+def _left_out(items: Iterable[Item]) -> list[str]:
+    unread: Counter[str] = Counter()
+    for item in items:
+        unread += item.unread
+    notes = [f"{count} results of type {name!r} are not about the whole task as choices are, and were not read."
+             for name, count in unread.items()]  # fmt: skip
+    cancelled = sum(item.cancelled for item in items)
+    if cancelled:
+        notes.append(f"{cancelled} annotations were skipped by their people and are no votes.")
+    ids = sum(item.prediction_ids for item in items)
+    if ids:
+        notes.append(
+            f"{ids} {'predictions are' if ids > 1 else 'prediction is'} in the export by id only, so they were not "
+            "read. Label Studio writes whole predictions in exports made through its API or as a snapshot."
+        )
+    return notes
+
+
+def _others(item: Item, questions: Iterable[str]) -> dict[str, str]:
+    """The answers to the other questions, as JSON."""
+    found = {name: [list(c.path) for c in item.choices if c.question == name] for name in questions}
+    flat = {name: [path[0] if len(path) == 1 else path for path in paths] for name, paths in found.items()}
+    return {name: json_text(labels) for name, labels in flat.items() if labels and name not in item.data}
+
+
+def _task(record: dict[str, Any], row: int) -> Item:
+    meta = record.get("meta")
+    own = meta.get(OWN_ID) if isinstance(meta, dict) else None
+    task = record.get("id") if own is None else own
+    item = Item(an_object(record.get("data"), row, "data"))
+    item.facts[TASK_ID] = a_name_or_none(task, row, "id", "an id")
+    said = "annotations" if record.get("annotations") is not None else "completions"
+    for place, value in enumerate(a_list(record.get(said), row, said)):
+        where = f"{said}[{place}]"
+        annotation = an_object(value, row, where)
+        if annotation.get("was_cancelled"):
+            item.cancelled += 1
+            continue
+        item.facts[SECONDS] = _sum(item.facts.get(SECONDS), _seconds(annotation, row, f"{where}.{SECONDS}"))
+        own_person = annotation.get(OWN_PERSON) or _person_in(annotation.get("result"))
+        by = annotation.get("completed_by") if own_person is None else own_person
+        person = _person(by, row, f"{where}.completed_by")
+        is_truth = bool(annotation.get("ground_truth"))
+        for result_place, result in enumerate(a_list(annotation.get("result"), row, f"{where}.result")):
+            _result(item, result, row, f"{where}.result[{result_place}]", 1.0, person, is_truth=is_truth)
+    models = a_list(record.get("predictions"), row, "predictions")
+    predictions = [
+        an_object(one, row, f"predictions[{place}]") for place, one in enumerate(models) if not _is_id(one)
+    ]
+    item.prediction_ids = len(models) - len(predictions)
+    # Written here, of a table that weighs nothing: the probability of its label is no weight beside those of others.
+    unweighed = own is not None and any(one.get("score") is None for one in predictions)
+    for place, prediction in enumerate(predictions):
+        where = f"predictions[{place}]"
+        model = a_name_or_none(prediction.get("model_version"), row, f"{where}.model_version", "a model")
+        score = None if unweighed else prediction.get("score")
+        for result_place, value in enumerate(a_list(prediction.get("result"), row, f"{where}.result")):
+            inside = f"{where}.result[{result_place}]"
+            result = an_object(value, row, inside)
+            own_score = first_of({"own": result.get("score"), "all": score}, ("own", "all"))
+            weight = 1.0 if own_score is None else a_number(own_score, row, f"{inside}.score", "a score")
+            _result(item, result, row, inside, weight, model, is_model=True)
+    return item
+
+
+def _person_in(results: Any) -> Any:
+    """The person that Winnow wrote into the results of an annotation; None if there is none."""
+    for result in results if isinstance(results, list) else []:
+        meta = result.get("meta") if isinstance(result, dict) else None
+        if isinstance(meta, dict) and meta.get(OWN_PERSON) is not None:
+            return meta[OWN_PERSON]
+    return None
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _result(
+    item: Item, value: Any, row: int, where: str, weight: float, source: str | None, **marks: bool
+) -> None:
+    """Add what one result chooses."""
+    result = an_object(value, row, where)
+    kind = a_name(result.get("type"), row, f"{where}.type", "a type")
+    chosen = an_object(result.get("value"), row, f"{where}.value")
+    if kind not in _READ or _REGION & chosen.keys():
+        item.unread[kind] += 1
+        return
+    question = a_name(result.get("from_name"), row, f"{where}.from_name", "the name of a tag")
+    for label in a_list(chosen.get(kind), row, f"{where}.value.{kind}"):
+        path = a_path(label, row, f"{where}.value.{kind}")
+        item.choices.append(Choice(question, path, weight, source, **marks))
+
+
+def _person(value: Any, row: int, where: str) -> str | None:
+    """`completed_by`: an id, or an object with an e-mail address."""
+    if isinstance(value, dict):
+        return a_name_or_none(first_of(value, ("email", "username", "id")), row, where, "a person")
+    return a_name_or_none(value, row, where, "a person")
+
+
+def _seconds(record: dict[str, Any], row: int, where: str) -> float | None:
+    value = record.get(SECONDS)
+    return None if value is None else a_number(value, row, where, "a time in seconds")
+
+
+def _sum(some: float | None, more: float | None) -> float | None:
+    return more if some is None else some + (more or 0.0)
+
+
+def _questions(records: Sequence[Any]) -> list[str]:
+    """The fields of JSON-MIN with answers: those written between the id and the annotator that hold choices."""
+    between: dict[str, None] = {}
+    flat = [record for record in records if isinstance(record, dict)]
+    for record in flat:
+        names = list(record)
+        start = names.index("id") + 1 if "id" in names else 0
+        end = names.index("annotator") if "annotator" in names else 0
+        between.update(dict.fromkeys(names[start:end]))
+    return answered(flat, [name for name in between if any(_is_answer(record.get(name)) for record in flat)])
+
+
+def answered(records: Records, fields: Sequence[str]) -> list[str]:
+    """The fields that hold answers and not data of the task.
+
+    Data is the same in all records of a task and differs from task to task, which shows where a task has several
+    records. All fields are returned if that would
+    leave none.
+    """
+    return [name for name in fields if not _is_data(records, name)] or list(fields)
+
+
+def _is_data(records: Records, name: str) -> bool:
+    values = [(json_text(record.get("id")), record.get(name)) for record in records if record.get(name)]
+    if not values or any(not isinstance(value, str) for _, value in values):
+        return False
+    tasks, pairs = {task for task, _ in values}, set(values)
+    texts = {text for _, text in values}
+    return 1 < len(tasks) < len(values) and len(texts) == len(tasks) == len(pairs)
+
+
+def _is_answer(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(isinstance(one, dict) and not one.keys().isdisjoint(_READ) for one in value)
+    return isinstance(value, str) or (isinstance(value, dict) and "choices" in value)
+
+
+def _flat(record: dict[str, Any], row: int, questions: Sequence[str]) -> Item:
+    """One annotation of JSON-MIN. One chosen label is text; several are `{"choices": [...]}`."""
+    about = {*questions, "id", "annotator", "annotation_id", "created_at", "updated_at", SECONDS, "agreement"}
+    item = Item({name: value for name, value in record.items() if name not in about})
+    item.facts[TASK_ID] = a_name_or_none(record.get("id"), row, "id", "an id")
+    item.facts[SECONDS] = _seconds(record, row, SECONDS)
+    person = _person(record.get("annotator"), row, "annotator")
+    for question in questions:
+        value = record.get(question)
+        for one in value if isinstance(value, list) else [value]:
+            if one is None or one == "":
+                continue
+            if isinstance(one, str):
+                labels: list[Any] = [one]
+            else:
+                chosen = an_object(one, row, question)
+                kind = next((name for name in _READ if name in chosen), None)
+                if kind is None:
+                    item.unread[question] += 1
+                    continue
+                labels = a_list(chosen[kind], row, question)
+            for label in labels:
+                item.choices.append(Choice(question, a_path(label, row, question), 1.0, person))
+    return item
+
+
+_ABOUT = ("annotation_id", "annotator", "created_at", "id", "lead_time", "updated_at")
+_BESIDE = ("agreement", "history")
+_CALLED = ("label", "labels", "sentiment", "class", "choice", "choices", "category", "taxonomy")
+_MOST_CLASSES = 0.5
+
+
+class LabelStudioCsv:
+    """The CSV export."""
+
+    name = "Label Studio CSV"
+    fingerprint = Fingerprint(names(*_ABOUT))
+
+    def fits(self, cells: pd.DataFrame) -> bool:
+        return self.fingerprint.matches(cells.columns)
+
+    def read(self, cells: pd.DataFrame) -> TableReading:
+        """One row for each task, with a vote for each annotation. Raises TableError."""
+        self.fingerprint.check(cells.columns, self.name)
+        about = {*_ABOUT, *_BESIDE}
+        low = {str(name): str(name).strip().lower() for name in cells.columns}
+        called = [low[name] if low[name] in about else name for name in low]
+        records: list[dict[str, Any]] = [
+            dict(zip(called, map(_value, texts), strict=True))
+            for texts in zip(*(cells[name].tolist() for name in low), strict=True)
+        ]
+        for record in records:
+            record["lead_time"] = _seconds_of_cell(record["lead_time"])
+        fields = [name for name in records[0] if name not in about]
+        question = _question(records, fields)
+        if question is None:
+            raise refusal(
+                f"No column of {listed(fields)} holds choices of annotators.",
+                "Export the project as JSON and import that.",
+            )
+        return flat_reading(records, [question], self.name)
+
+
+def _value(text: str) -> Any:
+    """A cell: an answer that is written as JSON, or its text."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+        if _is_answered_cell(value):
+            return value
+    return text
+
+
+def _is_answered_cell(value: Any) -> bool:
+    parts = value if isinstance(value, list) else [value]
+    return bool(parts) and all(isinstance(one, dict) and any(name in one for name in _READ) for one in parts)
+
+
+def _seconds_of_cell(text: Any) -> float | None:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return None
+
+
+def _question(records: list[dict[str, Any]], fields: list[str]) -> str | None:
+    """The column with the answers: one with choices as JSON, one that differs between annotations of a task, one called
+    as labels are, or else the one with the fewest different texts."""
+    written = [name for name in fields if any(not isinstance(record[name], str) for record in records)]
+    differs = [name for name in fields if _differs(records, name)]
+    called = [name for name in _CALLED if name in fields]
+    if found := [name for name in differs if name in written] or written or differs:
+        return next((name for name in called if name in found), found[0])
+    if called:
+        return called[0]
+    kinds = {name: {record[name] for record in records if record[name].strip()} for name in fields}
+    few = [
+        name
+        for name in answered(records, fields)
+        if kinds[name]
+        and len(kinds[name]) <= max(2, _MOST_CLASSES * len(records))
+        and not all(_is_number(text) for text in kinds[name])
+    ]
+    # Of a constant column nothing can be told apart; several classes come first.
+    return min(few, key=lambda name: (len(kinds[name]) == 1, len(kinds[name])), default=None)
+
+
+def _differs(records: list[dict[str, Any]], name: str) -> bool:
+    """Whether annotations of one task have different cells in this column."""
+    seen: dict[str, Any] = {}
+    return any(seen.setdefault(record["id"], record[name]) != record[name] for record in records)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

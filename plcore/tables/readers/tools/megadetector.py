@@ -1,0 +1,326 @@
+"""MegaDetector's batch JSON, with the classes of a classifier such as SpeciesNet in it, read and written back.
+
+Layout: agentmorris/MegaDetector, `megadetector-output-format.md`, versions 1.3 to 1.6, and what Pytorch-Wildlife writes
+for Timelapse. An item is a file. Its candidates are the classes over its detections, each with its best score; files
+without a detection are blank.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
+
+import pandas as pd
+
+from plcore.tables.readers.candidate_rows import (
+    NEEDS_ROWS,
+    Records,
+    Row,
+    a_list,
+    a_name,
+    a_number,
+    an_object,
+    json_text,
+    read_each,
+    refuse,
+    rows_reading,
+)
+from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.tools.detections import (
+    CONFIDENCE,
+    ITEM,
+    LEAST_WEIGHT,
+    ORIGINAL_ROWS,
+    original_row,
+    read_original,
+)
+from plcore.tables.readers.tools.speciesnet import ALONE, BLANK, PATH, Taxon, groups_of
+from plcore.tables.writers.disambiguated import Disambiguated, Tell
+from plcore.tables.writers.verdicts import PeoplesVerdict, first_original, verdicts
+from plcore.tables.writers.writing import FileFormat
+
+BOXES, HEADER, IMAGE = "boxes", "megadetector_file", "image"
+"""Columns and fields: the boxes of an item as JSON; the rest of the file, in the first row; the image as it came."""
+
+_IMAGES, _DETECTORS, _CLASSES = "images", "detection_categories", "classification_categories"
+_DESCRIPTIONS = "classification_category_descriptions"
+_ANIMAL = "animal"
+_BLANKS = ("blank", "empty")
+_VIDEOS = (".mp4", ".avi", ".mov", ".mkv", ".m4v", ".mpg", ".mpeg", ".wmv", ".flv", ".asf")
+_FACTS = ("frame_rate", "failure", "max_detection_conf")
+_FIX = "Run the detector again, or correct the file."
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The names of categories by id."""
+
+    detectors: Mapping[str, str]
+    classes: Mapping[str, str]
+    blank: str
+
+
+class MegaDetector:
+    """One object with the list of images and the names of the categories."""
+
+    name = "MegaDetector JSON"
+
+    def fits(self, records: Records) -> bool:
+        """Whether this is one object with `images`, each with its `file`, and `detection_categories`."""
+        if len(records) != 1 or not isinstance(records[0], dict):
+            return False
+        images = records[0].get(_IMAGES)
+        return (
+            isinstance(records[0].get(_DETECTORS), dict)
+            and isinstance(images, list)
+            and all(isinstance(one, dict) and "file" in one for one in images)
+        )
+
+    def read(self, records: Records) -> TableReading:
+        """One row for each file that could be read. Raises TableError."""
+        whole = an_object(records[0] if records else None, None, None)
+        images = a_list(whole.get(_IMAGES), None, _IMAGES)
+        if not images:
+            raise refusal("The file lists no images.", "Choose a file with at least one image.")
+        named = _names(whole)
+        found = read_each(images, lambda record, row: _image(record, row, named))
+        left_out = [dict(images[place]) for place, one in enumerate(found) if one is None]
+        reasons = sorted({str(one.get("failure")) for one in left_out})
+        notes = []
+        if left_out:
+            count = f"{len(left_out)} file{'s' if len(left_out) > 1 else ''}"
+            notes.append(
+                f"{count} could not be read by MegaDetector and {'are' if len(left_out) > 1 else 'is'} left out: "
+                f"{'; '.join(reasons[:3])}. The first is {left_out[0]['file']}."
+            )
+        rows = [row for row in found if row is not None]
+        if not rows:
+            raise refusal("MegaDetector could not read any of the files.", _FIX)
+        notes += _notes(rows, images)
+        header = {name: value for name, value in whole.items() if name != _IMAGES} | {"left_out": left_out}
+        for place, row in enumerate(rows):
+            row.cells[HEADER] = json_text(header) if place == 0 else ""
+        known = {label for row in rows for label in row.weights}
+        reading = rows_reading(
+            rows,
+            self.name,
+            describing=(),
+            row_id=ITEM,
+            classes=[*named.classes.values(), *([named.blank] if known else [])],
+            notes=notes,
+            groups=_groups(whole, named),
+        )
+        said = tuple(note for note in reading.notes if note != NEEDS_ROWS)
+        roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
+        return replace(reading, roles=roles, notes=(*said, ALONE))
+
+
+def _names(whole: Mapping[str, Any]) -> _Names:
+    detectors = _categories(whole, _DETECTORS)
+    classes = _categories(whole, _CLASSES)
+    every = (*classes.values(), *detectors.values())
+    blank = next((name for name in every if name.lower() in _BLANKS), BLANK)
+    return _Names(detectors, classes, blank)
+
+
+def _categories(whole: Mapping[str, Any], field: str) -> dict[str, str]:
+    given = an_object(whole.get(field) or {}, None, field)
+    return {number: a_name(name, None, f"{field}.{number}", "a name") for number, name in given.items()}
+
+
+def _image(record: dict[str, Any], row: int, named: _Names) -> Row | None:
+    """The row of an image; None if the detector could not read it."""
+    path = a_name(record.get("file"), row, "file", "a path")
+    if record.get("failure"):
+        return None
+    scores: dict[str, float] = {}
+    generic: dict[str, float] = {}
+    given = record.get("detections")
+    detections = [
+        an_object(one, row, f"detections[{place}]")
+        for place, one in enumerate(a_list(given, row, "detections"))
+    ]
+    top = None
+    boxes = []
+    for place, one in enumerate(detections):
+        where = f"detections[{place}]"
+        category = a_name(one.get("category"), row, f"{where}.category", "an id")
+        if category not in named.detectors:
+            continue
+        confidence = a_number(one.get("conf"), row, f"{where}.conf", "a confidence")
+        top = confidence if top is None else max(top, confidence)
+        box = {"category": named.detectors[category], "conf": confidence, "bbox": _box(one, row, where)}
+        boxes.append(box | ({"frame": one["frame_number"]} if "frame_number" in one else {}))
+        of_class = _classes(one, row, where, named)
+        into = scores if of_class or named.detectors[category].lower() != _ANIMAL else generic
+        for label, score in (of_class or {named.detectors[category]: confidence}).items():
+            into[label] = max(score, into.get(label, 0.0))
+    if not scores:  # an animal without a class says nothing next to one that has one
+        scores = generic
+    if given == []:
+        scores = {named.blank: 1.0}
+    labels = sorted(scores, key=lambda label: -scores[label])
+    cells = {
+        ITEM: path,
+        PATH: "" if path.lower().endswith(_VIDEOS) else path,
+        CONFIDENCE: "" if top is None else repr(top),
+        BOXES: json_text(boxes) if boxes else "",
+        **{name: record[name] for name in _FACTS if record.get(name) not in (None, "")},
+        ORIGINAL_ROWS: json_text([original_row(row - 1, labels[:1], "", {IMAGE: json_text(record)})]),
+    }
+    found = Row(cells)
+    checked = record.get("manually_checked") is True
+    if checked and len(labels) == 1:
+        found.truth = labels[0]
+    for label, score in scores.items():
+        found.name(label, 1.0 if checked else max(score, LEAST_WEIGHT / 100))
+    return found
+
+
+def _box(detection: Mapping[str, Any], row: int, where: str) -> list[float]:
+    """x, y, width and height as shares of the picture, from its top left corner."""
+    box = a_list(detection.get("bbox"), row, f"{where}.bbox")
+    if len(box) != 4:
+        message = f"expected x, y, width and height, got {len(box)} numbers."
+        raise refuse(row, f"{where}.bbox", message, _FIX)
+    return [a_number(side, row, f"{where}.bbox[{place}]", "a share") for place, side in enumerate(box)]
+
+
+def _classes(detection: Mapping[str, Any], row: int, where: str, named: _Names) -> dict[str, float]:
+    """The classes of a detection with their scores; of several ids with one name the best score counts."""
+    found: dict[str, float] = {}
+    for place, pair in enumerate(a_list(detection.get("classifications"), row, f"{where}.classifications")):
+        inside = f"{where}.classifications[{place}]"
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise refuse(row, inside, "expected the id of a class and its score.", _FIX)
+        number = a_name(pair[0], row, inside, "an id")
+        if number not in named.classes:
+            message = f"the class {number!r} is not in {_CLASSES}."
+            raise refuse(row, inside, message, f"Add it to {_CLASSES}, or remove it here.")
+        label = named.classes[number]
+        found[label] = max(a_number(pair[1], row, inside, "a score"), found.get(label, 0.0))
+    return found
+
+
+def _notes(rows: Sequence[Row], images: Sequence[Mapping[str, Any]]) -> list[str]:
+    blank = sum(not row.cells[BOXES] and bool(row.weights) for row in rows)
+    checked = sum(row.truth is not None for row in rows)
+    notes = []
+    if blank:
+        notes.append(
+            f"MegaDetector found nothing in {blank} of {len(rows)} files: their only candidate is blank."
+        )
+    if checked:
+        notes.append(f"{checked} files were checked by a person: their class is the true label.")
+    unseen = sum(not row.cells[PATH] for row in rows)
+    if unseen:
+        notes.append(f"Videos are not shown: {unseen} of {len(rows)} files.")
+    if any(one.get("detections") is None and not one.get("failure") for one in images):
+        notes.append(
+            "Files without a list of detections were not processed: every class stays possible there."
+        )
+    return notes
+
+
+def _groups(whole: Mapping[str, Any], named: _Names) -> dict[str, tuple[str, ...]]:
+    """Classes below each rank, if the file describes its classes as class;order;family;genus;species;name."""
+    labels: dict[Taxon, str] = {}
+    described = whole.get(_DESCRIPTIONS)
+    for number, text in (described if isinstance(described, dict) else {}).items():
+        parts = [part.strip() for part in text.split(";")] if isinstance(text, str) else []
+        if number in named.classes and len(parts) in (6, 7):
+            *ranks, species, common = parts[-6:]
+            labels[Taxon(tuple(ranks), species, common)] = named.classes[number]
+    return groups_of(labels)
+
+
+def is_megadetector(cells: pd.DataFrame) -> bool:
+    """Whether a table was read from MegaDetector's JSON."""
+    return HEADER in cells.columns and first_original(cells).keys() == {IMAGE}
+
+
+def write_megadetector(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """The JSON as it came, with the verdicts of people in it.
+
+    The class of a verdict stands first in each detection, with the score 1; `manually_checked` and `human_verified_by`
+    are added to its image. An image that is blank has no detections. Files that could not be read come last.
+    """
+    header = _header(table.cells)
+    left_out = header.pop("left_out", [])
+    classes: dict[str, str] = dict(header.get(_CLASSES) or {})
+    detectors = header.get(_DETECTORS) or {}
+    file.write(f'{{"{_IMAGES}": ['.encode())
+    before, done = "\n", 0
+    for piece in table.pieces():
+        said = verdicts(piece)
+        texts = [
+            json_text(_verified(record, one, classes, detectors))
+            for record, one in zip(_originals(piece.cells), said, strict=True)
+            if record is not None
+        ]
+        if texts:
+            file.write((before + ",\n".join(texts)).encode())
+            before = ",\n"
+        done += len(piece.ids)
+        tell(done)
+    for record in left_out:
+        file.write((before + json_text(record)).encode())
+        before = ",\n"
+    if classes:
+        header[_CLASSES] = classes
+    rest = "".join(f",\n{json_text(name)}: {json_text(value)}" for name, value in header.items())
+    file.write(f"\n]{rest}}}\n".encode())
+    tell(len(table.ids))
+
+
+def _header(cells: pd.DataFrame) -> dict[str, Any]:
+    if HEADER not in cells.columns:
+        return {}
+    filled = cells[HEADER][cells[HEADER] != ""]
+    found = json.loads(filled.iloc[0]) if len(filled) else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _originals(cells: pd.DataFrame) -> Iterator[dict[str, Any] | None]:
+    """The image of each row as it came; None for rows of another file."""
+    for cell in cells[ORIGINAL_ROWS]:
+        kept = read_original(cell)
+        yield json.loads(kept[0]["cells"][IMAGE]) if kept and IMAGE in kept[0]["cells"] else None
+
+
+def _verified(
+    record: dict[str, Any], said: PeoplesVerdict, classes: dict[str, str], detectors: Mapping[str, str]
+) -> dict[str, Any]:
+    """An image with the verdict about it. A class that the file has no id for is added to `classes`."""
+    if not said.label:
+        return record
+    marked = {**record, "manually_checked": True, "human_verified_by": said.person}
+    if said.label.lower() in _BLANKS:
+        return {**marked, "detections": []}
+    of_detector = next((number for number, name in detectors.items() if name == said.label), None)
+    detections = record.get("detections") or [
+        {"category": of_detector or next(iter(detectors)), "conf": 1.0, "bbox": [0, 0, 1, 1]}
+    ]
+    if of_detector is not None:
+        kept = [one for one in detections if one.get("category") == of_detector]
+        return {**marked, "detections": kept or [{**detections[0], "category": of_detector}]}
+    number = next((number for number, name in classes.items() if name == said.label), None)
+    if number is None:
+        number = str(max((int(one) for one in classes if one.isdecimal()), default=-1) + 1)
+        classes[number] = said.label
+    return {
+        **marked,
+        "detections": [{**one, "classifications": [[number, 1.0]]} for one in detections],
+    }
+
+
+MEGADETECTOR_FORMAT = FileFormat(
+    "megadetector",
+    "MegaDetector JSON, verified",
+    ".megadetector.json",
+    "The batch file as it came, with the classes that people named in its detections, as Timelapse reads it.",
+    write_megadetector,
+    is_megadetector,
+)

@@ -1,0 +1,196 @@
+"""Prodigy: JSONL of the `choice` and `classification` interfaces, and tasks for `choice`.
+
+Layout: prodi.gy/docs/api-interfaces (`options`, `accept`, `answer`). Each record is one answer of one person; those
+about the same input are one row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from plcore.arrays.words import listed
+from plcore.tables.readers.candidate_rows import (
+    Records,
+    Row,
+    a_list,
+    a_name,
+    a_name_or_none,
+    an_object,
+    first_of,
+    json_text,
+    read_each,
+    refuse,
+    rows_reading,
+    shown,
+)
+from plcore.tables.readers.reading import TableReading
+from plcore.tables.writers.disambiguated import VERDICT, VOTES, Disambiguated, Tell, names_beside, silent
+
+SHOWN = ("text", "image", "audio", "video", "html")
+ANSWERS = ("accept", "reject", "ignore")
+_LOOK = 50
+_ABOUT_ANSWERS = {"options", "accept", "answer", "label", "config", "meta"}
+_TAKEN = {*_ABOUT_ANSWERS, "id"}
+_REJECTED = "reject with options"
+
+
+class Prodigy:
+    """Records with `options`, or with one `label` that was accepted or rejected."""
+
+    name = "Prodigy JSONL"
+
+    def fits(self, records: Records) -> bool:
+        seen = records[:_LOOK]
+        return all(isinstance(record, dict) and _is_task(record) for record in seen) and any(
+            record.get("options") or "label" in record for record in seen
+        )
+
+    def read(self, records: Records) -> TableReading:
+        """One row for each input. Raises TableError.
+
+        Labels that people accepted are the candidates of a row, weighed by how many of them did; where nobody did,
+        its options are; a `label` that was rejected is ruled out. Ignored tasks say nothing.
+        """
+        rows: dict[str, Row] = {}
+        options: dict[str, dict[str, None]] = {}
+        counts: Counter[str] = Counter()
+        for task in read_each(records, _task):
+            key = task.key
+            row = rows.setdefault(key, Row(task.cells))
+            options.setdefault(key, {}).update(dict.fromkeys(task.options))
+            counts[task.answer] += 1
+            for label in task.votes:
+                row.name(label, 1.0, task.person)
+            row.ruled_out.update(task.ruled_out)
+        chosen = 0
+        for key, row in rows.items():
+            chosen += bool(row.weights and options[key])
+            row.ruled_out -= row.weights.keys()
+            if not row.weights:
+                for label in options[key]:
+                    if label not in row.ruled_out:
+                        row.name(label)
+        notes = []
+        if chosen:
+            notes.append(
+                f"In {chosen} rows the options that people accepted are the candidates, not all of the options."
+            )
+        if counts["ignore"]:
+            notes.append(f"{counts['ignore']} tasks were ignored by their people and are no votes.")
+        if counts[_REJECTED]:
+            notes.append(f"{counts[_REJECTED]} tasks with options were rejected as a whole and are no votes.")
+        labels = {label for row in options.values() for label in row}
+        return rows_reading(list(rows.values()), self.name, row_id="id", classes=labels, notes=notes)
+
+
+def _is_task(record: dict[str, Any]) -> bool:
+    has_input = any(name in record for name in (*SHOWN, "_input_hash"))
+    binary = "label" in record and record.get("answer") in ANSWERS
+    options = record.get("options")
+    # Without any where a row was set aside.
+    texts = isinstance(options, list) and all(isinstance(o, dict) and "id" in o for o in options)
+    return has_input and (binary or texts)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One record: about which input it is, and what was said."""
+
+    key: str
+    cells: dict[str, Any]
+    options: tuple[str, ...]
+    votes: tuple[str, ...]
+    ruled_out: tuple[str, ...]
+    person: str | None
+    answer: str
+
+
+def _task(record: dict[str, Any], row: int) -> _Task:
+    answer = record.get("answer")
+    if answer is not None and answer not in ANSWERS:
+        message = f"expected one of {', '.join(ANSWERS)}, got {shown(answer)}."
+        raise refuse(row, "answer", message, "Correct it, or leave the field out where nobody has answered.")
+    meta = {} if record.get("meta") is None else an_object(record["meta"], row, "meta")
+    cells = {
+        name: value
+        for name, value in record.items()
+        if not name.startswith("_") and name not in _ABOUT_ANSWERS
+    }
+    cells |= {name: value for name, value in meta.items() if name not in cells}
+    person = a_name_or_none(
+        first_of(record, ("_annotator_id", "_session_id")), row, "_annotator_id", "a person"
+    )
+    said = answer or "nothing"
+    if "options" not in record:
+        label = a_name(record.get("label"), row, "label")
+        accepted, rejected = ([label] if answer == wanted else [] for wanted in ("accept", "reject"))
+        return _Task(_key(record, row), cells, (), tuple(accepted), tuple(rejected), person, said)
+    names = {}
+    for place, value in enumerate(a_list(record["options"], row, "options")):
+        option = an_object(value, row, f"options[{place}]")
+        number = a_name(option.get("id"), row, f"options[{place}].id", "an id")
+        numbered = isinstance(option["id"], int) and option.get("text") is not None
+        names[number] = a_name(option["text"], row, f"options[{place}].text") if numbered else number
+    if len(set(names.values())) < len(names):  # numbers tell options of the same words apart
+        names = {number: number for number in names}
+    votes = tuple(_option(names, value, row) for value in a_list(record.get("accept"), row, "accept"))
+    if answer == "reject":
+        said = _REJECTED
+    return _Task(
+        _key(record, row), cells, tuple(names.values()), votes if answer == "accept" else (), (), person, said
+    )
+
+
+def _option(names: dict[str, str], value: Any, row: int) -> str:
+    number = a_name(value, row, "accept", "an id")
+    if number not in names:
+        message = f"{number!r} was accepted, but the options are {listed(list(names))}."
+        raise refuse(row, "accept", message, "Add it to the options, or remove it.")
+    return names[number]
+
+
+def _key(record: dict[str, Any], row: int) -> str:
+    """What is the same for all records about one input."""
+    number = a_name_or_none(record.get("_input_hash"), row, "_input_hash", "a number")
+    return json_text([record.get(name) for name in SHOWN]) if number is None else number
+
+
+def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
+    """Lines of JSON for the interface `choice`: one for each answer that names labels, and one without an answer for
+    each row that has none. The options are the candidates left, and the labels of the answer. Prodigy shows a column
+    `text`, `image`, `audio`, `video` or `html`; columns whose names mean something else to it go into `meta`, where
+    `id` names the row: a column of this name that holds something else is called `before_id`.
+    """
+    number = 0
+    columns = [str(name) for name in table.cells.columns]
+    new_names = {} if table.id_column() == "id" else names_beside(columns, ["id"])
+    for piece in table.pieces():
+        answers, left = piece.answers_by_row(), piece.weighted(after=True)
+        for row, record in enumerate(piece.records()):
+            cells = {new_names.get(column, column): cell for column, cell in record.items()}
+            number += 1
+            said = answers.get(row, [])
+            given: list[dict[str, Any] | None] = [
+                one for one in said if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
+            ]
+            for answer in given or [None]:
+                yield json_text(_written(cells, list(left[row]), answer, piece.ids[row], number)) + "\n"
+        tell(number)
+
+
+def _written(
+    cells: dict[str, str], left: list[str], answer: dict[str, Any] | None, name: str, number: int
+) -> dict[str, Any]:
+    """The task of one answer. left : the candidates left      name : the id of the row"""
+    accepted = [] if answer is None else list(answer["labels"])
+    own = [column for column in cells if column in _TAKEN or column.startswith("_")]
+    task: dict[str, Any] = {column: cell for column, cell in cells.items() if column not in own}
+    task["options"] = [{"id": option, "text": option} for option in dict.fromkeys([*left, *accepted])]
+    task["meta"] = {"id": name, **{column: cells[column] for column in own}}
+    task["_input_hash"] = number
+    if answer is not None:
+        task |= {"accept": accepted, "answer": "accept", "_annotator_id": answer["person"]}
+    return task

@@ -1,0 +1,339 @@
+"""Tables of sound detectors: BirdNET, Raven Pro, Kaleidoscope, Audacity and R."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import pyarrow as pa
+
+from plcore.arrays.words import listed, quoted
+from plcore.tables.columns import LARGEST, Finder, numbers_in
+from plcore.tables.media.file_tree import RECORDINGS, base_name
+from plcore.tables.problems import MAX_PROBLEMS, table_error
+from plcore.tables.readers.reading import TableReading, refusal, texts_of
+from plcore.tables.readers.tools.detections import Detection, detections_reading
+from plcore.tables.text.csv import LINE_INDEX
+
+AUDACITY = ("Recording", "Start (s)", "End (s)", "Label", "Score")
+"""The columns that are given to label tracks of Audacity, which have no header. Tables of other tools that name no
+recording, being about one, get the first of them."""
+_GIVEN = AUDACITY[0].lower()
+
+_NO_SCORE = ("", "na", "nan", "none")
+
+
+@dataclass(frozen=True)
+class DetectionTable:
+    """A layout of columns. Of each tuple of names (lower case) the first that the file has counts.
+
+    name : of the tool and its table, in words
+    needs : columns that tell this layout
+    recording : columns whose cells, joined by `/`, are the path
+    start : the second of the recording at which a row begins
+    clock, end : the times by which its length is told; `clock` may run on over several recordings
+    length : or its length itself
+    label, scientific, score : what was heard
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    recording: tuple[tuple[str, ...], ...]
+    start: tuple[str, ...]
+    label: tuple[str, ...]
+    scientific: tuple[str, ...] = ()
+    score: tuple[str, ...] = ()
+    clock: tuple[str, ...] = ()
+    end: tuple[str, ...] = ()
+    length: tuple[str, ...] = ()
+
+    def fits(self, cells: pd.DataFrame) -> bool:
+        """Whether a table has the columns that tell this layout, one of labels among them."""
+        low = _by_low(cells)
+        return all(name in low for name in self.needs) and _first(low, self.label) is not None
+
+    def names_recordings(self, cells: pd.DataFrame) -> bool:
+        """Whether a column of a table in this layout names the recordings."""
+        return bool(self._paths(_by_low(cells)))
+
+    def _paths(self, low: dict[str, str]) -> list[str]:
+        return [column for names in self.recording if (column := _first(low, names)) is not None]
+
+    def read(self, cells: pd.DataFrame) -> TableReading:
+        """One row for each stretch of a recording (`plcore.tables.readers.tools.detections`). Raises TableError."""
+        low = _by_low(cells)
+        paths = self._paths(low)
+        if not paths:
+            raise refusal(
+                f"No column names the recordings; the columns are {listed(list(map(str, cells.columns)))}.",
+                f"Add one called {quoted(self.recording[-1][0].title())} with the file name of each row's recording.",
+            )
+        finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
+        start = _numbers(cells, _first(low, self.start), finder)
+        if (measured := _first(low, self.length)) is not None:
+            lengths, length_column = _numbers(cells, measured, finder), measured
+        else:
+            clock = start
+            if (running := _first(low, self.clock)) not in (None, _first(low, self.start)):
+                clock = _numbers(cells, running, finder)
+            length_column = str(_first(low, self.end))
+            ends = _numbers(cells, length_column, finder)
+            lengths = [end - begin for begin, end in zip(clock, ends, strict=True)]
+        scores = _scores(cells, _first(low, self.score), finder)
+        labels, latin = (texts_of(cells, _first(low, names)) for names in (self.label, self.scientific))
+        told = str(_first(low, self.label)).strip().lower() in _COMMON
+        path_cells = [texts_of(cells, column) for column in paths]
+        found = []
+        for row, record in enumerate(cells.to_dict("records")):
+            if len(finder.problems) >= MAX_PROBLEMS:
+                break
+            recording = "/".join(part for texts in path_cells if (part := texts[row].rstrip("/")))
+            label, scientific = (labels[row], latin[row]) if told else _two_names(labels[row], latin[row])
+            if not recording:
+                finder.add(
+                    row, paths[-1], "the row names no recording.", "Write its name, or remove the row."
+                )
+            elif not (label or scientific):
+                fix = "Write what was heard, nocall for nothing, or remove the row."
+                finder.add(row, str(_first(low, self.label)), "the label is empty.", fix)
+            elif lengths[row] <= 0:
+                message = f"the detection ends {-lengths[row]:g} seconds before it begins."
+                if lengths[row] == 0:
+                    message = "the detection has no length: it ends where it begins."
+                finder.add(row, length_column, message, "Correct the times, or remove the row.")
+            else:
+                begin = round(start[row], 6)
+                end = round(start[row] + lengths[row], 6)
+                texts = {str(name): value for name, value in record.items()}
+                found.append(Detection(row, recording, begin, end, label, scientific, scores[row], texts))
+        if finder.problems:
+            raise table_error(finder.problems)
+        return detections_reading(found, self.name)
+
+
+DETECTION_TABLES = (
+    DetectionTable(
+        "BirdNET table of detections",
+        ("start (s)", "end (s)", "scientific name", "confidence"),
+        (("file", _GIVEN),),
+        ("start (s)",),
+        ("common name", "scientific name"),
+        ("scientific name",),
+        ("confidence",),
+        end=("end (s)",),
+    ),
+    DetectionTable(
+        "Raven selection table",
+        ("begin time (s)", "end time (s)"),
+        (("begin path", "begin file", _GIVEN),),
+        ("file offset (s)", "begin time (s)"),
+        ("common name", "species", "species code", "scientific name", "annotation", "label"),
+        ("scientific name",),
+        ("confidence", "score"),
+        ("begin time (s)",),
+        ("end time (s)",),
+    ),
+    DetectionTable(
+        "Kaleidoscope table",
+        ("in file", "offset", "duration"),
+        (("indir",), ("folder",), ("in file",)),
+        ("offset",),
+        ("common_name", "top1match", "manual id", "auto id", "scientific_name"),
+        ("scientific_name",),
+        ("confidence", "match ratio"),
+        length=("duration",),
+    ),
+    DetectionTable(
+        "table of detections as R packages write it",
+        ("filepath", "start", "end", "confidence"),
+        (("filepath",),),
+        ("start",),
+        ("common_name", "scientific_name"),
+        ("scientific_name",),
+        ("confidence",),
+        end=("end",),
+    ),
+    DetectionTable(
+        "Audacity label track",
+        tuple(name.lower() for name in AUDACITY),
+        ((_GIVEN,),),
+        ("start (s)",),
+        ("label",),
+        score=("score",),
+        end=("end (s)",),
+    ),
+)
+"""The layouts that are known; no table has the columns of two of them."""
+
+
+def holds_detections(cells: pd.DataFrame) -> bool:
+    """Whether a table has one of these layouts."""
+    return detection_layout(cells) is not None
+
+
+def detection_layout(cells: pd.DataFrame) -> str | None:
+    """The name of the layout of a table of detections; None of other tables."""
+    return next((layout.name for layout in DETECTION_TABLES if layout.fits(cells)), None)
+
+
+def lacks_recording(cells: pd.DataFrame) -> bool:
+    """Whether it has one of these layouts, and no column that names recordings: it is about one, whose name it has."""
+    found = next((layout for layout in DETECTION_TABLES if layout.fits(cells)), None)
+    return found is not None and not found.names_recordings(cells)
+
+
+def _by_low(cells: pd.DataFrame) -> dict[str, str]:
+    """The columns by their names in lower case; of two the first."""
+    return {str(name).strip().lower(): str(name) for name in reversed(cells.columns)}
+
+
+def _first(low: dict[str, str], names: Sequence[str]) -> str | None:
+    return next((low[name] for name in names if name in low), None)
+
+
+def _numbers(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float]:
+    """The seconds of a column; NaN with a problem where a cell holds none."""
+    texts = texts_of(cells, column)
+    wanted, fix = "seconds, a number from 0 on", "Write such a number, or remove the row."
+    return [math.nan if one is None else one for one in _read(texts, column, finder, wanted, fix)]
+
+
+def _scores(cells: pd.DataFrame, column: str | None, finder: Finder) -> list[float | None]:
+    """The scores of a column; None where a cell holds none."""
+    texts = texts_of(cells, column)
+    wanted, fix = "a score, a number from 0 on", "Write such a number, or leave the cell empty."
+    return _read(texts, column, finder, wanted, fix, _NO_SCORE)
+
+
+def _read(
+    texts: Sequence[str],
+    column: str | None,
+    finder: Finder,
+    wanted: str,
+    fix: str,
+    nothing: Sequence[str] = (),
+) -> list[float | None]:
+    """The numbers of a column, with decimal points or commas; None where it holds one of the words for nothing, or,
+    with a problem, what is no such number."""
+    said = [text.lower() not in nothing for text in texts]
+    known = [text if has else "" for text, has in zip(texts, said, strict=True)]
+    values, _, _ = numbers_in(pa.array(known, pa.large_string()))
+    found: list[float | None] = []
+    for row, (value, has) in enumerate(zip(values.tolist(), said, strict=True)):
+        fits = 0 <= value <= LARGEST
+        if has and not fits and len(finder.problems) < MAX_PROBLEMS:
+            finder.add(row, column, f"expected {wanted}, got {quoted(texts[row])}.", fix)
+        found.append(value if has and fits else None)
+    return found
+
+
+_COMMON = ("common name", "common_name")
+"""Columns of common names: whatever stands there is one."""
+
+
+def _two_names(label: str, scientific: str) -> tuple[str, str]:
+    """Common and scientific name; of a label such as `Parus major_Great tit`, or with a comma, the two."""
+    if scientific:
+        return label, scientific
+    for mark in ("_", ", "):
+        latin, found, common = label.partition(mark)
+        # "Great tit, female" looks like a species, too, but goes on without a capital.
+        if found and common.strip()[:1].isupper() and _is_species(latin):
+            return common.strip(), latin
+    return label, ""
+
+
+def _is_species(text: str) -> bool:
+    """Whether it is written as a genus and a species are."""
+    words = text.split()
+    return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
+
+
+FORMAT = "Audacity label track"
+ONE_RECORDING = "CSV about one recording"
+"""What a table of another tool is called that names no recording, as older versions of BirdNET and Raven write it."""
+_NUMBER = r"\d+(?:[.,]\d+)?"
+_LINE = re.compile(rf"({_NUMBER})\t({_NUMBER})\t([^\t]*)(?:\t([^\t]*))?")
+_FREQUENCIES = re.compile(r"\\\t")
+_LOOK = 4000
+_ADDED = re.compile(
+    r"(\.birdnet)?(\.results|\.labels?|\.audacity|(\.table\.\d+)?\.selections?(\.table)?)?\.(txt|tsv|csv)$",
+    re.IGNORECASE,
+)
+
+
+def looks_like_labels(data: bytes) -> bool:
+    """Whether the first lines of a text (UTF-8) are those of a label track."""
+    lines = [line for _, line in _lines(data[:_LOOK].decode(errors="ignore"))]
+    if len(data) > _LOOK:
+        lines = lines[:-1]  # it may be cut
+    labels = [found for line in lines if not _FREQUENCIES.match(line) for found in [_LINE.fullmatch(line)]]
+    words = any(found is not None and not re.fullmatch(_NUMBER, found.group(3)) for found in labels)
+    return all(found is not None for found in labels) and words
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Number and text of every line that is not blank."""
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+        if line.strip():
+            yield number, line
+
+
+def read_labels(data: bytes, name: str) -> TableReading:
+    """The track as a table with the columns `AUDACITY`; the recording is that which the track is named after.
+
+    name : of the file of the track
+    Raises TableError: a line of another form, no labels, no name.
+    """
+    rows, lines, frequencies = [], [], 0
+    recording = called_after(name)
+    for number, line in _lines(data.decode()):
+        if _FREQUENCIES.match(line):
+            frequencies += 1
+            continue
+        found = _LINE.fullmatch(line)
+        if found is None:
+            message = f"expected start, end and label with tabs between them, got {quoted(line)}."
+            raise refusal(message, "Export the label track anew, or remove the line.", line=number)
+        start, end, label, score = found.groups()
+        rows.append((recording, start.replace(",", "."), end.replace(",", "."), label, score or ""))
+        lines.append(number)
+    if not rows:
+        raise refusal("The label track has no labels.", "Export a track with at least one.")
+    columns = dict(zip(AUDACITY, zip(*rows, strict=True), strict=True))
+    cells = pd.DataFrame({name: pd.Series(list(column), dtype="str") for name, column in columns.items()})
+    cells.index = pd.Index(lines, name=LINE_INDEX)
+    said = (f"{frequencies} lines with frequencies are left out: a question is about a stretch of time.",)
+    return TableReading(cells, FORMAT, notes=said if frequencies else ())
+
+
+def called_after(name: str) -> str:
+    """The name of a table without what its tool added: that of its recording, which lacks its own ending."""
+    return _ADDED.sub("", base_name(name))
+
+
+def about_recording(track: TableReading, names: Sequence[str]) -> TableReading:
+    """The track, or another table about one recording, with the name of that recording. Raises TableError where nobody
+    can tell.
+
+    names : of the files that came with it
+    """
+    (called,) = set(track.cells[AUDACITY[0]])
+    recordings = [name for name in names if name.lower().endswith(RECORDINGS)]
+    alike = [name for name in recordings if _stem(name) == unicodedata.normalize("NFC", called).casefold()]
+    if len(alike) == 1 or len(recordings) == 1:
+        return replace(track, cells=track.cells.assign(**{AUDACITY[0]: (alike or recordings)[0]}))
+    message = f"Nobody can tell which recording the table {quoted(called)} is about: {listed(recordings, 5)}."
+    if not recordings:
+        message = f"The zip holds no recording that the table {quoted(called)} could be about."
+    raise refusal(
+        message, "Put one recording into the zip, or name the table as the recording: a.txt for a.wav."
+    )
+
+
+def _stem(path: str) -> str:
+    return base_name(path).rpartition(".")[0].casefold()

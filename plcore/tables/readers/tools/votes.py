@@ -1,0 +1,420 @@
+"""Long tables of votes (`task, worker, label`) -> one row for each task, by the column names that tools write."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+
+from plcore.arrays.words import listed, quoted
+from plcore.tables.columns import LARGEST, Finder
+from plcore.tables.problems import MAX_PROBLEMS, table_error
+from plcore.tables.readers.candidate_rows import Row, rows_reading
+from plcore.tables.readers.joining import join_rows
+from plcore.tables.readers.reading import TableReading, lines_of, refusal
+from plcore.tables.roles.cells import MISSING
+from plcore.tables.writers.disambiguated import DECIDING, PIECE_ROWS, VOTES, Disambiguated, Tell, silent
+
+_PLAIN_TASKS = ("task", "task_id", "taskid", "_unit_id", "unit_id", "hitid", "hit_id")
+_ROW_NAMES = (
+    "item",
+    "item_id",
+    "id",
+    "row",
+    "row_id",
+    "example_id",
+    "instance_id",
+    "question_id",
+    "document_id",
+    "object",
+)
+_WORKERS = (
+    "worker", "worker_id", "workerid", "_worker_id", "performer", "performer_id", "annotator", "annotator_id",
+    "assignment:worker_id", "rater", "rater_id", "coder", "labeler", "labeller", "user", "user_id", "person",
+    "participant", "participant_id",
+)  # fmt: skip
+_LABELS = ("label", "vote", "answer", "response", "choice", "annotation")
+_GOLD = ("gold", "gold_label", "golden", "truth", "true_label", "ground_truth")
+_TIMES = (
+    "timestamp",
+    "time",
+    "at",
+    "created_at",
+    "_created_at",
+    "submitted_at",
+    "submittime",
+    "assignment:started",
+)
+_STATUS = ("assignment:status", "assignmentstatus")
+_KINDS = ("", *DECIDING, "unsure", "skip")
+"""What stands in the column `kind` of votes that were written here; other tables call something of their own so."""
+_OTHERS = (
+    "seconds", "model_version", "assignment:link", "assignment:assignment_id", "assignment:task_id", "status",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class VoteColumns:
+    """Columns by their names in the file.
+
+    `task` is None where the tasks have no names but `inputs` that are the same for every vote on one of them. `kind`
+    says of each line whether it names a label (`plcore.tables.writers.disambiguated.VOTES`).
+    """
+
+    task: str | None
+    inputs: tuple[str, ...]
+    worker: str
+    label: str
+    gold: str | None = None
+    time: str | None = None
+    weight: str | None = None
+    status: str | None = None
+    kind: str | None = None
+    about_votes: tuple[str, ...] = ()
+
+    @property
+    def taken(self) -> set[str]:
+        """All columns that say something about a vote and not about a task."""
+        single = (
+            self.task,
+            self.worker,
+            self.label,
+            self.gold,
+            self.time,
+            self.weight,
+            self.status,
+            self.kind,
+        )
+        return {name for name in single if name is not None} | set(self.about_votes)
+
+
+def vote_columns(cells: pd.DataFrame) -> VoteColumns | None:
+    """The columns of a table with a vote a row; None where it seems to be another table.
+
+    Names that any table may have (`id, user, label`) are only taken where the ids repeat, as those of tasks do.
+    """
+    names = [str(name) for name in cells.columns]
+    low = {name.strip().lower(): name for name in reversed(names)}
+
+    def first(options: Sequence[str]) -> str | None:
+        return next((low[option] for option in options if option in low), None)
+
+    worker = first(_WORKERS)
+    label, gold = _question(names, low)
+    if worker is None or label is None or worker == label:
+        return None
+    inputs = tuple(name for name in names if name.lower().startswith(("input:", "input.")))
+    task = first(_PLAIN_TASKS)
+    if task is None and not inputs:
+        task = first(_ROW_NAMES)
+        if task is None or not bool(cells[task].duplicated().any()):
+            return None
+    about = tuple(low[name] for name in _OTHERS if name in low)
+    kind = low.get("kind")
+    own_kinds = kind is not None and bool(cells[kind].str.strip().isin(_KINDS).all())
+    appen = tuple(name for name in names if name.startswith("_")) if "_unit_id" in low else ()
+    toloka = tuple(name for name in names if name.lower().startswith(("assignment:", "hint:")))
+    turk: tuple[str, ...] = ()
+    if "hitid" in low and "assignmentstatus" in low:
+        turk = tuple(name for name in names if not name.lower().startswith("input."))
+    return VoteColumns(
+        task,
+        inputs,
+        worker,
+        label,
+        gold or first(_GOLD),
+        first(_TIMES),
+        first(("weight",)),
+        first(_STATUS),
+        kind if own_kinds else None,
+        (*about, *appen, *toloka, *turk),
+    )
+
+
+def _question(names: list[str], low: dict[str, str]) -> tuple[str | None, str | None]:
+    """The column with the label voted, and the one with the right label, where its name follows from the first.
+
+    None where there is none, or several of Toloka's or Mechanical Turk's: which one is meant nobody can tell.
+    """
+    outputs = [name for name in names if name.lower().startswith(("output:", "answer."))]
+    if outputs:
+        if len(outputs) > 1:
+            return None, None
+        return outputs[0], low.get("golden:" + outputs[0][len("output:") :].lower())
+    if "_unit_id" in low:
+        pairs = [name for name in names if f"{name.strip().lower()}_gold" in low]
+        if len(pairs) == 1:
+            return pairs[0], low[f"{pairs[0].strip().lower()}_gold"]
+    return next(((low[name], None) for name in _LABELS if name in low), (None, None))
+
+
+FORMAT = "table with a vote in each row"
+NO_LABEL = (
+    "say nan, NA, None or the like, which is no label (if it is a class, give it another name in the file),"
+)
+LEFT_OUT = "left out by the reader"
+"""In a column of status: the vote does not count, and the reader of the file says why."""
+
+_HEADER = ("task", "worker", "label", "kind", "timestamp", "seconds", "weight", "model_version")
+
+
+@dataclass(frozen=True)
+class _Vote:
+    place: int  # 0-based row of the file
+    label: str
+    weight: float
+    time: float | None
+
+
+class LongVotes:
+    """Tables in which each row is one vote."""
+
+    name = FORMAT
+
+    def fits(self, cells: pd.DataFrame) -> bool:
+        return vote_columns(cells) is not None
+
+    def read(self, cells: pd.DataFrame) -> TableReading:
+        """One row for each task, in the order in which they first occur. Raises TableError."""
+        return votes_reading(cells, _columns_of(cells), FORMAT)
+
+
+def votes_reading(
+    cells: pd.DataFrame, columns: VoteColumns, format_name: str, notes: Iterable[str] = ()
+) -> TableReading:
+    """One row for each task of a table with a vote in each row, in the order in which they first occur.
+
+    notes : on answers that were left out before. Raises TableError.
+    """
+    rows, said = _tasks_with_votes(cells, columns)
+    describing = [name for name in _constant(cells, columns) if name != columns.task]
+    return rows_reading(
+        list(rows.values()), format_name, describing=describing, row_id=columns.task, notes=[*notes, *said]
+    )
+
+
+def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None) -> TableReading:
+    """The tasks, each with the votes on it, as `join_rows` joins them.
+
+    votes, tasks : DataFrames of str
+    on : the column of `tasks` with the names of the tasks; None: the one with most of the names that the votes have
+    Raises TableError.
+    """
+    columns = _columns_of(votes)
+    if columns.task is None:
+        raise refusal(
+            f"The votes have no column with the task they are about; the columns are {listed(list(votes.columns))}.",
+            "Add a column 'task' that holds the name of a row of the other table.",
+        )
+    voted, notes = _tasks_with_votes(votes, columns)
+    for row in voted.values():
+        del row.cells[columns.task]
+    form = "table of tasks and a table of votes on them"
+    return join_rows(voted, tasks, on, format_name=form, notes=notes, what="votes")
+
+
+def _columns_of(cells: pd.DataFrame) -> VoteColumns:
+    columns = vote_columns(cells)
+    if columns is None:
+        raise refusal(
+            f"No votes were found in the columns {listed([str(name) for name in cells.columns])}.",
+            "Name the columns task, worker and label.",
+        )
+    return columns
+
+
+def _task_names(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
+    """The task of each vote: its name, or all its inputs together."""
+    if columns.task is not None:
+        return cells[columns.task].str.strip().tolist()
+    inputs = [cells[name].tolist() for name in columns.inputs]
+    return ["\x1f".join(values) if any(values) else "" for values in zip(*inputs, strict=True)]
+
+
+def _constant(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
+    """The columns that are the same for all votes on a task: they are the task's own."""
+    others = [str(name) for name in cells.columns if str(name) not in columns.taken]
+    names = np.array(_task_names(cells, columns), dtype=object)
+    same = [name for name in others if bool((cells[name].groupby(names).nunique() == 1).all())]
+    return ([columns.task] if columns.task is not None else []) + same
+
+
+def _tasks_with_votes(cells: pd.DataFrame, columns: VoteColumns) -> tuple[dict[str, Row], list[str]]:
+    """The rows of all tasks by name, each with its votes counted; and what was left out."""
+    finder = Finder(lines_of(cells))
+    tasks = _task_names(cells, columns)
+    votes, left_out = _votes(cells, columns, tasks, finder)
+    golds = _golds(cells, columns, tasks, finder)
+    if finder.problems:
+        raise table_error(finder.problems)
+    kept = _constant(cells, columns)
+    notes = [f"{count} votes {why} and were left out." for why, count in left_out.items() if count]
+    dropped = [str(name) for name in cells.columns if str(name) not in {*kept, *columns.taken}]
+    if dropped:
+        notes.append(f"Columns {listed(dropped)} differ between votes on one task and were left out.")
+    first: dict[str, int] = {}
+    for place, task in enumerate(tasks):
+        first.setdefault(task, place)
+    records = cells[kept].iloc[list(first.values())].to_dict("records")
+    rows = {
+        name: Row({str(k): v for k, v in record.items()}) for name, record in zip(first, records, strict=True)
+    }
+    again = Counter[bool]()
+    for (task, worker), given in votes.items():
+        last = _last(given)
+        if len(given) > len(last):
+            again[_are_timed(given)] += 1
+        for label, weight in {vote.label: vote.weight for vote in last}.items():
+            rows[task].name(label, weight, worker if worker.strip("\x1f") == worker else None)
+    notes += [
+        f"{count} times one worker voted on one task more than once: {_which(columns, timed)}."
+        for timed, count in sorted(again.items(), reverse=True)
+    ]
+    for task, gold in golds.items():
+        rows[task].truth = gold
+    return rows, notes
+
+
+def _votes(
+    cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: Finder
+) -> tuple[dict[tuple[str, str], list[_Vote]], dict[str, int]]:
+    """The votes of each worker on each task; and how many were left out, by why."""
+    nothing = [""] * len(cells)
+
+    def texts(name: str | None) -> list[str]:
+        return nothing if name is None else cells[name].str.strip().tolist()
+
+    votes: dict[tuple[str, str], list[_Vote]] = {}
+    left_out = {
+        "name no label": 0,
+        NO_LABEL: 0,
+        "were rejected": 0,
+        "say what a row is not, or that somebody cannot tell": 0,
+    }
+    lines = zip(
+        tasks, *map(texts, (columns.worker, columns.label, columns.weight, columns.time, columns.status, columns.kind)),
+        strict=True,
+    )  # fmt: skip
+    for place, (task, worker, label, weight, time, status, kind) in enumerate(lines):
+        if not task.strip("\x1f "):
+            if len(finder.problems) < MAX_PROBLEMS:
+                finder.add(
+                    place, columns.task, "the vote names no task.", "Write the task, or remove the row."
+                )
+        elif status == LEFT_OUT:
+            continue
+        elif status.lower() == "rejected":
+            left_out["were rejected"] += 1
+        elif kind and kind not in VOTES:
+            left_out["say what a row is not, or that somebody cannot tell"] += 1
+        elif not label:
+            left_out["name no label"] += 1
+        elif label in MISSING and not kind:  # an answer of a known kind names a class of that name
+            left_out[NO_LABEL] += 1
+        else:
+            # A worker without a name is somebody else each time.
+            key = task, worker or f"\x1f{place}"
+            vote = _Vote(place, label, _weight(weight, place, columns, finder), _instant(time))
+            votes.setdefault(key, []).append(vote)
+    return votes, left_out
+
+
+def _weight(text: str, place: int, columns: VoteColumns, finder: Finder) -> float:
+    """The weight of a vote; 1 where the cell is empty."""
+    if not text:
+        return 1.0
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0 <= weight <= LARGEST and len(finder.problems) < MAX_PROBLEMS:
+        message = f"expected the weight of a vote, a number from 0 on, got {quoted(text)}."
+        finder.add(
+            place, columns.weight, message, "Write such a number, or leave the cell empty: the vote counts 1."
+        )
+    return weight
+
+
+def _instant(text: str) -> float | None:
+    """Seconds since 1970, of such a number or of an ISO 8601 date and time; None where it is neither."""
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+        return seconds if math.isfinite(seconds) else None
+    except ValueError:
+        pass
+    try:
+        when = datetime.fromisoformat(text)
+        return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _last(given: list[_Vote]) -> list[_Vote]:
+    """The latest answer of a worker. Several labels at one time are one answer: the row is one of them."""
+    if len(given) == 1:
+        return given
+    if not _are_timed(given):
+        return given[-1:]
+    latest = max(vote.time for vote in given if vote.time is not None)
+    return [vote for vote in given if vote.time == latest]
+
+
+def _are_timed(given: list[_Vote]) -> bool:
+    return all(vote.time is not None for vote in given)
+
+
+def _which(columns: VoteColumns, timed: bool) -> str:
+    """Which of several votes of a worker counts, in words."""
+    if timed:
+        return "the latest by time counts"
+    if columns.time is None:
+        return "the last in the file counts"
+    return (
+        f"the last in the file counts, for not all of their times in {quoted(columns.time)} are numbers or such as "
+        "2026-01-31T13:05:00"
+    )
+
+
+def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: Finder) -> dict[str, str]:
+    """The right label of each task that has one; a problem where a task has two."""
+    golds: dict[str, str] = {}
+    if columns.gold is None:
+        return golds
+    for place, (task, gold) in enumerate(zip(tasks, cells[columns.gold].str.strip().tolist(), strict=True)):
+        if gold and golds.setdefault(task, gold) != gold and len(finder.problems) < MAX_PROBLEMS:
+            message = f"the task {quoted(task)} has the right label {quoted(golds[task])} above, here {quoted(gold)}."
+            finder.add(place, columns.gold, message, "Write the same right label in all rows of a task.")
+    return golds
+
+
+def long_votes(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
+    """The answers as CSV text, a line for each label of each answer, as `LongVotes` and crowd-kit read it.
+
+    Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(_HEADER)
+    for count, answer in enumerate(table.answers):
+        for label in answer["labels"] or [""]:
+            seconds, version = answer.get("seconds"), answer.get("model_version")
+            task = table.ids[answer["row"]]
+            writer.writerow(
+                [task, answer["person"], label, answer["kind"], answer["at"], seconds, 1, version]
+            )
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+        if count % PIECE_ROWS == 0:
+            tell(len(table.ids) * count // len(table.answers))
+    yield buffer.getvalue()
+    tell(len(table.ids))

@@ -1,0 +1,389 @@
+"""Votes of labelling functions and of annotators as matrices, and the files they come in -> candidates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from plcore.arrays.types import IntArray
+from plcore.arrays.words import listed
+from plcore.tables.readers.candidate_rows import (
+    Records,
+    Row,
+    a_list,
+    a_name,
+    an_object,
+    cell_value,
+    read_each,
+    refuse,
+    rows_reading,
+    shown,
+)
+from plcore.tables.readers.reading import TableReading, refusal
+
+ABSTAIN = -1
+_MOST_CLASSES = 1_000_000  # larger numbers are no class numbers, and do not fit what counts them
+
+Matrix = npt.NDArray[Any]
+Names = Sequence[str] | None
+
+
+def label_matrix(
+    votes: Matrix,
+    *,
+    classes: Names = None,
+    functions: Names = None,
+    abstain: int | None = None,
+    columns: Mapping[str, Sequence[Any]] | None = None,
+    truth: Matrix | None = None,
+    format_name: str = "label matrix",
+) -> TableReading:
+    """Candidates are the classes voted for, weighed by the number of votes; all classes where all abstain.
+
+    votes : (n, m) class numbers of m functions or people; NaN: no vote
+    classes, functions : their names; None: their numbers
+    abstain : the number that is no vote, -1 (classes from 0) or 0 (classes from 1). None: found out; where no vote is
+        -1, 0 is the first class, unless the classes named say otherwise, and a note tells of it
+    columns : what else is known of the n rows, by name
+    truth : (n,) class numbers; the one that is no vote, or NaN: unknown
+    Raises TableError for other shapes, for what is no class number, and for numbers beyond the classes.
+    """
+    numbers = _whole(votes, 2, "votes")
+    known = np.full(len(numbers), ABSTAIN) if truth is None else _whole(truth, 1, "truth")
+    if len(known) != len(numbers):
+        raise refusal(
+            f"There are {len(numbers)} rows of votes and {len(known)} true labels.", "Give one for each row."
+        )
+    notes = []
+    first = 0
+    if abstain is None:
+        first, said = _first_class(numbers, None if classes is None else len(classes))
+        notes += said
+    elif abstain in (ABSTAIN, 0):
+        first = abstain + 1
+    else:
+        raise refusal(
+            f"{abstain} cannot mean that a function abstains.", "Choose -1, with classes from 0; or 0."
+        )
+    numbers, known = (
+        _from_zero(array, first, classes, name) for array, name in ((numbers, "votes"), (known, "truth"))
+    )
+    n_classes = 1 + int(max(numbers.max(initial=-1), known.max(initial=-1)))
+    names = _names(classes, range(first, first + n_classes))
+    if classes is None:
+        notes.append("The classes have no names in it: their numbers are used.")
+    voters = _names(functions, range(numbers.shape[1]), numbers.shape[1])
+    cells = _rows_of(columns, len(numbers))
+    rows = []
+    for place, given in enumerate(numbers):
+        row = Row(cells[place], truth=None if known[place] < 0 else names[known[place]])
+        for voter in np.flatnonzero(given >= 0):
+            row.name(names[given[voter]], 1.0, voters[voter])
+        rows.append(row)
+    return rows_reading(rows, format_name, classes=names, notes=notes)
+
+
+def annotator_matrix(
+    labels_multiannotator: Matrix,
+    pred_probs: Matrix | None = None,
+    *,
+    classes: Names = None,
+    annotators: Names = None,
+    columns: Mapping[str, Sequence[Any]] | None = None,
+) -> TableReading:
+    """cleanlab's two arrays: votes are candidates, and the probabilities of its model are columns `p_<class>`.
+
+    labels_multiannotator : (n, m) class numbers from 0, NaN where a person was not asked
+    pred_probs : (n, K), rows that sum to 1
+    Raises TableError; also for class numbers below 0.
+    """
+    given = _whole(labels_multiannotator, 2, "labels_multiannotator", nothing=np.nan)
+    more: dict[str, Sequence[Any]] = dict(columns or {})
+    if pred_probs is not None:
+        probabilities = _probabilities(pred_probs, len(given))
+        names = _names(classes, range(probabilities.shape[1]))
+        if len(names) != probabilities.shape[1]:
+            raise refusal(
+                f"There are {len(names)} classes and {probabilities.shape[1]} columns of probabilities.",
+                "Give one name for each column.",
+            )
+        classes = names
+        more |= {f"p_{name}": probabilities[:, place].tolist() for place, name in enumerate(names)}
+    return label_matrix(
+        given,
+        classes=classes,
+        functions=annotators,
+        abstain=ABSTAIN,
+        columns=more,
+        format_name="cleanlab matrices",
+    )
+
+
+def partial_votes(
+    votes: Matrix,
+    label_sets: Sequence[Sequence[Sequence[str]]],
+    *,
+    functions: Names = None,
+    columns: Mapping[str, Sequence[Any]] | None = None,
+) -> TableReading:
+    """Candidates are the classes that all functions allow that voted; all that any of them allows where none is left.
+
+    votes : (n, m), the set that each function votes for, by number: from 0, where -1 abstains; or from 1, where 0 does
+    label_sets : for each function its sets of class names
+    A candidate weighs as many votes as allow it. Raises TableError.
+    """
+    numbers = _whole(votes, 2, "votes")
+    if numbers.shape[1] != len(label_sets):
+        raise refusal(
+            f"There are {numbers.shape[1]} columns of votes and {len(label_sets)} functions with sets.",
+            "Give the sets of every function.",
+        )
+    sizes = np.array([len(sets) for sets in label_sets], dtype=np.int64)
+    notes = []
+    if (numbers >= 0).all() and numbers.size:
+        if (numbers == sizes).any():
+            numbers = numbers - 1
+        elif (numbers == 0).any():
+            notes.append(
+                "No vote is -1 and none is the number of its function's sets: 0 is read as the first set. If it means "
+                "that a function abstains, write -1 for it, and the sets from 0 on."
+            )
+    over = np.argwhere(numbers >= sizes)
+    if len(over):
+        row, place = map(int, over[0])
+        message = f"function {place} votes for set {numbers[row, place]}, but has {sizes[place]}."
+        raise refuse(row + 1, "votes", message, "Correct the vote or add the set.")
+    voters = _names(functions, range(len(label_sets)), len(label_sets))
+    allowed = [
+        [
+            tuple(dict.fromkeys(a_name(label, None, f"the sets of {voters[place]}") for label in one))
+            for one in sets
+        ]
+        for place, sets in enumerate(label_sets)
+    ]
+    cells = _rows_of(columns, len(numbers))
+    rows, conflicts = [], 0
+    for place, given in enumerate(numbers):
+        row_sets = [(voters[v], allowed[v][given[v]]) for v in np.flatnonzero(given >= 0)]
+        common = set(row_sets[0][1]).intersection(*(labels for _, labels in row_sets)) if row_sets else set()
+        conflicts += bool(row_sets) and not common
+        found = Row(cells[place])
+        for voter, labels in row_sets:
+            for label in labels:
+                if not common or label in common:
+                    found.name(label, 1.0, voter)
+        rows.append(found)
+    if conflicts:
+        notes.append(
+            f"In {conflicts} rows the functions have no class in common: all that any of them allows are left."
+        )
+    every = {label for sets in allowed for one in sets for label in one}
+    return rows_reading(rows, "votes of partial labelling functions", classes=every, notes=notes)
+
+
+def _whole(values: Matrix, n_dimensions: int, what: str, nothing: float = ABSTAIN) -> IntArray:
+    """Class numbers as int64; NaN, and only NaN where `nothing` is that, is -1."""
+    array = np.asarray(values)
+    if array.ndim != n_dimensions:
+        raise refusal(
+            f"{what} have the shape {array.shape}.",
+            f"Give an array with {n_dimensions} dimensions, rows first.",
+        )
+    try:
+        floats = array.astype(np.float64) if array.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError):
+        floats = None
+    if floats is None:
+        raise refusal(
+            f"{what} are of type {array.dtype} and no class numbers.",
+            "Give whole numbers, NaN where there is none.",
+        )
+    missing = np.isnan(floats)
+    least = 0 if np.isnan(nothing) else ABSTAIN
+    wrong = ~missing & ~((floats >= least) & (floats < _MOST_CLASSES) & (floats == np.floor(floats)))
+    if wrong.any():
+        place = tuple(map(int, np.argwhere(wrong)[0]))
+        message = f"{shown(floats[place].item())} in column {place[-1] + 1} is no class number."
+        fix = f"Write whole numbers from {least} on."
+        raise refuse(place[0] + 1, what, message, fix)
+    return np.where(missing, ABSTAIN, np.nan_to_num(floats, posinf=0, neginf=0)).astype(np.int64)
+
+
+def _first_class(numbers: IntArray, n_classes: int | None) -> tuple[int, list[str]]:
+    """The number of the first class, and what is to be said of the choice."""
+    voted = numbers[numbers >= 0]
+    if (numbers < 0).any() or not voted.size or voted.min() > 0:
+        return 0, []
+    if n_classes is not None and voted.max() == n_classes:
+        return 1, [
+            "0 is read as no vote, and classes are counted from 1, as the largest vote is the number of classes."
+        ]
+    return 0, [
+        "No vote is -1, so 0 is read as the first class, as Snorkel writes it since 0.9. If 0 means that a function "
+        "abstains, as it did before and in MeTaL, read the file with 0 as no vote."
+    ]
+
+
+def _from_zero(numbers: IntArray, first: int, classes: Names, what: str) -> IntArray:
+    """Class numbers from 0; what is below the first class is no vote."""
+    shifted = np.maximum(numbers - first, ABSTAIN)
+    if classes is not None and (shifted >= len(classes)).any():
+        place = tuple(map(int, np.argwhere(shifted >= len(classes))[0]))
+        message = f"the class number {numbers[place]} in column {place[-1] + 1} is beyond the {len(classes)} classes "
+        raise refuse(
+            place[0] + 1, what, message + f"{listed(list(classes), 3)}.", "Name every class, or correct it."
+        )
+    return shifted
+
+
+def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str, ...]:
+    """Names, checked; the numbers as text where there are none."""
+    if names is None:
+        return tuple(map(str, numbers))
+    found = tuple(a_name(name, None, "names") for name in names)
+    if len(set(found)) < len(found):
+        raise refusal(f"Two of the names {listed(list(found))} are the same.", "Give each a name of its own.")
+    if count is not None and len(found) != count:
+        raise refusal(f"There are {len(found)} names for {count} columns of votes.", "Give one for each.")
+    return found
+
+
+def _probabilities(values: Matrix, n_rows: int) -> npt.NDArray[np.float64]:
+    array = np.asarray(values)
+    if array.ndim != 2 or len(array) != n_rows or array.dtype.kind not in "biuf":
+        raise refusal(
+            f"pred_probs have the shape {array.shape} and the type {array.dtype}.",
+            f"Give numbers, a row for each of the {n_rows} rows and a column for each class.",
+        )
+    floats = array.astype(np.float64)
+    wrong = ~((floats >= 0) & (floats <= 1)).all(axis=1) | ~(np.abs(floats.sum(axis=1) - 1) < 1e-3)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise refuse(
+            row + 1, "pred_probs", "the row is no set of probabilities that sum to 1.", "Correct the row."
+        )
+    return floats
+
+
+def _rows_of(columns: Mapping[str, Sequence[Any]] | None, n_rows: int) -> list[dict[str, Any]]:
+    """The cells of each row; columns of another length are refused."""
+    for name, values in (columns or {}).items():
+        if len(values) != n_rows:
+            raise refuse(
+                None, name, f"it has {len(values)} values for {n_rows} rows.", "Give one for each row."
+            )
+    return [{name: values[row] for name, values in (columns or {}).items()} for row in range(n_rows)]
+
+
+_LOOK = 50
+_FUNCTION = re.compile(r"(lf|labell?ing_function)[_ .\-]?\w.*", re.IGNORECASE)
+_NUMBER = re.compile(r"-1|[0-9]{1,5}", re.ASCII)
+
+
+class Wrench:
+    """Records with `weak_labels`: a list with the vote of each function."""
+
+    name = "WRENCH JSON"
+
+    def fits(self, records: Records) -> bool:
+        seen = _records(records)[:_LOOK]
+        return bool(seen) and all(
+            isinstance(one, dict) and isinstance(one.get("weak_labels"), list) for one in seen
+        )
+
+    def read(self, records: Records, classes: Sequence[str] | None = None) -> TableReading:
+        """One row for each record; `label` is the true label. Raises TableError.
+
+        classes : the names in `label.json`, by number
+        """
+        items = _records(records)
+        found = read_each(items, _item)
+        if not found:
+            raise refusal("There are no rows in it.", "Choose a file with at least one record.")
+        votes = [votes for votes, _, _ in found]
+        lengths = {len(one) for one in votes}
+        if len(lengths) > 1:
+            row = next(row for row, one in enumerate(votes, start=1) if len(one) != len(votes[0]))
+            message = f"expected {len(votes[0])} votes as in the first row, got {len(votes[row - 1])}."
+            raise refuse(row, "weak_labels", message, "Write a vote for each function, -1 where it abstains.")
+        names = dict.fromkeys(name for _, _, cells in found for name in cells)
+        columns = {name: [cells.get(name) for _, _, cells in found] for name in names}
+        truth = np.array([truth for _, truth, _ in found], dtype=np.int64)
+        matrix = np.array(votes, dtype=np.int64).reshape(len(found), -1)
+        return label_matrix(matrix, classes=classes, columns=columns, truth=truth, format_name=self.name)
+
+
+def _records(records: Records) -> Sequence[Any]:
+    """The records; those of a file that is one object with a record under each number."""
+    if len(records) == 1 and isinstance(records[0], dict) and "weak_labels" not in records[0]:
+        inside = records[0]
+        if inside and all(isinstance(one, dict) and "weak_labels" in one for one in inside.values()):
+            return [{"id": number, **one} for number, one in inside.items()]
+    return records
+
+
+def _item(record: dict[str, Any], row: int) -> tuple[list[int], int, dict[str, Any]]:
+    """The votes, the true label and the cells of one record. A list of numbers becomes a column for each."""
+    votes = [
+        _vote(vote, row, f"weak_labels[{n}]")
+        for n, vote in enumerate(a_list(record.get("weak_labels"), row, "weak_labels"))
+    ]
+    truth = ABSTAIN if record.get("label") is None else _vote(record["label"], row, "label")
+    data = {} if record.get("data") is None else an_object(record["data"], row, "data")
+    cells: dict[str, Any] = {}
+    for name, value in {
+        **{k: v for k, v in record.items() if k not in ("label", "weak_labels", "data")},
+        **data,
+    }.items():
+        if isinstance(value, list) and value and all(type(one) in (int, float) for one in value):
+            cells |= {f"{name} {number}": one for number, one in enumerate(value, start=1)}
+        else:
+            cells[name] = cell_value(value)
+    return votes, truth, cells
+
+
+def _vote(value: Any, row: int, where: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and ABSTAIN <= value < 1_000_000:
+        return value
+    message = f"expected a class number, -1 where there is none, got {shown(value)}."
+    raise refuse(row, where, message, "Write a whole number.")
+
+
+class LabelMatrixTable:
+    """Tables in which each function has a column of class numbers, called `lf_...`."""
+
+    name = "table of labelling functions"
+
+    def fits(self, cells: pd.DataFrame) -> bool:
+        names = _functions(cells)
+        texts = [cells[name].str.strip() for name in names]
+        return (
+            len(names) >= 2
+            and all(bool(text.str.fullmatch(_NUMBER).all()) for text in texts)
+            and any(bool((text == "-1").any()) for text in texts)
+        )
+
+    def read(self, cells: pd.DataFrame) -> TableReading:
+        """One row for each row; all other columns are kept. Raises TableError."""
+        names = _functions(cells)
+        others = [name for name in cells.columns if name not in names]
+        for name in names:
+            wrong = ~cells[name].str.strip().str.fullmatch(_NUMBER)
+            if bool(wrong.any()):
+                row = int(np.flatnonzero(wrong)[0])
+                message = f"expected a class number, -1 for none, got {shown(cells[name].iloc[row])}."
+                raise refuse(row + 1, name, message, "Write a whole number.")
+        if not names:
+            raise refusal("No column is called lf_...", "Call the columns of the functions lf_ and a name.")
+        votes = np.column_stack([cells[name].str.strip().astype(np.int64) for name in names])
+        columns = {str(name): cells[name].tolist() for name in others}
+        return label_matrix(votes, functions=names, columns=columns, format_name=self.name)
+
+
+def _functions(cells: pd.DataFrame) -> list[str]:
+    return [str(name) for name in cells.columns if _FUNCTION.fullmatch(str(name).strip())]

@@ -1,0 +1,1 @@
+"""Roles: what each column is for, how cells name labels, what is guessed about them, and what is odd."""

@@ -1,0 +1,427 @@
+"""Cells that name labels -> (row, label, weight) triples, in every form that `Roles` knows."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from plcore.arrays.types import AnyArray, FloatArray, IntArray
+from plcore.arrays.words import quoted
+from plcore.tables.columns import (
+    LARGEST,
+    Finder,
+    first_rows,
+    number_advice,
+    numbers_in,
+    parse_numbers,
+    stripped,
+)
+from plcore.tables.problems import MAX_PROBLEMS
+from plcore.tables.roles.roles import Roles
+from plcore.tables.text.csv import storable
+
+_NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\s*\]""")
+_NUMPY_WORD = re.compile(r"""'([^']*)'|"([^"]*)\"""")
+_MOST = 100_000  # characters of a cell: a longer one is no list of labels
+_NAME_KEYS, _WEIGHT_KEYS = (
+    ("label", "name", "class", "value"),
+    ("score", "p", "probability", "confidence", "weight"),
+)
+Pairs = list[tuple[str, float | None]]
+
+
+def read_cell(cell: str) -> Pairs | None:
+    """The labels of a cell, each with its weight or None; None where the cell is something else."""
+    if not cell:
+        return []
+    # numpy's arrays before Python's literals, which would join 'wren' 'robin' to one word
+    for read in (_json_once, _numpy_words, _literal_once):
+        try:
+            value = _value(read, cell)
+        except _KeyTwiceError:
+            return None
+        if value is not None:
+            return _pairs(value)
+    return None
+
+
+def _value(read: Callable[[str], Any], cell: str) -> Any:
+    """What a reader makes of a cell; None where it cannot, or where it is neither list nor object."""
+    if len(cell) > _MOST or cell[0] not in "[{(":
+        return None
+    try:
+        value = read(cell)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+    return value if isinstance(value, (list, tuple, set, dict)) else None
+
+
+class _KeyTwiceError(Exception):
+    """An object has this key twice: which of its values is meant nobody can tell."""
+
+
+def _json_once(cell: str) -> Any:
+    return json.loads(cell, object_pairs_hook=_object)
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    _refuse_twice([name for name, _ in pairs])
+    return dict(pairs)
+
+
+def _literal_once(cell: str) -> Any:
+    tree = ast.parse(cell.strip(), mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            _refuse_twice([key.value for key in node.keys if isinstance(key, ast.Constant)])
+    return ast.literal_eval(tree)
+
+
+def _refuse_twice(names: Sequence[Any]) -> None:
+    if len(set(names)) < len(names):
+        raise _KeyTwiceError(next(name for place, name in enumerate(names) if name in names[:place]))
+
+
+def key_twice(cell: str) -> Any:
+    """The key that an object of this cell has twice; None where there is none."""
+    for read in (_json_once, _literal_once):
+        try:
+            _value(read, cell)
+        except _KeyTwiceError as error:
+            return error.args[0]
+    return None
+
+
+def labels_of_cell(cell: str) -> list[str]:
+    """The labels of a JSON or Python list or object; none where it is something else."""
+    return [name for name, _ in read_cell(cell) or ()]
+
+
+def is_list_of_labels(cell: str) -> bool:
+    """Whether a cell, not empty, is a list or an object of labels in JSON or Python."""
+    return bool(labels_of_cell(cell))
+
+
+def _numpy_words(cell: str) -> list[str] | None:
+    """`['wren' 'robin']`, as numpy prints an array."""
+    if not _NUMPY_WORDS.fullmatch(cell):
+        return None
+    return [one or other for one, other in _NUMPY_WORD.findall(cell)]
+
+
+def _pairs(value: Any) -> Pairs | None:
+    """Labels and weights of a list of names, {name: weight}, [[name, weight]] or [{"label": name, "score": weight}]."""
+    if isinstance(value, Mapping):
+        lists = [
+            next((value[key] for key in keys if key in value), None) for keys in (("labels",), ("scores",))
+        ]
+        if isinstance(lists[0], list) and isinstance(lists[1], list) and len(lists[0]) == len(lists[1]):
+            pairs: Any = list(zip(*lists, strict=True))
+        else:
+            pairs = list(value.items())
+            if all(weight is None or _is_number(weight) for _, weight in pairs):
+                # Arrow and pandas write null where a row lacks a key.
+                pairs = [(name, weight) for name, weight in pairs if weight is not None]
+    elif isinstance(value, set):
+        pairs = [(name, None) for name in sorted(value, key=str)]
+    else:
+        pairs = [_pair(one) for one in value]
+    found: Pairs = []
+    for pair in pairs:
+        if pair is None:
+            return None
+        name, weight = _name(pair[0]), pair[1]
+        if name is None or not (weight is None or _is_number(weight)):
+            return None
+        found.append((name, None if weight is None else float(weight)))
+    return found
+
+
+def _pair(one: Any) -> tuple[Any, Any] | None:
+    if isinstance(one, Mapping):
+        names = [key for key in _NAME_KEYS if key in one]
+        weights = [key for key in _WEIGHT_KEYS if key in one]
+        return (one[names[0]], one[weights[0]] if weights else None) if names else None
+    if isinstance(one, (list, tuple)):
+        return (one[0], one[1]) if len(one) == 2 and _is_number(one[1]) else None
+    return one, None
+
+
+def _name(value: Any) -> str | None:
+    """A label of JSON as text; None where it is no label."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and not np.isfinite(value):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, str):
+        return value if storable(value) and "\0" not in value else None
+    try:
+        return str(value) if isinstance(value, (int, float)) else "" if value is None else None
+    except ValueError:  # an integer of thousands of digits
+        return None
+
+
+def _is_number(value: Any) -> bool:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:  # an integer of hundreds of digits
+        return False
+
+
+MISSING = ("nan", "NaN", "NAN", "NA", "N/A", "#N/A", "n/a", "<NA>", "None", "none", "null", "NULL", "Null")
+"""What programs write where they have nothing."""
+NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null")
+"""Those of them that nobody calls a class; NA is Namibia, and None an answer."""
+
+_NO_WIDTH = "[\u200b\u2060\ufeff]"
+_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(\.0*)?", re.ASCII)
+_TRUTH_VALUES = {"true", "false"}
+
+
+def as_labels(text: pa.Array, ignored: Sequence[str] = ()) -> pa.Array:
+    """Labels as they stand in cells (large_string), written as everywhere; '' for those in `ignored`."""
+    encoded = text.dictionary_encode()  # many cells name few labels
+    clean = _composed(pc.replace_substring_regex(encoded.dictionary, _NO_WIDTH, ""))
+    clean = pc.utf8_trim_whitespace(clean)
+    if ignored:
+        nothing = pc.is_in(clean, value_set=pa.array(ignored, pa.large_string()))
+        clean = pc.if_else(nothing, pa.scalar("", pa.large_string()), clean)
+    return clean.take(encoded.indices)
+
+
+def _composed(text: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return the text in Unicode's form NFC. Arrow's own function takes characters apart up to release 24."""
+    other = pc.invert(pc.string_is_ascii(text))
+    if not pc.any(other).as_py():
+        return text
+    composed = [unicodedata.normalize("NFC", one) for one in text.filter(other).to_pylist()]
+    return pc.replace_with_mask(text, other, pa.array(composed, pa.large_string()))
+
+
+def one_spelling(names: Iterable[str]) -> dict[str, str]:
+    """For every label of a table the name that it goes by."""
+    known = {name for name in names if name}
+    whole = {name: match for name in known if (match := _WHOLE.fullmatch(name))}
+    if len(whole) == len(known):
+        return {name: str(int(match[1])) if match[2] else name for name, match in whole.items()}
+    if {name.lower() for name in known} <= _TRUTH_VALUES:
+        return {name: name.lower() for name in known}
+    return {name: name for name in known}
+
+
+def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
+    """For every label the class that it goes by, if there is one; `1.0` is `1` only where all classes are numbers."""
+    numbers = all(_WHOLE.fullmatch(name) for name in classes)
+    truths = {name.lower() for name in classes} <= _TRUTH_VALUES
+    found = {}
+    for name in names:
+        match = _WHOLE.fullmatch(name) if numbers else None
+        found[name] = str(int(match[1])) if match and match[2] else name.lower() if truths else name
+    return found
+
+
+# Without zeros in front, as codes and times have them: 007, 12:05.
+_NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
+_WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=]\s*|\(\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*\)?$"
+_PIECE = re.compile(_WEIGHTED)
+_ROWS_AT_ONCE = 100_000
+_LONGEST = 500  # characters of a label with its number: of longer text the pattern would take minutes
+
+
+@dataclass(frozen=True)
+class Named:
+    """Labels as cells name them, t of them: `rows` (t,), `labels` large_string (t,), '' where a cell is empty, and
+    `weights` (t,), None where no cell tells any. unknown : rows of which nothing is taken, for they list null among
+    labels or cannot be read; None for none"""
+
+    rows: IntArray
+    labels: pa.LargeStringArray | pa.ChunkedArray
+    weights: FloatArray | None = None
+    unknown: IntArray | None = None
+
+
+def named_labels(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Named:
+    """The labels that the cells of the candidates name. Problems: cells of another form, weights below 0."""
+    if roles.annotators:
+        return _in_columns(cells, roles.annotators, roles)
+    if roles.choices:
+        return _with_scores(cells, roles, finder)
+    return labels_in(cells, str(roles.candidates), roles, finder)
+
+
+def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) -> Named:
+    """The labels that one column lists, by `roles.form`."""
+    if roles.form == "list":
+        return _listed(cells, column, roles)
+    text = stripped(cells, column)
+    if roles.form == "json":
+        return _from_json(text, column, roles, finder)
+    rows, pieces = _pieces(text, roles.separator)
+    found = pc.extract_regex(pieces, _WEIGHTED)
+    empty = np.asarray(pc.equal(as_labels(pieces, roles.ignored), ""))
+    odd = np.asarray(pc.is_null(found)) & ~empty
+    wrong_rows, firsts = np.unique(rows[odd], return_index=True)
+    for place in np.flatnonzero(odd)[firsts][:MAX_PROBLEMS]:  # the first of each row
+        message = f"expected labels with numbers, got {quoted(pieces[place].as_py())}."
+        fix = f"Write each label as in wren:0.6{roles.separator}robin:0.3, or choose a list without numbers."
+        finder.add(int(rows[place]), column, message, fix)
+    names = pc.fill_null(pc.struct_field(found, "name"), "")
+    text = pc.fill_null(pc.struct_field(found, "weight"), "")
+    weights, wrong, comma = numbers_in(text)
+    for place in first_rows(wrong):
+        finder.add(int(rows[place]), column, *number_advice(text[place].as_py(), comma))
+    percent = np.asarray(pc.equal(pc.fill_null(pc.struct_field(found, "percent"), ""), "%"))
+    weights = np.where(percent, weights / 100, weights)
+    labels = as_labels(names, roles.ignored)
+    return Named(rows, labels, checked_weights(rows, np.nan_to_num(weights), column, finder), wrong_rows)
+
+
+def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.LargeStringArray]:
+    """What stands between these marks, and the cell of each."""
+    split = pc.split_pattern(text, separator)
+    rows: IntArray = pc.list_parent_indices(split).to_numpy(zero_copy_only=False)
+    return rows, pc.utf8_trim_whitespace(pc.list_flatten(split))
+
+
+def _listed(cells: pd.DataFrame, column: str, roles: Roles) -> Named:
+    """The labels of lists without numbers, some rows after the other: cut up, all cells of a table of millions of rows
+    take more memory than anything else that is made of it."""
+    rows, labels = [], []
+    for start in range(0, len(cells), _ROWS_AT_ONCE):
+        some = cells[[column]].iloc[start : start + _ROWS_AT_ONCE]
+        own, pieces = _pieces(stripped(some, column), roles.separator)
+        rows.append((own + start).astype(np.int32))
+        labels.append(as_labels(pieces, roles.ignored))
+    return Named(np.concatenate(rows), pa.chunked_array(labels, pa.large_string()))
+
+
+def _in_columns(cells: pd.DataFrame, columns: Sequence[str], roles: Roles) -> Named:
+    """One label a cell, a column after the other."""
+    texts = pa.concat_arrays([stripped(cells, column) for column in columns])
+    return Named(np.tile(np.arange(len(cells)), len(columns)), as_labels(texts, roles.ignored))
+
+
+def _with_scores(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Named:
+    named = _in_columns(cells, roles.choices, roles)
+    if not roles.choice_scores:
+        return named
+    scores = parse_numbers(cells, roles.choice_scores, finder)
+    given = np.asarray(pc.not_equal(named.labels, "")).reshape(len(roles.choices), len(cells)).T
+    for place, (choice, score) in enumerate(zip(roles.choices, roles.choice_scores, strict=True)):
+        missing = np.isnan(scores[:, place])
+        for row in first_rows(given[:, place] & missing):
+            message = f"the label in column {quoted(choice)} has no score."
+            finder.add(row, score, message, "Write its score, or take the columns of scores away.")
+        for row in first_rows(~given[:, place] & ~missing & (scores[:, place] != 0)):
+            message = f"there is a score but no label in column {quoted(choice)}."
+            finder.add(row, score, message, "Write the label, or empty the cell.")
+        checked_weights(np.arange(len(cells)), scores[:, place], score, finder)
+    return Named(named.rows, named.labels, np.nan_to_num(scores.T.ravel()))
+
+
+def _from_json(text: pa.Array, column: str, roles: Roles, finder: Finder) -> Named:
+    """Cells of JSON or Python literals; equal ones are read once."""
+    encoded = text.dictionary_encode()
+    distinct = encoded.dictionary.to_pylist()
+    read: list[Pairs | None] = [read_cell(cell) for cell in distinct]
+    codes = np.asarray(encoded.indices)
+    again = [
+        None if pairs is not None else key_twice(cell) for cell, pairs in zip(distinct, read, strict=True)
+    ]
+    for row in first_rows(np.array([key is not None for key in again] or [False])[codes]):
+        message = f"the object names {quoted(str(again[codes[row]]))} twice."
+        finder.add(row, column, message, "Keep one of the two.")
+    wrong = np.array(
+        [pairs is None and key is None for pairs, key in zip(read, again, strict=True)] or [False]
+    )[codes]
+    for row in first_rows(wrong):
+        message = f"expected a list or an object of labels, got {quoted(text[row].as_py())}."
+        fix = 'Write it as JSON, as in ["wren", "robin"] or {"wren": 0.6}, or choose a list with a separator.'
+        finder.add(row, column, message, fix)
+    # null among labels: what else may be right is not known, so the row is one without labels.
+    unknown = [pairs is not None and len(pairs) > 1 and any(not name for name, _ in pairs) for pairs in read]
+    for row in first_rows(np.array(unknown or [False])[codes])[:1] if roles.unlabelled == "refuse" else ():
+        several = int(np.array(unknown)[codes].sum())
+        message = f"{quoted(text[row].as_py())} holds null among the labels: it is not known what else may be right."
+        if several > 1:
+            message += f" The same holds for {several - 1:,} other row{'s' if several > 2 else ''}."
+        fix = (
+            "Name every label that may be right. Or choose for rows without a candidate (--unlabelled) that every "
+            "class is possible, or to leave them out."
+        )
+        finder.add(row, column, message, fix)
+    nowhere = np.flatnonzero(np.array(unknown or [False])[codes] | wrong)
+    read = [[] if odd else pairs for odd, pairs in zip(unknown, read, strict=True)]
+    pairs = [pair for one in read for pair in one or ()]
+    sizes = np.array([len(one or ()) for one in read], dtype=np.int64)
+    found, at = _spread(codes, sizes)
+    weighed = np.array([np.nan if weight is None else weight for _, weight in pairs], dtype=np.float64)
+    given, names = weighed[at], pa.array([name for name, _ in pairs], pa.large_string()).take(pa.array(at))
+    labels = as_labels(names, roles.ignored)
+    unweighted = np.isnan(given)
+    if unweighted.all():
+        return Named(found, labels, unknown=nowhere)
+    # A row without numbers has even ones: nothing is known of its labels, which is no fault. A row with some is.
+    known = np.zeros(len(codes), dtype=bool)
+    known[found[~unweighted]] = True
+    for place in first_rows(unweighted & known[found]):
+        message = f"the label {quoted(names[place].as_py())} has no number, others of the row have."
+        finder.add(int(found[place]), column, message, "Give every label of the row a number, or none.")
+    weights = checked_weights(found, np.where(unweighted, 1.0, given), column, finder)
+    return Named(found, labels, weights, nowhere)
+
+
+def _spread(codes: AnyArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
+    """(rows, places) of the labels of all rows. codes : (n,) the distinct cell of each row      sizes : how many labels
+    each distinct cell has; they stand one after the other"""
+    each = sizes[codes]
+    rows = np.repeat(np.arange(len(codes)), each)
+    first = (np.cumsum(sizes) - sizes)[codes] - (np.cumsum(each) - each)
+    return rows, np.arange(len(rows)) + first[rows]
+
+
+def checked_weights(rows: IntArray, weights: FloatArray, column: str, finder: Finder) -> FloatArray:
+    """The weights, none below 0 and none too large to calculate with."""
+    for place in first_rows(weights < 0):
+        message = f"the weight {weights[place]:g} is below 0."
+        fix = "Write probabilities or counts; of log-probabilities and scores below 0 take the exponential first."
+        finder.add(int(rows[place]), column, message, fix)
+    for place in first_rows(weights > LARGEST):
+        message = f"the weight {weights[place]:g} is too large to calculate with."
+        finder.add(int(rows[place]), column, message, f"Write a number below {LARGEST:g}.")
+    return np.asarray(weights)
+
+
+def without_weight(piece: str) -> str:
+    """`wren` of `wren:0.6`."""
+    match = _PIECE.match(piece) if len(piece) <= _LONGEST else None
+    return match["name"] if match else piece
+
+
+def is_weighted(pieces: Sequence[str]) -> bool:
+    """Whether most of these parts of lists are labels with a number each, as in wren:0.6."""
+    fitting = sum(len(piece) <= _LONGEST and _PIECE.match(piece) is not None for piece in pieces)
+    return fitting >= 0.8 * len(pieces) > 0
+
+
+def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], AnyArray]:
+    """The distinct labels, and the place of each in them."""
+    encoded = labels.dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    return encoded.dictionary.to_pylist(), np.asarray(encoded.indices)

@@ -1,0 +1,185 @@
+"""Who named which label of a row before it was imported: votes with their voters, read from cells that say so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from plcore.arrays.types import BoolArray, FloatArray, IntArray
+from plcore.arrays.words import quoted
+from plcore.crowd import DawidSkene
+from plcore.tables.columns import Finder, first_rows, stripped
+from plcore.tables.problems import Problem, TableError
+from plcore.tables.roles.cells import as_labels, spelt_as
+from plcore.tables.roles.roles import Roles
+
+LEAST_BELIEF = 1e-9
+"""The least weight of a candidate by Dawid-Skene: a label that somebody named stays one that may be right."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedVotes:
+    """Votes on n rows. A vote for several labels is several lines of the same row and voter.
+
+    rows, who, labels : (v,) int32 each, read-only: row, place in `voters`, class number; ascending, no line twice
+    voters : the names, some of whom may have named nothing
+    """
+
+    rows: npt.NDArray[np.int32]
+    who: npt.NDArray[np.int32]
+    labels: npt.NDArray[np.int32]
+    voters: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Any, who: Any, labels: Any, voters: Sequence[str]) -> NamedVotes:
+        """The votes of these lines (v,) in any order; equal lines count once."""
+        lines = np.column_stack([np.asarray(one, dtype=np.int32) for one in (rows, who, labels)])
+        order = np.lexsort(lines.T[::-1])
+        lines = lines[order]
+        again = np.zeros(len(lines), dtype=bool)
+        again[1:] = (lines[1:] == lines[:-1]).all(axis=1)
+        columns = [np.ascontiguousarray(column) for column in lines[~again].T]
+        for column in columns:
+            column.flags.writeable = False
+        return cls(columns[0], columns[1], columns[2], tuple(voters))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def relabelled(self, column: Any) -> NamedVotes:
+        """The votes under other class numbers. column : (m,) int, the new number of each class; below 0: left out"""
+        labels = np.asarray(column)[self.labels]
+        kept = labels >= 0
+        return NamedVotes.of(self.rows[kept], self.who[kept], labels[kept], self.voters)
+
+    def first_rows(self, n_rows: int) -> NamedVotes:
+        """The votes on the first rows."""
+        kept = self.rows < n_rows
+        return NamedVotes.of(self.rows[kept], self.who[kept], self.labels[kept], self.voters)
+
+    def sets(self, n_classes: int) -> tuple[IntArray, IntArray, BoolArray]:
+        """rows, who (k,) int64 and masks (k, n_classes) bool, as `DawidSkene.fit_masks` takes them: one line a vote."""
+        first = np.ones(len(self), dtype=bool)
+        first[1:] = (self.rows[1:] != self.rows[:-1]) | (self.who[1:] != self.who[:-1])
+        masks = np.zeros((int(first.sum()), n_classes), dtype=bool)
+        masks[np.cumsum(first) - 1, self.labels] = True
+        return self.rows[first].astype(np.int64), self.who[first].astype(np.int64), masks
+
+    def labels_in(self, row: int) -> list[int]:
+        """The classes that anybody named in this row, ascending."""
+        begin, end = np.searchsorted(self.rows, [row, row + 1])
+        return [int(label) for label in np.unique(self.labels[begin:end])]
+
+    def who_said(self, row: int, label: int) -> tuple[str, ...]:
+        """The names of those who named this class in this row."""
+        begin, end = np.searchsorted(self.rows, [row, row + 1])
+        own = self.who[begin:end][self.labels[begin:end] == label]
+        return tuple(self.voters[place] for place in own)
+
+
+def joined_votes(
+    own: NamedVotes | None, more: NamedVotes | None, n_own: int, n_more: int, column: IntArray
+) -> NamedVotes | None:
+    """The votes on a table's own rows and, below them, on more. column : (m,) class numbers of those of `more`
+
+    n_own, n_more : rows of both; votes of `more` on later rows are left out
+    """
+    if more is None:
+        return own
+    more = more.first_rows(n_more).relabelled(column)
+    if own is None:
+        own = NamedVotes.of([], [], [], ())
+    voters = tuple(dict.fromkeys([*own.voters, *more.voters]))
+    place = {name: number for number, name in enumerate(voters)}
+    who = np.array([place[name] for name in more.voters] or [0])[more.who]
+    rows = np.concatenate([own.rows, more.rows + n_own])
+    people, labels = np.concatenate([own.who, who]), np.concatenate([own.labels, more.labels])
+    return NamedVotes.of(rows, people, labels, voters)
+
+
+def read_voters(
+    cells: pd.DataFrame, roles: Roles, candidates: BoolArray, classes: tuple[str, ...], finder: Finder
+) -> NamedVotes | None:
+    """The votes in the column `roles.voters`; None without one.
+
+    Its cells are JSON objects: of each label the list of those who named it, {"wren": ["Ann", "Bob"]}; empty: nobody.
+    Problems: cells of another form, and labels that are no candidate of their row before any cut.
+    """
+    if roles.voters is None:
+        return None
+    text = stripped(cells, roles.voters)
+    encoded = text.dictionary_encode()
+    read = [_object(cell) for cell in encoded.dictionary.to_pylist()]
+    codes = np.asarray(encoded.indices)
+    for row in first_rows(np.array([one is None for one in read] or [False])[codes]):
+        message = f"expected who named each label, got {quoted(text[row].as_py())}."
+        fix = 'Write it as in {"wren": ["Ann", "Bob"]}, or take the role “who named each label” away.'
+        finder.add(row, roles.voters, message, fix)
+    rows, names, labels = [], [], []
+    for row, code in enumerate(codes):
+        for label, people in (read[code] or {}).items():
+            for name in people:
+                rows.append(row)
+                names.append(name)
+                labels.append(label)
+    said = as_labels(pa.array(labels, pa.large_string()), roles.ignored).to_pylist()
+    spelling = spelt_as(classes, list(dict.fromkeys(said)))
+    number = {name: place for place, name in enumerate(classes)}
+    found = np.array([number.get(spelling[one], -1) if one else -2 for one in said], dtype=np.int64)
+    at = np.array(rows, dtype=np.int64)
+    inside = found >= 0
+    inside[inside] = candidates[at[inside], found[inside]]
+    told = set()
+    for place in first_rows(~inside & (found != -2)):
+        if at[place] not in told:
+            told.add(at[place])
+            message = f"{quoted(labels[place])} has a voter, but is no candidate of the row."
+            fix = "Add it to the candidates, or take the role “who named each label” away."
+            finder.add(int(at[place]), roles.voters, message, fix)
+    voters = tuple(dict.fromkeys(names))
+    places = {name: place for place, name in enumerate(voters)}
+    who = np.array([places[name] for name in names], dtype=np.int64)
+    return NamedVotes.of(at[inside], who[inside], found[inside], voters)
+
+
+def _object(cell: str) -> dict[str, list[str]] | None:
+    """{label: names}; None where the cell is something else."""
+    if not cell:
+        return {}
+    try:
+        found = json.loads(cell)
+        json.dumps(
+            found, ensure_ascii=False
+        ).encode()  # half a surrogate pair can neither be stored nor shown
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    for people in found.values():
+        if not (isinstance(people, list) and all(isinstance(name, str) and name for name in people)):
+            return None
+    return found
+
+
+def believed_weights(votes: NamedVotes, candidates: BoolArray) -> FloatArray:
+    """(n, m) how probable each candidate is by all votes, each counted by how right its voter is (`DawidSkene`).
+
+    Above 0 for every candidate, 0 for others; a row without votes has all its candidates alike. Raises TableError
+    where there are no votes, or too many voters and classes.
+    """
+    if not len(votes):
+        message = "Votes are to count by how right each voter is, but nothing says who voted."
+        raise TableError(Problem(None, None, None, message, "Let all votes count alike."))
+    try:
+        model = DawidSkene().fit_masks(*votes.sets(candidates.shape[1]), candidates)
+    except ValueError as error:
+        raise TableError(Problem(None, None, None, str(error), "Or let all votes count alike.")) from error
+    found: FloatArray = np.where(candidates, np.maximum(model.label_distributions_, LEAST_BELIEF), 0.0)
+    return found

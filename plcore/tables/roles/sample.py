@@ -1,0 +1,309 @@
+"""A column of a new table, seen by a sample of its cells: numbers, words, lists, prose, or names of files?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from plcore.arrays import let_go
+from plcore.tables.features.embeddings import numbers_of
+from plcore.tables.media.file_tree import RECORDINGS
+from plcore.tables.media.files import IMAGE_ENDINGS
+from plcore.tables.text.arrow import chunks_of, surely_differ
+
+_NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
+_NUMBER_BITS = {"0", "1", "0.0", "1.0", "-1", "-1.0"}
+_WORD_BITS = {"true", "false", "yes", "no", "y", "n", "t", "f", "present", "absent"}
+_BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
+"""Ways to say yes and no. A cell may also say that nobody was asked."""
+_NOT_ASKED = re.compile(rf"{_NO_VALUE.pattern}|unknown|unsure", re.IGNORECASE)
+_SEPARATORS = ("|", ";", ",")
+SELDOM = (" or ", "/", "&", "+", "\n")
+"""Separators taken only where none of the others splits a cell, and where the parts show that they are labels."""
+_WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # that of wren:0,6
+_SAMPLE = 2000
+_SEVERAL = 5
+"""Cells from which it means something that all are the same, or one more than the cell before."""
+DEFAULT_SEPARATOR = _SEPARATORS[0]
+
+
+@dataclass(frozen=True)
+class ColumnSample:
+    """A column as it is looked at when its role is guessed: its name, and cells of some rows."""
+
+    name: str
+    cells: tuple[str, ...]  # stripped, non-empty, from a sample of rows
+    whole: pa.LargeStringArray | pa.ChunkedArray = field(
+        repr=False, compare=False
+    )  # all of them, as they are
+
+    @cached_property
+    def unique(self) -> bool:
+        """Whether no two rows of the whole table are the same, and none is empty."""
+        if surely_differ(chunks_of(self.whole), len(self.whole)):
+            return True
+        differ = pc.count_distinct(self.whole).as_py() == len(self.whole)
+        return bool(differ and not pc.any(pc.equal(self.whole, "")).as_py())
+
+    @cached_property
+    def key(self) -> str:
+        return re.sub(r"\W+", "_", self.name.strip().lower()).strip("_")
+
+    def share(self, pattern: re.Pattern[str]) -> float:
+        return mean_of(pattern.fullmatch(cell) is not None for cell in self.cells)
+
+    @cached_property
+    def is_bits(self) -> bool:
+        """Whether its cells say yes and no in one of the usual ways."""
+        return any(self._said) and any(mean_of(cell in way for cell in self._said) >= 0.9 for way in _BITS)
+
+    @cached_property
+    def is_marks(self) -> bool:
+        """Whether it says yes by a mark, which may as well be a label called x."""
+        return set(self._said) <= _BITS[-1]
+
+    @cached_property
+    def is_yes_no(self) -> bool:
+        """Whether it says so in words: also what is known of an item may be said like that."""
+        return mean_of(cell in _WORD_BITS - {"true", "false"} for cell in self._said) >= 0.9
+
+    @cached_property
+    def has_holes(self) -> bool:
+        """Whether some cells are empty, or say that nobody was asked."""
+        return len(self._said) < len(self.cells) or bool(pc.any(pc.equal(self.whole, "")).as_py())
+
+    @cached_property
+    def says_nothing(self) -> bool:
+        """Whether all its cells are empty, or say that nobody was asked."""
+        return not self._said
+
+    @cached_property
+    def _said(self) -> list[str]:
+        return [cell.lower() for cell in self.cells if not _NOT_ASKED.fullmatch(cell)]
+
+    @cached_property
+    def is_numbers(self) -> bool:
+        # Whether the cells *are* good numbers is not judged here: a decimal comma or an NA gets its own
+        # advice.
+        numbers = self.share(_NUMBER)
+        return numbers >= 0.5 or 0 < numbers >= 0.5 * (1 - self.share(_NO_VALUE))
+
+    def is_image(self, files: bool) -> bool:
+        if not files:
+            return self.cells_like(lambda cell: cell.startswith("data:image"))
+        return self.cells_like(
+            lambda cell: cell.startswith("data:image") or cell.lower().endswith(IMAGE_ENDINGS)
+        )
+
+    def cells_like(self, fits: Callable[[str], bool]) -> bool:
+        """Whether most cells fit; not all, so that a stray one is reported."""
+        return mean_of(map(fits, self.cells)) >= 0.5
+
+    @cached_property
+    def values(self) -> tuple[float, ...]:
+        """The numbers among its cells."""
+        return tuple(float(c.replace(",", ".")) for c in self.cells if _NUMBER.fullmatch(c))
+
+    @cached_property
+    def words(self) -> float:
+        """Mean number of words in a cell."""
+        return mean_of(len(cell.split()) for cell in self.cells)
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether its values come again and again, as categories do."""
+        return bool(self.cells) and len(set(self.cells)) <= max(2, len(self.cells) // 2)
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether all its cells of many rows are the same."""
+        return len(self.cells) >= _SEVERAL and len(set(self.cells)) == 1
+
+    @cached_property
+    def counts_rows(self) -> bool:
+        """Whether it holds a running number, which says nothing of the item."""
+        steps = np.diff(self.values)
+        if len(steps) < _SEVERAL or not all(value.is_integer() for value in self.values):
+            return False
+        # Of a long table the sample holds every so many rows.
+        return bool(
+            (steps == steps[0]).all() and (abs(steps[0]) == 1 or (steps[0] > 1 and self.values[0] in (0, 1)))
+        )
+
+    def separator(self) -> str | None:
+        """The separator that splits most of its cells; None where none splits any.
+
+        A seldom one has to split several, into parts of which half are known from elsewhere: `AC/DC` and `R&B` are
+        names, where nobody writes of `AC` or `B`.
+        """
+        cells = [_WEIGHT_COMMA.sub(":", cell) for cell in self.cells if not _NO_VALUE.fullmatch(cell)]
+        counts = [sum(mark in cell for cell in cells) for mark in _SEPARATORS]
+        if any(counts):
+            # The first that splits a tenth of them: a comma may as well stand in names, as in Smith, John.
+            found = (
+                mark for mark, count in zip(_SEPARATORS, counts, strict=True) if 10 * count >= len(cells)
+            )
+            return next(found, _SEPARATORS[counts.index(max(counts))])
+        counts = [_evidence(cells, mark) for mark in SELDOM]
+        return SELDOM[counts.index(max(counts))] if any(counts) else None
+
+    def pieces(self, separator: str) -> list[str]:
+        return [piece for cell in self.cells for piece in parts_of(cell, separator)]
+
+
+def _evidence(cells: Sequence[str], mark: str) -> int:
+    """How many cells this mark splits into labels; 0 where that is not plain."""
+    split = [cell for cell in cells if len(parts_of(cell, mark)) > 1]
+    parts = {part for cell in split for part in parts_of(cell, mark)}
+    known = parts & parts_known(cells, mark)
+    if all(part.isdecimal() for part in parts):  # 12/05 is a date, 3/8 a fraction
+        known &= set(cells)
+    return len(split) if len(split) > 1 and 2 * len(known) >= len(parts) else 0
+
+
+def parts_of(cell: str, mark: str) -> list[str]:
+    """What stands between these marks and is not empty."""
+    return [part.strip() for part in cell.split(mark) if part.strip()]
+
+
+def parts_known(cells: Iterable[str], mark: str) -> set[str]:
+    """The parts that stand alone in a cell, or in two that differ."""
+    seen = Counter(part for cell in set(cells) for part in set(parts_of(cell, mark)))
+    alone = {cell for cell in cells if mark not in cell}
+    return {part for part, count in seen.items() if count > 1 or part in alone}
+
+
+def sample_columns(cells: pd.DataFrame) -> list[ColumnSample]:
+    """All columns of a DataFrame of str, each by about _SAMPLE of its rows."""
+    step = max(1, len(cells) // _SAMPLE)
+    columns = []
+    for name, series in cells.items():
+        whole = pa.array(series.array, pa.large_string())
+        sample = tuple(cell for cell in map(str.strip, _every(step, whole)) if cell)
+        columns.append(ColumnSample(str(name), sample, whole))
+        let_go()
+    return columns
+
+
+def _every(step: int, whole: pa.LargeStringArray | pa.ChunkedArray) -> Iterator[str]:
+    """Every so many cells, from the first on. Each chunk is asked by itself: Arrow would put all of them together."""
+    if step == 1:
+        yield from whole.to_pylist()
+        return
+    start = 0
+    for chunk in chunks_of(whole):
+        yield from chunk.take(pa.array(range(-start % step, len(chunk), step), pa.int64())).to_pylist()
+        start += len(chunk)
+
+
+def mean_of(values: Iterable[float]) -> float:
+    """Their mean; 0 where there are none."""
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0
+
+
+TEXT_NAMES = {
+    "text",
+    "sentence",
+    "description",
+    "caption",
+    "comment",
+    "message",
+    "review",
+    "title",
+    "abstract",
+}
+MARKS = (",", ";")
+"""Separators that people write in texts, too."""
+_KEPT = 0.95
+"""Share of the parts that stand where they always do, from which a cell is a record and not a set."""
+_NEW = 0.75
+"""Share of the cells with a part found nowhere else, above which the parts are no classes."""
+_FEWEST = 3
+"""Cells that differ and hold several parts, from which that can be said of them."""
+_WORDS = 4
+"""Words of a part, on average, above which it is part of a sentence."""
+
+
+def is_written(cells: Iterable[str], mark: str) -> bool:
+    """Whether this mark seems to stand in these cells as people write it, and not between labels.
+
+    Labels come again in other company and in other places of the list. Written, the mark has a space behind it, and
+
+    - what stands between two is a record, each part always in its place: *Smith, John*, *Springfield, IL*, *Monday, 3
+      May*, a name of one class such as *Agriculture, forestry*; or
+    - nearly every cell has a part that is found in no other; or
+    - the parts are as long as those of sentences.
+    """
+    differing = set(cells)
+    text = "|".join(differing)
+    if 2 * len(re.findall(rf"{re.escape(mark)}\s", text)) < text.count(mark):
+        return False  # programs leave no space
+    lists = [parts_of(cell, mark) for cell in differing]
+    places: dict[str, Counter[int]] = {}
+    for parts in lists:
+        for place, part in enumerate(parts):
+            places.setdefault(part, Counter())[place] += 1
+    times = {part: found.total() for part, found in places.items()}
+    several = [parts for parts in lists if len(parts) > 1]
+    new = mean_of(any(times[part] == 1 for part in parts) for parts in several)
+    return (
+        sum(max(found.values()) for found in places.values()) >= _KEPT * sum(times.values())
+        or (len(several) >= _FEWEST and new > _NEW)
+        or mean_of(len(part.split()) for part in places) > _WORDS
+    )
+
+
+_STARTS = re.compile(r"(segment_|clip_)?(start|begin|onset|offset)(_time|_sec|_seconds|_s)*")
+_ENDS = re.compile(r"(segment_|clip_)?(end|stop)(_time|_sec|_seconds|_s)*")
+_EMBEDDING = re.compile(r"(\w+_)?(embeddings?|emb|vectors?|encodings?)(_\w+)?")
+_SHORTEST = 16
+"""Numbers that a list has which is taken for an embedding by its cells alone: shorter ones may be labels, or a box."""
+
+
+def guess_audio(columns: Sequence[ColumnSample]) -> ColumnSample | None:
+    """The first column whose cells name recordings."""
+    return next((column for column in columns if column.cells_like(_names_recording)), None)
+
+
+def guess_segment(columns: Sequence[ColumnSample]) -> tuple[ColumnSample | None, ColumnSample | None]:
+    """The columns of the seconds at which a segment begins and ends; neither unless it begins somewhere."""
+    start, end = (
+        next((column for column in columns if pattern.fullmatch(column.key) and column.is_numbers), None)
+        for pattern in (_STARTS, _ENDS)
+    )
+    return (start, end) if start is not None else (None, None)
+
+
+def guess_embedding(columns: Sequence[ColumnSample]) -> ColumnSample | None:
+    """The first column of lists of numbers: by its name, or by their length."""
+    return next((column for column in columns if column.cells and _is_embedding(column)), None)
+
+
+def fewest_numbers(name: str) -> int:
+    """How many numbers the lists of a column of this name have at least, where it is taken for an embedding."""
+    return 2 if is_embedding_name(name) else _SHORTEST
+
+
+def is_embedding_name(name: str) -> bool:
+    """Whether a column is called as embeddings are."""
+    return _EMBEDDING.fullmatch(name.strip().lower()) is not None
+
+
+def _names_recording(cell: str) -> bool:
+    return cell.lower().endswith(RECORDINGS)
+
+
+def _is_embedding(column: ColumnSample) -> bool:
+    lists = [numbers_of(cell) for cell in column.cells[:20]]
+    fewest = fewest_numbers(column.key)
+    return all(numbers is not None and len(numbers) >= fewest for numbers in lists)

@@ -1,0 +1,164 @@
+"""What a file was read as, in a sentence or two, before anything of it is stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from plcore.arrays.words import listed, quoted
+from plcore.tables.roles.cells import without_weight
+from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.sample import parts_of
+from plcore.tables.table import LabelTable
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class ReadingSummary:
+    """How a table is understood, each part in words with its counts; str gives all of them.
+
+    read_as : the format, the rows and classes, and where the labels come from      asked : what people are asked
+    learnt_from, shown, ignored : which columns models learn from, people only see, and nobody uses
+    """
+
+    read_as: str
+    asked: str
+    learnt_from: str
+    shown: str
+    ignored: str
+
+    def __str__(self) -> str:
+        return (
+            f"Read as {self.read_as}. Asked: {self.asked}. Learnt from: {self.learnt_from}. "
+            f"Shown only: {self.shown}. Ignored: {self.ignored}."
+        )
+
+
+def describe(table: LabelTable, read_as: str) -> ReadingSummary:
+    """How this table is understood. read_as : the format of its file, as of `TableReading.format`"""
+    roles, cells = table.roles, table.cells
+    names = listed(table.classes, _SHOWN)
+    classes = (
+        f"{table.n_rows:,} {_many(table.n_rows, 'row')}, {len(table.classes):,} {_kind(table)} ({names})"
+    )
+    nothing = read_as_nothing(cells, roles)
+    empty = "".join(
+        f"; {quoted(word)} read as an empty cell {count:,} {_many(count, 'time')}"
+        for word, count in nothing.items()
+    )
+    used = {column for _, column in roles.used()}
+    learnt = list(_learnt(table))
+    features = {name for name, _ in learnt}
+    shown = [
+        name
+        for name in dict.fromkeys([roles.id, *roles.picture_columns, roles.audio, roles.text, *roles.caption])
+        if name is not None and name not in features
+    ]
+    idle = [str(name) for name in cells.columns if name not in used]
+    return ReadingSummary(
+        f"{read_as}: {classes}, from {_source(roles)}{empty}",
+        _asked(table),
+        ", ".join(words for _, words in learnt) or "nothing",
+        listed(shown, _SHOWN) or "nothing",
+        f"{listed(idle, _SHOWN)} (kept and exported)" if idle else "nothing",
+    )
+
+
+def read_as_nothing(cells: pd.DataFrame, roles: Roles) -> dict[str, int]:
+    """How often each word that `roles` ignores stands in the cells of labels, if it does."""
+    if not roles.ignored:
+        return {}
+    found: Counter[str] = Counter()
+    columns = [*roles.annotators, *roles.choices, *([roles.truth] if roles.truth else [])]
+    lists = [roles.candidates] if roles.candidates and roles.form != "json" else []
+    for name in (*columns, *lists):
+        if name not in cells:
+            continue
+        for cell, count in cells[name].value_counts().items():
+            parts = parts_of(str(cell), roles.separator) if name in lists else [str(cell).strip()]
+            for part in parts:
+                word = without_weight(part) if roles.form == "weighted" and name in lists else part
+                found[word] += int(count)
+    return {word: found[word] for word in roles.ignored if found[word]}
+
+
+def _kind(table: LabelTable) -> str:
+    several = len(table.classes) != 1
+    return (
+        ("labels" if several else "label")
+        if table.label_vectors is not None
+        else "classes"
+        if several
+        else "class"
+    )
+
+
+def _source(roles: Roles) -> str:
+    """Where the labels come from, and how their cells are read."""
+    if roles.label_columns:
+        coded = "yes, no or not asked" if roles.label_vectors else "0 or 1"
+        return f"{len(roles.label_columns):,} columns of {coded}, one a label ({listed(roles.label_columns, _SHOWN)})"
+    if roles.annotators:
+        return f"the votes of {len(roles.annotators):,} annotators ({listed(roles.annotators, _SHOWN)})"
+    if roles.choices:
+        scored = " with their scores" if roles.choice_scores else ""
+        return f"{len(roles.choices):,} columns of candidates{scored} ({listed(roles.choices, _SHOWN)})"
+    if roles.score_columns:
+        return f"{len(roles.score_columns):,} columns of scores ({listed(roles.score_columns, _SHOWN)})"
+    how = {
+        "list": f"lists separated by {quoted(roles.separator)}",
+        "weighted": f"lists with a number a label, separated by {quoted(roles.separator)}",
+        "json": "lists in JSON",
+    }[roles.form]
+    beside = f", and those that are not right in {quoted(roles.not_labels)}" if roles.not_labels else ""
+    return f"column {quoted(str(roles.candidates))} ({how}){beside}"
+
+
+def _asked(table: LabelTable) -> str:
+    if table.label_vectors is not None:
+        left = int((table.label_vectors < 0).sum())
+        return (
+            f"yes or no for {left:,} of {table.label_vectors.size:,} labels of rows; the file says the others"
+        )
+    sizes = np.asarray(table.candidates.sum(axis=1)).ravel()
+    open_rows, given = int((sizes > 1).sum()), int((sizes == 1).sum())
+    said = f"which candidate is right in {open_rows:,} {_many(open_rows, 'row')}"
+    if given:
+        said += f"; {given:,} {_many(given, 'row')} with one candidate {'counts' if given == 1 else 'count'} as given"
+    if table.truth is not None:
+        known = int((table.truth >= 0).sum())
+        said += f"; true labels of {known:,} {_many(known, 'row')} are in {quoted(str(table.roles.truth))}"
+    return said
+
+
+def _learnt(table: LabelTable) -> Iterator[tuple[str, str]]:
+    """Every column that models learn from, and how it is said."""
+    roles = table.roles
+    single = (
+        ("text", roles.text, True),
+        ("images", roles.image, roles.image_features),
+        ("recordings", roles.audio, roles.sound_features),
+        ("vectors", roles.embedding, True),
+    )
+    for kind, column, learnt in single:
+        if column is not None and learnt:
+            yield column, f"{kind} {quoted(column)}"
+    for kind, columns in (("number", roles.numbers), ("category", roles.categories)):
+        for place, column in enumerate(columns):
+            if place < _SHOWN:
+                yield column, f"{kind} {quoted(column)}"
+            elif place == _SHOWN:
+                more = len(columns) - _SHOWN
+                yield (
+                    column,
+                    f"{more:,} more {_many(more, 'column')} of {'numbers' if kind == 'number' else 'words'}",
+                )
+
+
+def _many(count: int, one: str) -> str:
+    return one if count == 1 else f"{one}s"

@@ -1,0 +1,279 @@
+"""A guess at how the candidates come: a list, a list with weights, JSON, pairs of label and score, a column a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from plcore.tables.candidates import NOT_ASKED, YES
+from plcore.tables.roles.cells import is_list_of_labels, is_weighted, labels_of_cell, without_weight
+from plcore.tables.roles.sample import (
+    DEFAULT_SEPARATOR,
+    MARKS,
+    TEXT_NAMES,
+    ColumnSample,
+    is_written,
+    mean_of,
+    parts_of,
+)
+
+_WHO = (
+    "annotator|annotation|worker|participant|rater|coder|labell?er|user|turker|respondent|subject|assignment"
+    "|hit|task|session|submission|prolific"
+)
+_WHEN = "created|updated|modified|completed|submitted|started|finished|accepted|answered|labelled|labeled"
+_UNIT = "(?:_?(?:ms|s|sec|secs|seconds|minutes|ns|us))?"
+_ALWAYS = re.compile(
+    "|".join(
+        (
+            rf"(?:{_WHO}|prediction|completion|run|job|batch|request|response|result|project|model)_?(?:ids?|pid)",
+            rf"(?:{_WHO}|prolific_p?id)",
+            rf"(?:\w+_)?(?:timestamp|datetime)|(?:{_WHEN})(?:_?(?:at|on|time|date))?|\w+_at|\w+_ts",
+            r"(?:submit|accept|creation|completion|upload|request|response|reaction|work|lead|approval)"
+            rf"_?time{_UNIT}|(?:work)?_?time_?(?:spent|taken|in|on_task){_UNIT}",
+            rf"(?:\w+_)?(?:latency|elapsed|runtime){_UNIT}|rt{_UNIT}|seconds_spent|work_?time_?in_?seconds|(?:task|answer|response)_duration{_UNIT}",
+            r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus)(?:_(?:usd|eur|cents|total))?",
+            r"(?:\w+_)?tokens?(?:_(?:count|in|out|used|total))?|(?:n|num)_tokens",
+            r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
+            rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
+            r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size|md5|sha1|sha256|checksum|root_?folder",
+        )
+    )
+)
+_SOMETIMES = re.compile(
+    rf"(?:start_?|end_?)?time{_UNIT}|ts|duration{_UNIT}|(?:\w+_)duration{_UNIT}|channel|offset|folder|files|relative_?path|hash|run|batch"
+    r"|model(?:_(?:name|version|used))?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
+)
+_NEVER_LABELS = re.compile(
+    rf"(?:{_WHO}|user|reviewer|file|channel|image|photo|url|link)s|(?:\w+_)?(?:ids|files|urls|paths)"
+)
+_ABOUT_WORKER = {
+    "age", "gender", "sex", "country", "nationality", "language", "status", "education", "native",
+    "confidence", "certainty",
+}  # fmt: skip
+_WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|p?id_(?:{_WHO})")
+_AROUND = re.compile(r"^(?:answer|assignment|input|meta|metadata|usage|info)_+")
+
+
+def is_fact(key: str) -> bool:
+    """Whether a column of this key tells of the run, the file or the worker, whatever the table is about.
+
+    key : as `ColumnSample.key`, words joined by underscores
+    """
+    return any(_ALWAYS.fullmatch(one) is not None for one in (key, _AROUND.sub("", key)))
+
+
+def may_be_fact(key: str) -> bool:
+    """Whether it is likely to: such a name (a duration, a model) describes the item only of tables of measurements."""
+    return is_fact(key) or _SOMETIMES.fullmatch(_AROUND.sub("", key)) is not None
+
+
+def never_labels(key: str) -> bool:
+    """Whether cells of a column of this key, whatever they look like, hold no labels: lists of files, ids or people."""
+    return may_be_fact(key) or _NEVER_LABELS.fullmatch(key) is not None
+
+
+def facts_of_workers(keys: Iterable[str]) -> frozenset[str]:
+    """Those of the keys that describe a person, if another of them names the person who did the work."""
+    known = frozenset(keys)
+    if not any(_WORKER.fullmatch(key) for key in known):
+        return frozenset()
+    return known & _ABOUT_WORKER
+
+
+CANDIDATE_NAMES = {
+    "candidates", "candidate", "candidate_labels", "candidate_set", "labels", "label_set",
+    "partial_labels", "partial_label", "possible_labels", "options", "choices",
+}  # fmt: skip
+_SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+_TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d", re.ASCII)
+_LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
+_SCORE_WORD = "score|prob|probability|proba|p|conf|confidence|weight|certainty"
+_RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:label|class|name))?")
+_RANKED_SCORE = re.compile(
+    rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
+)
+_SCORE_PREFIX = re.compile(
+    r"(?:p|prob|probs|proba|probability|score|scores|conf|confidence|pred_proba)[_ .:(\[-]", re.I
+)
+_COUNT_PREFIX = re.compile(r"(?:votes?|counts?)[_ .:-]", re.I)
+MASS = 0.95
+"""The share of its probability that a row's candidates hold, where nobody says another."""
+
+
+@dataclass(frozen=True)
+class ListGuess:
+    """The column that lists the candidates, what stands between them, and the form of its cells."""
+
+    column: ColumnSample
+    separator: str
+    form: str
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels that the cells of the sample list."""
+        if self.form == "json":
+            return {name for cell in self.column.cells for name in labels_of_cell(cell)}
+        pieces = self.column.pieces(self.separator)
+        return {without_weight(piece) for piece in pieces} if self.form == "weighted" else set(pieces)
+
+
+def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] = ()) -> ListGuess | None:
+    """The column that lists the candidates: by name, else by cells like `wren|robin`, `wren:0.6|robin:0.3` or JSON.
+
+    truths : columns that may hold true labels: what they hold is a label wherever it stands
+    """
+    for column in columns:
+        if column.key in CANDIDATE_NAMES and (column.is_marks or not column.is_bits):
+            return guess_form(column)
+    columns = [column for column in columns if not never_labels(column.key)]
+    for column in columns:
+        if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
+            return ListGuess(column, DEFAULT_SEPARATOR, "json")
+    best, best_separator, best_share = None, DEFAULT_SEPARATOR, 0.0
+    for column in columns:
+        separator = column.separator()
+        pieces = column.pieces(separator) if separator is not None else []
+        if separator is None or not pieces:
+            continue
+        share = sum(separator in cell for cell in column.cells) / len(column.cells)
+        weighted = _has_weights(column, separator)
+        names = [without_weight(piece) for piece in pieces] if weighted else pieces
+        # Labels are short and come again; the parts of prose and of decimal commas do not.
+        labels_like = len(set(names)) <= len(names) / 2 and mean_of(map(len, pieces)) <= 30
+        if separator in MARKS and not weighted:
+            known = {cell for one in truths if one is not column for cell in one.cells}
+            among = 0 < len(known) <= 2 * len(known & set(names))
+            labels_like &= among or not (column.key in TEXT_NAMES or is_written(column.cells, separator))
+        if labels_like and share >= 0.1 and share > best_share and column.share(_DECIMAL_COMMA) < 0.5:
+            best, best_separator, best_share = column, separator, share
+    return None if best is None else guess_form(best, best_separator)
+
+
+def guess_voters(columns: Sequence[ColumnSample], listed: ListGuess) -> list[ColumnSample]:
+    """The column that says of each label listed who named it, as earlier readings wrote it, or none."""
+    named = [column for column in columns if column.key == "sources" and column is not listed.column]
+    return [one for one in named if mean_of(_SAYS_WHO.match(cell) is not None for cell in one.cells) == 1][:1]
+
+
+def guess_form(column: ColumnSample, separator: str | None = None) -> ListGuess:
+    """How a column that lists candidates does so. separator : None to guess it, too"""
+    if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
+        return ListGuess(column, DEFAULT_SEPARATOR, "json")
+    separator = separator or column.separator() or DEFAULT_SEPARATOR
+    return ListGuess(column, separator, "weighted" if _has_weights(column, separator) else "list")
+
+
+def _has_weights(column: ColumnSample, separator: str) -> bool:
+    """Whether its lists are of labels with a number each. Times (12:30) are none, nor are codes (ICD10:250), where one
+    name comes twice in a cell."""
+    pieces = column.pieces(separator)
+    if not is_weighted(pieces) or mean_of(_TIME.fullmatch(piece) is not None for piece in pieces) >= 0.5:
+        return False
+    lists = [[without_weight(piece) for piece in parts_of(cell, separator)] for cell in column.cells]
+    return mean_of(len(set(names)) < len(names) for names in lists) < 0.05
+
+
+@dataclass(frozen=True)
+class PairsGuess:
+    """Columns with a candidate each, best first, and those of their scores, as many or none."""
+
+    choices: tuple[ColumnSample, ...]
+    scores: tuple[ColumnSample, ...]
+
+
+def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
+    """Columns such as `label1, score1, label2, score2`; None where there are not two with a score each."""
+    labels: dict[int, ColumnSample] = {}
+    scores: dict[int, ColumnSample] = {}
+    for column in columns:
+        if column.is_numbers and (match := _RANKED_SCORE.fullmatch(column.key)):
+            scores.setdefault(int(match["place"] or match["after"]), column)
+        elif match := _RANKED_LABEL.fullmatch(column.key):
+            labels.setdefault(int(match["place"]), column)
+    places = sorted(labels.keys() & scores.keys())
+    if len(places) < 2 or labels.keys() != scores.keys():
+        return None
+    return PairsGuess(tuple(labels[place] for place in places), tuple(scores[place] for place in places))
+
+
+@dataclass(frozen=True)
+class ScoresGuess:
+    """One column of numbers for each label, what stands before the labels in their names, and how to cut."""
+
+    columns: tuple[ColumnSample, ...]
+    prefix: str
+    cut: str
+    cut_at: float
+
+
+def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> ScoresGuess | None:
+    """Columns such as `p_wren, p_robin` or `votes_wren, votes_robin`; or, where `known` are the labels that a column of
+    true labels names, those columns of probabilities that are named like them."""
+    numbers = [column for column in columns if column.is_numbers]
+
+    def may_be(found: Sequence[ColumnSample], prefix: str) -> bool:
+        """Whether the labels that a column of true ones names, if there is one, are mostly among these columns'."""
+        names = {column.name.strip().removeprefix(prefix).strip() for column in found}
+        return not known or len(known & names) >= len(known) / 2
+
+    for pattern, is_kind in ((_SCORE_PREFIX, _are_shares), (_COUNT_PREFIX, _are_counts)):
+        by_prefix: dict[str, list[ColumnSample]] = {}
+        for column in numbers:
+            if match := pattern.match(column.name.strip()):
+                by_prefix.setdefault(match[0], []).append(column)
+        for prefix, found in by_prefix.items():
+            if len(found) < 2 or all(column.is_bits for column in found):
+                continue
+            if (
+                is_kind(found)
+                and may_be(found, prefix)
+                and "value" not in {c.key.rpartition("_")[2] for c in found}
+            ):
+                cut = ("mass", MASS) if is_kind is _are_shares else ("all", 0.0)
+                return ScoresGuess(tuple(found), prefix, *cut)
+    named = [column for column in numbers if column.name.strip() in known]
+    if (
+        len(named) >= 2
+        and len(named) >= len(known) / 2
+        and _are_shares(named)
+        and not all(c.is_bits for c in named)
+    ):
+        return ScoresGuess(tuple(named), "", "mass", MASS)
+    return None
+
+
+def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:
+    """How columns that somebody has named as those of scores are read: the prefix that all names share, if they share
+    a usual one, and the cut."""
+    prefix = ""
+    for pattern in (_SCORE_PREFIX, _COUNT_PREFIX):
+        found = {match[0] if (match := pattern.match(column.name.strip())) else "" for column in columns}
+        if len(found) == 1:
+            prefix = prefix or found.pop()
+    shares = _are_shares(columns) and not all(column.is_bits for column in columns)
+    return ScoresGuess(tuple(columns), prefix, *(("mass", MASS) if shares else ("all", 0.0)))
+
+
+def _are_shares(columns: Sequence[ColumnSample]) -> bool:
+    values = [value for column in columns for value in column.values]
+    return bool(values) and all(0.0 <= value <= 1.0 for value in values)
+
+
+def _are_counts(columns: Sequence[ColumnSample]) -> bool:
+    values = [value for column in columns for value in column.values]
+    return bool(values) and all(value >= 0.0 and value.is_integer() for value in values)
+
+
+def are_vectors(cells: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether label columns are more likely label vectors than candidates: these leave no cell empty, and have a 1
+    in every row."""
+    if not columns:
+        return False
+    text = cells[columns].apply(lambda column: column.str.strip().str.lower())
+    asked = ~text.isin(NOT_ASKED.to_pylist())
+    return bool(not asked.all(axis=None) or not text.isin(YES.to_pylist()).any(axis=1).all())

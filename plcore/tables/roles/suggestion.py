@@ -1,0 +1,372 @@
+"""A first guess at the roles of columns, from their names and cells; the owner sees it and decides.
+
+The guess leans towards what the owner most likely *meant*: a column of numbers with one stray word is still
+guessed to be numbers, so that the stray word is reported and not silently turned into a category.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from plcore.tables.roles.cells import MISSING, NO_NAMES, without_weight
+from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.sample import (
+    DEFAULT_SEPARATOR,
+    TEXT_NAMES,
+    ColumnSample,
+    guess_audio,
+    guess_embedding,
+    guess_segment,
+    mean_of,
+    parts_of,
+    sample_columns,
+)
+from plcore.tables.roles.suggested_labels import (
+    CANDIDATE_NAMES,
+    ListGuess,
+    are_vectors,
+    facts_of_workers,
+    guess_form,
+    guess_list,
+    guess_pairs,
+    guess_reading,
+    guess_scores,
+    guess_voters,
+    is_fact,
+    never_labels,
+)
+
+_NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
+_TRUTH_NAMES = {
+    "truth",
+    "true_label",
+    "true_class",
+    "ground_truth",
+    "groundtruth",
+    "gold",
+    "gold_label",
+    "true",
+}
+_MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
+_ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
+_ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
+_MAYBE_ID_NAMES = {
+    "index",
+    "unnamed_0",
+    "row",
+    "key",
+    "item",
+    "file",
+    "filename",
+    "file_name",
+    "name",
+    "code",
+}
+_ANNOTATOR = re.compile(
+    r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*"
+)
+_LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
+_YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f"}
+MOST_VOTERS = 50
+"""Columns of words that may be people's; of more nobody guesses that, and comparing all of them would take seconds."""
+
+_OWN = re.compile(r"(before_)*winnow_")
+
+
+def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = False) -> Roles:
+    """The roles the columns of this DataFrame of str seem meant for.
+
+    files : whether files came with the table, so that cells may name images and recordings. Both are learned from
+        unless there are embeddings. A text always is.
+    typed : whether the source told texts from missing values, as JSON and Parquet do: NA and None are names then
+    Label columns are taken for label vectors where a cell is empty or a row has no 1, and no column names the true
+    label; and so are lists of labels beside a column of those that are not right.
+    Where nothing looks like candidate labels, all ways stay empty and the owner has to choose.
+    """
+    columns = sample_columns(cells)
+    # What an earlier export added is no truth and no feature: the model would be measured with its own guesses.
+    columns = [column for column in columns if not _OWN.match(column.name)]
+    free = {column.name: column for column in columns}
+
+    def take(column: ColumnSample | None) -> str | None:
+        return None if column is None else free.pop(column.name).name
+
+    seen = [column for column in columns if column.is_image(files)]
+    # Rows are often called by a picture, with an ending that the picture's own file need not have.
+    pictures = _names([column for column in seen if column.key not in _ID_NAMES] or seen)
+    for name in pictures:
+        free.pop(name)
+    image = pictures[0] if pictures else None
+    audio = take(guess_audio(list(free.values())) if files else None)
+    start, end = map(take, guess_segment(list(free.values())) if audio is not None else (None, None))
+    embedding = take(guess_embedding(list(free.values())))
+    others = next((column for column in columns if column.key in _NOT_LABEL_NAMES), None)
+    given = _labels([column for column in free.values() if column is not others])
+    for column in given.columns:
+        take(column)
+    not_labels = take(others if given.roles.candidates is not None else None)
+    labels = given.labels
+    vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
+    truth = None if not_labels else take(_truth(list(free.values()), labels))
+    row_id = take(_id(list(free.values())))
+    text = take(_text(list(free.values())))
+    described = bool(text or image or audio or embedding)
+    numbers, categories = _features(list(free.values()), columns, described)
+    return replace(
+        given.roles,
+        label_vectors=vectors and truth is None,
+        not_labels=not_labels,
+        ignored=_missing(given, cells, typed),
+        truth=truth,
+        id=row_id,
+        text=text,
+        image=image,
+        more_images=pictures[1:],
+        audio=audio,
+        start=start,
+        end=end,
+        embedding=embedding,
+        image_features=image is not None and embedding is None,
+        sound_features=audio is not None and embedding is None,
+        numbers=numbers,
+        categories=categories,
+    )
+
+
+def _features(
+    free: list[ColumnSample], columns: list[ColumnSample], described: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of numbers and of words that describe the item.
+
+    described : whether a text, an image, a recording or a vector does so already. Then a column joins it only if its
+        name and cells say that it tells of the item: neither a fact about the run or the worker, nor a running number.
+    """
+    workers = facts_of_workers(column.key for column in columns)
+    differ = [one for one in free if not is_fact(one.key) and one.key not in workers]
+    differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
+    # A number that names something measures nothing, however often it is repeated.
+    differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
+    doubtful = [never_labels(one.key) or (described and one.counts_rows) for one in differ]
+    sure = [one for one, doubt in zip(differ, doubtful, strict=True) if not doubt]
+    lost = any(one.is_numbers for one, doubt in zip(differ, doubtful, strict=True) if doubt)
+    found = sure if described or not lost else differ
+    if not described and not sure:
+        found = []
+    numbers = tuple(one.name for one in found if one.is_numbers)
+    return numbers, tuple(one.name for one in found if not one.is_numbers and one.repeats)
+
+
+def suggest_reading(cells: pd.DataFrame, columns: Sequence[str], *, scores: bool = False) -> Roles:
+    """Roles with these columns alone, and how their cells are read: those of a column that lists the candidates, or
+    columns of scores."""
+    found = sample_columns(cells[list(columns)])
+    if scores:
+        read = guess_reading(found)
+        return Roles(score_columns=tuple(columns), score_prefix=read.prefix, cut=read.cut, cut_at=read.cut_at)
+    listed = guess_form(found[0])
+    return Roles(candidates=columns[0], separator=listed.separator, form=listed.form)
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """The roles of the columns that hold labels, these columns, and the labels of the rows looked at."""
+
+    roles: Roles
+    columns: tuple[ColumnSample, ...] = ()
+    labels: frozenset[str] = frozenset()
+
+
+def _labels(columns: list[ColumnSample]) -> _Labels:
+    """How the candidates come, by the first of the ways that fits."""
+    if (pairs := guess_pairs(columns)) is not None:
+        roles = Roles(choices=_names(pairs.choices), choice_scores=_names(pairs.scores))
+        return _Labels(roles, (*pairs.choices, *pairs.scores), _cells(pairs.choices))
+    listed = guess_list(columns, _named_as_truth(columns))
+    if listed is not None and (people := _voters_like(listed, columns)):
+        return _Labels(Roles(annotators=_names(people)), tuple(people), _cells(people))
+    if listed is not None:
+        said = guess_voters(columns, listed)
+        roles = Roles(
+            listed.column.name, listed.separator, listed.form, voters=next(iter(_names(said)), None)
+        )
+        return _Labels(roles, (listed.column, *said), frozenset(listed.labels))
+    if scores := guess_scores(columns, _true_labels(columns)):
+        roles = Roles(
+            score_columns=_names(scores.columns),
+            score_prefix=scores.prefix,
+            cut=scores.cut,
+            cut_at=scores.cut_at,
+        )
+        return _Labels(
+            roles, scores.columns, frozenset(name.removeprefix(scores.prefix) for name in roles.score_columns)
+        )
+    annotators = [
+        column for column in columns if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key)
+    ]
+    # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
+    annotators = [column for column in annotators if not column.is_numbers] or annotators
+    if len(annotators) < 2:
+        if bits := _label_columns(columns):
+            names = _names(bits)
+            return _Labels(Roles(label_columns=names), tuple(bits), frozenset(name.strip() for name in names))
+        annotators = _voters(columns)
+    return _Labels(Roles(annotators=_names(annotators)), tuple(annotators), _cells(annotators))
+
+
+def _names(columns: Iterable[ColumnSample]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns)
+
+
+def _cells(columns: Iterable[ColumnSample]) -> frozenset[str]:
+    return frozenset(cell for column in columns for cell in column.cells)
+
+
+def _true_labels(columns: list[ColumnSample]) -> frozenset[str]:
+    """The cells of a column that is named like one of true labels."""
+    return _cells(column for column in _named_as_truth(columns) if not column.is_numbers)
+
+
+def _named_as_truth(columns: list[ColumnSample]) -> list[ColumnSample]:
+    return [column for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
+
+
+def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...]:
+    """What stands for nothing among the labels, other than an empty cell.
+
+    Such a word is a name where it is quoted, as in JSON, where it stands next to other labels of a row, for read as
+    nothing it would make the others certain, and where an export of ours lists it as a class.
+    """
+    roles = given.roles
+    # Class numbers begin at 0; below, programs write that there is none.
+    whole = [label for label in given.labels if label.lstrip("-").isdecimal()]
+    none = tuple(label for label in whole if label == "-1" and len(whole) == len(given.labels) > 2)
+    if any(label.startswith("-") and label != "-1" for label in whole):
+        none = ()
+    if typed or (roles.form == "json" and roles.candidates is not None):
+        return none
+    columns = [*roles.annotators, *roles.choices]
+    found = {name for column in columns for name in MISSING if (cells[column] == name).any()}
+    if roles.candidates is not None:  # the names of columns are names
+        found |= given.labels & set(MISSING)
+    if found and roles.candidates is not None:
+        lists = {tuple(parts_of(cell, roles.separator)) for cell in cells[roles.candidates].unique()}
+        plain = without_weight if roles.form == "weighted" else str
+        found -= {plain(part) for parts in lists if len(parts) > 1 for part in parts} - set(NO_NAMES)
+    exported = [str(name) for name in cells.columns if _OWN.match(str(name))]
+    for name in exported if found else ():
+        found -= {part for cell in cells[name].unique() for part in parts_of(cell, DEFAULT_SEPARATOR)}
+    return (*(name for name in MISSING if name in found), *none)
+
+
+def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
+    """Three columns or more of any name that hold much the same words: people named the same labels there."""
+    words = {
+        column.name: set(column.cells)
+        for column in columns
+        if column.repeats
+        and not column.is_numbers
+        and column.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES
+        and not never_labels(column.key)
+    }
+    if len(words) > MOST_VOTERS:
+        return []
+    best: set[str] = set()
+    for own in words.values():
+        alike = {name for name, other in words.items() if len(own & other) >= len(own | other) / 2}
+        labels = set().union(*(words[name] for name in alike))
+        # Yes and no are answers to questions that differ from column to column, not labels.
+        if len(labels) >= 2 and not {label.lower() for label in labels} <= _YES_NO and len(alike) > len(best):
+            best = alike
+    if len(best) < 3:
+        return []
+    said = set().union(*(words[name] for name in best))
+    truths = [set(column.cells) for column in columns if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES]
+    if any(len(labels - said) > len(labels) / 2 for labels in truths):
+        return []  # low, medium and high beside a label that is cat or dog: what was measured of it
+    return [column for column in columns if column.name in best]
+
+
+def _voters_like(listed: ListGuess, columns: list[ColumnSample]) -> list[ColumnSample]:
+    """The columns of several people, one of which was taken for a list because its classes hold a separator."""
+    if listed.form != "list" or listed.column.key in CANDIDATE_NAMES:
+        return []
+    annotators = [one for one in columns if _ANNOTATOR.fullmatch(one.key) and not one.is_numbers]
+    people = annotators if listed.column in annotators and len(annotators) > 1 else _voters(columns)
+    return people if listed.column in people else []
+
+
+def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
+    """The 0/1 columns that are labels: those the true label names, those with a telling name, else all."""
+    bits = [column for column in columns if column.is_bits and not is_fact(column.key)]
+    names = {column.name.strip() for column in bits}
+    for column in columns:
+        if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES and column.cells:
+            values = set(column.cells)
+            if len(values & names) >= max(2, len(values) // 2):
+                # Labels that are never true are no part of the values: take the whole run of 0/1 columns.
+                places = [place for place, each in enumerate(columns) if each.name.strip() in values & names]
+                first, last = places[0], places[-1]
+                while first > 0 and columns[first - 1].is_bits:
+                    first -= 1
+                while last + 1 < len(columns) and columns[last + 1].is_bits:
+                    last += 1
+                return [each for each in columns[first : last + 1] if each.is_bits]
+    named = [column for column in bits if _LABEL_PREFIX.fullmatch(column.key)]
+    chosen = named if len(named) > 1 else bits
+    if all(column.is_yes_no for column in chosen) and not any(column.has_holes for column in chosen):
+        return []  # every question was answered of every row: smokes, drinks
+    if len(chosen) < 2:
+        return []
+    # A column without any cell that stands among labels is a label that nobody was asked about.
+    names = {column.name for column in chosen}
+    places = [place for place, each in enumerate(columns) if each.name in names]
+    first, last = places[0], places[-1]
+    while last + 1 < len(columns) and columns[last + 1].cells and columns[last + 1].says_nothing:
+        last += 1  # nobody was asked, in words
+    run = columns[first : last + 1]
+    return [each for each in run if each.name in names or each.says_nothing]
+
+
+def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample | None:
+    """A column named for it; one with a name that often means it and label cells; one with nothing but labels."""
+    for column in columns:
+        if column.key in _TRUTH_NAMES:
+            return column
+    for column in columns:
+        if column.key in _MAYBE_TRUTH_NAMES and mean_of(cell in labels for cell in column.cells) >= 0.5:
+            return column
+    for column in columns:
+        # Taken for a category feature instead, a true label would give every answer away.
+        if (
+            not column.is_numbers
+            and column.cells
+            and mean_of(cell in labels for cell in column.cells) >= 0.95
+        ):
+            return column
+    return None
+
+
+def _id(columns: list[ColumnSample]) -> ColumnSample | None:
+    for column in columns:
+        if column.key in _ID_NAMES:
+            return column
+    for column in columns:
+        if (column.key in _MAYBE_ID_NAMES or column.key.endswith("_id")) and column.unique:
+            return column
+    return None
+
+
+def _text(columns: list[ColumnSample]) -> ColumnSample | None:
+    """The column with the longest text: named for it, or of several words that seldom repeat."""
+    texts = [
+        column
+        for column in columns
+        if column.cells
+        and not column.is_numbers
+        and (column.key in TEXT_NAMES or (column.words >= 3 and not column.repeats))
+    ]
+    return max(texts, key=lambda column: column.words, default=None)

@@ -1,0 +1,181 @@
+"""Columns of text between Arrow, a DataFrame of str, and CSV, all cells in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_TEXT = pa.large_string()
+_HASHED = 1 << 14
+"""Cells that are hashed at a time: what that takes stays in the cache."""
+_LONGEST = 100
+"""Bytes of a cell that is hashed."""
+_MAPPED = {_TEXT: pd.StringDtype(na_value=np.nan)}
+
+
+def frame_of(columns: Sequence[pa.LargeStringArray | pa.ChunkedArray], names: Sequence[str]) -> pd.DataFrame:
+    """The cells of these columns of large strings, each under its name; no cell is copied. Names may come twice."""
+    table = pa.table(list(columns), [str(place) for place in range(len(columns))])
+    frame: pd.DataFrame = table.to_pandas(types_mapper=_MAPPED.get)
+    frame.columns = pd.Index(list(names), dtype="str")
+    return frame
+
+
+def columns_of_text(cells: pd.DataFrame) -> Iterator[pa.LargeStringArray]:
+    """The columns of a DataFrame of str, in their order, each in one piece; no cell is copied where it is in one."""
+    for _, series in cells.items():
+        yield in_one_piece(pa.array(series.array, _TEXT))
+
+
+def in_one_piece(column: pa.LargeStringArray | pa.ChunkedArray) -> pa.LargeStringArray:
+    """The same text as one array."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def chunks_of(column: pa.LargeStringArray | pa.ChunkedArray) -> list[pa.LargeStringArray]:
+    """The arrays that it is made of; none is copied."""
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
+def bytes_of(column: pa.LargeStringArray) -> bytes:
+    """The text of all cells, one behind the other, in UTF-8: to ask at once whether a character occurs in any."""
+    text = column.buffers()[2]
+    if text is None or not len(column):
+        return b""
+    ends = _ends_of(column)
+    return bytes(text[ends[0] : ends[-1]].to_pybytes())
+
+
+def _ends_of(column: pa.LargeStringArray) -> npt.NDArray[np.int64]:
+    """Where the cells of a column, which is not empty, begin and end in its text: one number more than it has cells."""
+    ends = np.frombuffer(column.buffers()[1], dtype=np.int64)
+    return ends[column.offset : column.offset + len(column) + 1]
+
+
+def has_sign(column: pa.LargeStringArray | pa.ChunkedArray, sign: bytes) -> bool:
+    """Whether this one byte occurs in any cell; no more than a chunk of the text is copied."""
+    return any(sign in bytes_of(chunk) for chunk in chunks_of(column))
+
+
+def has_empty(column: pa.ChunkedArray) -> bool:
+    """Whether any cell, none missing, is empty. The text itself is not looked at."""
+    each = (_ends_of(chunk) for chunk in column.chunks if len(chunk))
+    return any(bool((ends[1:] == ends[:-1]).any()) for ends in each)
+
+
+def surely_differ(pieces: Iterable[pa.LargeStringArray], n: int) -> bool:
+    """Whether surely no two of n cells, none missing, are the same, and none is empty: by their hashes, 8 bytes each,
+    where a set of the cells takes ten times as much. False too where two that differ have one hash, or a cell is long:
+    whoever has to know for certain compares the cells."""
+    hashes, done = np.empty(n, dtype=np.uint64), 0
+    for piece in pieces:
+        for start in range(0, len(piece), _HASHED):
+            some = piece.slice(start, _HASHED)
+            ends = _ends_of(some)
+            lengths = np.diff(ends)
+            if not 0 < lengths.min() <= lengths.max() <= _LONGEST:
+                return False
+            hashes[done : done + len(some)] = _hashes(ends, some.buffers()[2])
+            done += len(some)
+    hashes.sort()
+    return not (hashes[1:] == hashes[:-1]).any()
+
+
+def _hashes(ends: npt.NDArray[np.int64], text: pa.Buffer | None) -> npt.NDArray[np.uint64]:
+    """FNV-1a of each cell, of all cells a byte after the other."""
+    found = np.full(len(ends) - 1, 0xCBF29CE484222325, dtype=np.uint64)
+    signs = np.frombuffer(text or b"", dtype=np.uint8)
+    lengths = np.diff(ends)
+    least = lengths.min()
+    for place in range(lengths.max()):
+        rows = slice(None) if least > place else np.flatnonzero(lengths > place)
+        found[rows] = (found[rows] ^ signs[ends[:-1][rows] + place]) * np.uint64(0x100000001B3)
+    return found
+
+
+class GatheredText:
+    """Pieces of a column of text, copied behind one another into memory that is used again for the next: to take as
+    much from the system each time costs as much as reading a file does."""
+
+    def __init__(self) -> None:
+        self._text: npt.NDArray[np.uint8] = np.empty(16, dtype=np.uint8)
+        self._ends: npt.NDArray[np.int64] = np.zeros(16, dtype=np.int64)
+        self._n = 0
+
+    def add(self, piece: pa.LargeStringArray) -> None:
+        """Put these cells, none missing, behind the others."""
+        if not len(piece):
+            return
+        ends, text = _ends_of(piece), piece.buffers()[2]
+        begin, n = int(self._ends[self._n]), self._n + len(piece)
+        size = int(ends[-1] - ends[0])
+        self._text, self._ends = _with_room(self._text, begin + size), _with_room(self._ends, n + 1)
+        if size:
+            self._text[begin : begin + size] = np.frombuffer(text, dtype=np.uint8)[ends[0] : ends[-1]]
+        np.add(ends[1:], begin - ends[0], out=self._ends[self._n + 1 : n + 1])
+        self._n = n
+
+    def take(self) -> pa.LargeStringArray:
+        """All of them as one column, which is good until the next is added; that one begins anew."""
+        n, self._n = self._n, 0
+        buffers = pa.py_buffer(self._ends[: n + 1]), pa.py_buffer(self._text[: self._ends[n]])
+        return pa.LargeStringArray.from_buffers(n, *buffers)
+
+
+def _with_room(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    """The array, or a copy of twice the size or more where it is too small."""
+    if size <= len(array):
+        return array
+    larger = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+_QUOTE, _COMMA, _LINE_END, _NOTHING = (pa.scalar(text, pa.large_string()) for text in ('"', ",", "\n", ""))
+_SIGNS = tuple(sign.encode() for sign in ',;\t"\r\n\ufeff')
+_AT_ONCE = 10_000
+
+
+def to_csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A frame of str, of at least one row and column, as CSV. Quotes stand only where they are needed."""
+    table = pa.table(
+        [pa.array(frame.iloc[:, place], pa.large_string()) for place in range(frame.shape[1])],
+        names=[str(place) for place in range(frame.shape[1])],
+    )
+    return b"".join([csv_header([str(name) for name in frame.columns]), *_pieces(table)])
+
+
+def _pieces(table: pa.Table) -> Iterator[bytes]:
+    for start in range(0, table.num_rows, _AT_ONCE):
+        yield csv_rows(table.slice(start, _AT_ONCE).columns)
+
+
+def csv_header(names: Sequence[str]) -> bytes:
+    """The first line, with the names of the columns."""
+    return csv_rows([pa.array([name], pa.large_string()) for name in names])
+
+
+def csv_rows(columns: Sequence[pa.Array | pa.ChunkedArray]) -> bytes:
+    """The lines of some rows. columns : large_string, as long as each other, none missing"""
+    # Every character that any of the delimiters, line ends or byte order marks could be taken for is put in quotes.
+    needs_quotes = '[,;\t"\r\n\ufeff]' if len(columns) > 1 else '[,;\t|"\r\n\ufeff]|^$'
+    written = []
+    for column in map(in_one_piece, columns):
+        text = bytes_of(column)  # one look at all cells: those of most columns need no quotes
+        if len(columns) > 1 and not any(sign in text for sign in _SIGNS):
+            written.append(column)
+            continue
+        needs = pc.match_substring_regex(column, needs_quotes)
+        if pc.any(needs).as_py():
+            inside = pc.replace_substring(column, '"', '""')
+            column = pc.if_else(needs, pc.binary_join_element_wise(_QUOTE, inside, _QUOTE, _NOTHING), column)
+        written.append(column)
+    *others, last = written
+    ended = pc.binary_join_element_wise(last, _LINE_END, _NOTHING)
+    return bytes_of(pc.binary_join_element_wise(*others, ended, _COMMA))

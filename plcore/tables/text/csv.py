@@ -1,0 +1,473 @@
+"""CSV bytes -> the text of every cell, exactly as it stands there (and back: `to_csv_bytes`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+
+from plcore.arrays.words import quoted
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, table_error
+from plcore.tables.text.arrow import frame_of
+from plcore.tables.text.encoding import NoTextError, Text, decode
+
+_END_BYTES = b"\r\n"
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_LINE_ENDS = re.compile(rb"[\r\n]++")
+_QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
+_UP_TO_LINE_END = re.compile(rb"[^\r\n]*+")
+
+
+class Record(NamedTuple):
+    """One row of the text, the header included: data[start:end], beginning in 1-based `line`."""
+
+    line: int
+    start: int
+    end: int
+    n_cells: int
+    fault: str  # what is wrong with the quotes of a cell; empty: nothing
+    fault_cell: int  # 0-based cell of the fault; -1 without
+
+
+def records(data: bytes, delimiter: bytes, start: int = 0, line: int = 1) -> Iterator[Record]:
+    """The rows of a CSV text from byte `start` (in 1-based line `line`) on, blank lines left out."""
+    position = start
+    while position < len(data):
+        if data[position] in _END_BYTES:  # blank lines, of which a file may have millions
+            blank = _LINE_ENDS.match(data, position)
+            position, before = blank.end() if blank else len(data), position
+            line += count_lines(data, before, position)
+            continue
+        rest = _UP_TO_LINE_END.match(data, position)
+        end = rest.end() if rest else position  # (it always matches, if only the empty string)
+        lines_inside, fault, fault_cell = 0, "", -1
+        if data.find(b'"', position, end) < 0:  # most rows: no quote, so a cell per delimiter
+            n_cells = data.count(delimiter, position, end) + 1
+        else:
+            walked = list(_walk(data, delimiter, position))
+            end, n_cells = walked[-1][1], len(walked)
+            faults = [(cell_fault, cell) for cell, (_, _, cell_fault) in enumerate(walked) if cell_fault]
+            fault, fault_cell = faults[0] if faults else ("", -1)
+            lines_inside = count_lines(data, position, end)
+        yield Record(line, position, end, n_cells, fault, fault_cell)
+        line_end = _LINE_END.match(data, end)
+        position = line_end.end() if line_end else len(data)
+        line += 1 + lines_inside
+
+
+def cells(data: bytes, delimiter: bytes, record: Record) -> list[bytes]:
+    """The cells of one row without their quotes (for a header, and to say which cell a byte lies in)."""
+    found = []
+    for start, end, _ in _walk(data, delimiter, record.start):
+        cell = data[start:end]
+        if cell.startswith(b'"') and cell.endswith(b'"') and len(cell) > 1:
+            cell = cell[1:-1].replace(b'""', b'"')
+        found.append(cell)
+    return found
+
+
+def cell_at(data: bytes, delimiter: bytes, record: Record, position: int) -> int:
+    """The 0-based number of the cell of this row that byte `position` lies in."""
+    for number, (_, end, _) in enumerate(_walk(data, delimiter, record.start)):
+        if position <= end:
+            return number
+    return record.n_cells - 1
+
+
+def count_lines(data: bytes, start: int = 0, end: int | None = None) -> int:
+    """How many line ends lie in data[start:end]; CR LF is one."""
+    stop = len(data) if end is None else end
+    feeds = data.count(b"\n", start, stop)
+    if (
+        data.find(b"\r", start, stop) < 0
+    ):  # found at once; to count what is not there takes four times as long
+        return feeds
+    return feeds + data.count(b"\r", start, stop) - data.count(b"\r\n", start, stop)
+
+
+def quotes_are_regular(data: bytes, delimiter: bytes, start: int = 0) -> bool:
+    """Whether every quote from byte `start` on opens a cell, closes one, or is half of a doubled quote.
+
+    Quotes then come in pairs, so one look at their neighbours settles it without walking the text: an opening
+    quote follows a delimiter, a line end, the start, or directly a closing quote (together they are a doubled
+    quote).
+    """
+    if data.find(b'"', start) < 0:
+        return True
+    text = np.frombuffer(data, dtype=np.uint8)
+    quote = np.flatnonzero(text[start:] == ord('"')) + start
+    if quote.size % 2:
+        return False
+    opening, closing = quote[0::2], quote[1::2]
+    edges = np.array([ord(delimiter), ord("\r"), ord("\n")], dtype=np.uint8)
+    doubled = closing[:-1] + 1 == opening[1:]
+    opens = np.isin(text[opening - 1], edges) | (opening == start)
+    opens[1:] |= doubled
+    closes = np.isin(text[np.minimum(closing + 1, text.size - 1)], edges) | (closing == text.size - 1)
+    closes[:-1] |= doubled
+    return bool(opens.all() and closes.all())
+
+
+def _walk(data: bytes, delimiter: bytes, start: int) -> Iterator[tuple[int, int, str]]:
+    """Start, end and fault of each cell of the row at byte `start`."""
+    plain = _plain(delimiter)
+    position = start
+    while True:
+        first, fault = position, ""
+        if data.startswith(b'"', first):
+            closed = _QUOTED.match(data, first)
+            if closed is None:
+                yield first, len(data), "a double quote opens this cell and is never closed."
+                return
+            position = closed.end()
+        rest = plain.match(data, position)
+        if rest is not None and rest.end() > position:
+            if position > first:
+                fault = "there is text after the double quote that closes this cell."
+            position = rest.end()
+        yield first, position, fault
+        if not data.startswith(delimiter, position):
+            return
+        position += 1
+
+
+@cache
+def _plain(delimiter: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"[^\r\n" + re.escape(delimiter) + rb"]*+")
+
+
+DELIMITERS = (b",", b";", b"\t")
+PIPE = b"|"
+SNIFFED_ROWS = 20
+"""Rows that tell the delimiter, the header among them."""
+_SAID = re.compile(rb"sep=([,;|\t])[,;|\t]*(?:\r\n|\n|\r)", re.IGNORECASE)
+
+
+class Dialect(NamedTuple):
+    """The delimiter; the byte where the header may begin, and its 1-based line."""
+
+    delimiter: bytes
+    start: int = 0
+    line: int = 1
+
+
+def find_dialect(data: bytes) -> Dialect:
+    """What the first line says where it is Excel's `sep=;`; else what the first rows look like."""
+    said = _SAID.match(data)
+    if said is not None:
+        return Dialect(said.group(1), said.end(), 2)
+    return Dialect(_sniffed(data))
+
+
+def _sniffed(data: bytes) -> bytes:
+    """The delimiter under which the quotes of the first rows stand where quotes belong; among such delimiters the one
+    that gives most rows as many cells as the header; then the one that gives the most cells.
+
+    A pipe is that of the lists in cells (`wren|robin`), unless the header has nothing else and all rows as many.
+    """
+    best, best_score = DELIMITERS[0], (False, 0.0, 0)
+    for delimiter in (*DELIMITERS, PIPE):
+        first = list(islice(records(data, delimiter), SNIFFED_ROWS))
+        if first and first[0].n_cells > 1:
+            even = [record.n_cells == first[0].n_cells and not record.fault for record in first]
+            regular = quotes_are_regular(data[: first[-1].end], delimiter)
+            score = (regular, sum(even) / len(even), first[0].n_cells)
+            if delimiter == PIPE and (best_score[2] or not (regular and all(even))):
+                continue
+            if score > best_score:
+                best, best_score = delimiter, score
+    return best
+
+
+WIDE = 256
+"""Columns from which on a table is read this way, if it can be."""
+
+_BLANK_LINE = re.compile(rb"\n\n|\A\n")
+
+
+def wide_columns(body: bytes, delimiter: bytes, n_columns: int) -> list[pa.LargeStringArray] | None:
+    """The columns of text, or None where a quote, a blank line or a row of another length has to be looked at.
+
+    body : from the first row on, in UTF-8, its quotes regular (`plcore.tables.text.csv.quotes_are_regular`)
+    """
+    text = body.replace(b"\r\n", b"\n") if b"\r" in body else body
+    if b'"' in text:
+        letters = np.frombuffer(text, dtype=np.uint8)
+        inside = np.searchsorted(np.flatnonzero(letters == ord('"')), _ends(letters, delimiter)) % 2
+        if b'""' in text or inside.any():  # a quote, a delimiter or a line end in a cell
+            return None
+        text = text.replace(b'"', b"")
+    text = text.removesuffix(b"\n")
+    if b"\r" in text or not text or _BLANK_LINE.search(text):
+        return None
+    letters = np.frombuffer(text, dtype=np.uint8)
+    ends = _ends(letters, delimiter)
+    n_cells = len(ends) + 1
+    n_rows = n_cells // n_columns
+    if n_rows * n_columns != n_cells:
+        return None
+    is_line = np.append(letters[ends] == ord("\n"), True).reshape(n_rows, n_columns)
+    if is_line[:, :-1].any() or not is_line[:, -1].all():
+        return None
+    # Without what parts them the cells lie one behind the other: each begins as many bytes earlier as there were ends.
+    offsets = np.concatenate([[0], ends - np.arange(len(ends)), [len(text) - len(ends)]])
+    cells = pa.LargeStringArray.from_buffers(
+        n_cells,
+        pa.py_buffer(offsets.astype(np.int64)),
+        pa.py_buffer(text.translate(None, delimiter + b"\n")),
+    )
+    by_column = cells.take(pa.array(np.arange(n_cells).reshape(n_rows, n_columns).T.ravel()))
+    return [by_column.slice(place * n_rows, n_rows) for place in range(n_columns)]
+
+
+def _ends(letters: npt.NDArray[np.uint8], delimiter: bytes) -> npt.NDArray[np.intp]:
+    """Where cells end: the places of delimiters and line ends."""
+    return np.flatnonzero((letters == ord(delimiter)) | (letters == ord("\n")))
+
+
+LINE_INDEX = "line"  # name of the index of what `read_cells` returns: the line of the file each row begins in
+
+_NOT_LINE_END = re.compile(rb"[^\r\n]")
+_BLOCK = 1 << 23
+_SAVE_AS = "Save the file as 'CSV UTF-8' (in Excel: File, Save as, CSV UTF-8) and import it again."
+_NOT_CSV = {  # first bytes of what people upload by mistake
+    b"PK\x03\x04": ("This is a workbook or zip archive, not a CSV file.", _SAVE_AS),
+    b"\xd0\xcf\x11\xe0": ("This is an old Excel workbook, not a CSV file.", _SAVE_AS),
+    b"\x1f\x8b": ("This is a gzip archive, not a CSV file.", "Unpack it and import the CSV file inside."),
+    b"PAR1": ("This is a Parquet file, not a CSV file.", "Export it as CSV in UTF-8 and import that."),
+    b"%PDF": ("This is a PDF document, not a CSV file.", "Export the table as CSV in UTF-8."),
+}
+_OTHER_TEXTS = (
+    (
+        re.compile(rb'\s*(\[\s*)?\{\s*("[^"]*"\s*:|\})'),
+        Problem(
+            None,
+            None,
+            None,
+            "This is a JSON file, not a CSV file.",
+            "Read it as JSON, or export it as CSV in UTF-8, one column for each name.",
+        ),
+    ),
+    (
+        re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S),
+        Problem(
+            None,
+            None,
+            None,
+            "This is a web page, not a table: perhaps one that asks to sign in, saved in place of the file.",
+            "Open the address in a browser, sign in if it asks, and download the file itself.",
+        ),
+    ),
+)
+EMPTY = Problem(None, None, None, "The file is empty.", "Choose a CSV file with a header and data rows.")
+HEADER_ONLY = Problem(
+    None, None, None, "The file has a header but no data rows.", "Add at least one data row."
+)
+_UNREADABLE = Problem(None, None, None, "The file cannot be read as CSV.", _SAVE_AS)
+_QUOTE_FIX = (
+    'Begin and end the cell with a double quote and write every quote inside it twice, as in "a 5"" nail".'
+)
+
+
+def read_cells(source: bytes | str | Path) -> pd.DataFrame:
+    """The cells of a CSV file (its bytes or its path) as text, untouched: no stripping, no numbers, empty cells are ''.
+
+    The first row holds the column names. The delimiter is found (`plcore.tables.text.csv`), and so is the encoding
+    (`plcore.tables.text.encoding`); blank lines are ignored.
+
+    Returns (n_rows, n_columns) of str. Its index is named 'line': the line of the file each row begins in.
+    Raises TableError: empty file, header only, no text, a text of another kind, NUL characters, ragged rows,
+    quotes that do not close, column names empty or used twice.
+    """
+    return cells_of_text(as_text(source if isinstance(source, bytes) else Path(source).read_bytes()).data)
+
+
+def cells_of_text(data: bytes) -> pd.DataFrame:
+    """`read_cells` of a text in UTF-8 without byte order mark and NUL characters."""
+    other = is_other_text(data)
+    if other is not None:
+        raise TableError(other)
+    delimiter, start, line = find_dialect(data)
+    header = next(records(data, delimiter, start, line), None)
+    if header is None:
+        raise TableError(EMPTY)
+    check_size(1, header.n_cells)
+    names = column_names(data, delimiter, header)
+    body_line = header.line + count_lines(data, header.start, header.end)  # the line the header ends in
+    regular = quotes_are_regular(data, delimiter, header.end)
+    table = _parse(data, delimiter, names, header.end, regular)
+    if table is None or not regular:
+        _refuse_faults(data, delimiter, names, header.end, body_line)
+    if table is None:  # Arrow refused what the grammar allows: only cells beyond its size limits can do that
+        raise TableError(_UNREADABLE)
+    if table.num_rows == 0:
+        raise TableError(HEADER_ONLY)
+    frame = frame_of(table.columns, names)
+    frame.index = _line_index(data, delimiter, header.end, body_line, table.num_rows)
+    return frame
+
+
+def is_other_file(data: bytes) -> Problem | None:
+    """What is wrong with a file that begins as one of another kind does; None for text."""
+    found = (said for start, said in _NOT_CSV.items() if data.startswith(start))
+    return next((Problem(None, None, None, message, fix) for message, fix in found), None)
+
+
+def is_other_text(data: bytes) -> Problem | None:
+    """What is wrong with a text that begins as one of another kind does; None for CSV."""
+    return next((problem for pattern, problem in _OTHER_TEXTS if pattern.match(data)), None)
+
+
+def as_text(source: bytes) -> Text:
+    """The text of a file that is to be CSV, or JSON or another text. Raises TableError where it is none, with place."""
+    other = is_other_file(source)
+    if other is not None:
+        raise TableError(other)
+    try:
+        text = decode(source)
+    except NoTextError as error:
+        raise TableError(_problem_at(error.good + b"?", len(error.good), str(error), _SAVE_AS)) from None
+    nul = text.data.find(b"\0")
+    if nul >= 0:
+        message = "there is a NUL character (byte 0x00) in the text."
+        raise TableError(_problem_at(text.data, nul, message, _SAVE_AS))
+    return text
+
+
+def _problem_at(data: bytes, position: int, message: str, fix: str) -> Problem:
+    """The problem with the row, line and column that byte `position` lies in."""
+    delimiter, start, line = find_dialect(data)
+    names: list[str] = []
+    for row, record in enumerate(records(data, delimiter, start, line)):
+        if row == 0:
+            names = [cell.decode(errors="replace") for cell in cells(data, delimiter, record)]
+        if record.end > position:
+            cell = cell_at(data, delimiter, record, position)
+            column = names[cell] if row and cell < len(names) else None
+            return Problem(row or None, record.line, column, message, fix)
+    return Problem(None, count_lines(data, 0, position) + 1, None, message, fix)
+
+
+def column_names(data: bytes, delimiter: bytes, header: Record) -> list[str]:
+    """What the columns are called. Raises TableError: names empty, used twice or broken."""
+    names = [cell.decode() for cell in cells(data, delimiter, header)]
+    if header.fault:
+        raise TableError(
+            Problem(None, header.line, names[header.fault_cell], f"in the header, {header.fault}", _QUOTE_FIX)
+        )
+    problems = name_problems(names, header.line)
+    if problems:
+        raise table_error(problems)
+    return names
+
+
+def name_problems(names: list[str], line: int | None = None) -> list[Problem]:
+    """What is wrong with these column names: empty, used twice, or with characters no file can hold."""
+    problems = []
+    first: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if not name.strip():
+            fix = "Name the column or remove it (pandas writes such a column for the index: use index=False)."
+            problems.append(Problem(None, line, None, f"column {number} of the header has no name.", fix))
+        elif name in first:
+            message = f"columns {first[name]} and {number} of the header have the same name."
+            problems.append(Problem(None, line, name, message, "Give every column a name of its own."))
+        elif "\0" in name or not storable(name):
+            message = f"the name of column {number} has a character that no file can hold."
+            problems.append(Problem(None, line, name, message, "Give the column another name."))
+        first.setdefault(name, number)
+    return problems
+
+
+def storable(text: str) -> bool:
+    """Whether the text can be written as UTF-8: a lone surrogate, half of a character, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _parse(data: bytes, delimiter: bytes, names: list[str], start: int, regular: bool) -> pa.Table | None:
+    """The rows from byte `start` (the line end of the header) on; None when Arrow refuses them."""
+    line_end = _LINE_END.match(data, start)
+    if len(names) >= WIDE and regular and line_end is not None:
+        columns = wide_columns(data[line_end.end() :], delimiter, len(names))
+        if columns is not None:
+            return pa.table(columns, list(map(str, range(len(names)))))
+    if _NOT_LINE_END.search(data, start) is None:
+        return pa.table({str(number): pa.array([], pa.large_string()) for number in range(len(names))})
+    # The line end of the header stays: it is a blank line to Arrow and keeps it from taking the first cell
+    # for a byte order mark. The names stay out: Arrow would want them distinct from one another in its own
+    # way.
+    body = pa.py_buffer(data).slice(start)
+    for block in (
+        _BLOCK,
+        min(len(data) + 1, (1 << 31) - 1),
+    ):  # a row longer than a block needs a longer block
+        try:
+            return pa.csv.read_csv(
+                pa.BufferReader(body),
+                read_options=pa.csv.ReadOptions(
+                    column_names=[str(number) for number in range(len(names))], block_size=block
+                ),
+                parse_options=pa.csv.ParseOptions(delimiter=delimiter.decode(), newlines_in_values=True),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types={str(number): pa.large_string() for number in range(len(names))},
+                    strings_can_be_null=False,
+                ),
+            )
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def _refuse_faults(data: bytes, delimiter: bytes, names: list[str], start: int, line: int) -> None:
+    """Raise TableError for every ragged row and every broken quote, if there are any."""
+    problems = []
+    for row, record in enumerate(records(data, delimiter, start, line), start=1):
+        if record.fault:
+            column = names[min(record.fault_cell, len(names) - 1)]
+            problems.append(Problem(row, record.line, column, record.fault, _QUOTE_FIX))
+        elif record.n_cells != len(names):
+            problems.append(_ragged(row, record, names, delimiter.decode()))
+        if len(problems) == MAX_PROBLEMS:
+            break
+    if problems:
+        raise table_error(problems)
+
+
+def _ragged(row: int, record: Record, names: list[str], delimiter: str) -> Problem:
+    count = f"{record.n_cells} cell" + ("s" if record.n_cells != 1 else "")
+    columns = f"{len(names)} column" + ("s" if len(names) != 1 else "")
+    if record.n_cells < len(names):
+        message = f"the row ends before this column: it has {count}, the header has {columns}."
+        fix = f"Add the missing cells; an empty cell still needs its {quoted(delimiter)}."
+        return Problem(row, record.line, names[record.n_cells], message, fix)
+    message = f"the row goes on after this last column: it has {count}, the header has {columns}."
+    fix = (
+        f"Remove the extra cells, or put text that contains {quoted(delimiter)} in double quotes: "
+        f'"a{delimiter} b".'
+    )
+    return Problem(row, record.line, names[-1], message, fix)
+
+
+def _line_index(data: bytes, delimiter: bytes, start: int, line: int, n_rows: int) -> pd.Index[int]:
+    ends = count_lines(data, start)  # of the header and of every row but perhaps the last
+    last_is_open = not data.endswith((b"\n", b"\r"))
+    if ends - 1 + last_is_open == n_rows:  # no blank lines, no line ends inside cells
+        lines = np.arange(line + 1, line + 1 + n_rows)
+    else:
+        lines = np.fromiter((record.line for record in records(data, delimiter, start, line)), int)
+        if lines.size != n_rows:  # the two readers disagree: better no table than a wrong one
+            raise TableError(_UNREADABLE)
+    return pd.Index(lines, name=LINE_INDEX)

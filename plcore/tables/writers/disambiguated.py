@@ -1,0 +1,386 @@
+"""A table with what has become of each row or cell, as plain arrays: what every writer of a format takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from plcore.arrays import let_go
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.tables.columns import stripped
+
+VOTES = ("is", "among")
+"""Kinds of answers that name labels the row may have."""
+
+VERDICT = "verdict"
+"""Kind of an answer by which a reviewer settled a row; labels that it may have, or none: a bad item."""
+
+DECIDING = (*VOTES, "not", "none", "bad", VERDICT)
+"""Kinds of answers that change what a row may be; the latest of a row, a verdict before all others, decided it."""
+
+PIECE_ROWS = 2_000
+"""Rows that are written at once."""
+
+_FEW = 100
+"""Rows by which nearly every column shows that it holds no ids."""
+
+Tell = Callable[[int], None]
+"""Called with the number of rows written so far, never fewer than before; what it raises stops the writing."""
+
+
+def silent(_rows: int) -> None:
+    """For writing that nobody follows."""
+
+
+class RowShares(Protocol):
+    """(n, m) numbers, found as far as they are looked at; an array is one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def __getitem__(self, rows: Any, /) -> FloatArray: ...
+
+
+@dataclass(frozen=True)
+class Disambiguated:
+    """Rows with their candidates before and after, their labels and every answer about them. In place of the arrays of
+    labels there may be what gives them slice by slice (`plcore.loop.one_label.TakenLabels.column`).
+
+    Attributes
+    ----------
+    ids : (n,) str
+    cells : (n, n_columns) DataFrame of str, the columns as they came
+    classes : the m class names
+    candidates_before, candidates_after : (n, m) bool, or `CandidateSets` where that is large;
+        a row that was set aside may have none after
+    weights : (n, m) float, how much spoke for each candidate before, above 0, and 0 for what was none; None where
+        nothing was weighed
+    label : (n,) int, class numbers; -1 where it is open
+    source : (n,) str, where the label comes from: given, oracle, verdict, necessary, model, file (its
+        scores), truth, bad or open; if several people answer a row, also pending, combined or disputed
+    probability : (n,) float, of the label; NaN where none is known
+    answers : each a dict with `row` (0-based), `person`, `kind` (is, among, not, ...), `labels` (names), `at` (text of
+        ISO 8601), `seconds` (float or None) and `model_version` (str or None), in the order they were given; those
+        that were taken back are not among them
+    model_version : of the model whose labels have the source `model`; None where there is none
+    renamed : {name that a class had: what it is called now}, of those called otherwise or merged since
+    several : whether several people were to answer a row, each for themselves
+    outside : (n,) float, how likely the truth is none of the row's candidates; NaN where nothing tells, None where it
+        is not known for any row
+    likeliest, likelihood : (n,) as label and probability, but disputed rows have their most likely class; None if no
+        row can be disputed
+    probabilities : (n, m) how likely each class of each row is, or what gives it slice by slice; rows sum to 1; None if
+        it is not known
+    types : of columns of `cells` that are no text in their source; each cell of them is one of that type
+    """
+
+    ids: npt.NDArray[np.object_]
+    cells: pd.DataFrame
+    classes: tuple[str, ...]
+    candidates_before: BoolArray
+    candidates_after: BoolArray
+    weights: FloatArray | None
+    label: IntArray
+    source: npt.NDArray[np.object_]
+    probability: FloatArray
+    answers: Sequence[dict[str, Any]] = field(default_factory=list)
+    model_version: str | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    several: bool = False
+    outside: FloatArray | None = None
+    likeliest: IntArray | None = None
+    likelihood: FloatArray | None = None
+    probabilities: RowShares | None = None
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+    def with_disputed(self) -> Disambiguated:
+        """The same, in which disputed rows have their most likely class as label. Their source stays `disputed`."""
+        if self.likeliest is None or self.likelihood is None:
+            return self
+        return replace(self, label=self.likeliest, probability=self.likelihood)
+
+    def chosen(self, rows: IntArray) -> Disambiguated:
+        """These rows alone, each once, in this order; their answers follow, numbered like the rows then are."""
+        if np.array_equal(rows, np.arange(len(self.ids))):
+            return self  # and not a second copy of all candidates
+        place = {int(row): new for new, row in enumerate(rows)}
+        answers = [{**one, "row": place[one["row"]]} for one in self.answers if one["row"] in place]
+        return self._part(rows, answers)
+
+    def pieces(self, size: int = PIECE_ROWS) -> Iterator[Disambiguated]:
+        """All rows, `size` at a time; no array is copied. The answers of a piece stand row by row."""
+        given = self.answers_by_row()
+        for start in range(0, len(self.ids), size):
+            stop = min(start + size, len(self.ids))
+            answers = [
+                {**one, "row": row - start} for row in range(start, stop) for one in given.get(row, ())
+            ]
+            yield self._part(slice(start, stop), answers)
+            let_go()
+
+    def _part(self, rows: IntArray | slice, answers: Sequence[dict[str, Any]]) -> Disambiguated:
+        return replace(
+            self,
+            ids=self.ids[rows],
+            cells=self.cells.iloc[rows],
+            candidates_before=_rows(self.candidates_before, rows),
+            candidates_after=_rows(self.candidates_after, rows),
+            weights=None if self.weights is None else self.weights[rows],
+            label=self.label[rows],
+            source=self.source[rows].astype(object, copy=False),
+            probability=self.probability[rows],
+            outside=None if self.outside is None else self.outside[rows],
+            likeliest=None if self.likeliest is None else self.likeliest[rows],
+            likelihood=None if self.likelihood is None else self.likelihood[rows],
+            probabilities=None if self.probabilities is None else _SomeShares(self.probabilities, rows),
+            answers=answers,
+        )
+
+    def records(self) -> list[dict[str, str]]:
+        """The cells of each row, by column."""
+        names = [str(name) for name in self.cells.columns]
+        columns = [self.cells.iloc[:, place].tolist() for place in range(len(names))]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def weights_after(self, rows: slice = slice(None)) -> FloatArray | None:
+        """(r, m) the weights of the candidates left in these rows, 0 elsewhere; None where nothing was weighed.
+
+        A candidate that came by an answer weighs as much as the heaviest that the row came with: so the models take it
+        (`plcore.labels.weights.weights_after_answers`).
+        """
+        if self.weights is None:
+            return None
+        weights = self.weights[rows]
+        heaviest = weights.max(axis=1, keepdims=True, initial=0.0)
+        known = np.where(weights > 0, weights, np.where(heaviest > 0, heaviest, 1.0))
+        return np.where(self.candidates_after[rows], known, 0.0)
+
+    def weighted(self, *, after: bool = False) -> list[dict[str, float | None]]:
+        """The candidates of each row in class order, with their weights, None where nothing was weighed; to be asked of
+        a piece."""
+        candidates = self.candidates_after if after else self.candidates_before
+        weights = self.weights_after() if after else self.weights
+        rows, places = np.nonzero(candidates)
+        given = [None] * len(places) if weights is None else weights[rows, places].tolist()
+        named = [*zip([self.classes[place] for place in places.tolist()], given, strict=True)]
+        ends = np.searchsorted(rows, np.arange(len(candidates) + 1)).tolist()
+        return [dict(named[start:stop]) for start, stop in pairwise(ends)]
+
+    def listed(self, of: Callable[[Collection[str]], str], *, after: bool = False) -> pa.LargeStringArray:
+        """A cell of the candidates of each row, in class order, as `of` writes it; equal ones are written once."""
+        candidates = self.candidates_after if after else self.candidates_before
+        _, first, which = np.unique(
+            np.packbits(candidates, axis=1), axis=0, return_index=True, return_inverse=True
+        )
+        cells = [of([self.classes[place] for place in np.flatnonzero(candidates[row])]) for row in first]
+        return pa.array(cells, pa.large_string()).take(pa.array(which.ravel()))
+
+    def label_name(self, row: int) -> str | None:
+        """The label of one row; None where it is open."""
+        return None if self.label[row] < 0 else self.classes[self.label[row]]
+
+    def known_probability(self, row: int) -> float | None:
+        """The probability of the row's label; None where none is known."""
+        return None if np.isnan(self.probability[row]) else float(self.probability[row])
+
+    def version_of(self, row: int) -> str | None:
+        """The version of the model that gave the row its label; None where no model did."""
+        return self.model_version if self.source[row] == "model" else None
+
+    def answers_by_row(self) -> dict[int, list[dict[str, Any]]]:
+        """The answers about each row that has any."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        for answer in self.answers:
+            found.setdefault(int(answer["row"]), []).append(answer)
+        return found
+
+    def deciding(self) -> list[dict[str, Any] | None]:
+        """The answer of each row that decided what the row may be: the latest verdict, else the latest that changed it;
+        None where there is none."""
+        found: list[dict[str, Any] | None] = [None] * len(self.ids)
+        for answer in self.answers:
+            before = found[answer["row"]]
+            settled = before is not None and before["kind"] == VERDICT and answer["kind"] != VERDICT
+            if answer["kind"] in DECIDING and not settled:
+                found[answer["row"]] = answer
+        return found
+
+    def id_column(self) -> str | None:
+        """The first column that holds the ids; None where the rows are only numbered."""
+        return column_of_ids(self.cells, self.ids)
+
+
+class _SomeShares:
+    """Some rows of shares, not looked at before they are asked for: few formats do."""
+
+    def __init__(self, whole: RowShares, rows: IntArray | slice) -> None:
+        n, m = whole.shape
+        self._whole, self._rows = whole, np.arange(n)[rows]
+        self.shape = len(self._rows), m
+
+    def __getitem__(self, rows: slice | IntArray) -> FloatArray:
+        return self._whole[self._rows[rows]]
+
+
+def column_of_ids(cells: pd.DataFrame, ids: Sequence[str] | npt.NDArray[np.object_]) -> str | None:
+    """The first column whose cells are these ids, but for white space around them; None where there is none."""
+    wanted, few = pa.array(ids, pa.large_string()), slice(0, _FEW)
+
+    def holds(some: pd.DataFrame, name: str, ids_of: pa.LargeStringArray) -> bool:
+        return bool(stripped(some, name).equals(ids_of))
+
+    begun = (str(name) for name in cells.columns if holds(cells.iloc[few], str(name), wanted[few]))
+    return next((name for name in begun if holds(cells, name, wanted)), None)
+
+
+def names_beside(columns: Collection[str], added: Sequence[str]) -> dict[str, str]:
+    """New names for the columns that are called like one of those `added`, as when an earlier export came round again:
+    `before_` in front, as often as it takes."""
+    taken = {*columns, *added}
+    names: dict[str, str] = {}
+    for name in added:
+        if name not in columns:
+            continue
+        new = name
+        while new in taken:
+            new = f"before_{new}"
+        taken.add(new)
+        names[name] = new
+    return names
+
+
+def _rows(candidates: BoolArray, rows: IntArray | slice) -> BoolArray:
+    """Those of a piece as a matrix; of chosen rows, which may be nearly all, as they are kept."""
+    return candidates[rows] if isinstance(rows, slice) else candidates.take(rows, axis=0)
+
+
+CELLS_AT_ONCE = 400_000
+"""Cells of label vectors that are written at once, at most."""
+
+
+class VectorCells(Protocol):
+    """All cells as they are given back (`plcore.loop.label_vectors.LabelVectorExport`): n rows, L labels.
+
+    cells (n, L) int8 : 1 yes, 0 no, -1 not asked      probabilities (n, L) : of yes, NaN where nothing is said
+    predicted (n, L) int8 : what the model says of cells not asked, -1 elsewhere      sources (n, L) str
+    """
+
+    @property
+    def ids(self) -> Sequence[str]: ...
+    @property
+    def labels(self) -> Sequence[str]: ...
+    @property
+    def cells(self) -> AnyArray: ...
+    @property
+    def probabilities(self) -> FloatArray: ...
+    @property
+    def predicted(self) -> AnyArray: ...
+    @property
+    def sources(self) -> AnyArray: ...
+
+    def part(self, rows: slice | IntArray) -> VectorCells:
+        """The same of these rows alone."""
+
+    def wide(self, taken: Collection[str] = ()) -> pd.DataFrame:
+        """A row for each row: columns for each label, none of them named like those that are taken."""
+
+    def long(self) -> pd.DataFrame:
+        """A row for each cell."""
+
+
+@dataclass(frozen=True)
+class LabelVectorTable:
+    """Label vectors, and the table they came in.
+
+    Attributes
+    ----------
+    found : the cells as they are now
+    original : (n, n_columns) DataFrame of str, the columns as they came
+    replaced : those of these columns in whose place the cells found stand, in the order of the labels; none where the
+        labels came as lists
+    types : of the columns of `original` that are no text in their source
+    """
+
+    found: VectorCells
+    original: pd.DataFrame
+    replaced: Sequence[str] = ()
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+    def chosen(self, rows: IntArray) -> LabelVectorTable:
+        """These rows alone, in this order."""
+        if np.array_equal(rows, np.arange(len(self.original))):
+            return self
+        return self._part(rows)
+
+    def pieces(self, size: int | None = None) -> Iterator[LabelVectorTable]:
+        """All rows, `size` at a time, of a table without rows one empty piece; None: as many as have some hundred
+        thousand cells."""
+        if size is None:
+            size = max(1, min(PIECE_ROWS, CELLS_AT_ONCE // max(1, len(self.found.labels))))
+        for start in range(0, max(1, len(self.original)), size):
+            yield self._part(slice(start, start + size))
+
+    def _part(self, rows: slice | IntArray) -> LabelVectorTable:
+        return LabelVectorTable(self.found.part(rows), self.original.iloc[rows], self.replaced, self.types)
+
+    def id_column(self) -> str | None:
+        """The first column that holds the ids; None where the rows are only numbered."""
+        return column_of_ids(self.kept(), self.found.ids)
+
+    def kept(self) -> pd.DataFrame:
+        """The original columns without those that are replaced."""
+        return self.original[[name for name in self.original.columns if name not in self.replaced]]
+
+    def wide(self) -> pd.DataFrame:
+        """A row for each row, all text: the original columns, the cells found in the place of those that are replaced,
+        else behind them; then what else is known of each label."""
+        kept = self.kept()
+        added = self.found.wide(kept.columns).set_axis(self.original.index)
+        n_labels = len(self.found.labels)
+        values, more = added.columns[:n_labels], added.columns[n_labels:]
+        place = {column: added[value] for column, value in zip(self.replaced, values, strict=False)}
+        if not place:
+            return pd.concat([self.original, added], axis=1)
+        front = {name: place.get(name, self.original[name]) for name in self.original.columns}
+        return pd.concat([pd.DataFrame(front, dtype="str"), added[list(more)]], axis=1)
+
+    def lists(self) -> list[dict[str, Any]]:
+        """For each row `labels`, those that are right, `not_labels`, those that are not, and `cells`, for each label
+        its value, probability, prediction and source, None where nothing is said; to be asked of a piece."""
+        found, names = self.found, list(self.found.labels)
+        lists = []
+        for values, shares, predicted, sources in zip(
+            found.cells.tolist(),
+            found.probabilities.tolist(),
+            found.predicted.tolist(),
+            found.sources.tolist(),
+            strict=True,
+        ):
+            row = {
+                "labels": [name for name, value in zip(names, values, strict=True) if value == 1],
+                "not_labels": [name for name, value in zip(names, values, strict=True) if value == 0],
+                "cells": [
+                    {
+                        "label": name,
+                        "value": _known(value),
+                        "probability": None if share != share else share,  # NaN
+                        "predicted": _known(said),
+                        "source": source,
+                    }
+                    for name, value, share, said, source in zip(
+                        names, values, shares, predicted, sources, strict=True
+                    )
+                ],
+            }
+            lists.append(row)
+        return lists
+
+
+def _known(value: int) -> int | None:
+    return None if value < 0 else value

@@ -1,0 +1,162 @@
+"""The formats in which label vectors are given out, each written some rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+
+from plcore.tables.readers.candidate_rows import json_text
+from plcore.tables.readers.hugging_face import Told, written_metadata
+from plcore.tables.roles.cell_types import typed
+from plcore.tables.text.arrow import columns_of_text, csv_header, csv_rows
+from plcore.tables.writers.disambiguated import LabelVectorTable, Tell, names_beside
+from plcore.tables.writers.npz import write_vector_npz
+from plcore.tables.writers.writing import FileFormat
+
+ID, LABELS, NOT_LABELS, CELLS = "id", "labels", "not_labels", "cells"
+OWN_ID, OWN_CELLS = "winnow_id", "winnow_cells"
+_NAMES = pa.list_(pa.string())
+_CELL = pa.struct(
+    {
+        "label": pa.string(),
+        "value": pa.int8(),
+        "probability": pa.float64(),
+        "predicted": pa.int8(),
+        "source": pa.string(),
+    }
+)
+
+
+def write_wide_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
+    """A row for each row, the cells in the place of their columns. Where no column holds the ids, `winnow_id` does."""
+    numbered = table.id_column() is None
+
+    def frames() -> Iterator[pd.DataFrame]:
+        for piece in table.pieces():
+            frame = piece.wide()
+            if numbered:
+                new_names = names_beside(frame.columns, [OWN_ID])
+                frame = frame.rename(columns=new_names).assign(**{OWN_ID: list(piece.found.ids)})
+            yield frame
+
+    _write_frames(frames(), file, tell)
+
+
+def write_long_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
+    """A line for each cell: id, label, value, probability, predicted, source."""
+    n_labels = len(table.found.labels)
+    _write_frames(
+        (piece.found.long() for piece in table.pieces()), file, lambda lines: tell(lines // n_labels)
+    )
+
+
+def _write_frames(frames: Iterator[pd.DataFrame], file: BinaryIO, tell: Tell) -> None:
+    done = 0
+    for frame in frames:
+        if done == 0:
+            file.write(csv_header([str(name) for name in frame.columns]))
+        columns = [pa.array(frame.iloc[:, place], pa.large_string()) for place in range(frame.shape[1])]
+        file.write(csv_rows(columns))
+        done += len(frame)
+        tell(done)
+
+
+def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
+    """A line of JSON for each row: the original columns but those of the labels; `labels`, those that are right,
+    `not_labels`, those that are not, and `winnow_cells`, lists of all that is known of each label. Where no column
+    holds the ids, `winnow_id` does."""
+    numbered, done = table.id_column() is None, 0
+    for piece in table.pieces():
+        kept = piece.kept()
+        cells = kept.rename(columns=names_beside(kept.columns, [OWN_ID, LABELS, NOT_LABELS, OWN_CELLS]))
+        lines = []
+        for name, record, lists in zip(piece.found.ids, cells.to_dict("records"), piece.lists(), strict=True):
+            own = {OWN_ID: name} if numbered else {}
+            # An object of lists: a list of objects would be the table where a file has one line.
+            known = {field.name: [cell[field.name] for cell in lists[CELLS]] for field in _CELL}
+            added = {LABELS: lists[LABELS], NOT_LABELS: lists[NOT_LABELS], OWN_CELLS: known}
+            lines.append(json_text({**own, **record, **added}) + "\n")
+        file.write("".join(lines).encode())
+        done += len(lines)
+        tell(done)
+
+
+def write_vector_parquet(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
+    """The original columns, but those of labels, with the types of their source; `labels` and `not_labels`, lists of
+    ClassLabels; `cells`, all that is known of each label; and `id`, where no column holds the ids."""
+    id_column, kept = table.id_column(), table.kept()
+    numbered = [ID] if id_column is None else []
+    new_names = names_beside(kept.columns, [*numbered, LABELS, NOT_LABELS, CELLS])
+    originals = [new_names.get(str(name), str(name)) for name in kept.columns]
+    numbers = pa.list_(pa.int64())
+    kinds = {LABELS: numbers, NOT_LABELS: numbers, CELLS: pa.list_(_CELL)}
+    types = [table.types.get(str(name), pa.string()) for name in kept.columns]
+    ids = dict.fromkeys(numbered, pa.string())
+    schema = pa.schema({**dict(zip(originals, types, strict=True)), **ids, **kinds})
+    row_id = ID if id_column is None else new_names.get(id_column, id_column)
+    told = Told(tuple(originals), LABELS, row_id, NOT_LABELS)
+    names = list(table.found.labels)
+    schema = schema.with_metadata(written_metadata(schema, {LABELS: names, NOT_LABELS: names}, told))
+    number = {name: place for place, name in enumerate(names)}
+    done = 0
+    with pa.parquet.ParquetWriter(file, schema) as writer:
+        for piece in table.pieces():
+            cells, lists = piece.kept(), piece.lists()
+            texts = zip(columns_of_text(cells), types, strict=True)
+            arrays = [
+                column.cast(pa.string()) if kind == pa.string() else typed(column, kind)
+                for column, kind in texts
+            ]
+            arrays += [pa.array(list(piece.found.ids), pa.string())] * len(numbered)
+            for column in (LABELS, NOT_LABELS):
+                arrays.append(pa.array([[number[name] for name in row[column]] for row in lists], numbers))
+            arrays.append(pa.array([row[CELLS] for row in lists], pa.list_(_CELL)))
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            done += len(lists)
+            tell(done)
+
+
+_ALL = (
+    FileFormat(
+        "csv",
+        "CSV",
+        ".csv",
+        "A row for each row, a column for each label with 1, 0 or nothing; every spreadsheet program opens it.",
+        write_wide_csv,
+    ),
+    FileFormat(
+        "cells",
+        "CSV, a line for each cell",
+        ".cells.csv",
+        "A line for each label of each row, with its value, probability and source; for pivot tables and statistics.",
+        write_long_csv,
+    ),
+    FileFormat(
+        "jsonl",
+        "JSON Lines",
+        ".jsonl",
+        "A JSON object for each row, with the labels that are right, those that are not, and every cell; for programs.",
+        write_vector_lines,
+    ),
+    FileFormat(
+        "parquet",
+        "Parquet",
+        ".parquet",
+        "The same with types, the labels as lists; datasets of Hugging Face, pandas and polars open it.",
+        write_vector_parquet,
+    ),
+    FileFormat(
+        "npz",
+        "NumPy arrays",
+        ".npz",
+        "Ids, labels, values and probabilities as arrays, without the original columns; numpy.load opens it.",
+        write_vector_npz,
+    ),
+)
+
+VECTOR_FORMATS: Mapping[str, FileFormat[LabelVectorTable]] = {each.name: each for each in _ALL}
+"""The formats by name, the most common first."""

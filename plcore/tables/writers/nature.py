@@ -1,0 +1,434 @@
+"""What people verified, for databases of nature and as the same table given back to the tool it came from."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, BinaryIO
+
+import pandas as pd
+import pyarrow as pa
+
+from plcore.tables.readers.candidate_rows import json_text
+from plcore.tables.readers.tools.camera_traps import TIMELAPSE_FORMAT
+from plcore.tables.readers.tools.detections import (
+    END,
+    ITEM,
+    NO_SPECIES,
+    NOTHING,
+    ORIGINAL_ROWS,
+    RECORDING,
+    START,
+    read_original,
+)
+from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_FORMAT
+from plcore.tables.readers.tools.megadetector import MEGADETECTOR_FORMAT, is_megadetector
+from plcore.tables.readers.tools.speciesnet import BLANK, PATH, PREDICTIONS
+from plcore.tables.text.arrow import csv_header, csv_rows
+from plcore.tables.writers.disambiguated import DECIDING, VERDICT, Disambiguated, Tell, names_beside
+from plcore.tables.writers.verdicts import (
+    VERIFIED,
+    PeoplesVerdict,
+    first_original,
+    has_original_rows,
+    original_columns,
+    original_rows,
+    verdicts,
+)
+from plcore.tables.writers.writing import FileFormat
+
+CAMTRAP_DP = (
+    "observationID", "deploymentID", "mediaID", "eventID", "eventStart", "eventEnd", "observationLevel",
+    "observationType", "cameraSetupType", "scientificName", "count", "lifeStage", "sex", "behavior", "individualID",
+    "individualPositionRadius", "individualPositionAngle", "individualSpeed", "bboxX", "bboxY", "bboxWidth",
+    "bboxHeight", "classificationMethod", "classifiedBy", "classificationTimestamp", "classificationProbability",
+    "observationTags", "observationComments",
+)  # fmt: skip
+"""The fields of `observations.csv`, in the order of its table schema (Camtrap DP 1.0, tdwg/camtrap-dp)."""
+
+DARWIN_CORE = (
+    "occurrenceID", "basisOfRecord", "eventDate", "decimalLatitude", "decimalLongitude", "scientificName",
+    "vernacularName", "taxonRank", "identifiedBy", "dateIdentified", "identificationVerificationStatus",
+    "identificationQualifier", "identificationRemarks", "associatedMedia",
+)  # fmt: skip
+
+EBIRD = (
+    "Common Name", "Genus", "Species", "Number", "Species Comments", "Location Name", "Latitude", "Longitude", "Date",
+    "Start Time", "State/Province", "Country Code", "Protocol", "Number of Observers", "Duration",
+    "All observations reported?", "Effort Distance Miles", "Effort area acres", "Submission Comments",
+)  # fmt: skip
+"""The columns of eBird's record format (extended), which has no header."""
+
+TYPES = {NOTHING: "blank", BLANK: "blank", "human": "human", "vehicle": "vehicle", **NO_SPECIES}
+"""The type of observation, in the words of Camtrap DP, of the classes of detectors that are no species."""
+
+COLUMNS = {
+    "deployment": ("deploymentid", "deployment_id", "deployment", "station", "recorder", "camera"),
+    "place": ("location name", "location_name", "locality", "location", "site", "locationname"),
+    "latitude": ("latitude", "lat", "decimallatitude"),
+    "longitude": ("longitude", "lon", "lng", "long", "decimallongitude"),
+    "when": ("eventstart", "datetime", "date_time", "timestamp", "eventdate", "recorded_at", "date"),
+    "end": ("eventend",),
+    "time": ("start time", "start_time", "time"),
+    "state": ("state", "stateprovince", "admin1_region"),
+    "country": ("country code", "countrycode", "country"),
+}
+"""Columns, in lower case, in which a table may say what Winnow cannot know."""
+
+
+@dataclass(frozen=True)
+class _Item:
+    """An item with what is known of it.
+
+    known : its cells and those of the first row of the file that it is made of, by names in lower case
+    """
+
+    name: str
+    known: Mapping[str, str]
+    verdict: PeoplesVerdict
+    answers: Sequence[Mapping[str, Any]]
+
+    def said(self, what: str) -> str:
+        """What its table says of one of `COLUMNS`; "" for nothing."""
+        return next((text for name in COLUMNS[what] if (text := self.known.get(name, ""))), "")
+
+    @property
+    def media(self) -> str:
+        return self.known.get(RECORDING, "") or self.known.get(PATH, "")
+
+    def span(self, words: str) -> str:
+        """The words with its seconds of the recording in them; "" for what is no part of one."""
+        seconds = self.known.get(START), self.known.get(END)
+        return words.format(*seconds) if all(seconds) else ""
+
+    @property
+    def when(self) -> datetime | None:
+        """The moment that its table names, where it is written as ISO 8601 has it."""
+        return _moment(self.said("when"))
+
+
+def write_camtrap_dp(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """An observation for each person whose latest answer names one class, or none of them (`unknown`): several people
+    may classify one medium. Ids of deployments are those of the table; a package has to have them."""
+    taxa = _taxa(table)
+    _write(file, CAMTRAP_DP, _pieces(table, tell), lambda item: _observations(item, taxa))
+
+
+def write_darwin_core(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """An occurrence for each item that people found to be of one species; nothing, people and vehicles are none."""
+    taxa = _taxa(table)
+    _write(file, DARWIN_CORE, _pieces(table, tell), lambda item: _occurrences(item, taxa))
+
+
+def write_ebird(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """A line for each species of each list, that is of each place and date, that people verified; without a header, and
+    with X for how many there were."""
+    taxa = _taxa(table)
+    lists: dict[tuple[str, ...], list[str]] = {}
+    for items in _pieces(table, tell):
+        for item in items:
+            if taxa.is_species(item.verdict.label):
+                lists.setdefault(_line_of_list(item, taxa), []).append(item.verdict.person)
+    lines = []
+    for line, people in lists.items():
+        times = f"{len(people)} detection{'s' if len(people) > 1 else ''}, verified by "
+        lines.append((*line[:4], times + ", ".join(dict.fromkeys(people)), *line[5:]))
+    file.write(_csv(lines))
+    tell(len(table.ids))
+
+
+@dataclass(frozen=True)
+class _Taxa:
+    """What classes are, as they are called now.
+
+    scientific : {class: its scientific name}
+    types : {class: its type of observation}, of those that are no species
+    """
+
+    scientific: Mapping[str, str]
+    types: Mapping[str, str]
+
+    def is_species(self, label: str) -> bool:
+        return bool(label) and label not in self.types
+
+
+def _taxa(table: Disambiguated) -> _Taxa:
+    """The scientific names are those of the rows of the file that speak for one class alone."""
+    found: dict[str, str] = {}
+    for cell in table.cells[ORIGINAL_ROWS]:
+        for one in read_original(cell):
+            if (
+                one["scientific"]
+                and len(one["labels"]) == 1
+                and (label := one["labels"][0]) not in NO_SPECIES
+            ):
+                found.setdefault(table.renamed.get(label, label), one["scientific"])
+    return _Taxa(found, {table.renamed.get(name, name): kind for name, kind in TYPES.items()})
+
+
+def _observations(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
+    # "None of these, but that" is stored as two answers, and people correct themselves: the latest is what they mean.
+    numbered = enumerate(item.answers, start=1)
+    latest = {one["person"]: (number, one) for number, one in numbered if one["kind"] in DECIDING}
+    for number, answer in latest.values():
+        names_one = answer["kind"] in ("is", "none") or (answer["kind"] == VERDICT and answer["labels"])
+        if not names_one or len(answer["labels"]) > 1:
+            continue
+        label = "".join(answer["labels"])
+        kind = taxa.types.get(label, "animal") if label else "unknown"
+        yield {
+            "observationID": f"{item.name}:{number}",
+            "deploymentID": item.said("deployment"),
+            "mediaID": item.media,
+            "eventID": item.name,
+            "eventStart": _zoned(item.said("when")),
+            "eventEnd": _zoned(item.said("end") or item.said("when")),
+            "observationLevel": "media",
+            "observationType": kind,
+            "scientificName": taxa.scientific.get(label, "") if kind == "animal" else "",
+            "classificationMethod": "human",
+            "classifiedBy": str(answer["person"]),
+            "classificationTimestamp": _zoned(str(answer["at"])),
+            "observationTags": item.span("start:{} | end:{}"),
+            "observationComments": label,
+        }
+
+
+def _occurrences(item: _Item, taxa: _Taxa) -> Iterator[dict[str, str]]:
+    verdict = item.verdict
+    if not taxa.is_species(verdict.label):
+        return
+    name = taxa.scientific.get(verdict.label, "")
+    yield {
+        "occurrenceID": item.name,
+        "basisOfRecord": "MachineObservation",
+        "eventDate": item.said("when"),
+        "decimalLatitude": item.said("latitude"),
+        "decimalLongitude": item.said("longitude"),
+        "scientificName": name,
+        "vernacularName": verdict.label,
+        "taxonRank": {2: "species", 3: "subspecies"}.get(len(name.split()), ""),
+        "identifiedBy": verdict.person,
+        "dateIdentified": verdict.at,
+        "identificationVerificationStatus": "verified by a person",
+        "identificationRemarks": item.span("seconds {} to {} of the recording"),
+        "associatedMedia": item.media,
+    }
+
+
+def _line_of_list(item: _Item, taxa: _Taxa) -> tuple[str, ...]:
+    """The cells of `EBIRD`, its comment left out."""
+    label, when = item.verdict.label, item.when
+    genus, _, species = taxa.scientific.get(label, "").partition(" ")
+    known = {
+        "Common Name": label,
+        "Genus": genus,
+        "Species": species,
+        "Number": "X",
+        "Location Name": item.said("place"),
+        "Latitude": item.said("latitude"),
+        "Longitude": item.said("longitude"),
+        "Date": "" if when is None else f"{when:%m/%d/%Y}",
+        "Start Time": item.said("time"),
+        "State/Province": item.said("state"),
+        "Country Code": item.said("country"),
+        "All observations reported?": "N",
+    }
+    return tuple(known.get(name, "") for name in EBIRD)
+
+
+def _pieces(table: Disambiguated, tell: Tell) -> Iterator[list[_Item]]:
+    done = 0
+    for piece in table.pieces():
+        answers, said = piece.answers_by_row(), verdicts(piece)
+        items = []
+        for row, cells in enumerate(piece.records()):
+            kept = read_original(cells.get(ORIGINAL_ROWS, ""))
+            origin = kept[0]["cells"] if kept else {}
+            known = {str(name).strip().lower(): str(value) for name, value in {**origin, **cells}.items()}
+            name = cells.get(ITEM) or str(piece.ids[row])
+            items.append(_Item(name, known, said[row], answers.get(row, [])))
+        yield items
+        done += len(items)
+        tell(done)
+
+
+def _write(
+    file: BinaryIO,
+    columns: Sequence[str],
+    pieces: Iterator[list[_Item]],
+    lines_of: Callable[[_Item], Iterator[dict[str, str]]],
+) -> None:
+    file.write(_csv([columns]))
+    for items in pieces:
+        found = [line for item in items for line in lines_of(item)]
+        file.write(_csv([[line.get(name, "") for name in columns] for line in found]))
+
+
+def _csv(lines: Sequence[Sequence[str]]) -> bytes:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(lines)
+    return buffer.getvalue().encode()
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _zoned(text: str) -> str:
+    """A moment as Camtrap DP writes it, to the second and with its zone; "" where the text is none."""
+    when = _moment(text)
+    return "" if when is None or when.tzinfo is None else f"{when:%Y-%m-%dT%H:%M:%S%z}"
+
+
+OCCURRENCE_FORMATS = (
+    FileFormat(
+        "camtrap-dp",
+        "Camtrap DP observations",
+        ".observations.csv",
+        "An observation for each person's answer, as the standard of camera traps has it; ids of deployments and times "
+        "are taken from columns of the table, or stay empty.",
+        write_camtrap_dp,
+        has_original_rows,
+    ),
+    FileFormat(
+        "darwin-core",
+        "Darwin Core occurrences",
+        ".occurrences.csv",
+        "An occurrence for each species that people verified; dates and coordinates are taken from columns of the "
+        "table, or stay empty.",
+        write_darwin_core,
+        has_original_rows,
+    ),
+    FileFormat(
+        "ebird",
+        "eBird record format",
+        ".ebird.csv",
+        "A line without header for each species that people verified at a place on a date; what the table does not say "
+        "stays empty for you to fill in.",
+        write_ebird,
+        has_original_rows,
+    ),
+)
+"""Formats of databases of nature."""
+
+
+_RAVEN = "begin time (s)"
+
+
+def write_detections(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """The table as CSV (UTF-8, comma, LF)."""
+    columns = original_columns(table)
+    file.write(csv_header(_header(columns)))
+    for rows in _cells(table, columns, tell):
+        file.write(csv_rows([pa.array(list(one), pa.large_string()) for one in zip(*rows, strict=True)]))
+
+
+def write_selections(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """The table as Raven has it: tabs between cells, no quotes; tabs and line ends inside of cells become spaces."""
+    columns = original_columns(table)
+    file.write(_line(_header(columns)))
+    for rows in _cells(table, columns, tell):
+        file.write(b"".join(map(_line, rows)))
+
+
+def write_predictions(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """The JSON as SpeciesNet wrote it, with four more fields in each prediction; `verified` is true, false or null.
+    Those that an earlier round added are called as in `_header`."""
+    new_names = names_beside(original_columns(table), VERIFIED)
+    file.write(f'{{"{PREDICTIONS}": ['.encode())
+    before = "\n"
+    for piece in original_rows(table):
+        texts = []
+        for row in piece:
+            said, *rest = row.verified
+            values = ({"true": True, "false": False}.get(said), *(text or None for text in rest))
+            cells = {new_names.get(name, name): value for name, value in row.cells.items()}
+            texts.append(json_text(cells | dict(zip(VERIFIED, values, strict=True))))
+        file.write((before + ",\n".join(texts)).encode())
+        before = ",\n"
+        tell(piece[-1].item)
+    file.write(b"\n]}\n")
+    tell(len(table.ids))
+
+
+def _header(columns: Sequence[str]) -> list[str]:
+    """The columns as they came, but for those that an earlier round added, which are now called `before_verified`."""
+    new_names = names_beside(columns, VERIFIED)
+    return [*(new_names.get(name, name) for name in columns), *VERIFIED]
+
+
+def _cells(table: Disambiguated, columns: Sequence[str], tell: Tell) -> Iterator[list[list[str]]]:
+    """The cells of the rows, some thousand at a time."""
+    furthest = 0
+    for piece in original_rows(table):
+        yield [[*(str(row.cells.get(name, "")) for name in columns), *row.verified] for row in piece]
+        furthest = max(furthest, piece[-1].item)
+        tell(furthest)
+    tell(len(table.ids))
+
+
+def _line(cells: Sequence[str]) -> bytes:
+    return ("\t".join(" ".join(cell.splitlines()).replace("\t", " ") for cell in cells) + "\n").encode()
+
+
+def _is_speciesnet(cells: pd.DataFrame) -> bool:
+    return PATH in cells.columns and PATH in first_original(cells)
+
+
+def _is_table(cells: pd.DataFrame) -> bool:
+    return bool(first_original(cells)) and not _is_speciesnet(cells) and not is_megadetector(cells)
+
+
+def _is_raven(cells: pd.DataFrame) -> bool:
+    return any(name.strip().lower() == _RAVEN for name in first_original(cells))
+
+
+VERIFIED_FORMATS = (
+    FileFormat(
+        "detections",
+        "The same table, verified",
+        ".verified.csv",
+        "The detections as they came, each with verified (true, false or nothing), verified_label, verified_by and "
+        "verified_at; only what people said counts.",
+        write_detections,
+        _is_table,
+    ),
+    FileFormat(
+        "raven",
+        "Raven selection table, verified",
+        ".verified.txt",
+        "The same with tabs between the cells, as Raven Pro opens it.",
+        write_selections,
+        _is_raven,
+    ),
+    FileFormat(
+        "speciesnet",
+        "SpeciesNet JSON, verified",
+        ".verified.json",
+        "The predictions as they came, each with verified (true, false or null), verified_label, verified_by and "
+        "verified_at; only what people said counts.",
+        write_predictions,
+        _is_speciesnet,
+    ),
+)
+"""Formats of tables that came from detectors."""
+
+
+NATURE_FORMATS: Mapping[str, FileFormat[Disambiguated]] = {
+    each.name: each
+    for each in (
+        *VERIFIED_FORMATS,
+        MEGADETECTOR_FORMAT,
+        TIMELAPSE_FORMAT,
+        KALEIDOSCOPE_FORMAT,
+        *OCCURRENCE_FORMATS,
+    )
+}
+"""The formats by name: the same table first."""

@@ -1,0 +1,167 @@
+"""The disambiguated table and label vectors as NumPy arrays in an .npz file, written some rows at a time."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from plcore.arrays.types import AnyArray
+from plcore.arrays.words import listed
+from plcore.tables.problems import check_size
+from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, rows_reading
+from plcore.tables.readers.reading import TableReading, refusal, text_table
+from plcore.tables.roles.roles import Roles
+from plcore.tables.writers.disambiguated import (
+    PIECE_ROWS,
+    Disambiguated,
+    LabelVectorTable,
+    Tell,
+    names_beside,
+)
+
+_DATE = (1980, 1, 1, 0, 0, 0)  # the same arrays always give the same bytes
+
+
+@dataclass(frozen=True)
+class ArrayRows:
+    """An array as it is to be written: its type, its shape, and what gives the rows of a slice."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    rows: Callable[[slice], AnyArray]
+
+
+def array_rows(array: AnyArray, dtype: Any = None) -> ArrayRows:
+    """The rows of an array that is there; objects are written as text of a fixed width."""
+    if dtype is None:
+        dtype = text_type(array.ravel()) if array.dtype.kind in "OU" else array.dtype
+    return ArrayRows(np.dtype(dtype), array.shape, lambda rows: array[rows])
+
+
+def text_type(texts: Iterable[Any]) -> np.dtype[Any]:
+    """The type of fixed width that holds the longest of these texts."""
+    return np.dtype(f"<U{max((len(str(text)) for text in texts), default=1) or 1}")
+
+
+def write_arrays(file: BinaryIO, arrays: Mapping[str, ArrayRows], n_rows: int, tell: Tell) -> None:
+    """Write the arrays one after the other. `tell` hears of `n_rows` in parts: as much as of all values is written."""
+    sizes = {name: int(np.prod(one.shape)) for name, one in arrays.items()}
+    whole, done = max(1, sum(sizes.values())), 0
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, one in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy", _DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(entry, "w", force_zip64=True) as member:
+                head = {"descr": one.dtype.str, "fortran_order": False, "shape": one.shape}
+                np.lib.format.write_array_header_1_0(member, head)
+                for start in range(0, one.shape[0], PIECE_ROWS):
+                    piece = np.ascontiguousarray(one.rows(slice(start, start + PIECE_ROWS)), dtype=one.dtype)
+                    member.write(piece.tobytes())
+                    done += piece.size
+                    tell(n_rows * done // whole)
+
+
+ROWS_FORMAT = "NumPy arrays of a disambiguated table"
+
+
+def write_npz(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """Write the table as .npz, some thousand rows of an array at a time."""
+    arrays = {
+        "ids": array_rows(table.ids),
+        "classes": array_rows(np.array(table.classes, dtype=np.str_)),
+        "candidates_before": array_rows(table.candidates_before, bool),
+        "candidates": array_rows(table.candidates_after, bool),
+        "label": array_rows(np.asarray(table.label), "<i8"),
+        "source": array_rows(np.asarray(table.source)),
+        "probability": array_rows(np.asarray(table.probability), "<f8"),
+    }
+    if (shares := table.probabilities) is not None:
+        arrays["probabilities"] = ArrayRows(np.dtype("<f8"), tuple(shares.shape), lambda rows: shares[rows])
+    if table.outside is not None:
+        arrays["outside"] = array_rows(np.asarray(table.outside), "<f8")
+    if table.weights is not None:
+        arrays["weights"] = ArrayRows(
+            np.dtype("<f8"), table.weights.shape, lambda rows: _weights(table, rows)
+        )
+    write_arrays(file, arrays, len(table.ids), tell)
+
+
+def _weights(table: Disambiguated, rows: slice) -> AnyArray:
+    weights = table.weights_after(rows)
+    if weights is None:
+        raise ValueError("Nothing was weighed in this table.")
+    return weights
+
+
+def read_written(arrays: Mapping[str, AnyArray]) -> TableReading:
+    """The rows of such arrays: their ids, and the candidates now with their weights. Raises TableError."""
+    ids, classes, candidates = arrays["ids"], arrays["classes"], arrays["candidates"]
+    weights = arrays.get("weights", candidates)
+    label = arrays.get("label", np.full(len(ids), -1))
+    fits = (
+        ids.ndim == classes.ndim == 1
+        and candidates.shape == weights.shape == (len(ids), len(classes))
+        and label.shape == ids.shape
+        and candidates.dtype.kind == "b"
+        and weights.dtype.kind in "bf"
+        and label.dtype.kind == "i"
+        and (label < len(classes)).all()
+    )
+    if not fits:
+        found = listed([f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()])
+        raise refusal(
+            f"The arrays do not fit: {found}.",
+            "Give ids (n,), classes (m,), candidates (n, m) of bool, weights (n, m) of float, label (n,) of int.",
+        )
+    names = [str(name) for name in classes]
+    rows = []
+    for place, (name, may_be) in enumerate(zip(ids, candidates, strict=True)):
+        row = Row({"id": str(name), "winnow_label": "" if label[place] < 0 else names[label[place]]})
+        for k in np.flatnonzero(may_be):
+            row.name(names[k], float(weights[place, k]) if "weights" in arrays else None)
+        rows.append(row)
+    return rows_reading(rows, ROWS_FORMAT, describing=(), row_id="id", classes=names)
+
+
+VECTORS_FORMAT = "NumPy arrays of label vectors"
+_WORDS = np.array(["", "0", "1"], dtype=object)  # of -1, 0, 1
+
+
+def write_vector_npz(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
+    """Write the arrays one after the other."""
+    found = table.found
+    sources = found.part(slice(0, 0)).sources.dtype
+    arrays = {
+        "ids": array_rows(np.array(found.ids, dtype=object)),
+        "labels": array_rows(np.array(found.labels, dtype=np.str_)),
+        "values": array_rows(found.cells, "i1"),
+        "probabilities": array_rows(found.probabilities, "<f8"),
+        "predicted": array_rows(found.predicted, "i1"),
+        "sources": ArrayRows(sources, found.cells.shape, lambda rows: found.part(rows).sources),
+    }
+    write_arrays(file, arrays, len(found.ids), tell)
+
+
+def read_vectors(arrays: Mapping[str, AnyArray]) -> TableReading:
+    """The rows of such arrays: their ids, and a column of 1, 0 or nothing for each label. Raises TableError."""
+    ids, labels, values = arrays["ids"], arrays["labels"], arrays["values"]
+    fits = (
+        ids.ndim == labels.ndim == 1 and values.shape == (len(ids), len(labels)) and values.dtype.kind == "i"
+    )
+    if not fits or not np.isin(values, (-1, 0, 1)).all():
+        found = listed([f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()])
+        raise refusal(
+            f"The arrays do not fit: {found}.",
+            "Give ids (n,), labels (L,), and values (n, L) as integers: 1 yes, 0 no, -1 not asked.",
+        )
+    check_size(len(ids), len(labels) + 1)
+    names = [str(name) for name in labels]
+    row_id = names_beside(["id"], names).get("id", "id")
+    columns = [[str(name) for name in ids], *_WORDS[values.T.astype(np.int64) + 1].tolist()]
+    cells = text_table([row_id, *names], columns)
+    roles = Roles(id=row_id, label_columns=tuple(names), label_vectors=True)
+    return TableReading(cells, VECTORS_FORMAT, roles, notes=(NEEDS_ROWS,))

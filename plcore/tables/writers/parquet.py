@@ -1,0 +1,156 @@
+"""The disambiguated table as Parquet, and the probabilities of all classes as tools take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from plcore.arrays.types import BoolArray
+from plcore.tables.readers.hugging_face import Told, written_metadata
+from plcore.tables.roles.cell_types import typed
+from plcore.tables.text.arrow import columns_of_text
+from plcore.tables.writers.disambiguated import PIECE_ROWS, Disambiguated, Tell, names_beside
+
+ID, CANDIDATES, WEIGHTS, OUTSIDE = "winnow_id", "winnow_candidates", "winnow_weights", "winnow_outside"
+BEFORE, NAME, SOURCE, CONFIDENCE = (
+    "winnow_candidates_before",
+    "winnow_label",
+    "winnow_source",
+    "winnow_confidence",
+)
+VERSION, ANSWERS = "winnow_model_version", "winnow_answers"
+LABEL, LABEL_NAME = "label", "label_name"
+_NAMES = pa.list_(pa.string())
+_WEIGHTED = pa.struct({"label": pa.string(), "weight": pa.float64()})
+_ANSWER = pa.struct(
+    {
+        "annotator": pa.string(),
+        "kind": pa.string(),
+        "labels": _NAMES,
+        "at": pa.string(),
+        "seconds": pa.float64(),
+        "model_version": pa.string(),
+    }
+)
+_ADDED: dict[str, pa.DataType] = {
+    ID: pa.string(),
+    BEFORE: _NAMES,
+    CANDIDATES: _NAMES,
+    WEIGHTS: pa.list_(_WEIGHTED),
+    NAME: pa.string(),
+    SOURCE: pa.string(),
+    CONFIDENCE: pa.float64(),
+    VERSION: pa.string(),
+    OUTSIDE: pa.float64(),
+    ANSWERS: pa.list_(_ANSWER),
+    LABEL: pa.int64(),
+    LABEL_NAME: pa.string(),
+}
+
+
+def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """Write the table as Parquet, a group of some thousand rows at a time."""
+    id_column = table.id_column()
+    absent = ({ID} if id_column is not None else set()) | ({WEIGHTS} if table.weights is None else set())
+    absent |= {OUTSIDE} if table.outside is None else set()
+    added = {name: kind for name, kind in _ADDED.items() if name not in absent}
+    columns = [str(name) for name in table.cells.columns]
+    new_names = names_beside(columns, list(added))
+    originals = [new_names.get(name, name) for name in columns]
+    types = [table.types.get(name, pa.string()) for name in columns]
+    schema = pa.schema({**dict(zip(originals, types, strict=True)), **added})
+    told = Told(
+        original=tuple(originals),
+        candidates=CANDIDATES if table.weights is None else WEIGHTS,
+        id=ID if id_column is None else new_names.get(id_column, id_column),
+    )
+    schema = schema.with_metadata(written_metadata(schema, {LABEL: table.classes}, told))
+    done = 0
+    with pa.parquet.ParquetWriter(file, schema) as writer:
+        for piece in table.pieces():
+            texts = zip(columns_of_text(piece.cells), types, strict=True)
+            arrays = [
+                column.cast(pa.string()) if kind == pa.string() else typed(column, kind)
+                for column, kind in texts
+            ]
+            found = _added(piece)
+            writer.write_batch(pa.record_batch([*arrays, *(found[name] for name in added)], schema=schema))
+            done += len(piece.ids)
+            tell(done)
+
+
+def _added(piece: Disambiguated) -> dict[str, pa.Array]:
+    """The columns that are added."""
+    rows = range(len(piece.ids))
+    names = pa.array(piece.classes, pa.string())
+    after, weights = piece.candidates_after, piece.weights_after()
+    given = piece.answers_by_row()
+    called = names.take(pa.array(piece.label, pa.int64(), mask=piece.label < 0))
+    arrays = {
+        ID: pa.array([str(name) for name in piece.ids], pa.string()),
+        BEFORE: _lists(piece.candidates_before, names),
+        CANDIDATES: _lists(after, names),
+        LABEL: pa.array(piece.label, pa.int64(), mask=piece.label < 0),
+        LABEL_NAME: called,
+        NAME: called,
+        SOURCE: pa.array([str(name) for name in piece.source], pa.string()),
+        CONFIDENCE: pa.array(piece.probability, pa.float64(), from_pandas=True),
+        VERSION: pa.array([piece.version_of(row) for row in rows], pa.string()),
+        ANSWERS: pa.array([_answers(given.get(row, ())) for row in rows], pa.list_(_ANSWER)),
+    }
+    if weights is not None:
+        arrays[WEIGHTS] = _lists(after, names, weights)
+    if piece.outside is not None:
+        arrays[OUTSIDE] = pa.array(piece.outside, pa.float64(), from_pandas=True)
+    return arrays
+
+
+def _lists(candidates: BoolArray, names: pa.Array, weights: Any = None) -> pa.Array:
+    """For each row the names of its candidates, or each name with its weight."""
+    rows, places = np.nonzero(candidates)
+    starts = pa.array(np.concatenate([[0], np.cumsum(candidates.sum(axis=1))]), pa.int32())
+    values = names.take(pa.array(places))
+    if weights is not None:
+        values = pa.StructArray.from_arrays([values, pa.array(weights[rows, places])], fields=list(_WEIGHTED))
+    return pa.ListArray.from_arrays(starts, values)
+
+
+def _answers(answers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**one, "annotator": one["person"]} for one in answers]
+
+
+PREFIX = "winnow_probability:"
+
+
+def write_probabilities(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """Write them some thousand rows at a time. Raises ValueError if the table has none."""
+    shares = table.probabilities
+    if shares is None:
+        raise ValueError(
+            "This table has no probabilities of its classes. Fix: export the project's table as CSV."
+        )
+    schema = pa.schema(
+        {
+            "winnow_id": pa.string(),
+            "winnow_label": pa.string(),
+            "winnow_source": pa.string(),
+            **{f"{PREFIX}{name}": pa.float64() for name in table.classes},
+        }
+    )
+    names = pa.array(table.classes, pa.string())
+    with pa.parquet.ParquetWriter(file, schema) as writer:
+        for start in range(0, len(table.ids), PIECE_ROWS):
+            rows = slice(start, min(start + PIECE_ROWS, len(table.ids)))
+            label, found = np.asarray(table.label[rows]), shares[rows]
+            arrays = [
+                pa.array([str(name) for name in table.ids[rows]], pa.string()),
+                names.take(pa.array(label, pa.int64(), mask=label < 0)),
+                pa.array([str(name) for name in table.source[rows]], pa.string()),
+                *(pa.array(np.ascontiguousarray(found[:, place])) for place in range(found.shape[1])),
+            ]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            tell(rows.stop)

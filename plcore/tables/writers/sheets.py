@@ -1,0 +1,265 @@
+"""The disambiguated table as CSV and as a workbook: the original columns first, then what became of each row."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+import pyarrow as pa
+
+from plcore.arrays.types import FloatArray
+from plcore.tables.readers.candidate_rows import json_text
+from plcore.tables.roles.cell_types import typed
+from plcore.tables.text.arrow import csv_header, csv_rows
+from plcore.tables.writers.disambiguated import DECIDING, VERDICT, Disambiguated, Tell, names_beside
+
+MARKS = ("|", ";", ",", "/", "\t")
+"""What may stand between the labels of a cell, in the order in which they are tried."""
+
+ID = "winnow_id"
+CONFIDENCE, SECONDS, PEOPLE = "winnow_confidence", "winnow_seconds", "winnow_people"
+WEIGHTS = "winnow_weights"
+OUTSIDE = "winnow_outside"
+ADDED = (
+    ID,
+    "winnow_candidates_before",
+    "winnow_candidates",
+    WEIGHTS,
+    "winnow_label",
+    "winnow_source",
+    CONFIDENCE,
+    "winnow_annotator",
+    "winnow_answered_at",
+    SECONDS,
+    "winnow_model_version",
+    OUTSIDE,
+    PEOPLE,
+    "winnow_answers",
+)
+PEOPLES = set(DECIDING) - {VERDICT}
+"""Kinds of answers by which somebody counts as one who answered."""
+OF_SEVERAL = {"winnow_people", "winnow_answers"}
+"""Columns of tables that several people answer."""
+
+
+@dataclass(frozen=True)
+class CellForm:
+    """How the labels of a cell are listed: with this mark between them; None: as JSON, which reads back whatever the
+    labels hold. `plcore.tables.roles.roles.Roles` is told by `form` and `separator`."""
+
+    separator: str | None
+
+    def form(self, *, weighted: bool = False) -> str:
+        """`Roles.form` of such cells."""
+        if self.separator is None:
+            return "json"
+        return "weighted" if weighted else "list"
+
+    def listed(self, names: Collection[str]) -> str:
+        """A cell of labels; empty where there are none."""
+        if self.separator is None:
+            return json_text(list(names)) if names else ""
+        return self.separator.join(names)
+
+    def weighted(self, weights: Mapping[str, float | None]) -> str:
+        """A cell of labels with their weights, as in `a:0.6|b:0.3`."""
+        if self.separator is None:
+            return json_text(weights) if weights else ""
+        return self.separator.join(f"{name}:{weight!r}" for name, weight in weights.items())
+
+
+def cell_form(classes: Sequence[str]) -> CellForm:
+    """The first mark that no label holds; JSON where none is free, or where a label has several lines."""
+    if any("\n" in name for name in classes):
+        return CellForm(None)
+    return CellForm(next((mark for mark in MARKS if not any(mark in name for name in classes)), None))
+
+
+@dataclass(frozen=True)
+class CsvLayout:
+    """The columns of the file.
+
+    originals : as they came      names : of all, as they are written      added : the last of them
+    """
+
+    table: Disambiguated
+    originals: list[str]
+    names: list[str]
+    added: list[str]
+
+    def pieces(self) -> Iterator[list[pa.LargeStringArray]]:
+        """The cells of all columns, some thousand rows at a time."""
+        form = cell_form(self.table.classes)
+        for piece in self.table.pieces():
+            found = _added(piece, form)
+            columns = range(len(self.originals))
+            originals = [pa.array(piece.cells.iloc[:, place], pa.large_string()) for place in columns]
+            yield [*originals, *(pa.array(found[name], pa.large_string()) for name in self.added)]
+
+
+def csv_layout(table: Disambiguated) -> CsvLayout:
+    """The columns of a table's file."""
+    absent = ({ID} if table.id_column() is not None else set()) | (
+        {WEIGHTS} if table.weights is None else set()
+    )
+    absent |= set() if table.several else OF_SEVERAL
+    absent |= {OUTSIDE} if table.outside is None else set()
+    added = [name for name in ADDED if name not in absent]
+    columns = [str(name) for name in table.cells.columns]
+    new_names = names_beside(columns, added)
+    return CsvLayout(table, columns, [*(new_names.get(name, name) for name in columns), *added], added)
+
+
+def write_csv(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """Write the table as CSV (UTF-8, comma, LF), some thousand rows at a time."""
+    layout = csv_layout(table)
+    file.write(csv_header(layout.names))
+    done = 0
+    for columns in layout.pieces():
+        file.write(csv_rows(columns))
+        done += len(columns[0])
+        tell(done)
+
+
+def _added(piece: Disambiguated, form: CellForm) -> dict[str, Sequence[str] | pa.LargeStringArray]:
+    """The cells of the columns that are added."""
+    rows = range(len(piece.ids))
+    given = piece.answers_by_row() if piece.several else {}
+    by, version = piece.deciding(), piece.model_version or ""
+    names = np.array([*piece.classes, ""], dtype=object)  # the last is that of an open label
+    weighted = [] if piece.weights is None else piece.weighted(after=True)
+    cells = (
+        piece.ids,
+        piece.listed(form.listed),
+        piece.listed(form.listed, after=True),
+        [form.weighted(weights) for weights in weighted],
+        names[np.maximum(piece.label, -1)],
+        piece.source,
+        _shares(piece.probability),
+        [_said(answer, "person") for answer in by],
+        [_said(answer, "at") for answer in by],
+        [_said(answer, "seconds") for answer in by],
+        np.where(piece.source == "model", version, "").astype(object),
+        [] if piece.outside is None else _shares(piece.outside),
+        _n_people(given, rows) if piece.several else [],
+        [_answers(given.get(row, ())) for row in rows] if piece.several else [],
+    )
+    return dict(zip(ADDED, cells, strict=True))
+
+
+def _shares(numbers: FloatArray) -> list[str]:
+    return ["" if share != share else f"{share:.4f}" for share in numbers.tolist()]
+
+
+def _n_people(given: Mapping[int, Sequence[dict[str, Any]]], rows: range) -> list[str]:
+    """How many people answered each row."""
+    return [str(len({one["person"] for one in given.get(row, ()) if one["kind"] in PEOPLES})) for row in rows]
+
+
+def _answers(given: Sequence[dict[str, Any]]) -> str:
+    """What each person said, in order; empty where nobody did."""
+    parts = ("person", "kind", "labels")
+    return json_text([{name: one[name] for name in parts} for one in given]) if given else ""
+
+
+def _said(answer: dict[str, Any] | None, name: str) -> str:
+    value = None if answer is None else answer.get(name)
+    return "" if value is None else str(value)
+
+
+MOST_ROWS, MOST_COLUMNS, LONGEST = 1_048_576, 16_384, 32_767
+"""What a sheet holds, its head counted, and a cell."""
+NUMBERS = (CONFIDENCE, SECONDS, OUTSIDE, PEOPLE)
+"""Added columns that are numbers."""
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_PARTS = {
+    "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
+    f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/></Types>',
+    "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
+    f'<Relationship Id="rId1" Type="{_LINKS}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+    "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_LINKS}"><sheets>'
+    '<sheet name="Labels" sheetId="1" r:id="rId1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
+    f'<Relationship Id="rId1" Type="{_LINKS}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+}
+_ESCAPED = re.compile("_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\ufffe\uffff]")
+_DATE = (1980, 1, 1, 0, 0, 0)  # the same table always gives the same bytes
+
+
+def write_xlsx(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """Write the workbook. Raises ValueError for more rows, columns or text in a cell than a sheet holds."""
+    layout = csv_layout(table)
+    n_rows, names = len(table.ids) + 1, layout.names
+    if n_rows > MOST_ROWS or len(names) > MOST_COLUMNS:
+        raise ValueError(
+            f"A sheet holds {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns. The table has {n_rows:,} and "
+            f"{len(names):,}. Fix: export CSV or Parquet."
+        )
+    kinds = [table.types.get(name) for name in layout.originals]
+    numeric = [kind is not None and _is_number(kind) for kind in kinds]
+    numeric += [name in NUMBERS for name in layout.added]
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in _PARTS.items():
+            archive.writestr(_entry(name), _HEAD + text)
+        with archive.open(_entry("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
+            sheet.write(f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
+            sheet.write(_row([*map(_text, names)]).encode())
+            done = 0
+            for columns in layout.pieces():
+                cells = [
+                    _number_cells(column) if is_number else map(_text, _checked(column, name, done))
+                    for column, is_number, name in zip(columns, numeric, names, strict=True)
+                ]
+                sheet.write("".join(map(_row, zip(*cells, strict=True))).encode())
+                done += len(columns[0])
+                tell(done)
+            sheet.write(b"</sheetData></worksheet>")
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or (pa.types.is_integer(kind) and kind.bit_width <= 32))
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _DATE)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _row(cells: list[str] | tuple[str, ...]) -> str:
+    return f"<row>{''.join(cells)}</row>"
+
+
+def _text(text: str) -> str:
+    if not text:
+        return "<c/>"
+    kept = _ESCAPED.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+    return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(kept)}</t></is></c>'
+
+
+def _number_cells(column: pa.LargeStringArray) -> Iterator[str]:
+    for number in typed(column, pa.float64()).to_pylist():
+        finite = number is not None and abs(number) != float("inf")
+        yield f"<c><v>{number!r}</v></c>" if finite else ("<c/>" if number is None else _text(str(number)))
+
+
+def _checked(column: pa.LargeStringArray, name: str, before: int) -> list[str]:
+    texts: list[str] = column.to_pylist()
+    for row, text in enumerate(texts, start=before + 1):
+        if len(text) > LONGEST:
+            raise ValueError(
+                f"Row {row}, column {quoteattr(name)}: a cell of a workbook holds {LONGEST:,} characters. Got "
+                f"{len(text):,}. Fix: export CSV or Parquet."
+            )
+    return texts

@@ -1,0 +1,134 @@
+"""What people said of each row of a table of detections or predictions, for the same table to be given back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, columns_of, read_original
+from plcore.tables.writers.disambiguated import PIECE_ROWS, Disambiguated
+
+VERIFIED = ("verified", "verified_label", "verified_by", "verified_at")
+"""The columns that are added: `true`, `false` or nothing; what it is, where that is known; who said so, and when."""
+
+
+@dataclass(frozen=True)
+class PeoplesVerdict:
+    """What people said of one item; nothing that a model says is in it.
+
+    possible : the classes that are left; None where nobody has decided
+    label : the only one left, as it is called now; "" where there is none, or where nobody named or saw it: after
+        "none of these" a class may be the only one that the project knows besides
+    person, at : of the answer that decided
+    """
+
+    possible: frozenset[str] | None = None
+    label: str = ""
+    person: str = ""
+    at: str = ""
+
+    def of(self, labels: Sequence[str]) -> tuple[str, str, str, str]:
+        """The cells of `VERIFIED` of a row that speaks for these classes: true where it must be one of them, false
+        where it can be none of them, empty where it is open. A row that speaks for none is neither, but what was found
+        stands there."""
+        if self.possible is None or not self.possible:
+            return "", "", "", ""
+        if not labels:
+            return "", self.label, self.person, self.at
+        if self.possible <= set(labels):
+            return "true", self.label, self.person, self.at
+        if self.possible.isdisjoint(labels):
+            return "false", self.label, self.person, self.at
+        return "", "", "", ""
+
+
+def verdicts(table: Disambiguated) -> list[PeoplesVerdict]:
+    """The verdict about each row of the table. Rows that were set aside have none."""
+    found = []
+    for row, answer in enumerate(table.deciding()):
+        left = [table.classes[place] for place in np.flatnonzero(table.candidates_after[row])]
+        if answer is None or not left or table.source[row] == "bad":
+            found.append(PeoplesVerdict())
+            continue
+        label = left[0] if len(left) == 1 and answer["kind"] != "none" else ""
+        found.append(PeoplesVerdict(frozenset(left), label, str(answer["person"]), str(answer["at"])))
+    return found
+
+
+@dataclass(frozen=True)
+class OriginalRow:
+    """A row of the file as it came, with the verdict about it.
+
+    item : the row of the table that it is part of, from 0
+    labels : the classes that it speaks for, as they are called now
+    verified : the cells of `VERIFIED`
+    verdict : about the item
+    """
+
+    item: int
+    labels: tuple[str, ...]
+    scientific: str
+    cells: Mapping[str, Any]
+    verified: tuple[str, str, str, str]
+    verdict: PeoplesVerdict
+
+
+def has_original_rows(cells: pd.DataFrame) -> bool:
+    """Whether a table holds rows of a table of detections, by its first row."""
+    return bool(first_original(cells))
+
+
+def first_original(cells: pd.DataFrame) -> Mapping[str, Any]:
+    """The cells of the first row that is kept; empty where there is none."""
+    if ORIGINAL_ROWS not in cells.columns or not len(cells):
+        return {}
+    kept = read_original(cells[ORIGINAL_ROWS].iloc[0])
+    found: Mapping[str, Any] = kept[0]["cells"] if kept else {}
+    return found
+
+
+def original_columns(table: Disambiguated) -> tuple[str, ...]:
+    """The columns of the file, in their order."""
+    return columns_of(table.cells[ORIGINAL_ROWS]) if ORIGINAL_ROWS in table.cells.columns else ()
+
+
+def original_rows(table: Disambiguated, size: int = PIECE_ROWS) -> Iterator[list[OriginalRow]]:
+    """All rows of the file in their order, `size` at a time. Rows that were added later come after those before."""
+    if ORIGINAL_ROWS not in table.cells.columns:
+        return
+    column, said = table.cells[ORIGINAL_ROWS], verdicts(table)
+    order = _order(column)
+    item, kept = -1, []
+    for start in range(0, len(order), size):
+        piece = []
+        for row, place in order[start : start + size]:
+            if row != item:
+                item, kept = row, read_original(column.iloc[row])
+            one = kept[place]
+            labels = tuple(table.renamed.get(name, name) for name in one["labels"])
+            verdict = said[row]
+            cells = one["cells"]
+            piece.append(OriginalRow(row, labels, one["scientific"], cells, verdict.of(labels), verdict))
+        yield piece
+
+
+def _order(column: pd.Series[str]) -> list[tuple[int, int]]:
+    """(row of the table, place in it) of every row of the file.
+
+    Rows of the table stand in the order in which each first occurs in its file; where that order begins anew, another
+    file was added.
+    """
+    numbers = [[one["row"] for one in read_original(cell)] for cell in column]
+    firsts = [min(rows, default=0) for rows in numbers]
+    files = np.cumsum([0, *(later < before for before, later in pairwise(firsts))])
+    keys = [
+        (int(files[row]), number, row, place)
+        for row, rows in enumerate(numbers)
+        for place, number in enumerate(rows)
+    ]
+    return [(row, place) for _, _, row, place in sorted(keys)]

@@ -1,0 +1,150 @@
+"""The formats in which a disambiguated table is given out. Each is written piece by piece, never whole in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Generic, TypeVar
+
+import pandas as pd
+
+from plcore.tables.readers.tools.language_models import own_lines
+from plcore.tables.readers.tools.prodigy import prodigy_tasks
+from plcore.tables.readers.tools.votes import long_votes
+from plcore.tables.writers.disambiguated import Disambiguated, Tell
+from plcore.tables.writers.label_studio import label_studio_tasks, write_label_studio_config
+from plcore.tables.writers.npz import write_npz
+from plcore.tables.writers.parquet import write_parquet, write_probabilities
+from plcore.tables.writers.sheets import write_csv, write_xlsx
+
+TableT = TypeVar("TableT")
+
+
+def _always(_cells: pd.DataFrame) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class FileFormat(Generic[TableT]):
+    """A format of files.
+
+    Attributes
+    ----------
+    name : by which it is asked for, such as `csv`
+    title : the same in words for a person
+    suffix : of the files, such as `.votes.csv`
+    about : one sentence: what it holds and who opens it
+    write : writes the table into a binary file and tells how many rows are written
+    fits : whether a table of these cells has what the format holds
+    """
+
+    name: str
+    title: str
+    suffix: str
+    about: str
+    write: Callable[[TableT, BinaryIO, Tell], None]
+    fits: Callable[[pd.DataFrame], bool] = _always
+
+
+def text_writer(
+    texts: Callable[[Disambiguated, Tell], Iterator[str]],
+) -> Callable[[Disambiguated, BinaryIO, Tell], None]:
+    """A writer of the pieces of text, as UTF-8, that a generator gives."""
+
+    def write(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+        for text in texts(table, tell):
+            file.write(text.encode())
+
+    return write
+
+
+_ALL = (
+    FileFormat(
+        "csv",
+        "CSV",
+        ".csv",
+        "The table as it came, with a column for each thing that became known; every spreadsheet program opens it.",
+        write_csv,
+    ),
+    FileFormat(
+        "parquet",
+        "Parquet",
+        ".parquet",
+        "The same with types, candidates and answers as lists; datasets of Hugging Face, pandas and polars open it.",
+        write_parquet,
+    ),
+    FileFormat(
+        "jsonl",
+        "JSON Lines",
+        ".jsonl",
+        "A JSON object for each row, with its candidates, weights, label and every answer; for programs.",
+        text_writer(own_lines),
+    ),
+    FileFormat(
+        "npz",
+        "NumPy arrays",
+        ".npz",
+        "Ids, classes, candidates, weights and labels as arrays, without the original columns; numpy.load opens it.",
+        write_npz,
+    ),
+    FileFormat(
+        "xlsx",
+        "Excel workbook",
+        ".xlsx",
+        "The columns of the CSV file as a sheet, numbers as numbers; Excel and LibreOffice open it.",
+        write_xlsx,
+    ),
+    FileFormat(
+        "probabilities",
+        "Probabilities of all classes",
+        ".probabilities.parquet",
+        "How likely each class is, a column a class; cleanlab takes them as pred_probs.",
+        write_probabilities,
+    ),
+    FileFormat(
+        "labelstudio",
+        "Label Studio tasks",
+        ".labelstudio.json",
+        "A task for each row, its answers as annotations and its candidates as predictions; Label Studio imports it.",
+        text_writer(label_studio_tasks),
+    ),
+    FileFormat(
+        "labelstudio-config",
+        "Label Studio labelling interface",
+        ".labelstudio.xml",
+        "The labelling interface for these tasks, with a choice for each class; Label Studio takes it as the code of a "
+        "project's labelling setup.",
+        write_label_studio_config,
+    ),
+    FileFormat(
+        "votes",
+        "Votes, one a line",
+        ".votes.csv",
+        "The answers alone: row, person, label, kind, time and seconds; crowd-kit and other tools for votes read it.",
+        text_writer(long_votes),
+    ),
+    FileFormat(
+        "prodigy",
+        "Prodigy tasks",
+        ".prodigy.jsonl",
+        "A task for each row with its candidates as options, and those answered accepted; Prodigy's choice opens it.",
+        text_writer(prodigy_tasks),
+    ),
+)
+
+FILE_FORMATS: Mapping[str, FileFormat[Disambiguated]] = {each.name: each for each in _ALL}
+"""The formats by name, the most common first."""
+
+
+def format_of(file_name: str, formats: Mapping[str, FileFormat[Any]] = FILE_FORMATS) -> FileFormat[Any]:
+    """The format that a file of this name has, by the longest suffix that fits, whatever its capitals.
+
+    Raises ValueError, which names the suffixes allowed, where none fits.
+    """
+    fitting = [each for each in formats.values() if file_name.lower().endswith(each.suffix)]
+    if not fitting:
+        allowed = ", ".join(each.suffix for each in formats.values())
+        raise ValueError(
+            f"The name of the file tells its format by its end: one of {allowed}. Got {file_name!r}."
+        )
+    return max(fitting, key=lambda each: len(each.suffix))

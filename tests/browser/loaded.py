@@ -1,0 +1,146 @@
+"""Servers forked from one process that has loaded what `app.py` imports: loading it takes seconds, a fork none.
+
+The server of a test is `app.py` run from its first line, in a session and with an environment of its own. Only its
+imports are done. Tests of the start itself start a Python of their own (`START` in `server.py`).
+
+    python -m tests.browser.loaded
+
+is that process. It has one thread. A request is a line of JSON over its standard input, a socket, together with two
+descriptors: where the server writes what it says, and a socket over which come the server's number and, when it has
+ended, its exit status. A keeper, forked for each server, waits for it. When the tests end, the socket ends, and with
+it the process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import TextIO
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST = 2**20
+"""Bytes of a request, which is an environment."""
+
+
+class Forked:
+    """A server that runs, used as `subprocess.Popen`."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        reading, writing = os.pipe()
+        self._keeper, theirs = socket.socketpair()
+        with theirs:
+            request = json.dumps(dict(environment)).encode() + b"\n"
+            socket.send_fds(_loaded(), [request], [writing, theirs.fileno()])
+        os.close(writing)
+        self.stdout: TextIO | None = os.fdopen(reading, encoding="utf-8")
+        self._lines = self._keeper.makefile()
+        begun = self._lines.readline()
+        if not begun:
+            raise AssertionError("the process that loads app.py has ended: see its output")
+        self.pid = int(begun)
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None and select.select([self._keeper], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._keeper], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("app.py", timeout or 0.0)
+            self.returncode = int(self._lines.readline())
+            self._lines.close()
+            self._keeper.close()
+        return self.returncode
+
+    def terminate(self) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGTERM)
+
+
+@cache
+def _loaded() -> socket.socket:
+    """The way to the process, which is started when the first test of this one wants a server."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        command = [sys.executable, "-m", __spec__.name]
+        process = subprocess.Popen(command, stdin=theirs, cwd=ROOT, start_new_session=True)
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
+
+
+def _serve(tests: socket.socket) -> None:
+    """Fork for each request. Returns in each server, and ends when the tests do."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a keeper
+    while True:
+        request, descriptors, _, _ = socket.recv_fds(tests, MOST, 2)
+        if not request:
+            os._exit(0)
+        while not request.endswith(b"\n"):
+            request += tests.recv(MOST)
+        output, keeper = descriptors
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _keep(json.loads(request), output, socket.socket(fileno=keeper))
+            return
+        os.close(output)
+        os.close(keeper)
+
+
+def _keep(environment: dict[str, str], output: int, told: socket.socket) -> None:
+    """Fork once more, for the server, and return in it. Say its number, and how it has ended."""
+    number = os.fork()
+    if number:
+        os.close(output)
+        told.sendall(f"{number}\n".encode())
+        _, status = os.waitpid(number, 0)
+        told.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+        os._exit(0)
+    told.close()
+    os.setsid()
+    for descriptor in (sys.stdout.fileno(), sys.stderr.fileno()):
+        os.dup2(output, descriptor)
+    os.close(output)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, sys.stdin.fileno())
+    os.close(nothing)
+    os.environ.clear()
+    os.environ.update(environment)
+
+
+def _load() -> None:
+    """Import what a server has imported when it is ready, and load the compiled kernels."""
+    for name in ("web.server", "web.lifespan", "workflow.demos.digits"):
+        importlib.import_module(name)
+    from workflow.server.warming import warm_up
+
+    warm_up(partial(print, flush=True))  # or each server forked would say it again
+
+
+if __name__ == "__main__":
+    _load()
+    with socket.socket(fileno=os.dup(sys.stdin.fileno())) as asking:
+        _serve(asking)
+    program = ROOT / "app.py"
+    sys.argv = [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
+    sys.path[0] = str(ROOT)
+    runpy.run_path(str(program), run_name="__main__")

@@ -1,0 +1,187 @@
+"""A line of Home's list: what it says, how good the project is, and the one thing to do next."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import home_parts
+from pages.parts.home_parts import next_step, state_line
+from tests.pages.conftest import Open, words
+from tests.workflow.world import answer_next, small_project
+from workflow.access import Role
+from workflow.kinds.one_label.settings import WORDS
+from workflow.projects.figures import F1, RIGHT, Glance
+from workflow.projects.managing import ProjectSummary
+from workflow.server.home import Home
+
+PROJECT = ProjectSummary(
+    id=1,
+    name="birds",
+    description="Heard at dawn. Three months.",
+    n_rows=50,
+    n_classes=4,
+    n_to_ask=40,
+    answered=10,
+    left=30,
+    disputes=0,
+    last_answer=datetime.now(UTC),
+    last_by="Ada",
+    created_at=datetime.now(UTC),
+    kind="one_label",
+    words=WORDS,
+    by_row=True,
+    role=Role.OWNER,
+    pictured="numbers",
+)
+GLANCE = Glance(
+    9, 9, RIGHT, 40, (0.5, 0.6, 0.87), (0.4, 0.5, 0.84), (0.6, 0.7, 0.9), None, False, None, pace=6.0
+)
+
+
+@pytest.mark.parametrize(
+    ("project", "glance", "label", "page"),
+    [
+        ({}, {}, "Continue", "annotate.py"),
+        ({"last_answer": None}, {}, "Start", "annotate.py"),
+        ({"disputes": 2}, {}, "Settle", "disputes.py"),
+        ({"left": 0}, {}, "Take home", "export.py"),
+        ({}, {"reached": True, "goal": 0.9}, "Take home", "export.py"),
+        ({"left": 0, "role": Role.ANNOTATOR}, {}, "Look", "progress.py"),
+        ({"role": Role.VIEWER}, {}, "Look", "progress.py"),
+        ({"role": Role.ANNOTATOR}, {}, "Continue", "annotate.py"),
+    ],
+)
+def test_the_one_button_is_what_is_to_be_done(
+    project: dict[str, object], glance: dict[str, object], label: str, page: str
+) -> None:
+    step = next_step(replace(PROJECT, **project), replace(GLANCE, **glance))  # type: ignore[arg-type]
+    assert step == (label, page)
+
+
+@pytest.mark.parametrize(
+    ("project", "glance", "line"),
+    [
+        ({}, {}, "Heard at dawn"),
+        ({"disputes": 1}, {}, ":orange-badge[1 dispute waits for you]"),
+        ({"disputes": 3}, {}, ":orange-badge[3 disputes wait for you]"),
+        ({"left": 0}, {}, f":green-badge[{WORDS.finished.rstrip('.')}]"),
+        ({}, {"reached": True, "goal": 0.9}, ":green-badge[The goal of 90\u00a0% is reached]"),
+        ({"left": 300}, {"goal": 0.9, "more": 143.0}, "About 140 more answers to your 90\u00a0%, 14 minutes"),
+        ({}, {"goal": 0.9, "more": 18.0, "pace": None}, "About 18 more answers to your 90\u00a0%"),
+        (
+            {"role": Role.ANNOTATOR},
+            {"goal": 0.9, "more": 18.0},
+            "About 18 more answers to 90\u00a0%, 2 minutes",
+        ),
+        (
+            {},
+            {"goal": 0.9, "more": 31.0},
+            "By the answers so far, your 90\u00a0% is out of reach with these rows",
+        ),
+        ({}, {"goal": 0.9, "more": None}, "How far it is to your 90\u00a0% cannot be said yet"),
+        (
+            {},
+            {"goal": 0.9, "more": 18.0, "measured": 9},
+            "How far it is to your 90\u00a0% cannot be said yet",
+        ),
+        ({"last_answer": None}, {}, "The first question is ready"),
+        ({"role": Role.VIEWER}, {}, "You are a viewer here."),
+    ],
+)
+def test_the_line_says_where_it_stands(
+    project: dict[str, object], glance: dict[str, object], line: str
+) -> None:
+    assert state_line(replace(PROJECT, **project), replace(GLANCE, **glance)) == line  # type: ignore[arg-type]
+
+
+def test_what_a_user_wrote_is_no_markdown() -> None:
+    assert state_line(replace(PROJECT, description="*stars* :red[x]"), None) == (r"\*stars\* \:red\[x\]")
+
+
+def test_a_value_stands_with_its_interval() -> None:
+    assert home_parts._figure(GLANCE) == "**87\u00a0%**  \n:small[:gray[84 to 90\u00a0%]]"
+    assert home_parts._figure(replace(GLANCE, what=F1)).startswith("**F1 87\u00a0%**")
+    assert home_parts._figure(None).startswith("–")
+
+
+def test_who_was_last_is_told_where_it_may_be() -> None:
+    assert "last by Ada " in home_parts._counts(PROJECT, "Bob")
+    assert "last by you " in home_parts._counts(PROJECT, "Ada")
+    assert home_parts._counts(replace(PROJECT, last_answer=None), "Ada").endswith("answered,  \nnone yet")
+    assert re.search(
+        r"answered,  \nthe last \d+ \w+ ago$", home_parts._counts(replace(PROJECT, last_by=None), "Ada")
+    )
+
+
+def test_the_curve_is_numbers_alone_and_ends_at_the_last() -> None:
+    drawn = spark((0.2, 0.4, 0.6))
+    assert 'aria-label="from 20\u00a0% to 60\u00a0%"' in drawn
+    assert "0% calc(90% - 1px), 50% calc(50% - 1px), 100% calc(10% - 1px)" in drawn, "lowest to highest"
+    assert "100% calc(10% + 1px), 50% calc(50% + 1px), 0% calc(90% + 1px)" in drawn, "and back below the line"
+    assert "50% calc(90% - 1px)" in spark((0.5, 0.5, 0.5)), "level where it is level"
+    assert '<i style="top:10%">' in drawn
+
+
+def test_the_curve_has_its_band_and_room_for_it() -> None:
+    drawn = spark((0.4, 0.5, 0.6), (0.2, 0.4, 0.5), (0.6, 0.9, 1.0))
+    assert "polygon(0% 50%, 50% 20%, 100% 10%, 100% 60%, 50% 70%, 0% 90%)" in drawn, "high, and back by low"
+    assert "from 40\u00a0% to 60\u00a0%, which is 50 to 100\u00a0%" in drawn
+    assert drawn.count("<b ") == 1
+
+
+def test_a_band_is_drawn_only_where_it_is_known() -> None:
+    values = (0.1, 0.2, 0.3, 0.4, 0.5)
+    assert "<b " not in spark(values)
+    assert "<b " not in spark(values, (None, None, None, None, 0.4), (None, None, None, None, 0.6)), (
+        "no width"
+    )
+    halves = spark(values, (0.1, 0.1, None, 0.3, 0.4), (0.2, 0.3, None, 0.5, 0.9))
+    assert halves.count("<b ") == 2
+    assert "polygon(75% 50%, 100% 10%, 100% 60%, 75% 70%)" in halves, "nothing is made up between"
+
+
+def spark(
+    curve: tuple[float, ...],
+    lows: tuple[float | None, ...] | None = None,
+    highs: tuple[float | None, ...] | None = None,
+) -> str:
+    unknown = (None,) * len(curve)
+    return home_parts._spark(replace(GLANCE, curve=curve, lows=lows or unknown, highs=highs or unknown))
+
+
+def names(test: AppTest) -> list[str]:
+    return re.findall(r"\*\*(alpha|beta|gamma|delta)\*\*", words(test))
+
+
+def test_from_the_fourth_project_on_they_are_searched_and_sorted(home: Home, owner: int, show: Open) -> None:
+    for name in ("beta", "alpha", "gamma"):
+        project = small_project(home, owner, name)
+    test = show(owner)
+    assert not test.text_input, "three are seen at a glance"
+    answer_next(home, owner, project)
+    small_project(home, owner, "delta")
+    test = show(owner)
+    assert names(test)[0] == "delta", "the newest, before the last answered"
+    test.selectbox[0].set_value("Name").run()
+    assert names(test) == ["alpha", "beta", "delta", "gamma"]
+    test.text_input[0].set_value("ET").run()
+    assert names(test) == ["beta"]
+    test.text_input[0].set_value("nothing such").run()
+    assert "No project has such a name." in words(test)
+
+
+def test_a_line_leads_on_and_to_the_rest(home: Home, owner: int, show: Open) -> None:
+    small_project(home, owner, "alpha")
+    test = show(owner)
+    assert [one.proto.label for one in test.get("page_link")] == [
+        "Answer",
+        "Progress",
+        "Review",
+        "Export",
+        "Rename, settings, archive, delete",
+    ]

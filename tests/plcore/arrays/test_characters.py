@@ -1,0 +1,55 @@
+"""Characters that names and texts may not hold."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from plcore.arrays.words import escaped, forbidden_in_name, forbidden_in_text, unstorable_in
+
+EVERY = [chr(code) for code in (*range(0x10000), *range(0xE0000, 0xE0200))]
+DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+
+
+def test_what_is_refused_is_what_unicode_calls_so() -> None:
+    bad = {
+        mark
+        for mark in EVERY
+        if unicodedata.category(mark) in ("Cc", "Cs") or unicodedata.bidirectional(mark) in DIRECTIONS
+    }
+    assert {mark for mark in EVERY if forbidden_in_text(mark)} == bad - set("\t\n\r")
+    assert {mark for mark in EVERY if forbidden_in_name(mark)} == bad | {"\u2028", "\u2029"}
+    assert {mark for mark in EVERY if unstorable_in(mark)} == {"\0"} | {chr(k) for k in range(0xD800, 0xE000)}
+
+
+@pytest.mark.parametrize(
+    "name", ["Zaunkönig", "سنونو", "עפרוני", "日本の鳥", "🐦‍⬛", "a\u200fb", "Ǝ ½ — «x»"]
+)
+def test_names_of_any_writing_are_taken(name: str) -> None:
+    assert forbidden_in_name(name) is None
+    assert escaped(name) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("wren\x1b[31m", "a terminal escape (ESC) (U+001B) at character 5"),
+        ("\0", "a NUL character (U+0000) at character 1"),
+        ("ab\ud83d", "half of a character (a lone surrogate) (U+D83D) at character 3"),
+        ("a\u202egpj.exe", "a mark of the writing direction (U+202E) at character 2"),
+        ("\x9b2J", "a control character (U+009B) at character 1"),
+    ],
+)
+def test_what_was_found_is_said_with_its_place(text: str, said: str) -> None:
+    assert forbidden_in_name(text) == forbidden_in_text(text) == said
+
+
+def test_lines_are_for_texts_alone() -> None:
+    assert forbidden_in_text("two\nlines\tof\r\ntext") is None
+    assert forbidden_in_name("two\nlines") == "a line break (U+000A) at character 4"
+
+
+def test_a_terminal_shows_what_is_there_and_does_nothing_else() -> None:
+    assert escaped("a\x1b[2Jb\u202ec\nd\x9be\ud800") == "a\\u001b[2Jb\\u202ec\nd\\u009be\\ud800"
+    assert not any(forbidden_in_text(escaped(mark)) for mark in EVERY)

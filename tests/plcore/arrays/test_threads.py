@@ -1,0 +1,58 @@
+"""One BLAS thread, for as long as anybody is inside. In a process of its own: the limit is that of the process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.conftest import ROOT
+
+PROGRAM = """
+import threading
+from threadpoolctl import threadpool_info, threadpool_limits
+from plcore.arrays.threads import one_thread, one_thread_for_good
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+threadpool_limits(2, user_api="blas")
+assert blas_threads() == {2}
+entered, leave, seen = threading.Event(), threading.Event(), []
+
+def beside():
+    with one_thread():
+        entered.set()
+        leave.wait(60)
+        seen.append(blas_threads())
+
+other = threading.Thread(target=beside)
+with one_thread():
+    other.start()
+    assert entered.wait(60)
+    leave.set()
+    other.join()
+    assert seen == [{1}]
+    assert blas_threads() == {1}, "the main thread is still inside"
+assert blas_threads() == {2}
+for event in (entered, leave):
+    event.clear()
+other = threading.Thread(target=beside)
+with one_thread():
+    other.start()
+    assert entered.wait(60)
+assert blas_threads() == {1}, "the other thread is still inside"
+leave.set()
+other.join()
+threadpool_limits(2, user_api="blas")
+one_thread_for_good()
+with one_thread():
+    assert blas_threads() == {1}
+assert blas_threads() == {1}
+"""
+
+
+def test_the_first_sets_the_limit_and_the_last_lifts_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,116 @@
+"""What all runners promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from plcore.blocks import ProcessPool, RunnerError, dask_cluster, make_runner, processes
+from plcore.blocks.parts import map_part
+from plcore.blocks.processes import Inline
+from plcore.blocks.runner import BlockError, Runner, alone, said
+from tests.plcore.blocks.tasks import Number, jobs, square, square_but_seven, square_when_told, threads, times
+
+
+def test_every_job_comes_back_once_with_its_result(runner: Runner, tmp_path: Path) -> None:
+    asked = jobs(tmp_path, 9)
+    found = dict(runner.map(square, asked))
+    assert set(found) == set(asked)
+    for job, written in found.items():
+        assert written == (str(job.path), 2)
+        assert map_part(job.path).tolist() == [job.number, job.number**2]
+    assert times(tmp_path) == dict.fromkeys(range(9), 1)
+
+
+def test_no_jobs_are_no_work(runner: Runner) -> None:
+    assert list(runner.map(square, [])) == []
+
+
+def test_a_job_that_fails_is_named_with_its_reason_in_one_line(runner: Runner, tmp_path: Path) -> None:
+    with pytest.raises(BlockError) as refused:
+        list(runner.map(square_but_seven, jobs(tmp_path, 9)))
+    assert str(refused.value).startswith("Squaring 7 cannot be done: ValueError: seven is no number for this")
+    assert refused.value.job == jobs(tmp_path, 9)[7]
+
+
+def test_a_runner_goes_on_working_after_a_failure(runner: Runner, tmp_path: Path) -> None:
+    with pytest.raises(BlockError):
+        list(runner.map(square_but_seven, jobs(tmp_path, 9)))
+    assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3
+
+
+def test_cancelled_work_ends_after_what_is_under_way(runner: Runner, tmp_path: Path) -> None:
+    done = []
+    for job, _ in runner.map(square, jobs(tmp_path, 50)):
+        done.append(job)
+        runner.cancel()
+    assert 1 <= len(done) <= 6
+    assert len(list(runner.map(square, jobs(tmp_path, 3)))) == 3, "the next work is not cancelled"
+
+
+def test_who_stops_asking_takes_back_what_has_not_begun(runner: Runner, tmp_path: Path) -> None:
+    found = runner.map(square, jobs(tmp_path, 50))
+    next(found)
+    found.close()  # type: ignore[attr-defined]
+    runner.close()
+    assert len(times(tmp_path)) <= 6
+
+
+def test_no_library_takes_threads_of_its_own(runner: Runner) -> None:
+    with threadpool_limits(2):  # which this process would take
+        assert threads(0) == 2
+        assert [most for _, most in runner.map(threads, [0])] == [1]
+
+
+def test_jobs_are_taken_when_there_is_room_for_them(runner: Runner, tmp_path: Path) -> None:
+    taken: list[int] = []
+
+    def coming() -> Iterator[Number]:
+        for job in jobs(tmp_path, 50):
+            taken.append(job.number)
+            yield job
+
+    found = runner.map(square, coming())
+    next(found)
+    assert len(taken) <= 6
+    assert len(list(found)) == 49
+
+
+def test_who_waits_is_called_meanwhile_and_may_end_it(
+    others: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (dask_cluster, processes):
+        monkeypatch.setattr(module, "LOOK", 0.01)
+    asked = jobs(tmp_path, 3)
+    go = asked[0].marks / "go"
+
+    def enough() -> None:
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        list(others.map(square_when_told, asked, enough))
+    assert len(list(others.map(square_when_told, asked, go.touch))) == 3
+
+
+def test_alone_is_the_function() -> None:
+    assert alone(np.square, 3) == 9
+
+
+def test_an_error_without_words_has_its_name() -> None:
+    assert said(ValueError("two\n lines")) == "ValueError: two lines"
+    assert said(MemoryError()) == "MemoryError."
+
+
+def test_the_runner_is_chosen_by_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
+    assert isinstance(make_runner("", tmp_path), Inline)
+    pool = make_runner("processes:3", tmp_path)
+    assert isinstance(pool, ProcessPool)
+    assert pool.n_processes == 3
+    assert make_runner("processes", tmp_path).n_processes >= 1  # type: ignore[attr-defined]
+    with pytest.raises(RunnerError, match=r"tcp://127\.0\.0\.1:1"):
+        make_runner("tcp://127.0.0.1:1", tmp_path)

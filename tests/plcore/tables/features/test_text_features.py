@@ -1,0 +1,145 @@
+"""Features of texts: the plain formula, known answers, lengths, scripts without spaces, and that nothing is drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from plcore.tables.features import text as text_features
+from plcore.tables.features.text import TextFeatures, grams_of, words_of
+
+BIRDS = ["A red bird, red", "the blue bird sings", "blue sky", "", "?!", "birds are singing"]
+TEXTS = st.lists(st.text(st.sampled_from("abc é鳥 .,"), max_size=30), min_size=1, max_size=8)
+
+
+def grams_in(text: str) -> list[str]:
+    return [part for word in words_of(text) for part, _, _ in grams_of(word)]
+
+
+def lengths(X: sp.csr_matrix) -> np.ndarray:
+    return np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+
+
+def test_the_n_grams_of_a_word_and_where_they_stand() -> None:
+    found = list(grams_of("abc"))
+    assert [part for part, _, _ in found] == [" a", "ab", "bc", "c ", " ab", "abc", "bc ", " abc", "abc "]
+    assert all("abc"[start:end] == part.strip() for part, start, end in found)
+    assert [part for part, _, _ in grams_of("鳥")] == [" 鳥", "鳥 ", " 鳥 "]
+
+
+@given(TEXTS, TEXTS)
+def test_each_part_is_scikit_learn_s_own_tf_idf(seen: list[str], unseen: list[str]) -> None:
+    for side, analyzer in (("words", words_of), ("grams", grams_in)):
+        if not any(analyzer(text) for text in seen):
+            continue
+        other = {"words": "grams", "grams": "words"}[side]
+        made = TextFeatures(**{other: False}).fit(seen)
+        plain = TfidfVectorizer(sublinear_tf=True, analyzer=analyzer).fit(seen)
+        assert len(made.names_) == len(plain.vocabulary_)
+        for texts in (seen, unseen):
+            np.testing.assert_allclose(
+                made.transform(texts).toarray(), plain.transform(texts).toarray(), atol=1e-12
+            )
+
+
+def test_rows_have_length_one_and_a_quarter_of_it_is_words() -> None:
+    made = TextFeatures().fit(BIRDS)
+    X = made.transform(BIRDS)
+    assert isinstance(X, sp.csr_matrix)
+    np.testing.assert_allclose(lengths(X), [1, 1, 1, 0, 0, 1])
+    is_word = np.array([not name.startswith("“") for name in made.names_])
+    np.testing.assert_allclose(lengths(X[:, is_word])[[0, 1, 2, 5]] ** 2, 0.25)
+
+
+def test_a_new_word_is_known_by_its_n_grams_alone() -> None:
+    made = TextFeatures().fit(BIRDS)
+    found = made.transform(["birdsong", "xyz"])
+    np.testing.assert_allclose(lengths(found), [1, 0])
+    named = {made.names_[column] for column in found[0].indices}
+    assert {"“bird”", "“ bir”"} <= named
+    assert not {"bird", "birds"} & named
+
+
+def test_words_come_first_and_by_alphabet() -> None:
+    names = TextFeatures().fit(["b a", "鳥 ü"]).names_
+    assert names[:4] == ("a", "b", "ü", "鳥")
+    grams = [name[1:-1] for name in names[4:]]
+    assert grams == sorted(grams)
+    assert "“ a ”" in names
+
+
+def test_texts_without_spaces_are_near_by_what_they_share() -> None:
+    texts = ["今日は鳥が飛ぶ", "鳥が飛ぶ空", "明日の魚料理", "魚料理を食べる"]
+    words = TextFeatures(grams=False).fit(texts).transform(texts).toarray()
+    assert (words @ words.T == np.eye(4)).all(), "no run of signs comes twice"
+    both = TextFeatures().fit(texts).transform(texts)
+    near = (both @ both.T).toarray() - np.eye(4)
+    assert near.argmax(axis=1).tolist() == [1, 0, 3, 2]
+
+
+def test_other_endings_and_slips_are_near() -> None:
+    texts = ["kittens sleeping", "kitten sleeps", "stocks falling", "stock fell"]
+    made = TextFeatures().fit(texts)
+    near = (made.transform(["a kiten slept"]) @ made.transform(texts).T).toarray()[0]
+    assert set(np.argsort(-near)[:2]) == {0, 1}
+
+
+def test_the_most_frequent_are_kept_and_ties_go_by_alphabet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_features, "MOST_WORDS", 2)
+    monkeypatch.setattr(text_features, "MOST_GRAMS", 3)
+    assert TextFeatures().fit(["d c", "d b", "d"]).names_ == ("b", "d", "“ d”", "“ d ”", "“d ”")
+
+
+def test_n_grams_that_stand_nearly_everywhere_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["the " + word for word in ("cat", "dog", "hen", "emu", "owl")] * 2
+    monkeypatch.setattr(text_features, "COMMON", 4)
+    made = TextFeatures().fit(texts)
+    assert "the" in made.names_, "words stay"
+    assert "“the”" not in made.names_
+    assert "“cat”" in made.names_
+    monkeypatch.setattr(text_features, "COMMON", 100)
+    assert "“the”" in TextFeatures().fit(texts).names_, "in few texts nothing stands everywhere"
+
+
+def test_of_very_long_texts_some_words_choose_the_n_grams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_features, "MOST_CHARACTERS", 5)
+    made = TextFeatures(words=False).fit(["aaa bbb ccc"])  # 9 characters: every second word
+    found = lengths(made.transform(["aaa", "bbb", "ccc"]))
+    np.testing.assert_allclose(found, [1, 0, 1])
+
+
+def test_where_each_part_of_a_word_stands() -> None:
+    made = TextFeatures().fit(["bird", "birch"])
+    found = {(start, end): made.names_[column] for start, end, column in made.columns_of("bird")}
+    assert found[1, 3] == "“ir”"
+    assert found[0, 1] == "“ b”"
+    assert found[1, 4] in {"“ird”", "“ird ”"}, "the space after the word stands nowhere in it"
+    assert {made.names_[column] for _, _, column in made.columns_of("bird")} >= {"bird", "“ bir”", "“d ”"}
+    assert made.columns_of("xyz") == []
+
+
+def test_texts_without_any_word() -> None:
+    made = TextFeatures().fit(["", "..."])
+    assert made.names_ == ()
+    assert made.transform(["a", "b"]).shape == (2, 0)
+
+
+def test_not_fitted() -> None:
+    with pytest.raises(NotFittedError, match="Call 'fit' first"):
+        TextFeatures().transform(["a"])
+
+
+@given(TEXTS)
+def test_the_same_texts_give_the_same_features_whatever_their_order(texts: list[str]) -> None:
+    made, turned = TextFeatures().fit(texts), TextFeatures().fit(texts[::-1])
+    assert made.names_ == turned.names_
+    np.testing.assert_allclose(
+        made.transform(texts).toarray(), turned.transform(texts[::-1]).toarray()[::-1], atol=1e-12
+    )
+    found = lengths(made.transform(texts)) if made.names_ else np.zeros(len(texts))
+    np.testing.assert_allclose(found, [float(bool(words_of(text))) for text in texts], atol=1e-12)

@@ -1,0 +1,58 @@
+"""Any bytes are a table or a clear error, in every format: nothing else comes out, and nothing ends the process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore.tables.problems import MAX_COLUMNS, TableError
+from plcore.tables.readers.recognise import read_table
+from tests.conftest import ROOT
+from tests.plcore.tables.readers.damage import a_damaged, good_files, read_or_say
+
+FILES = good_files()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_good_files_are_read_without_a_word(name: str) -> None:
+    assert len(read_table(FILES[name], f"a.{name}").cells) >= 1
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(sorted(FILES)), st.integers(0, 10**9))
+def test_a_damaged_file_is_a_table_or_refused_in_words(name: str, seed: int) -> None:
+    table = read_or_say(a_damaged(name, seed), f"a.{name}")
+    assert table is None or table.candidates.shape == (table.n_rows, len(table.classes))
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(sorted(FILES)), st.sampled_from(sorted(FILES)), st.data())
+def test_pieces_of_two_files_are_a_table_or_refused_in_words(
+    one: str, other: str, data: st.DataObject
+) -> None:
+    head = FILES[one][: data.draw(st.integers(0, len(FILES[one])))]
+    tail = FILES[other][data.draw(st.integers(0, len(FILES[other]))) :]
+    read_or_say(head + tail, f"a.{one}")
+
+
+@settings(max_examples=100)
+@given(st.binary(max_size=200), st.sampled_from(sorted(FILES)))
+def test_bytes_of_no_format_are_a_table_or_refused_in_words(data: bytes, name: str) -> None:
+    read_or_say(data, f"a.{name}")
+
+
+def test_no_damage_ends_the_process_or_takes_much_memory() -> None:
+    command = [sys.executable, "-m", "tests.plcore.tables.readers.damage", "0", "8", "6000"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    read = done.stdout.splitlines()
+    assert done.returncode == 0, f"after {read[-1:]}: {done.stderr[-2000:]}"
+    assert len(read) == 8 * len(FILES)
+
+
+def test_a_few_bytes_that_declare_a_hundred_thousand_columns_are_refused() -> None:
+    with pytest.raises(TableError, match=f"100,001 columns; at most {MAX_COLUMNS:,} are taken"):
+        read_table(b"1,3 99999:1\n2 2:4\n1 1:1\n", "a.txt")

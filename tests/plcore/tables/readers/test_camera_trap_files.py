@@ -1,0 +1,227 @@
+"""Files of camera traps: MegaDetector's JSON and Timelapse's table, read and written back."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plcore import TableError, read_cells
+from plcore.tables import NATURE_FORMATS, read_stored, read_table, shaped, store_reading
+from plcore.tables.media.file_tree import MediaError
+from plcore.tables.readers.tools.camera_traps import label_columns, write_timelapse
+from plcore.tables.readers.tools.megadetector import write_megadetector
+from tests.plcore.tables.readers.cases import (
+    CASES,
+    candidates,
+    decided,
+    read_case,
+    says,
+    table_of,
+    voters,
+    weights,
+)
+from tests.plcore.tables.writers.tables import written
+from tests.plcore.tables.zips import make_zip, picture
+
+FIXED = "RootFolder,File,RelativePath,DateTime,DeleteFlag"
+
+
+def test_megadetector_candidates_are_classes_with_scores() -> None:
+    reading = read_case("megadetector_classified.json")
+    first = {
+        "red deer": 0.3958,
+        "european hare": 0.3163,
+        "red fox": 0.232,
+        "blank": 0.0244,
+        "wild boar": 0.024,
+    }
+    assert (len(reading.cells), weights(reading)[0]) == (60, first)
+    assert weights(reading)[18] == {"blank": 1}, "no detection"
+    assert reading.cells["item"][0] == "CAM01/100RECNX/IMG_0001.JPG"
+    assert json.loads(reading.cells["boxes"][0]) == [
+        {"category": "animal", "conf": 0.81, "bbox": [0.3, 0.5, 0.2, 0.2]}
+    ]
+    assert table_of(reading).classes[0] == "blank"
+
+
+def test_megadetector_failures_are_left_out_and_counted() -> None:
+    reading = read_case("md16.json")
+    assert reading.cells["item"].tolist() == ["A/1.jpg", "A/2.jpg", "A/4.mp4"]
+    assert weights(reading) == [{"red fox": 0.7, "badger": 0.2}, {"blank": 1}, {"person": 0.8}]
+    assert says(reading, "1 file could not be read by MegaDetector and is left out: Failure image access")
+
+
+def test_megadetector_of_pytorch_wildlife_counts_ids_from_zero() -> None:
+    assert weights(read_case("pw_timelapse.json")) == [{"animal": 0.9}, {"blank": 1}]
+
+
+def md(*images: dict[str, Any], **fields: Any) -> bytes:
+    whole = {"info": {"format_version": "1.4"}, "detection_categories": {"1": "animal", "2": "fox"}}
+    return json.dumps(whole | fields | {"images": list(images)}).encode()
+
+
+def test_megadetector_checked_image_is_true() -> None:
+    box = {"category": "2", "conf": 1.0, "bbox": [0, 0, 1, 1]}
+    other = {"category": "1", "conf": 0.5, "bbox": [0, 0, 1, 1]}
+    reading = read_table(
+        md({"file": "a", "manually_checked": True, "detections": [box]}, {"file": "b", "detections": [other]})
+    )
+    assert reading.cells["truth"].tolist() == ["fox", ""]
+
+
+def test_megadetector_image_that_was_not_processed_is_open() -> None:
+    box = {"category": "2", "conf": 0.4, "bbox": [0, 0, 1, 1]}
+    reading = read_table(md({"file": "a", "detections": [box]}, {"file": "b", "detections": None}))
+    assert candidates(reading) == [{"fox"}, {"blank", "fox"}]
+
+
+@pytest.mark.parametrize(
+    ("detection", "message"),
+    [
+        ({"category": "1", "conf": "x", "bbox": [0, 0, 1, 1]}, "expected a confidence"),
+        ({"category": "1", "conf": 0.5, "bbox": [0]}, "expected x, y, width and height"),
+        (
+            {"category": "1", "conf": 0.5, "bbox": [0, 0, 1, 1], "classifications": [["9", 0.5]]},
+            "the class '9' is not in classification_categories",
+        ),
+    ],
+)
+def test_megadetector_broken_detection_is_refused(detection: dict[str, Any], message: str) -> None:
+    with pytest.raises(TableError, match=message):
+        read_table(md({"file": "a", "detections": [detection]}))
+
+
+def test_megadetector_descriptions_make_groups() -> None:
+    classes = {"0": "red fox", "1": "arctic fox"}
+    above = "mammalia;carnivora;canidae;vulpes"
+    latin = {"0": f"{above};vulpes;red fox", "1": f"{above};lagopus;arctic fox"}
+    box = {"category": "1", "conf": 0.9, "bbox": [0, 0, 1, 1], "classifications": [["0", 0.6], ["1", 0.3]]}
+    reading = read_table(
+        md(
+            {"file": "a", "detections": [box]},
+            classification_categories=classes,
+            classification_category_descriptions=latin,
+        )
+    )
+    assert reading.groups == {"vulpes": ("arctic fox", "red fox")}
+
+
+def test_megadetector_gets_its_json_back_with_verdicts() -> None:
+    before = json.loads((CASES / "md16.json").read_text())
+    reading = read_case("md16.json")
+    back = json.loads(written(write_megadetector, decided(reading, {0: "badger"})))
+    assert {name: back[name] for name in before if name != "images"} == {
+        name: before[name] for name in before if name != "images"
+    }
+    images = {one["file"]: one for one in back["images"]}
+    assert [one["classifications"] for one in images["A/1.jpg"]["detections"]] == [[["7", 1.0]]] * 2
+    assert (images["A/1.jpg"]["manually_checked"], images["A/1.jpg"]["human_verified_by"]) == (True, "Ann")
+    for place in (1, 2, 3):
+        assert images[before["images"][place]["file"]] == before["images"][place], "nothing was said of it"
+    again = read_table(json.dumps(back).encode())
+    assert again.cells["truth"].tolist() == ["badger", "", ""]
+
+
+def test_megadetector_blank_verdict_empties_its_detections() -> None:
+    reading = read_case("megadetector_classified.json")
+    back = json.loads(written(write_megadetector, decided(reading, {0: "blank"})))
+    assert back["images"][0]["detections"] == []
+    assert len(back["images"]) == 60
+
+
+def test_megadetector_is_offered_its_own_format_alone() -> None:
+    cells = table_of(read_case("md16.json")).cells
+    own = [name for name, one in NATURE_FORMATS.items() if one.fits(cells)]
+    assert "megadetector" in own
+    assert not {"detections", "speciesnet", "raven", "timelapse", "kaleidoscope"} & set(own)
+
+
+def test_timelapse_columns_of_species_are_votes() -> None:
+    reading = read_case("timelapse_two_species.csv")
+    assert len(reading.cells) == 60
+    assert voters(reading)[0] == {"red deer": ["Species"], "european hare": ["Species2"]}
+    assert reading.cells["item"][0] == "CAM01/100RECNX/IMG_0001.JPG"
+    assert table_of(reading).classes == (
+        "blank", "european badger", "european hare", "red deer", "red fox", "roe deer", "wild boar",
+    )  # fmt: skip
+    roles = reading.suggest_roles()
+    assert (roles.numbers, roles.categories, roles.id) == (("Count", "Temperature"), (), "item")
+
+
+def test_timelapse_empty_species_is_open_and_deleted_pictures_are_left_out() -> None:
+    reading = read_case("ImageData.csv")
+    assert reading.cells["item"].tolist() == ["cam1/d1/IMG_1.JPG", "cam1/d1/IMG_2.JPG"]
+    assert says(reading, "1 picture is marked for deletion (DeleteFlag) and left out")
+    assert says(reading, "1 row has no label named")
+
+
+def test_timelapse_without_species_is_refused() -> None:
+    data = f"{FIXED},Count\nr,a.jpg,x,2024-05-01,false,1\n".encode()
+    with pytest.raises(TableError, match="No column of 'Count' holds species"):
+        shaped(read_table(data, "ImageData.csv"))
+
+
+def test_timelapse_other_questions_are_no_species() -> None:
+    data = f"{FIXED},Sex,Species\nr,a.jpg,x,2024-05-01,false,male,fox\nr,b.jpg,x,2024-05-01,false,,hare\n"
+    assert label_columns(read_cells(data.encode())) == ["Species"]
+
+
+def test_timelapse_writes_columns_of_its_template_alone() -> None:
+    reading = read_case("timelapse_two_species.csv")
+    back = read_cells(written(write_timelapse, decided(reading, {0: "european hare"})))
+    assert list(back.columns) == ["File", "RelativePath", "Species"]
+    assert back.iloc[0].tolist() == ["IMG_0001.JPG", "CAM01\\100RECNX", "european hare"]
+    assert back["Species"].iloc[1] == "european hare", "as it came: people said nothing of it"
+
+
+def test_timelapse_pictures_are_found_by_folder() -> None:
+    data = f"{FIXED},Species\nr,a.png,x\\y,2024-05-01,false,fox\nr,a.png,z,2024-05-01,false,hare\n".encode()
+    found = shaped(
+        read_table(make_zip({"ImageData.csv": data, "x/y/a.png": picture(1), "z/a.png": picture(2)}))
+    )
+    assert found.suggest_roles().image == "filepath"
+    assert not says(found, "No pictures came")
+    assert found.files is not None
+    assert found.files.archive.find("x/y/a.png") == "x/y/a.png"
+
+
+def test_writers_tell_how_far_they_are() -> None:
+    told: list[int] = []
+    write_megadetector(decided(read_case("md16.json"), {}), io.BytesIO(), told.append)
+    assert told == [3, 3]
+
+
+def test_megadetector_and_timelapse_of_one_zip_are_joined() -> None:
+    box = {"category": "2", "conf": 0.4, "bbox": [0, 0, 1, 1]}
+    detected = md(
+        {"file": "x/y/a.jpg", "detections": [box]},
+        {"file": "z/a.jpg", "detections": []},
+        {"file": "z/b.jpg", "detections": None},
+    )
+    table = f"{FIXED},Species\nr,a.jpg,x\\y,2024-05-01,false,hare\nr,a.jpg,z,2024-05-01,false,\n".encode()
+    reading = read_table(make_zip({"md.json": detected, "ImageData.csv": table}))
+    found = [json.loads(cell) for cell in reading.cells["candidates"]]
+    assert found == [{"fox": 0.4, "hare": 1}, {"blank": 1}, ["blank", "fox", "hare"]]
+    assert voters(reading)[0] == {"fox": ["MegaDetector"], "hare": ["Timelapse"]}
+    assert says(reading, "2 of 3 pictures of MegaDetector are in Timelapse's table")
+    assert reading.cells["Species"].tolist() == ["hare", "", ""]
+    assert reading.suggest_roles().image is None, "no pictures are in the zip"
+    assert table_of(reading).n_rows == 3
+
+
+def test_picture_of_another_folder_is_never_taken_for_a_missing_one(tmp_path: Path) -> None:
+    data = f"{FIXED},Species\nr,a.png,x\\y,2024-05-01,false,fox\nr,a.png,z,2024-05-01,false,hare\n".encode()
+    found = shaped(read_table(make_zip({"ImageData.csv": data, "z/a.png": picture()})))
+    assert found.files is not None
+    assert found.files.archive.find("z/a.png") == "z/a.png"
+    with pytest.raises(MediaError, match="several rows name a file called"):
+        found.files.archive.find("x/y/a.png")
+    store_reading(found, tmp_path)
+    files = read_stored(tmp_path).files
+    assert files is not None
+    with pytest.raises(MediaError, match="several rows name a file called"):
+        files.archive.find("x/y/a.png")

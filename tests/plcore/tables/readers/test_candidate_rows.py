@@ -1,0 +1,157 @@
+"""Rows whose candidates were named one by one: what becomes of them, and what is said of the odd ones."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import Roles, TableError
+from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, rows_reading
+from tests.plcore.tables.writers.tables import LABELS, WEIGHTS, candidates, noted, opens, sources
+
+
+def named(*labels: str, **cells: Any) -> Row:
+    row = Row(cells)
+    for label in labels:
+        row.name(label)
+    return row
+
+
+def weighed(cells: dict[str, Any] | None = None, **weights: float) -> Row:
+    row = Row(cells or {})
+    for label, weight in weights.items():
+        row.name(label, weight)
+    return row
+
+
+def test_weights_of_one_label_are_added_and_its_sources_listed_once() -> None:
+    row = Row({})
+    for weight, source in ((1.0, "ann"), (0.5, "model"), (1.0, "ann"), (None, None)):
+        row.name("wren", weight, source)
+    reading = rows_reading([row, named("robin")], "f")
+    assert candidates(reading) == [{"wren": 2.5}, ["robin"]]
+    assert sources(reading) == [{"wren": ["ann", "model"]}, {}]
+
+
+def test_labels_without_a_weight_beside_others_weigh_a_vote() -> None:
+    row = named("a")
+    row.name("b", 3.0)
+    assert candidates(rows_reading([row], "f")) == [{"a": 1, "b": 3}]
+
+
+def test_rows_without_labels_may_be_anything_that_is_not_ruled_out() -> None:
+    none, some, every = Row({}), Row({}, ruled_out={"a"}), Row({}, ruled_out={"a", "b", "c"})
+    reading = rows_reading([named("a", "b"), none, some, every], "f", classes=["c"])
+    assert candidates(reading) == [["a", "b"], ["a", "b", "c"], ["b", "c"], ["a", "b", "c"]]
+    assert noted(reading, "3 rows have no label named", "The first is row 2")
+
+
+def test_labels_of_weight_nought_are_no_candidates() -> None:
+    reading = rows_reading([weighed(a=0.0, b=0.5), weighed(a=0.0)], "f")
+    assert candidates(reading) == [{"b": 0.5}, ["b"]]
+    assert noted(reading, "2 labels with the weight 0 are no candidate")
+
+
+def test_classes_are_in_the_order_of_tables() -> None:
+    reading = rows_reading([named("10", "9"), Row({})], "f")
+    assert candidates(reading)[1] == ["9", "10"]
+
+
+def test_true_labels_outside_the_candidates_are_left_out_and_told() -> None:
+    rows = [named("a", "b"), named("b"), Row({}), Row({}, ruled_out={"a"})]
+    for row in rows:
+        row.truth = "a"
+    reading = rows_reading(rows, "f")
+    assert reading.cells["truth"].tolist() == ["a", "", "a", ""]
+    assert noted(reading, "In 2 rows the true label is not among the labels named", "row 2", "'a' beside 'b'")
+    assert reading.roles is not None
+    assert reading.roles.truth == "truth"
+
+
+def test_columns_of_the_source_never_hide_the_candidates() -> None:
+    own = {"candidates": "x", "candidates 2": "y", "sources": "z", "truth": "t"}
+    reading = rows_reading([Row({**own}, {"a": 1.0}, {"a": ["s"]}), named("b")], "f")
+    names = ["candidates 3", "candidates 2", "sources 2", "truth 2", "candidates", "sources"]
+    assert list(reading.cells.columns) == names
+    assert reading.cells.iloc[0].tolist() == ["x", "y", "z", "t", '{"a": 1}', '{"a": ["s"]}']
+
+
+def test_ids_are_used_where_they_are_ids() -> None:
+    good = rows_reading([named("a", n=1), named("b", n=2)], "f", row_id="n")
+    again = rows_reading([named("a", n=1), named("b", n=1)], "f", row_id="n")
+    gone = rows_reading([named("a", n=1), named("b")], "f", row_id="n")
+    assert [one.roles.id for one in (good, again, gone) if one.roles] == ["n", None, None]
+    assert not noted(good, "repeats")
+    assert noted(again, "Column 'n' is empty or repeats itself")
+    assert noted(gone, "Column 'n' is empty or repeats itself")
+
+
+def test_roles_of_the_columns_that_describe_a_row() -> None:
+    rows = [
+        named("ab"[n % 2], "c", size=n / 2, bit=n % 2, text=f"the words of row {n}", place=("sea", "land")[n % 2],
+              picture="data:image/png;base64,AAAA", when=f"2026-01-0{n + 1}")
+        for n in range(6)
+    ]  # fmt: skip
+    reading = rows_reading(rows, "f", describing=["size", "bit", "text", "place", "picture"])
+    assert reading.roles == Roles(
+        candidates="candidates",
+        form="json",
+        text="text",
+        image="picture",
+        numbers=("size", "bit"),
+        categories=("place",),
+    )
+    assert opens(rows_reading(rows, "f", describing=["size", "text"])).n_rows == 6
+
+
+def test_images_alone_are_learned_from() -> None:
+    rows = [named(label, picture="data:image/png;base64,AAAA") for label in "ab"]
+    roles = rows_reading(rows, "f").roles
+    assert roles is not None
+    assert roles.image_features
+    assert not rows_reading(
+        [named(label, picture=f"http://x/{label}.png") for label in "ab"], "f"
+    ).roles.image  # type: ignore[union-attr]
+
+
+def test_a_column_of_labels_is_told_and_not_learned_from() -> None:
+    rows = [named("a", "b", answer="ab"[n % 2], other="xy"[n % 2]) for n in range(6)]
+    reading = rows_reading(rows, "f")
+    assert reading.roles is not None
+    assert reading.roles.categories == ("other",)
+    assert noted(reading, "Column 'answer' holds labels", "true label")
+
+
+def test_candidates_alone_ask_for_the_table_of_rows() -> None:
+    assert NEEDS_ROWS in rows_reading([named("a", id=1), named("b", id=2)], "f", row_id="id").notes
+    assert NEEDS_ROWS not in rows_reading([named("a", x=1), named("b", x=2)], "f").notes
+
+
+@pytest.mark.parametrize("rows", [[], [Row({"a": 1})]])
+def test_what_has_no_rows_or_no_labels_is_refused(rows: list[Row]) -> None:
+    with pytest.raises(TableError, match=r"There are no rows|No label is named anywhere"):
+        rows_reading(rows, "f")
+
+
+def test_half_characters_are_refused() -> None:
+    with pytest.raises(TableError, match="half of a character"):
+        rows_reading([named("a\ud800")], "f")
+
+
+@given(st.lists(st.dictionaries(LABELS, WEIGHTS, min_size=1, max_size=4), min_size=1, max_size=4))
+@settings(max_examples=100, deadline=None)
+def test_any_weights_come_back_as_they_were(sets: list[dict[str, float]]) -> None:
+    rows = [Row({"n": n}, dict(one)) for n, one in enumerate(sets)]
+    reading = rows_reading(rows, "f")
+    assert candidates(reading) == sets
+    assert [json.loads(cell) for cell in reading.cells["candidates"]] == sets
+
+
+@given(st.lists(st.lists(LABELS, min_size=1, max_size=4, unique=True), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_any_sets_come_back_as_they_were(sets: list[list[str]]) -> None:
+    assert candidates(rows_reading([named(*one) for one in sets], "f")) == sets

@@ -1,0 +1,292 @@
+"""Workbooks written by openpyxl and by hand: every cell as text, and what is no plain table said in words."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore.tables.problems import TableError
+from plcore.tables.readers.excel import MAX_CELLS, look_at_parts, read_workbook
+from plcore.tables.readers.reading import TableReading
+from plcore.tables.readers.recognise import read_table
+from tests.plcore.tables.zips import make_zip
+
+
+def workbook(
+    sheets: dict[str, Sequence[Sequence[Any]]], change: Callable[[Any], None] | None = None
+) -> bytes:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(list(row))
+    if change is not None:
+        change(book)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def table_of(rows: Sequence[Sequence[Any]], change: Callable[[Any], None] | None = None) -> TableReading:
+    return read_table(workbook({"Birds": rows}, change))
+
+
+def refused(data: bytes) -> str:
+    with pytest.raises(TableError) as caught:
+        read_table(data)
+    assert all(problem.fix.endswith(".") for problem in caught.value.problems)
+    return str(caught.value)
+
+
+def test_every_kind_of_value_is_text() -> None:
+    moment = datetime.datetime(2024, 1, 2, 3, 4, 5)
+    rows = [
+        ["text", "whole", "number", "yes", "day", "moment", "time", "span"],
+        ["wren", 3, 2.5, True, datetime.date(2024, 1, 2), moment, datetime.time(3, 4), 30],
+        [" a|b ", 1e15, -0.1, False, None, moment.replace(hour=23, second=0), None, datetime.timedelta(hours=30)],
+    ]  # fmt: skip
+    reading = table_of(rows)
+    assert reading.format == "workbook, sheet 'Birds'"
+    assert reading.cells.to_dict("list") == {
+        "text": ["wren", " a|b "],
+        "whole": ["3", "1000000000000000"],
+        "number": ["2.5", "-0.1"],
+        "yes": ["true", "false"],
+        "day": ["2024-01-02", ""],
+        "moment": ["2024-01-02 03:04:05", "2024-01-02 23:04:00"],
+        "time": ["03:04:00", ""],
+        "span": ["30", "1 day, 6:00:00"],
+    }
+
+
+def test_barcodes_keep_their_digits() -> None:
+    assert table_of([["id"], [4006381333931], [20240101123456]]).cells["id"].tolist() == [
+        "4006381333931",
+        "20240101123456",
+    ]
+
+
+def test_labels_that_are_numbers_have_no_point() -> None:
+    assert table_of([["label"], [1], [None], [2.0], [10]]).cells["label"].tolist() == ["1", "2", "10"]
+
+
+def test_empty_rows_and_columns_around_and_inside_are_left_out() -> None:
+    none: list[Any] = [None] * 5
+    rows = [
+        none,
+        [None, "id", None, "n", None],
+        [None, 1, None, 5, None],
+        none,
+        [None, 2, None, None, None],
+        none,
+    ]
+    reading = table_of(rows)
+    assert reading.cells.to_dict("list") == {"id": ["1", "2"], "n": ["5", ""]}
+    assert reading.cells.index.tolist() == [3, 5]  # as the sheet numbers its rows
+    assert reading.cells.index.name == "line"
+
+
+def test_the_first_sheet_with_cells_is_read_and_the_others_named() -> None:
+    table = [["id", "n"], [1, 2]]
+    reading = read_table(workbook({"Empty": [], "Birds": table, "Notes": [["x"]]}))
+    assert reading.format == "workbook, sheet 'Birds'"
+    assert reading.notes == ("Only the sheet 'Birds' was read, not 'Empty', 'Notes'.",)
+
+
+def test_errors_and_formulas_without_a_value_are_told() -> None:
+    reading = table_of([["id", "a", "b"], [1, "#N/A", "=A2*2"], [2, "#DIV/0!", 5]])
+    assert reading.cells.to_dict("list") == {"id": ["1", "2"], "a": ["", ""], "b": ["", "5"]}
+    assert "The workbook has 2 cells with an error" in reading.notes[0]
+    assert "one cell with a formula that was never calculated" in reading.notes[1]
+
+
+def test_a_column_of_errors_alone_keeps_its_name() -> None:
+    assert list(table_of([["id", "a"], [1, "#N/A"]]).cells.columns) == ["id", "a"]
+
+
+def test_merged_cells_of_the_header_are_refused_others_are_not() -> None:
+    rows = [["id", "size", None], [1, 2, 3], [4, 5, 6]]
+    words = refused(workbook({"B": rows}, lambda book: book["B"].merge_cells("B1:C1")))
+    assert "Line 1: the header cell 'size' reaches over 2 columns" in words
+    upright = [["id", "size"], [None, None], [1, 2]]
+    assert "over 2 rows" in refused(workbook({"B": upright}, lambda book: book["B"].merge_cells("A1:A2")))
+    below = [["id", "size"], [1, 2], [None, 5]]
+    fine = read_table(workbook({"B": below}, lambda book: book["B"].merge_cells("A2:A3")))
+    assert fine.cells["id"].tolist() == ["1", ""]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "no cells"),
+        ([["id", "n"]], "no data rows"),
+        ([["id", None], [1, 2]], "column 2 of the header has no name"),
+        ([["a", "a"], [1, 2]], "columns 1 and 2 of the header have the same name"),
+    ],
+)
+def test_what_is_no_table_is_refused(rows: list[list[Any]], words: str) -> None:
+    assert words in refused(workbook({"B": rows}))
+
+
+CELL = st.one_of(
+    st.text(st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="\ufffe\uffff"), max_size=8),
+    st.integers(-(10**9), 10**9),
+    st.booleans(),
+)  # fmt: skip
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=4))
+def test_any_cells_come_back(rows: list[tuple[Any, Any]]) -> None:
+    data = workbook({"B": [["key", "a", "b"], *([k, *row] for k, row in enumerate(rows))]}, _as_text)
+    cells = read_table(data).cells
+    for place, name in enumerate("ab"):
+        given = [_text(row[place]) for row in rows]
+        assert cells[name].tolist() == [
+            text if text.strip() else "" for text in given
+        ]  # XML keeps no blank text
+
+
+def _as_text(book: Any) -> None:
+    """No text is a formula here."""
+    for row in book["B"].iter_rows():
+        for cell in row:
+            if isinstance(cell.value, str):
+                cell.data_type = "s"
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.binary(min_size=1, max_size=30))
+def test_a_damaged_workbook_is_a_table_or_refused(place: int, bytes_: bytes) -> None:
+    data = workbook({"B": [["id", "n"], [1, 2], [3, "x"]]})
+    place %= len(data)
+    damaged = data[:place] + bytes_ + data[place + len(bytes_) :]
+    try:
+        reading = read_table(damaged)
+    except TableError:
+        return
+    assert len(reading.cells)
+
+
+def replaced(data: bytes, part: str, pattern: bytes, by: bytes) -> bytes:
+    """The workbook with a piece of one of its parts replaced."""
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    parts[part] = re.sub(pattern, by, parts[part])
+    return make_zip(parts)
+
+
+def test_two_cells_far_apart_are_refused_before_there_is_room_for_all_between() -> None:
+    far = workbook({"B": [["a"]]}, lambda book: book["B"].cell(1_048_576, 16_384, "b"))
+    assert len(far) < 6000
+    assert "reach over 17,179,869,184 cells" in refused(far)
+
+
+def test_cells_without_a_place_are_counted() -> None:
+    plain = workbook({"B": [["a", "b"], [1, 2]]})
+    sheet = "xl/worksheets/sheet1.xml"
+    assert read_table(replaced(plain, sheet, rb' r="[A-Z0-9]+"', b"")).cells.shape == (1, 2)
+    many = replaced(
+        plain,
+        sheet,
+        rb"<sheetData>.*</sheetData>",
+        b"<sheetData>" + b"<row><c/></row>" * 3000 + b"</sheetData>",
+    )
+    assert "cells" in refused(many)
+
+
+def test_a_workbook_that_unpacks_to_far_more_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plcore.tables.readers.excel.MAX_UNPACKED_MB", 1)
+    data = replaced(workbook({"B": [["a"], [1]]}), "docProps/app.xml", b"$", b" " * 2_000_000)
+    assert len(data) < 10_000
+    assert "more than 1 MB" in refused(data)
+
+
+def ods(rows: str) -> bytes:
+    spaces = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    sheet = f'<table:table table:name="S">{rows}</table:table>'
+    body = f"<office:body><office:spreadsheet>{sheet}</office:spreadsheet></office:body>"
+    content = f'<?xml version="1.0"?><office:document-content {spaces}>{body}</office:document-content>'
+    manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    kind = b"application/vnd.oasis.opendocument.spreadsheet"
+    return make_zip(
+        {"mimetype": kind, "content.xml": content.encode(), "META-INF/manifest.xml": manifest.encode()}
+    )
+
+
+def cell(text: str, more: str = "") -> str:
+    return f'<table:table-cell office:value-type="string"{more}><text:p>{text}</text:p></table:table-cell>'
+
+
+def row(*cells: str, more: str = "") -> str:
+    return f"<table:table-row{more}>{''.join(cells)}</table:table-row>"
+
+
+EMPTY = '<table:table-cell table:number-columns-repeated="16382"/>'
+
+
+def test_open_document_sheets_as_libreoffice_writes_them() -> None:
+    """The rest of the sheet is one empty row and one empty cell, repeated a million times."""
+    rows = [
+        row(cell("id"), cell("label"), EMPTY),
+        row(cell("1"), cell("wren"), EMPTY),
+        row(cell("x", ' table:number-columns-repeated="2"'), EMPTY, more=' table:number-rows-repeated="2"'),
+        row(
+            '<table:table-cell table:number-columns-repeated="16384"/>',
+            more=' table:number-rows-repeated="1048571"',
+        ),
+    ]
+    reading = read_table(ods("".join(rows)))
+    assert reading.cells.to_dict("list") == {"id": ["1", "x", "x"], "label": ["wren", "x", "x"]}
+
+
+@pytest.mark.parametrize(("times", "rows"), [(16_384, 1_048_576), (1, MAX_CELLS + 1), (3000, 3000)])
+def test_cells_that_are_repeated_too_often_are_refused(times: int, rows: int) -> None:
+    wide = cell("a", f' table:number-columns-repeated="{times}"')
+    assert f"{times * rows:,} cells" in refused(ods(row(wide, more=f' table:number-rows-repeated="{rows}"')))
+    gap = row("<table:table-cell/>", more=f' table:number-rows-repeated="{rows}"')
+    assert "cells" in refused(ods(gap + row(wide)))
+
+
+def test_the_places_of_binary_sheets_are_found() -> None:
+    def record(kind: int, body: bytes) -> bytes:
+        return bytes([kind, len(body)]) + body
+
+    def cell_record(column: int) -> bytes:
+        return record(2, column.to_bytes(4, "little") + bytes(8))
+
+    def sheet(*rows: tuple[int, int]) -> bytes:
+        pieces = [
+            record(0, line.to_bytes(4, "little") + bytes(8)) + cell_record(column) for line, column in rows
+        ]
+        return b"\x91\x01\x00" + b"".join(pieces)  # a record of a type of two bytes, with no body
+
+    name = "xl/worksheets/sheet1.bin"
+    look_at_parts(make_zip({name: sheet((0, 0), (999, 9))}))
+    with pytest.raises(TableError, match="17,179,869,184 cells"):
+        look_at_parts(make_zip({name: sheet((0, 0), (1_048_575, 16_383))}))
+
+
+def test_old_and_damaged_workbooks_are_refused_in_words() -> None:
+    with pytest.raises(TableError, match="is damaged: its parts have no size"):
+        read_workbook(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    assert "damaged" in refused(make_zip({"[Content_Types].xml": b"", "xl/workbook.xml": b""}))
+    cut = replaced(workbook({"B": [["a"], [1]]}), "xl/worksheets/sheet1.xml", b"</row>.*", b"")
+    assert "The workbook is damaged" in refused(cut)  # calamine would read on for ever

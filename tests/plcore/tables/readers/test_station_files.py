@@ -1,0 +1,93 @@
+"""Tables of monitoring stations: BirdNET-Pi and Camtrap DP."""
+
+from __future__ import annotations
+
+import pytest
+
+from plcore import TableError
+from plcore.tables import TableReading, read_table, shaped
+from plcore.tables.readers.tools.detections import NOTHING
+from tests.plcore.tables.readers.cases import read_case, says, voters, weights
+
+
+def read(text: str) -> TableReading:
+    return shaped(read_table(text.encode(), "a.csv"))
+
+
+def test_birdnet_pi_rows_of_one_time_are_one_item() -> None:
+    reading = read_case("BirdDB.txt")
+    assert reading.cells["item"].tolist() == ["2024-05-01 06:00:03"]
+    assert weights(reading) == [
+        {"Eurasian Blackbird": 0.9123, "European Robin": 0.7345, NOTHING: pytest.approx(0.0877)}
+    ]
+
+
+def test_birdnet_pi_confidence_of_zero_is_the_verdict_of_a_person() -> None:
+    reading = read_case("birdnetpi_detections.csv")
+    assert weights(reading)[1] == {"European Robin": 1}
+    assert reading.cells["truth"].tolist() == ["", "European Robin"]
+    assert reading.cells["clip"][1].startswith(
+        "BirdSongs/Extracted/By_Date/2024-05-01/European_Robin/European"
+    )
+
+
+PI = "Date,Time,Sci_Name,Com_Name,Confidence,Lat,Lon,Cutoff,Week,Sens,Overlap\n"
+
+
+def test_birdnet_pi_two_corrected_names_of_one_time_are_no_single_truth() -> None:
+    line = "2024-05-01,06:00:00,{},{},0,1,2,0.7,18,1,0\n"
+    reading = read(PI + line.format("P m", "Tit") + line.format("P a", "Coal Tit"))
+    assert weights(reading) == [{"Tit": 1, "Coal Tit": 1}]
+    assert "truth" not in reading.cells
+    assert says(reading, "have no single true label: 1")
+
+
+def test_birdnet_pi_score_above_one_is_refused() -> None:
+    with pytest.raises(TableError, match="expected a score from 0 to 1, got '91'"):
+        read(PI + "2024-05-01,06:00:00,P m,Tit,91,1,2,0.7,18,1,0\n")
+
+
+def test_camtrap_machines_weigh_and_people_vote() -> None:
+    reading = read_case("observations.csv")
+    assert reading.cells["mediaID"].tolist() == ["m1", "m2"]
+    assert weights(reading) == [{"Vulpes vulpes": 0.7, "Meles meles": 1.2}, {"blank": 0.9}]
+    assert voters(reading)[0]["Meles meles"] == ["SpeciesNet v4", "Ana"]
+    assert says(reading, "Observations about events that were not read")
+
+
+CAMTRAP = (
+    "observationID,deploymentID,mediaID,eventID,observationLevel,observationType,scientificName,"
+    "classificationMethod,classifiedBy,classificationProbability\n"
+)
+
+
+def test_camtrap_types_are_classes_or_nothing() -> None:
+    reading = read(
+        CAMTRAP
+        + "1,d,m1,,media,animal,,human,Ana,NA\n2,d,m2,,media,vehicle,,human,Ana,\n3,d,m3,,media,unknown,,human,Ana,\n"
+        "4,d,m4,,media,unclassified,,,,\n"
+    )
+    assert weights(reading)[:2] == [{"animal": 1}, {"vehicle": 1}]
+    assert set(weights(reading)[2]) == {"animal", "vehicle"}
+    assert says(reading, "could not tell: 1")
+    assert says(reading, "not looked at yet: 1")
+
+
+def test_camtrap_events_are_read_if_no_medium_is_named() -> None:
+    reading = read(
+        CAMTRAP + "1,d,,e1,event,animal,Vulpes vulpes,human,Ana,\n2,d,,e2,event,blank,,human,Bob,\n"
+    )
+    assert reading.cells["eventID"].tolist() == ["e1", "e2"]
+
+
+def test_camtrap_several_species_of_people_are_counted() -> None:
+    reading = read(
+        CAMTRAP
+        + "1,d,m1,,media,animal,Vulpes vulpes,human,Ana,\n2,d,m1,,media,animal,Meles meles,human,Ana,\n"
+    )
+    assert says(reading, "may be several animals: 1")
+
+
+def test_camtrap_without_ids_is_refused() -> None:
+    with pytest.raises(TableError, match="No observation names a media"):
+        read(CAMTRAP + "1,d,,,media,animal,Vulpes vulpes,human,Ana,\n")

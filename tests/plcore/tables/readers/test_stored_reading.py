@@ -1,0 +1,114 @@
+"""What one process has read another has again, cell for cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plcore.tables import TableError, read_stored, read_table, store_reading
+from plcore.tables.media.file_tree import FilesByBaseName
+from plcore.tables.media.files import MediaFiles
+from plcore.tables.readers.parquet import EmbeddedFiles
+from plcore.tables.readers.reading import TableReading
+from plcore.tables.roles.roles import Roles
+from tests.plcore.tables.odd_files import ODD_FILES
+from tests.plcore.tables.zips import make_zip, picture
+
+
+def again(reading: TableReading, folder: Path) -> TableReading:
+    store_reading(reading, folder)
+    return read_stored(folder)
+
+
+def test_every_odd_file_comes_back_as_it_was_read(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for number, odd in enumerate(odd for odd in ODD_FILES if odd.rows):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with subtests.test(odd.name):
+            check_comes_back(read_table(odd.data, odd.file), folder)
+
+
+def check_comes_back(first: TableReading, folder: Path) -> None:
+    second = again(first, folder)
+    pd.testing.assert_frame_equal(second.cells, first.cells, check_column_type=False)
+    assert second.cells.dtypes.tolist() == first.cells.dtypes.tolist()
+    assert (second.format, second.roles, second.notes) == (first.format, first.roles, first.notes)
+    assert second.groups == first.groups
+    assert second.suggest_roles() == first.suggest_roles()
+    assert second.arrays.keys() == first.arrays.keys()
+    for name, array in first.arrays.items():
+        stored = second.arrays[name]
+        assert sp.issparse(stored) == sp.issparse(array)
+        dense = [one.toarray() if sp.issparse(one) else one for one in (stored, array)]
+        np.testing.assert_array_equal(*dense)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
+def test_any_text_comes_back(texts: list[str]) -> None:
+    from tempfile import TemporaryDirectory
+
+    cells = pd.DataFrame({"line": texts, "0": texts}, dtype="str")
+    with TemporaryDirectory() as folder:
+        found = again(TableReading(cells, "CSV"), Path(folder))
+        pd.testing.assert_frame_equal(found.cells, cells)
+
+
+def test_vectors_and_groups_come_back(tmp_path: Path) -> None:
+    sparse = sp.csr_matrix(np.array([[0, 2.5], [0, 0]], dtype=np.float32))
+    dense = np.array([[1, np.nan], [3, 4]], dtype=np.float32)
+    cells = pd.DataFrame({"c": ["a|b", "b"]}, dtype="str")
+    arrays = {"words": sparse, "a/b": dense}
+    reading = TableReading(cells, "npz", Roles("c"), notes=("one",), groups={"g": ("a", "b")}, arrays=arrays)
+    found = again(reading, tmp_path)
+    assert (found.roles, found.notes, found.groups) == (reading.roles, ("one",), {"g": ("a", "b")})
+    np.testing.assert_array_equal(found.arrays["a/b"], dense)
+    assert isinstance(found.arrays["words"], sp.csr_matrix)
+    assert (found.arrays["words"] != sparse).nnz == 0
+
+
+def test_vectors_lie_row_by_row_however_they_came(tmp_path: Path) -> None:
+    dense = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(3, 2))
+    cells = pd.DataFrame({"c": ["a", "b", "a"]}, dtype="str")
+    found = again(TableReading(cells, "npz", arrays={"v": dense}), tmp_path).arrays["v"]
+    np.testing.assert_array_equal(found, dense)
+    assert isinstance(found, np.ndarray)
+    assert found.flags.c_contiguous
+
+
+def test_files_are_found_again(tmp_path: Path) -> None:
+    data = make_zip({"t.csv": b"id,c,p\n1,a|b,x.png\n", "x.png": picture()})
+    for name, reading in {
+        "zip": read_table(data),
+        "embedded": TableReading(
+            read_table(data).cells, "Parquet", files=MediaFiles(EmbeddedFiles({"y": b"", "x.png": picture()}))
+        ),
+    }.items():
+        (tmp_path / name).mkdir()
+        found = again(reading, tmp_path / name)
+        assert found.files is not None
+        assert found.files.look_at("image", "x.png")[0].endswith(".png")
+        found.files.close()
+
+
+def test_files_found_by_their_base_names_are_so_again(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "t.csv").write_text("id,c\n1,a|b\n")
+    (tmp_path / "in" / "x.png").write_bytes(picture())
+    inner = read_table(tmp_path / "in")
+    assert inner.files is not None
+    (tmp_path / "out").mkdir()
+    reading = TableReading(inner.cells, "folder", files=MediaFiles(FilesByBaseName(inner.files.archive)))
+    found = again(reading, tmp_path / "out")
+    assert found.files is not None
+    assert found.files.look_at("image", "C:\\far\\x.png")[0].endswith(".png")
+
+
+def test_a_file_that_is_refused_is_refused_before_anything_is_stored() -> None:
+    with pytest.raises(TableError):
+        read_table(b"\x80\x04pickle")

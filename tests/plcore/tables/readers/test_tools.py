@@ -1,0 +1,159 @@
+"""The formats by name: each file is taken by its own format alone, and no value makes `fits` fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import read_cells
+from plcore.tables.readers.registry import RECORD_FORMATS, SHAPES, TOOL_TABLES
+from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES
+from tests.plcore.tables.readers.tools.detector_tables import BIRDNET, KALEIDOSCOPE, R_FORM, RAVEN
+from tests.plcore.tables.writers.tables import HOSTILE, TEXTS, frame, read_or_refuse
+
+RECORDS: dict[str, dict[str, Any]] = {
+    "MegaDetector JSON": {
+        "info": {"format_version": "1.4"},
+        "detection_categories": {"1": "animal"},
+        "images": [{"file": "a.jpg", "detections": []}],
+    },
+    "Argilla records as JSON": {
+        "id": "1",
+        "fields": {"text": "a"},
+        "suggestions": {},
+        "responses": {"q": [{"value": "x", "user_id": "u"}]},
+    },
+    "Anthropic message batch": {"custom_id": "1", "result": {"type": "expired"}},
+    "doccano JSONL": {"id": 1, "text": "a", "label": ["x"], "Comments": []},
+    "SpeciesNet predictions": {"filepath": "a.jpg", "prediction": "1;;;;;;blank", "prediction_score": 1.0},
+    "Label Studio JSON": {"id": 1, "data": {"text": "a"}, "annotations": [], "predictions": []},
+    "Label Studio JSON-MIN": {
+        "text": "a",
+        "id": 1,
+        "s": "x",
+        "annotator": 1,
+        "annotation_id": 2,
+        "lead_time": 1.0,
+    },
+    "Argilla records": {"id": "1", "text": "a", "q.responses": ["x"], "q.suggestion": "y"},
+    "Prodigy JSONL": {
+        "text": "a",
+        "options": [{"id": "x", "text": "x"}],
+        "accept": ["x"],
+        "answer": "accept",
+    },
+    "batch of a language model": {
+        "custom_id": "1",
+        "response": {"status_code": 200, "body": {}},
+        "error": None,
+    },
+    "candidates of a model": {"id": "1", "candidates": [{"label": "x", "p": 1}], "model": "m"},
+    "zero-shot classification": {"sequence": "a", "labels": ["x"], "scores": [1]},
+    "WRENCH JSON": {"label": 1, "weak_labels": [1, -1], "data": {"text": "a"}},
+}
+TABLES = {
+    "Label Studio CSV": b"annotation_id,annotator,created_at,id,lead_time,s,text,updated_at\n1,1,,1,2,x,a,\n",
+    "Timelapse image data": b"File,RelativePath,DateTime,DeleteFlag,Species\na.jpg,x,,false,fox\n",
+    "Kaleidoscope id.csv": b"INDIR,FOLDER,IN FILE,OFFSET,DURATION,AUTO ID*\nd,f,a.wav,0,5,PIPPIP\n",
+    "Kaleidoscope cluster.csv": (
+        b"INDIR,IN FILE,OFFSET,DURATION,TOP1MATCH*,TOP1DIST,TOP2MATCH,TOP2DIST\nd,a.wav,0,5,x.1,0.5,y.2,1\n"
+    ),
+    "BirdNET-Pi detections": (
+        b"Date;Time;Sci_Name;Com_Name;Confidence;Lat;Lon;Cutoff;Week;Sens;Overlap\n"
+        b"2024-05-01;06:00:03;Parus major;Great Tit;0.9;1;2;0.7;18;1.25;0.0\n"
+    ),
+    "Camtrap DP observations": b"observationID,deploymentID,observationLevel,observationType\n1,2,media,blank\n",
+    "Mechanical Turk results": b"HITId,WorkerId,Input.x,Answer.q.cat,Answer.q.dog\n1,a,b,true,false\n",
+    "Prolific answers": b"participant_id,submission_id,item_id,response\np,s,1,x\n",
+    "Appen full report": b"_unit_id,_id,_worker_id,q,q_gold\n1,2,w,x,\n",
+    "BirdNET table of detections": BIRDNET.replace(b"Wald, ", b""),
+    "Raven selection table": RAVEN,
+    "Kaleidoscope table": KALEIDOSCOPE,
+    "table of detections as R packages write it": R_FORM,
+    "Audacity label track": b"Recording,Start (s),End (s),Label,Score\na.wav,0,3,wren,0.5\n",
+    "table with a vote in each row": b"task,worker,label\n1,a,x\n1,b,y\n",
+    "table with a scored label in each row": b"id,label,score\n1,x,0.5\n1,y,0.5\n",
+    "table of labelling functions": b"text,lf_a,lf_b\na,1,-1\nb,0,1\n",
+}
+
+
+def test_every_format_has_an_example_here() -> None:
+    assert [one.name for one in RECORD_FORMATS] == list(RECORDS)
+    assert [one.name for one in SHAPES] == list(TABLES)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_records_are_taken_by_their_own_format_alone(name: str) -> None:
+    assert [one.name for one in RECORD_FORMATS if one.fits([RECORDS[name]])] == [name]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_taken_by_their_own_shape_alone(name: str) -> None:
+    cells = read_cells(TABLES[name])
+    assert next(one.name for one in SHAPES if one.fits(cells)) == name
+    assert [one.name for one in (*TOOL_TABLES, *DETECTION_TABLES) if one.fits(cells)] in ([name], [])
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"text": "a", "label": "x"},
+        {"id": 1, "candidates": ["x", "y"]},
+        {"text": "a", "candidates": "x|y", "options": "z"},
+        {"data": "a", "labels": ["x"], "score": 1},
+        {},
+    ],
+)
+def test_plain_records_are_taken_by_none(record: dict[str, Any]) -> None:
+    assert not [one.name for one in RECORD_FORMATS if one.fits([record])]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"text,candidates\na,x|y\n",
+        b"id,text,label\n1,a,x\n2,b,y\n",
+        b"w,sea,sand\n1,1,0\n2,0,1\n",
+        b"id,ann,bob,cid\n1,x,y,x\n2,y,y,x\n",
+        b"label1,score1,label2,score2\nx,0.5,y,0.5\n",
+        b"id,p_x,p_y\n1,0.5,0.5\n",
+        b"file,label,score\n1,x,0.5\n2,y,0.5\n",
+    ],
+)
+def test_plain_tables_are_taken_by_none(data: bytes) -> None:
+    assert not [one.name for one in SHAPES if one.fits(read_cells(data))]
+
+
+NAMES = sorted({name for record in RECORDS.values() for name in record} | {"meta", "completions"})
+ODD = st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), HOSTILE, max_size=5)
+
+
+@given(st.lists(ODD | HOSTILE, max_size=3))
+@settings(max_examples=200, deadline=None)
+def test_any_records_are_read_or_refused_in_words(records: list[Any]) -> None:
+    for one in RECORD_FORMATS:
+        assert one.fits(records) in (True, False)
+        read_or_refuse(one.read, records)
+
+
+COLUMNS = st.sampled_from(
+    ["task", "worker", "label", "score", "id", "lf_a", "lf_b", "gold", "weight", "INPUT:x", "text"]
+)
+
+
+@given(
+    st.lists(
+        st.dictionaries(COLUMNS, TEXTS | st.sampled_from(["-1", "1", "x"]), min_size=1, max_size=6),
+        min_size=1,
+        max_size=4,
+    )
+)
+@settings(max_examples=150, deadline=None)
+def test_any_tables_are_read_or_refused_in_words(rows: list[dict[str, str]]) -> None:
+    cells = frame(*rows)
+    for one in SHAPES:
+        assert one.fits(cells) in (True, False)
+        read_or_refuse(one.read, cells)

@@ -1,0 +1,177 @@
+"""Output of the batch interface in the layout of its documentation; answers of every kind."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import TableError
+from plcore.tables.readers.tools.language_models import Batches
+from tests.plcore.tables.writers.tables import HOSTILE, broken_at, candidates, noted, read_or_refuse, sources
+
+
+def tops(*pairs: tuple[str, float]) -> dict[str, Any]:
+    """The probabilities of the first token."""
+    top = [{"token": token, "logprob": math.log(p), "bytes": None} for token, p in pairs]
+    return {
+        "content": [{"token": pairs[0][0], "logprob": math.log(pairs[0][1]), "top_logprobs": top}],
+        "refusal": None,
+    }
+
+
+def line(
+    number: str, *contents: Any, logprobs: Any = None, status: int = 200, error: Any = None
+) -> dict[str, Any]:
+    """A line as the documentation shows it."""
+    choices = [
+        {
+            "index": n,
+            "message": {"role": "assistant", "content": one, "refusal": None},
+            "logprobs": logprobs,
+            "finish_reason": "stop",
+        }
+        for n, one in enumerate(contents)
+    ]
+    body = {
+        "id": "chatcmpl-A1Efhv97EZ",
+        "object": "chat.completion",
+        "created": 1724858089,
+        "model": "gpt-4o-mini",
+        "choices": choices,
+    }
+    response = {"status_code": status, "request_id": "bf0bac0d", "body": body}
+    return {"id": f"batch_req_{number}", "custom_id": number, "response": response, "error": error}
+
+
+def read(*records: dict[str, Any]) -> Any:
+    assert Batches().fits(list(records))
+    return Batches().read(list(records))
+
+
+def test_several_choices_are_votes() -> None:
+    reading = read(line("r1", "wren", "wren", " robin\n", "wren"), line("r2", "robin"))
+    assert candidates(reading) == [{"wren": 0.75, "robin": 0.25}, {"robin": 1}]
+    assert sources(reading) == [
+        {"wren": ["gpt-4o-mini"], "robin": ["gpt-4o-mini"]},
+        {"robin": ["gpt-4o-mini"]},
+    ]
+    assert reading.cells["custom_id"].tolist() == ["r1", "r2"]
+    assert reading.roles.id == "custom_id"
+    assert noted(reading, "table of the rows is needed", "zip")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('{"label": "wren", "confidence": 0.5, "why": "small"}', {"wren": 0.5}),
+        ('{"labels": ["wren", "robin"]}', {"wren": 1, "robin": 1}),
+        (
+            '[{"label": "wren", "confidence": 0.75}, {"label": "robin", "p": 0.25}]',
+            {"wren": 0.75, "robin": 0.25},
+        ),
+        ('{"wren": 0.75, "robin": 0.25}', {"wren": 0.75, "robin": 0.25}),
+        ('{"labels": {"wren": 0.75}}', {"wren": 0.75}),
+        ('```json\n{"candidates": [{"name": "wren"}]}\n```', {"wren": 1}),
+        ('"wren"', {"wren": 1}),
+        ("3", {"3": 1}),
+        ("true", {"true": 1}),
+        ("Winter wren", {"Winter wren": 1}),
+        ("[wren", {"[wren": 1}),
+        ("```\nwren\n```", {"wren": 1}),
+    ],
+)
+def test_content(content: str, expected: dict[str, float]) -> None:
+    reading = read(line("r1", content), line("r2", "owl"))
+    found = candidates(reading)[0]
+    assert (found if isinstance(found, dict) else dict.fromkeys(found, 1)) == expected
+
+
+def test_weights_of_several_choices_are_shared() -> None:
+    reading = read(line("r1", '{"wren": 0.5, "robin": 0.5}', '{"labels": ["wren", "owl"]}'))
+    assert candidates(reading) == [{"wren": 0.75, "robin": 0.25, "owl": 0.5}]
+
+
+def test_failed_requests_leave_everything_open() -> None:
+    reading = read(
+        line("r1", "wren"),
+        line("r2", "robin", status=500),
+        {
+            "id": "x",
+            "custom_id": "r3",
+            "response": None,
+            "error": {"code": "batch_expired", "message": "late"},
+        },
+        line("r4", None),
+        line("r5", "robin", error={"code": "x"}),
+    )
+    assert candidates(reading) == [{"wren": 1}, *[["wren"]] * 4]
+    assert noted(reading, "4 requests failed")
+
+
+def test_first_tokens_tell_labels_apart() -> None:
+    reading = read(
+        line(
+            "r1", "wren", logprobs=tops(("w", 0.5), (" w", 0.125), ("rob", 0.25), ("the", 0.05), (" ", 0.01))
+        ),
+        line("r2", "robin", logprobs=tops(("rob", 0.75))),
+    )
+    assert candidates(reading)[0] == pytest.approx({"wren": 0.625, "robin": 0.25})
+    assert candidates(reading)[1] == pytest.approx({"robin": 0.75})
+
+
+def test_first_tokens_that_several_labels_have_are_not_read() -> None:
+    reading = read(
+        line("r1", "News", logprobs=tops(("New", 0.9))), line("r2", "New York", logprobs=tops(("New", 0.9)))
+    )
+    assert candidates(reading) == [{"News": 1}, {"New York": 1}]
+    assert noted(reading, "not read", "several labels begin with 'New'", "'New York', 'News'")
+    reading = read(line("r1", "cat", logprobs=tops(("Cat", 0.9))), line("r2", "dog"))
+    assert candidates(reading) == [{"cat": 1}, {"dog": 1}]
+    assert noted(reading, "not read", "'cat' begins with none of 'Cat'")
+
+
+def test_tokens_of_several_choices_or_of_json_are_not_looked_at() -> None:
+    logprobs = tops(("a", 0.5), ("b", 0.5))
+    reading = read(line("r1", "a", "a", logprobs=logprobs), line("r2", '["b"]', logprobs=logprobs))
+    assert candidates(reading) == [{"a": 1}, {"b": 1}]
+
+
+def test_prose_is_refused() -> None:
+    prose = "I think that this could be a wren, but then again the tail is rather long for one."
+    with pytest.raises(TableError) as error:
+        read(line("r1", "wren"), line("r2", prose), line("r3", "a wren\nor a robin"))
+    assert [problem.row for problem in error.value.problems] == [2, 3]
+    assert "the answer is prose and no label: 'I think that this could be a wren, but t…'" in str(error.value)
+    assert "Ask the model for the label alone" in str(error.value)
+
+
+@pytest.mark.parametrize("records", [[], [{"custom_id": "a", "body": {}}], [{"response": {}}], [3]])
+def test_other_records_do_not_fit(records: list[Any]) -> None:
+    assert not Batches().fits(records)
+
+
+FULL = line("r1", "wren", logprobs=tops(("w", 0.5), ("r", 0.25)))
+
+
+def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [before, *(path for key, one in inside for path in paths(one, (*before, key)))]
+
+
+@given(st.sampled_from(paths(FULL)[1:]), HOSTILE)
+@settings(max_examples=250, deadline=None)
+def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+    broken = broken_at(FULL, path, value)
+    reading = read_or_refuse(Batches().read, [broken, FULL])
+    assert reading is None or len(reading.cells) == 2
+
+
+@given(st.text(max_size=12) | HOSTILE.map(json.dumps))
+@settings(max_examples=150, deadline=None)
+def test_any_answer_is_labels_or_refused(content: str) -> None:
+    read_or_refuse(Batches().read, [line("r1", content), line("r2", "wren")])

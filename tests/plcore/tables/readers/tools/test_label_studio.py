@@ -1,0 +1,285 @@
+"""Label Studio's exports as its documentation shows them, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import TableError
+from plcore.tables.readers.tools.label_studio import LabelStudioMin, LabelStudioTasks
+from tests.plcore.tables.writers.tables import (
+    HOSTILE,
+    broken_at,
+    candidates,
+    noted,
+    opens,
+    read_or_refuse,
+    sources,
+)
+
+
+def result(*labels: Any, kind: str = "choices", name: str = "sentiment", **others: Any) -> dict[str, Any]:
+    return {
+        "id": "Dx_aB91ISN",
+        "from_name": name,
+        "to_name": "text",
+        "type": kind,
+        "value": {kind: list(labels)},
+        **others,
+    }
+
+
+def task(number: int, *annotations: Any, predictions: Any = (), **data: Any) -> dict[str, Any]:
+    """A task as the export has it, with all the fields that say nothing here."""
+    return {
+        "id": number,
+        "created_at": "2021-03-09T21:52:49.513742Z",
+        "updated_at": "2021-03-09T22:16:08.746926Z",
+        "project": 83,
+        "data": {"text": f"the text of number {number}", **data},
+        "annotations": [
+            {
+                "id": f"100{place}",
+                "result": one if isinstance(one, list) else [one],
+                "was_cancelled": False,
+                "ground_truth": False,
+                "created_at": "2021-03-09T22:16:08.728353Z",
+                "lead_time": 4.25,
+                "result_count": 0,
+                "task": number,
+                "completed_by": 10 + place,
+            }
+            for place, one in enumerate(annotations)
+        ],
+        "predictions": list(predictions),
+        "drafts": [],
+    }
+
+
+def read(*tasks: dict[str, Any]) -> Any:
+    assert LabelStudioTasks().fits(list(tasks))
+    return LabelStudioTasks().read(list(tasks))
+
+
+def test_annotations_are_votes_and_predictions_have_scores() -> None:
+    reading = read(
+        task(1, result("Positive"), result("Positive"), result("Neutral", "Negative")),
+        task(2, predictions=[
+            {"model_version": "one", "score": 0.5, "result": [result("Positive", score=0.25)]},
+            {"model_version": "two", "score": 0.5, "result": [result("Negative")]},
+            {"result": [result("Negative")]},
+        ]),
+    )  # fmt: skip
+    assert candidates(reading) == [
+        {"Positive": 2, "Neutral": 1, "Negative": 1},
+        {"Positive": 0.25, "Negative": 1.5},
+    ]
+    assert sources(reading) == [
+        {"Positive": ["10", "11"], "Neutral": ["12"], "Negative": ["12"]},
+        {"Positive": ["one"], "Negative": ["two"]},
+    ]
+    assert reading.cells["lead_time"].tolist() == ["12.75", ""]
+    assert noted(reading, "people weigh 1", "models their score")
+    table = opens(reading)
+    assert table.ids.tolist() == ["1", "2"]
+    assert table.roles.text == "text"
+
+
+def test_people_are_known_by_their_addresses_too() -> None:
+    one = task(1, result("a"), result("b"))
+    one["annotations"][0]["completed_by"] = {"id": 4, "email": "ann@example.org"}
+    one["annotations"][1]["completed_by"] = None
+    assert sources(read(one)) == [{"a": ["ann@example.org"]}]
+
+
+def test_skipped_annotations_and_the_ground_truth() -> None:
+    one, two, three = (
+        task(1, result("a"), result("b")),
+        task(2, result("a")),
+        task(3, result("a", "b"), result("b")),
+    )
+    one["annotations"][0]["was_cancelled"] = True
+    two["annotations"][0]["ground_truth"] = True
+    three["annotations"][0]["ground_truth"] = True
+    reading = read(one, two, three)
+    assert candidates(reading) == [{"b": 1}, ["a", "b"], {"b": 1}]
+    assert reading.cells["truth"].tolist() == ["", "a", ""]
+    assert noted(reading, "1 annotations were skipped")
+    assert noted(reading, "1 tasks the ground truth names several labels")
+
+
+def test_a_taxonomy_gives_groups() -> None:
+    def place(*paths: list[str]) -> dict[str, Any]:
+        return result(*paths, kind="taxonomy", name="species")
+
+    reading = read(
+        task(1, place(["Corvus", "corax"], ["Pica", "pica"])),
+        task(2, place(["Corvus"])),
+        task(3, place(["Corvus", "corone"])),
+    )
+    assert candidates(reading) == [{"corax": 1, "pica": 1}, {"corax": 0.5, "corone": 0.5}, {"corone": 1}]
+    assert reading.groups == {"Corvus": ("corax", "corone"), "Pica": ("pica",)}
+    assert noted(reading, "all its classes are candidates and share")
+
+
+def test_nested_choices_are_places_in_a_tree_too() -> None:
+    reading = read(task(1, result(["Dog", "Poodle"], ["Cat"])))
+    assert candidates(reading) == [{"Poodle": 1, "Cat": 1}]
+    assert reading.groups == {"Dog": ("Poodle",)}
+
+
+def test_the_question_answered_most_is_read() -> None:
+    both = [result("a"), result("good", name="quality")]
+    reading = read(
+        task(1, both), task(2, [result("b")]), task(3, [result("b"), result("bad", "dark", name="quality")])
+    )
+    assert candidates(reading) == [{"a": 1}, {"b": 1}, {"b": 1}]
+    assert reading.cells["quality"].tolist() == ['["good"]', "", '["bad", "dark"]']
+    assert noted(reading, "'sentiment'", "'quality'", "kept as columns")
+
+
+def test_boxes_and_choices_about_a_part_are_not_read() -> None:
+    box = {
+        "id": "x",
+        "from_name": "tag",
+        "to_name": "img",
+        "type": "rectanglelabels",
+        "value": {"rectanglelabels": ["Moonwalker"], "x": 13.2},
+    }
+    part = result("a")
+    part["value"]["start"] = 3
+    reading = read(task(1, [box, part, result("b")]), task(2, [result("a")]))
+    assert candidates(reading) == [{"b": 1}, {"a": 1}]
+    assert noted(reading, "1 results of type 'rectanglelabels'")
+    assert noted(reading, "1 results of type 'choices'")
+    with pytest.raises(
+        TableError, match=r"No task has a choice .* 1 results of type 'rectanglelabels'.*<Choices>"
+    ):
+        read(task(1, [box]))
+
+
+def test_addresses_are_text_and_nothing_is_fetched() -> None:
+    reading = read(
+        *(task(n, result("ab"[n]), image=f"https://example.com/{n}.jpg", task_id=f"own {n}") for n in (0, 1))
+    )
+    assert reading.cells["image"].tolist() == ["https://example.com/0.jpg", "https://example.com/1.jpg"]
+    assert noted(reading, "'image'", "nothing is fetched", "zip")
+    assert reading.roles.image is None
+    assert reading.cells["task_id"].tolist() == ["own 0", "own 1"], "what the project said itself stays"
+
+
+def test_a_column_that_tells_the_label_is_no_feature() -> None:
+    reading = read(
+        *(task(n, result("ab"[n % 2]), answer="ab"[n % 2], place=["x", {"y": True}]) for n in range(6))
+    )
+    assert "answer" not in reading.roles.categories
+    assert noted(reading, "'answer'", "give the answer away")
+    assert reading.cells["place"].tolist() == ['["x", {"y": true}]'] * 6
+
+
+def test_old_exports_call_them_completions() -> None:
+    one = task(1, result("a"), result("b"))
+    one["completions"] = one.pop("annotations")
+    assert candidates(read(one)) == [{"a": 1, "b": 1}]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [],
+        [{"text": "a"}],
+        [{"data": {"text": "a"}}],
+        [{"data": "a", "annotations": []}],
+        [3],
+        [{"data": {}, "annotations": 3}],
+    ],
+)
+def test_other_records_do_not_fit(records: list[Any]) -> None:
+    assert not LabelStudioTasks().fits(records)
+    assert not LabelStudioMin().fits(records)
+
+
+def test_several_wrong_tasks_are_refused_together() -> None:
+    one, two = task(1, result("a")), task(2, result("b"))
+    one["annotations"][0]["result"][0]["value"]["choices"] = [{"a": 1}]
+    two["annotations"][0]["lead_time"] = "long"
+    with pytest.raises(TableError) as error:
+        read(one, two)
+    assert [str(problem).split(":")[0] for problem in error.value.problems] == [
+        "Row 1, column 'annotations[0].result[0].value.choices'",
+        "Row 2, column 'annotations[0].lead_time'",
+    ]
+    assert "expected a label as text" in str(error.value)
+
+
+def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where there is a value in a record, at any depth."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [before, *(path for key, one in inside for path in paths(one, (*before, key)))]
+
+
+FULL = task(
+    1,
+    [result("a", score=1), result(["b", "c"], kind="taxonomy")],
+    predictions=[{"model_version": "m", "score": 0.5, "result": [result("a", score=0.5)]}],
+)
+FULL["meta"] = {"winnow_id": "x"}
+
+
+@given(st.sampled_from(paths(FULL)[1:]), HOSTILE)
+@settings(max_examples=300, deadline=None)
+def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+    broken = broken_at(FULL, path, value)
+    reading = read_or_refuse(LabelStudioTasks().read, [broken, FULL])
+    assert reading is None or len(reading.cells) == 2
+
+
+def flat(number: int, answer: Any, *, person: int = 1, **others: Any) -> dict[str, Any]:
+    """A record in the order in which the converter writes its fields."""
+    told = {} if answer is None else {"sentiment": answer}
+    ending = {"annotator": person, "annotation_id": 7, "created_at": "x", "updated_at": "y", "lead_time": 2.0}
+    return {"text": f"some words of {number}", **others, "id": number, **told, **ending}
+
+
+def test_json_min() -> None:
+    records = [
+        flat(1, "a"),
+        flat(1, {"choices": ["a", "b"]}, person=2),
+        flat(2, "b"),
+        flat(3, None),
+        flat(4, [{"taxonomy": [["G", "a"]]}, {"rectanglelabels": ["x"]}]),
+    ]
+    assert LabelStudioMin().fits(records)
+    assert not LabelStudioTasks().fits(records)
+    reading = LabelStudioMin().read(records)
+    assert reading.cells["task_id"].tolist() == ["1", "2", "3", "4"]
+    assert sources(reading)[0] == {"a": ["1", "2"], "b": ["2"]}
+    assert reading.cells["lead_time"].tolist() == ["4", "2", "2", "2"]
+    assert noted(reading, "1 results of type 'sentiment'")
+
+
+def test_json_min_with_words_written_by_hand() -> None:
+    records = [flat(n, "ab"[n % 2]) for n in range(6)]
+    for n, record in enumerate(records):
+        ending = {name: record.pop(name) for name in list(record)[list(record).index("annotator") :]}
+        record.update({"comment": f"comment number {n}", **ending})
+    reading = LabelStudioMin().read(records)
+    assert candidates(reading) == [{"ab"[n % 2]: 1} for n in range(6)]
+    assert json.loads(reading.cells["comment"][3]) == ["comment number 3"]
+
+
+def test_json_min_without_an_answer_is_refused() -> None:
+    with pytest.raises(TableError, match="Export the project as JSON, not as JSON-MIN"):
+        LabelStudioMin().read([flat(1, None)])
+
+
+@given(st.sampled_from(["id", "sentiment", "annotator", "lead_time", "text", "annotation_id"]), HOSTILE)
+@settings(max_examples=150, deadline=None)
+def test_wrong_types_in_json_min(name: str, value: Any) -> None:
+    read_or_refuse(
+        LabelStudioMin().read, [{**flat(1, "a"), name: value}, flat(2, "b"), flat(3, {"choices": ["a", "b"]})]
+    )

@@ -1,0 +1,225 @@
+"""Prodigy's records as its documentation shows them; tasks written and read again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import TableError
+from plcore.tables.readers.tools.prodigy import Prodigy, prodigy_tasks
+from plcore.tables.writers.disambiguated import Disambiguated
+from tests.plcore.tables.writers.tables import (
+    HOSTILE,
+    broken_at,
+    candidates,
+    disambiguated,
+    noted,
+    read_or_refuse,
+    small_table,
+    sources,
+)
+
+
+def task(text: str, *accept: Any, answer: str | None = "accept", **others: Any) -> dict[str, Any]:
+    """A task of the interface `choice` with three options."""
+    options = [{"id": name, "text": f"the {name}"} for name in ("BANANA", "APPLE", "PEAR")]
+    return {
+        "text": text,
+        "options": options,
+        "accept": list(accept),
+        "answer": answer,
+        "_view_id": "choice",
+        **others,
+    }
+
+
+def binary(text: str, label: str, answer: str, **others: Any) -> dict[str, Any]:
+    return {"text": text, "label": label, "answer": answer, **others}
+
+
+def read(*records: dict[str, Any]) -> Any:
+    assert Prodigy().fits(list(records))
+    return Prodigy().read(list(records))
+
+
+def test_options_are_candidates_until_people_accept_some() -> None:
+    reading = read(
+        task("one", answer=None),
+        task("two", "APPLE", "PEAR", _annotator_id="ann"),
+        task("three", "PEAR", answer="ignore"),
+        task("four", "PEAR", answer="reject"),
+        task("five"),
+    )
+    everything = ["BANANA", "APPLE", "PEAR"]
+    assert candidates(reading) == [everything, {"APPLE": 1, "PEAR": 1}, everything, everything, everything]
+    assert sources(reading)[1] == {"APPLE": ["ann"], "PEAR": ["ann"]}
+    assert noted(reading, "In 1 rows the options that people accepted")
+    assert noted(reading, "1 tasks were ignored")
+    assert noted(reading, "1 tasks with options were rejected")
+    assert list(reading.cells.columns) == ["text", "candidates", "sources"]
+
+
+def test_answers_of_several_people_about_one_input_are_one_row() -> None:
+    first = {"_input_hash": 5, "_task_hash": 1}
+    reading = read(
+        task("one", "APPLE", _session_id="db-ann", **first),
+        task("one", "APPLE", _session_id="db-bob", **first),
+        task("one", "PEAR", _session_id="db-cid", **first),
+        task("one", "PEAR", _input_hash=6),
+        task("two", "BANANA"),
+        task("two", "BANANA"),
+    )
+    assert candidates(reading) == [{"APPLE": 2, "PEAR": 1}, {"PEAR": 1}, {"BANANA": 2}]
+    assert sources(reading)[0] == {"APPLE": ["db-ann", "db-bob"], "PEAR": ["db-cid"]}
+
+
+def test_a_rejected_label_is_ruled_out() -> None:
+    reading = read(
+        binary("one", "SPORT", "reject"),
+        binary("two", "SPORT", "accept"),
+        binary("two", "NEWS", "reject"),
+        binary("three", "NEWS", "ignore"),
+        binary("four", "MUSIC", "accept"),
+        binary("four", "MUSIC", "reject"),
+        binary("five", "MUSIC", "reject"),
+        binary("five", "NEWS", "reject"),
+        binary("five", "SPORT", "reject"),
+    )
+    every = ["MUSIC", "NEWS", "SPORT"]
+    assert candidates(reading) == [["MUSIC", "NEWS"], {"SPORT": 1}, every, {"MUSIC": 1}, every]
+    assert noted(reading, "3 rows have no label named", "row 1")
+
+
+def test_numbered_options_are_known_by_their_texts() -> None:
+    options = [{"id": 0, "text": "yes"}, {"id": 1, "text": "no"}]
+    assert candidates(read({"text": "a", "options": options, "accept": [1], "answer": "accept"})) == [
+        {"no": 1}
+    ]
+    alike = [{"id": 0, "text": "same"}, {"id": 1, "text": "same"}, {"id": 2, "image": "x.png"}]
+    assert candidates(read({"image": "a", "options": alike})) == [["0", "1", "2"]]
+
+
+def test_meta_is_columns_and_ids_are_taken_from_there() -> None:
+    reading = read(
+        *(task(f"some text {n}", "PEAR", meta={"id": n, "text": "not this", "page": [n]}) for n in (1, 2))
+    )
+    assert reading.roles.id == "id"
+    assert reading.cells["text"].tolist() == ["some text 1", "some text 2"]
+    assert reading.cells["page"].tolist() == ["[1]", "[2]"]
+
+
+def test_a_row_that_was_set_aside_has_no_options_and_hides_none_of_the_others() -> None:
+    table = small_table()
+    none_left = table.candidates_after.copy()
+    none_left[1] = False
+    given = replace(table, candidates_after=none_left, answers=[])
+    tasks = [json.loads(line) for line in prodigy_tasks(given)]
+    assert tasks[1]["options"] == []
+    anything = ["film", "robin", "wren"]  # as of every row of which nothing is said
+    assert candidates(read(*tasks)) == [["wren"], anything, ["robin", "film"]]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"text": "a"},
+        {"text": "a", "label": "b"},  # any record
+        {"text": "a", "options": ["b"]},
+        {"text": "a", "options": []},
+        {"options": [{"id": 1}]},
+        {"text": "a", "label": "b", "answer": "yes"},
+        3,
+    ],
+)
+def test_other_records_do_not_fit(record: Any) -> None:
+    assert not Prodigy().fits([record])
+    assert not Prodigy().fits([])
+
+
+def test_wrong_records_are_refused_with_their_rows() -> None:
+    with pytest.raises(TableError) as error:
+        Prodigy().read([task("a", "KIWI"), task("b", answer="maybe"), {"text": "c"}])
+    assert [str(problem) for problem in error.value.problems] == [
+        "Row 1, column 'accept': 'KIWI' was accepted, but the options are 'BANANA', 'APPLE', 'PEAR'. "
+        "Fix: Add it to the options, or remove it.",
+        "Row 2, column 'answer': expected one of accept, reject, ignore, got 'maybe'. "
+        "Fix: Correct it, or leave the field out where nobody has answered.",
+        "Row 3, column 'label': expected a label as text, got None. Fix: Write a name that is not empty.",
+    ]
+
+
+FULL = task("a", "PEAR", meta={"id": 1}, _input_hash=3, _annotator_id="ann", label="x")
+PLACES = [(name,) for name in FULL] + [
+    ("options", 0),
+    ("options", 0, "id"),
+    ("options", 0, "text"),
+    ("accept", 0),
+    ("meta", "id"),
+]
+
+
+@given(st.sampled_from(PLACES), HOSTILE)
+@settings(max_examples=200, deadline=None)
+def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
+    broken = broken_at(FULL, path, value)
+    Prodigy().fits([broken])
+    reading = read_or_refuse(Prodigy().read, [broken, FULL])
+    assert reading is None or len(reading.cells) in (1, 2)
+
+
+@given(disambiguated())
+@settings(max_examples=60, deadline=None)
+def test_tasks_written_and_read_again(table: Disambiguated) -> None:
+    records = [json.loads(line) for line in prodigy_tasks(table)]
+    reading = read(*records)
+    assert reading.cells["id"].tolist() == table.ids.tolist()
+    assert reading.cells["text"].tolist() == table.cells["text"].tolist()
+    votes: list[dict[str, int]] = [{} for _ in table.ids]
+    for answer in table.answers:
+        for label in answer["labels"]:
+            votes[answer["row"]][label] = votes[answer["row"]].get(label, 0) + 1
+    for voted, left, found in zip(votes, table.weighted(after=True), candidates(reading), strict=True):
+        assert found == (voted or list(left))
+    assert len(records) == len(table.answers) + sum(not one for one in votes)
+
+
+@given(disambiguated())
+@settings(max_examples=20, deadline=None)
+def test_columns_that_mean_something_to_prodigy_go_into_meta(table: Disambiguated) -> None:
+    cells = table.cells.assign(label="l", options="o", _task_hash="h", place="p")
+    for line in prodigy_tasks(replace(table, cells=cells)):
+        record = json.loads(line)
+        assert record["meta"] == {"label": "l", "options": "o", "_task_hash": "h", "id": record["meta"]["id"]}
+        assert record["place"] == "p"
+        assert {option["id"] for option in record["options"]} <= set(table.classes)
+
+
+@given(disambiguated())
+@settings(max_examples=20, deadline=None)
+def test_a_column_id_that_names_no_rows_stays_beside_their_ids(table: Disambiguated) -> None:
+    cells = table.cells.assign(id="the recording ")
+    reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
+    assert reading.cells["id"].tolist() == table.ids.tolist()
+    assert reading.cells["before_id"].tolist() == cells["id"].tolist()
+
+
+@given(disambiguated())
+@settings(max_examples=20, deadline=None)
+def test_ids_are_written_letter_for_letter(table: Disambiguated) -> None:
+    cells = table.cells.assign(id=[f" {name} " for name in table.ids])
+    reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
+    assert reading.cells["id"].tolist() == cells["id"].tolist()
+
+
+@given(disambiguated())
+@settings(max_examples=20, deadline=None)
+def test_tasks_of_a_table_without_a_column_that_prodigy_shows_are_read_again(table: Disambiguated) -> None:
+    cells = table.cells.rename(columns={"text": "length"})
+    reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
+    assert reading.cells["length"].tolist() == cells["length"].tolist()
+    assert reading.cells["id"].tolist() == table.ids.tolist()

@@ -1,0 +1,300 @@
+"""Long tables of votes: the names of every tool, votes counted, joined to tasks, written and read again."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import TableError, read_cells
+from plcore.tables.readers.tools.votes import LongVotes, join_votes, long_votes, vote_columns
+from plcore.tables.writers.disambiguated import Disambiguated
+from tests.plcore.tables.writers.tables import (
+    TEXTS,
+    candidates,
+    disambiguated,
+    frame,
+    noted,
+    read_or_refuse,
+    sources,
+)
+
+CROWD_KIT = b"task,worker,label\nt1,w1,cat\nt1,w2,dog\nt1,w3,cat\nt2,w1,dog\nt2,w2,dog\n"
+
+
+def read(data: bytes) -> object:
+    return LongVotes().read(read_cells(data))
+
+
+def test_votes_are_counted_by_task() -> None:
+    reading = LongVotes().read(read_cells(CROWD_KIT))
+    assert reading.cells["task"].tolist() == ["t1", "t2"]
+    assert candidates(reading) == [{"cat": 2, "dog": 1}, {"dog": 2}]
+    assert sources(reading) == [{"cat": ["w1", "w3"], "dog": ["w2"]}, {"dog": ["w1", "w2"]}]
+    assert reading.roles is not None
+    assert reading.roles.id == "task"
+    assert noted(reading, "table of the rows is needed", "zip")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "task,worker,label",
+        "task,performer,label",
+        "task,annotator,label",
+        "Task_ID,Worker_ID,Answer",
+        "HITId,WorkerId,Answer.animal",
+        "_unit_id,_worker_id,label",
+        "INPUT:task,ASSIGNMENT:worker_id,OUTPUT:result",
+        "id,user,label",
+        "item,rater,vote",
+    ],
+)
+def test_names_of_the_tools(header: str) -> None:
+    cells = read_cells(CROWD_KIT.replace(b"task,worker,label", header.encode()))
+    assert LongVotes().fits(cells)
+    assert candidates(LongVotes().read(cells)) == [{"cat": 2, "dog": 1}, {"dog": 2}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,label\n1,cat\n1,dog\n",
+        "id,user,label\n1,a,cat\n2,b,dog\n",  # the ids of rows, not of tasks
+        "text,candidates\na,b|c\n",
+        "id,annotator_1,annotator_2\n1,cat,dog\n",
+        "worker,label\na,cat\n",
+        "HITId,WorkerId,Answer.a,Answer.b\n1,2,x,y\n",  # which of the answers?
+    ],
+)
+def test_other_tables_are_not_taken_for_votes(text: str) -> None:
+    cells = read_cells(text.encode())
+    assert not LongVotes().fits(cells)
+    with pytest.raises(TableError, match="Name the columns task, worker and label"):
+        LongVotes().read(cells)
+
+
+def test_toloka() -> None:
+    data = (
+        "INPUT:text\tOUTPUT:animal\tGOLDEN:animal\tASSIGNMENT:worker_id\tASSIGNMENT:started\tASSIGNMENT:status\tASSIGNMENT:link\n"
+        "it barks\tdog\tdog\tw1\t2024-05-01T10:00:00.123\tAPPROVED\thttps://x/1\n"
+        "it barks\tcat\tdog\tw2\t2024-05-01T10:01:00.123\tAPPROVED\thttps://x/2\n"
+        "it barks\tcow\tdog\tw3\t2024-05-01T10:02:00.123\tREJECTED\thttps://x/3\n"
+        "it says moo\tcow\t\tw1\t2024-05-01T10:03:00.123\tSUBMITTED\thttps://x/1\n"
+    )
+    reading = LongVotes().read(read_cells(data.encode()))
+    assert reading.cells["INPUT:text"].tolist() == ["it barks", "it says moo"]
+    assert candidates(reading) == [{"dog": 1, "cat": 1}, {"cow": 1}]
+    assert reading.cells["truth"].tolist() == ["dog", ""]
+    assert noted(reading, "1 votes were rejected")
+    assert not noted(reading, "table of the rows is needed")
+    assert list(reading.cells.columns) == ["INPUT:text", "candidates", "sources", "truth"]
+
+
+def test_mechanical_turk() -> None:
+    data = (
+        "HITId,AssignmentId,WorkerId,AssignmentStatus,SubmitTime,Input.text,Answer.sentiment.label\n"
+        "H1,A1,W1,Approved,Mon Oct 10 12:00:00 PDT 2022,fine,good\n"
+        "H1,A2,W2,Rejected,Mon Oct 10 12:01:00 PDT 2022,fine,bad\n"
+        "H1,A3,W3,Submitted,Mon Oct 10 12:02:00 PDT 2022,fine,good\n"
+        "H2,A4,W1,Approved,Mon Oct 10 12:03:00 PDT 2022,awful,bad\n"
+    )
+    reading = LongVotes().read(read_cells(data.encode()))
+    assert candidates(reading) == [{"good": 2}, {"bad": 1}]
+    assert reading.roles is not None
+    assert reading.roles.id == "HITId"
+    assert reading.cells["Input.text"].tolist() == ["fine", "awful"]
+
+
+def test_appen() -> None:
+    data = (
+        "_unit_id,_created_at,_golden,_trust,_worker_id,colour,colour_gold,text\n"
+        "7,1/2/2020,true,0.9,w1,red,red,a rose\n"
+        "7,1/2/2020,true,0.5,w2,pink,red,a rose\n8,1/3/2020,false,0.9,w1,blue,,the sea\n"
+    )
+    reading = LongVotes().read(read_cells(data.encode()))
+    assert candidates(reading) == [{"red": 1, "pink": 1}, {"blue": 1}]
+    assert reading.cells["truth"].tolist() == ["red", ""]
+    assert list(reading.cells.columns) == ["_unit_id", "text", "candidates", "sources", "truth"]
+
+
+def test_a_repeated_vote_counts_once_the_latest_by_time() -> None:
+    cells = frame(
+        {"task": "a", "worker": "w", "label": "new", "timestamp": "2024-01-02T00:00:00Z"},
+        {"task": "a", "worker": "w", "label": "old", "timestamp": "2024-01-01"},
+        {"task": "a", "worker": "v", "label": "old", "timestamp": "1"},
+        {"task": "a", "worker": "v", "label": "new", "timestamp": "10"},
+    )
+    reading = LongVotes().read(cells)
+    assert candidates(reading) == [{"new": 2}]
+    assert noted(reading, "2 times", "latest by time")
+
+
+@pytest.mark.parametrize("times", [None, ["yesterday", "1"], ["", ""], ["nan", "5"]])
+def test_without_times_the_last_vote_counts(times: list[str] | None) -> None:
+    cells = frame({"task": "a", "worker": "w", "label": "x"}, {"task": "a", "worker": "w", "label": "y"})
+    if times is not None:
+        cells["time"] = pd.Series(times, dtype="str")
+    reading = LongVotes().read(cells)
+    assert candidates(reading) == [{"y": 1}]
+    assert noted(reading, "more than once")
+
+
+def test_several_labels_at_one_time_are_one_answer() -> None:
+    vote = {"task": "a", "worker": "w", "timestamp": "5"}
+    reading = LongVotes().read(frame({**vote, "label": "x"}, {**vote, "label": "y"}, {**vote, "label": "x"}))
+    assert candidates(reading) == [{"x": 1, "y": 1}]
+    assert not noted(reading, "more than once")
+
+
+def test_workers_without_a_name_are_different_people() -> None:
+    vote = {"task": "a", "worker": "", "label": "x"}
+    reading = LongVotes().read(frame(vote, vote, {**vote, "label": "y"}))
+    assert candidates(reading) == [{"x": 2, "y": 1}]
+    assert "sources" not in reading.cells
+
+
+def test_weights_gold_and_the_columns_of_tasks() -> None:
+    data = (
+        b"task,worker,label,weight,gold,text,took\n"
+        b"1,a,x,0.5,x,one,3\n1,b,y,,x,one,4\n2,a,y,2,z,two,5\n3,a,,1,,three,6\n"
+    )
+    reading = LongVotes().read(read_cells(data))
+    assert candidates(reading) == [{"x": 0.5, "y": 1}, {"y": 2}, ["x", "y", "z"]]
+    assert reading.cells["truth"].tolist() == ["x", "", ""]
+    assert noted(reading, "1 row", "true label is not among", "'z'")
+    assert noted(reading, "1 votes name no label")
+    assert noted(reading, "1 row has no label named", "row 3")
+    assert noted(reading, "'took'", "differ between votes")
+    assert reading.cells["text"].tolist() == ["one", "two", "three"]
+    assert not noted(reading, "table of the rows is needed")
+
+
+def test_wrong_cells_are_refused_with_their_rows() -> None:
+    data = b"task,worker,label,weight,gold\n1,a,x,-1,x\n1,b,x,many,y\n,c,x,nan,\n"
+    with pytest.raises(TableError) as error:
+        read(data)
+    text = str(error.value)
+    assert "Row 1 (line 2), column 'weight': expected the weight of a vote" in text
+    assert "'many'" in text
+    assert "Row 3 (line 4), column 'task': the vote names no task" in text
+    assert "Row 2 (line 3), column 'gold': the task '1' has the right label 'x' above, here 'y'" in text
+
+
+TASKS = frame(
+    {"name": "t1", "text": "one two three four"},
+    {"name": "t2", "text": "five six seven"},
+    {"name": "t3", "text": "eight nine"},
+)
+
+
+def test_votes_joined_to_their_tasks() -> None:
+    votes = read_cells(CROWD_KIT + b"t9,w1,cow\n")
+    reading = join_votes(votes, TASKS)
+    assert reading.cells["name"].tolist() == ["t1", "t2", "t3"]
+    assert candidates(reading) == [{"cat": 2, "dog": 1}, {"dog": 2}, ["cat", "dog"]]
+    assert noted(reading, "1 of 3 rows have no votes", "'t3'")
+    assert noted(reading, "1 rows of it that the table has not", "'t9'")
+    assert reading.cells["text"].tolist() == TASKS["text"].tolist()
+    assert reading.roles is not None
+    assert (reading.roles.id, reading.roles.text) == ("name", "text")
+    assert candidates(join_votes(votes, TASKS, on="name")) == candidates(reading)
+
+
+def test_tables_that_do_not_belong_together_are_refused() -> None:
+    votes = read_cells(CROWD_KIT)
+    with pytest.raises(
+        TableError, match="No column of the other table holds the names of these rows, such as 't1', 't2'"
+    ):
+        join_votes(votes, frame({"name": "x"}))
+    with pytest.raises(TableError, match="None of these 2 rows"):
+        join_votes(votes, frame({"name": "x"}), on="name")
+    with pytest.raises(TableError, match="No column of the other table holds"):
+        join_votes(votes, TASKS, on="nothing")
+    with pytest.raises(TableError, match=r"Row 2, column 'name': the name 't1' was already in row 1"):
+        join_votes(votes, frame({"name": "t1"}, {"name": "t1"}))
+    toloka = frame({"INPUT:text": "a", "ASSIGNMENT:worker_id": "w", "OUTPUT:x": "b"})
+    with pytest.raises(TableError, match="no column with the task"):
+        join_votes(toloka, TASKS)
+
+
+def test_columns_of_the_votes_that_belong_to_tasks_stay_beside_those_of_the_tasks() -> None:
+    votes = frame(
+        {"task": "t1", "worker": "w", "label": "a", "place": "sea"},
+        {"task": "t2", "worker": "w", "label": "b", "place": "land"},
+    )
+    reading = join_votes(votes, TASKS)
+    assert list(reading.cells.columns) == ["name", "text", "place", "candidates", "sources"]
+
+
+@given(disambiguated())
+@settings(max_examples=60, deadline=None)
+def test_answers_written_and_read_again(table: Disambiguated) -> None:
+    text = "".join(long_votes(table))
+    assert text.splitlines()[0] == "task,worker,label,kind,timestamp,seconds,weight,model_version"
+    latest = {(answer["row"], answer["person"]): answer["labels"] for answer in table.answers}
+    if not latest:
+        with pytest.raises(TableError):
+            read_cells(text.encode())
+        return
+    expected: dict[str, dict[str, int]] = {}
+    for (row, _), labels in latest.items():
+        for label in labels:
+            counts = expected.setdefault(table.ids[row], {})
+            counts[label] = counts.get(label, 0) + 1
+    reading = LongVotes().read(read_cells(text.encode()))
+    assert dict(zip(reading.cells["task"], candidates(reading), strict=True)) == expected
+    again = pd.read_csv(io.StringIO(text, newline=""), dtype=str, keep_default_na=False)
+    assert len(again) == sum(len(answer["labels"]) for answer in table.answers)
+
+
+def test_answers_that_name_no_label_are_written_and_left_out() -> None:
+    answer = {"row": 0, "person": "ann", "at": "2026-01-01", "seconds": 1.5, "model_version": None}
+    table = Disambiguated(
+        np.array(["r"], dtype=object), frame({"text": "a"}), ("x", "y"), np.ones((1, 2), bool), np.ones((1, 2), bool),
+        None, np.array([-1]), np.array([""]), np.array([np.nan]),
+        [{**answer, "kind": kind, "labels": labels} for kind, labels in (("skip", []), ("not", ["y"]), ("is", ["x"]))],
+    )  # fmt: skip
+    text = "".join(long_votes(table))
+    assert text.splitlines()[1] == "r,ann,,skip,2026-01-01,1.5,1,"
+    reading = LongVotes().read(read_cells(text.encode()))
+    assert candidates(reading) == [{"x": 1}]
+    assert noted(reading, "2 votes say what a row is not")
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
+@settings(max_examples=80, deadline=None)
+def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -> None:
+    names = ("task", "worker", "label", "weight", "timestamp")
+    cells = frame(*(dict(zip(names, row, strict=True)) for row in rows))
+    assert vote_columns(cells) is not None
+    reading = read_or_refuse(LongVotes().read, cells)
+    if reading is not None:
+        assert len(reading.cells) == len({row[0].strip() for row in rows})
+        assert all(len(found) > 0 for found in candidates(reading))
+
+
+def test_votes_for_nothing_are_no_class() -> None:
+    votes = frame(
+        {"task": "t1", "worker": "ann", "label": "wren"},
+        {"task": "t1", "worker": "bob", "label": "nan"},
+        {"task": "t1", "worker": "cem", "label": "robin"},
+        {"task": "t2", "worker": "ann", "label": "NA"},
+        {"task": "t2", "worker": "bob", "label": "None"},
+    )
+    reading = LongVotes().read(votes)
+    assert candidates(reading) == [{"wren": 1, "robin": 1}, ["robin", "wren"]]
+    assert noted(reading, "3 votes say nan, NA, None", "if it is a class, give it another name")
+    assert noted(reading, "1 row has no label named")
+
+
+def test_an_answer_of_a_known_kind_may_name_a_class_called_none() -> None:
+    votes = frame(
+        {"task": "t1", "worker": "ann", "label": "None", "kind": "is"},
+        {"task": "t1", "worker": "bob", "label": "wren", "kind": "is"},
+    )
+    assert candidates(LongVotes().read(votes)) == [{"None": 1, "wren": 1}]

@@ -1,0 +1,210 @@
+"""Matrices of votes: Snorkel's, cleanlab's and those of partial labelling functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from plcore import TableError
+from plcore.tables.readers.tools.weak_labels import annotator_matrix, label_matrix, partial_votes
+from tests.plcore.tables.writers.tables import candidates, noted, read_or_refuse, sources
+
+L = np.array([[1, -1, 1, 0], [-1, -1, -1, -1], [0, 0, -1, -1], [2, 1, 0, -1]])
+NAMES = ("ham", "spam", "eggs")
+
+
+def test_a_label_matrix_of_snorkel() -> None:
+    reading = label_matrix(
+        L, classes=NAMES, functions=("a", "b", "c", "d"), columns={"text": ["one two three", "x", "y", "z"]}
+    )
+    assert candidates(reading) == [
+        {"spam": 2, "ham": 1},
+        ["eggs", "ham", "spam"],
+        {"ham": 2},
+        {"eggs": 1, "spam": 1, "ham": 1},
+    ]
+    assert sources(reading)[0] == {"spam": ["a", "c"], "ham": ["d"]}
+    assert noted(reading, "1 row has no label named", "row 2")
+    assert reading.cells["text"].tolist() == ["one two three", "x", "y", "z"]
+    assert not noted(reading, "Snorkel")
+
+
+def test_names_are_numbers_where_none_are_given() -> None:
+    reading = label_matrix(L)
+    assert candidates(reading)[0] == {"1": 2, "0": 1}
+    assert sources(reading)[0] == {"1": ["0", "2"], "0": ["3"]}
+    assert noted(reading, "numbers are used")
+
+
+def test_the_true_labels() -> None:
+    reading = label_matrix(L, classes=NAMES, truth=np.array([1, -1, 2, 0]))
+    assert reading.cells["truth"].tolist() == ["spam", "", "", "ham"]
+    assert noted(reading, "1 row", "'eggs' beside 'ham'")
+
+
+def test_nought_as_no_vote() -> None:
+    old = L + 1
+    asked = label_matrix(old[:, :2])
+    assert noted(asked, "No vote is -1, so 0 is read as the first class", "0.9", "MeTaL")
+    told = label_matrix(old, abstain=0, classes=NAMES)
+    assert candidates(told) == candidates(label_matrix(L, classes=NAMES))
+    assert candidates(label_matrix(old, abstain=0))[0] == {"2": 2, "1": 1}
+    found = label_matrix(old, classes=NAMES)
+    assert candidates(found) == candidates(told)
+    assert noted(found, "0 is read as no vote", "largest vote is the number of classes")
+    assert candidates(label_matrix(np.array([[1, 2], [2, 2]]), classes=NAMES)) == [
+        {"spam": 1, "eggs": 1},
+        {"eggs": 2},
+    ]
+    with pytest.raises(TableError, match="7 cannot mean"):
+        label_matrix(L, abstain=7)
+
+
+@pytest.mark.parametrize(
+    ("votes", "given", "words"),
+    [
+        (np.zeros(3), {}, r"votes have the shape \(3,\)"),
+        (np.array([["a", "b"]]), {}, "votes are of type <U1 and no class numbers"),
+        (np.array([["a", 1]], dtype=object), {}, "no class numbers"),
+        (np.array([[1j]]), {}, "no class numbers"),
+        (np.array([[0.5, 1]]), {}, "Row 1, column 'votes': 0.5 in column 1 is no class number"),
+        (np.array([[0, 1], [0, -2]]), {}, "Row 2, column 'votes': -2.0 in column 2"),
+        (np.array([[0, np.inf]]), {}, "inf in column 2"),
+        (
+            np.array([[0, 3]]),
+            {"classes": NAMES, "abstain": -1},
+            "class number 3 in column 2 is beyond the 3 classes",
+        ),
+        (L, {"classes": ("a", "b", "a")}, "Two of the names"),
+        (L, {"classes": ("a", "b", "")}, "expected a label as text"),
+        (L, {"functions": ("a", "b")}, "2 names for 4 columns"),
+        (L, {"columns": {"text": ["a"]}}, "'text': it has 1 values for 4 rows"),
+        (L, {"truth": np.array([1])}, "4 rows of votes and 1 true labels"),
+        (L, {"truth": np.array([1, 1, 1, 9]), "classes": NAMES}, "Row 4, column 'truth'"),
+        (np.full((2, 2), -1), {}, "No label is named anywhere"),
+        (np.zeros((0, 2)), {}, "There are no rows"),
+    ],
+)
+def test_wrong_matrices_are_refused(votes: Any, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(TableError, match=words):
+        label_matrix(votes, **given)
+
+
+@given(
+    arrays.arrays(
+        np.int64, arrays.array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.integers(-1, 3)
+    )
+)
+@settings(max_examples=80, deadline=None)
+def test_any_matrix_against_counting(votes: np.ndarray) -> None:
+    names = ("n0", "n1", "n2", "n3")
+    found = candidates(label_matrix(votes, classes=names, abstain=-1))
+    for row, cast in zip(found, votes.tolist(), strict=True):
+        assert row == ({names[v]: cast.count(v) for v in cast if v >= 0} or list(names))
+
+
+ANY = st.one_of(
+    arrays.arrays(
+        np.float64,
+        st.sampled_from([(2, 2), (2,), (0, 1), (1, 0), ()]),
+        elements=st.floats(-2, 3) | st.just(np.nan),
+    ),
+    arrays.arrays(np.dtype("U2"), (2, 2)),
+    arrays.arrays(np.bool_, (2, 2)),
+    arrays.arrays(np.dtype("M8[s]"), (1, 2)),
+    arrays.arrays(np.uint8, (2, 3)),
+)
+
+
+@given(ANY, ANY)
+@settings(max_examples=150, deadline=None)
+def test_any_arrays_are_a_reading_or_a_table_error(votes: Any, more: Any) -> None:
+    read_or_refuse(label_matrix, votes)
+    read_or_refuse(lambda: label_matrix(votes, truth=more))
+    read_or_refuse(annotator_matrix, votes, more)
+    read_or_refuse(partial_votes, votes, [[["a"], ["b", "c"]], [["c"]]])
+
+
+GIVEN = np.array([[0, np.nan, 1], [np.nan, 2, 2], [0, 0, np.nan]])
+PROBS = np.array([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0], [1 / 3, 1 / 3, 1 / 3]])
+
+
+def test_the_matrices_of_cleanlab() -> None:
+    reading = annotator_matrix(GIVEN, PROBS, classes=NAMES, annotators=("ann", "bob", "cid"))
+    assert candidates(reading) == [{"ham": 1, "spam": 1}, {"eggs": 2}, {"ham": 2}]
+    assert sources(reading)[1] == {"eggs": ["bob", "cid"]}
+    assert reading.roles is not None
+    assert reading.roles.numbers == ("p_ham", "p_spam", "p_eggs")
+    assert reading.cells["p_ham"].astype(float).tolist() == PROBS[:, 0].tolist()
+    assert "0" in candidates(annotator_matrix(GIVEN))[0]
+    assert list(annotator_matrix(GIVEN, PROBS).cells.columns)[:3] == ["p_0", "p_1", "p_2"]
+
+
+@pytest.mark.parametrize(
+    ("given", "probabilities", "more", "words"),
+    [
+        (np.array([[0, -1]]), None, {}, "'labels_multiannotator': -1.0 in column 2 is no class number"),
+        (GIVEN, PROBS[:2], {}, r"pred_probs have the shape \(2, 3\)"),
+        (GIVEN, PROBS * 2, {}, "Row 1, column 'pred_probs': the row is no set of probabilities"),
+        (GIVEN, np.where(PROBS == 1, np.nan, PROBS), {}, "Row 2, column 'pred_probs'"),
+        (GIVEN, PROBS.astype(str), {}, "the type <U"),
+        (GIVEN, PROBS, {"classes": NAMES[:2]}, "2 classes and 3 columns of probabilities"),
+        (
+            GIVEN,
+            PROBS[:, :2] / PROBS[:, :2].sum(axis=1, keepdims=True).clip(0.1),
+            {},
+            "Row 2, column 'pred_probs'",
+        ),
+    ],
+)
+def test_wrong_matrices_of_cleanlab(given: Any, probabilities: Any, more: dict[str, Any], words: str) -> None:
+    with pytest.raises(TableError, match=words):
+        annotator_matrix(given, probabilities, **more)
+
+
+SETS = [[["a"], ["b", "c"]], [["b"], ["a", "c"]], [["c"], ["a", "b"]]]
+
+
+def test_partial_functions_intersect() -> None:
+    votes = np.array([[1, 0, -1], [0, 0, -1], [-1, -1, -1], [1, 1, 0]])
+    reading = partial_votes(votes, SETS, functions=("f", "g", "h"))
+    assert candidates(reading) == [{"b": 2}, {"a": 1, "b": 1}, ["a", "b", "c"], {"c": 3}]
+    assert sources(reading)[:2] == [{"b": ["f", "g"]}, {"a": ["f"], "b": ["g"]}]
+    assert noted(reading, "In 1 rows", "no class in common")
+    shifted = partial_votes(votes + 1, SETS, functions=("f", "g", "h"))
+    assert candidates(shifted) == candidates(reading)
+    assert noted(partial_votes(np.array([[0, 1, 0]]), SETS), "0 is read as the first set")
+
+
+def test_wrong_partial_votes_are_refused() -> None:
+    with pytest.raises(TableError, match="2 columns of votes and 3 functions"):
+        partial_votes(np.zeros((1, 2)), SETS)
+    with pytest.raises(TableError, match="Row 1, column 'votes': function 1 votes for set 5, but has 2"):
+        partial_votes(np.array([[-1, 5, 0]]), SETS)
+    with pytest.raises(TableError, match="the sets of 0': expected a label"):
+        partial_votes(np.zeros((1, 1)), [[[""]]])
+
+
+@given(st.data())
+@settings(max_examples=80, deadline=None)
+def test_any_partial_votes_against_sets(data: st.DataObject) -> None:
+    one = st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True)
+    sets = data.draw(st.lists(st.lists(one, min_size=1, max_size=3), min_size=1, max_size=3))
+    votes = [
+        [data.draw(st.integers(-1, len(own) - 1)) for own in sets]
+        for _ in range(data.draw(st.integers(1, 3)))
+    ]
+    votes.append([-1] * len(sets))
+    found = candidates(partial_votes(np.array(votes), sets))
+    every = sorted({label for own in sets for each in own for label in each})
+    for cast, row in zip(votes, found, strict=True):
+        voted = [set(own[vote]) for own, vote in zip(sets, cast, strict=True) if vote >= 0]
+        expected = (set.intersection(*voted) or set.union(*voted)) if voted else set(every)
+        assert set(row) == expected
+        if voted:
+            assert row == {label: sum(label in one for one in voted) for label in expected}

@@ -1,0 +1,250 @@
+"""The ways in which candidates come are guessed from names and cells, and what is read is what was meant."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from plcore import LabelTable, Roles, suggest_roles
+from plcore.tables import read_cells, suggest_reading
+
+
+def guess(csv: str) -> Roles:
+    return suggest_roles(read_cells(csv.encode()))
+
+
+def read(csv: str) -> LabelTable:
+    return LabelTable.read_csv(csv.encode())
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "label1,score1,label2,score2",
+        "pred_1,prob_1,pred_2,prob_2",
+        "top1,top1_score,top2,top2_score",
+        "Top 1 label,Top 1 score,Top 2 label,Top 2 score",
+        "class_1,p1,class_2,p2",
+    ],
+)
+def test_pairs_of_labels_and_scores(head: str) -> None:
+    csv = (
+        f"text,{head}\n" + "a song in the wood,wren,0.6,robin,0.3\nan owl at night again,owl,0.9,wren,0.05\n"
+    )
+    roles, columns = guess(csv), head.split(",")
+    assert (list(roles.choices), list(roles.choice_scores)) == (columns[::2], columns[1::2])
+    assert (roles.numbers, roles.text) == ((), "text")
+    table = read(csv)
+    assert table.classes == ("owl", "robin", "wren")
+    assert table.candidate_weights is not None
+    assert table.candidate_weights.tolist() == [[0, 0.3, 0.6], [0.9, 0, 0.05]]
+
+
+def test_numbered_columns_that_are_no_pairs() -> None:
+    assert guess("candidates,score1,score2\na|b,1,2\nb,3,4\n").choices == ()
+    assert guess("p1,p2,candidates\n1,2,a|b\n3,4,b\n").numbers == ("p1", "p2")
+    uneven = guess("label1,score1,label2,w\na,.1,b,1\nb,.2,a,2\n")
+    assert uneven.choices == ()
+
+
+@pytest.mark.parametrize("name", ["topics", "labels"])
+def test_lists_with_numbers(name: str) -> None:
+    csv = f"{name},w\n" + "".join(f"film:0.{k}|education:0.{9 - k},{k}\n" for k in range(1, 9))
+    roles = guess(csv)
+    assert (roles.candidates, roles.form, roles.separator) == (name, "weighted", "|")
+    assert read(csv).classes == ("education", "film")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '["wren", "robin"]',
+        "['wren', 'robin']",
+        "{'wren', 'robin'}",
+        "['wren' 'robin']",
+        '{"wren": 1, "robin": 2}',
+    ],
+)
+@pytest.mark.parametrize("name", ["birds", "labels"])
+def test_json_and_python_lists(name: str, cell: str) -> None:
+    quoted = cell.replace('"', '""')
+    csv = f'{name},w\n"{quoted}",1\n"{quoted}",2\n'
+    assert (guess(csv).candidates, guess(csv).form) == (name, "json")
+    assert read(csv).classes == ("robin", "wren")
+
+
+@pytest.mark.parametrize("mark", ["/", " & ", " or ", "&", "+"])
+def test_separators_people_write(mark: str) -> None:
+    csv = "birds,w\n" + "".join(f"wren{mark}robin,{k}\nrobin,{k}.5\n" for k in range(4))
+    assert guess(csv).candidates == "birds"
+    assert read(csv).classes == ("robin", "wren")
+
+
+def test_a_seldom_separator_gives_way_to_a_common_one() -> None:
+    csv = "labels,w\nblack/white|grey,1\ngrey,2\nblack/white,3\n"
+    assert (guess(csv).separator, read(csv).classes) == ("|", ("black/white", "grey"))
+
+
+@pytest.mark.parametrize("prefix", ["p_", "prob_", "score_", "P(", "probability "])
+def test_one_probability_column_for_each_class(prefix: str) -> None:
+    names = [f"{prefix}{label}" for label in ("wren", "robin", "owl")]
+    csv = f"id,{','.join(names)},weight_g\n1,0.9,0.06,0.04,9.5\n2,0.4,0.3,0.3,210\n"
+    roles = guess(csv)
+    assert (roles.score_columns, roles.score_prefix, roles.numbers) == (tuple(names), prefix, ("weight_g",))
+    assert (roles.cut, roles.cut_at) == ("mass", 0.95)
+    assert read(csv).candidates.tolist() == [[True, True, False], [True, True, True]]
+
+
+def test_columns_of_votes_are_counted() -> None:
+    csv = "votes_wren,votes_robin,w\n3,1,1.5\n0,2,2.5\n"
+    roles = guess(csv)
+    assert (roles.score_columns, roles.score_prefix, roles.cut) == (
+        ("votes_wren", "votes_robin"),
+        "votes_",
+        "all",
+    )
+    weights = read(csv).candidate_weights
+    assert weights is not None
+    assert weights.tolist() == [[3, 1], [0, 2]]
+
+
+def test_probabilities_named_like_the_true_labels() -> None:
+    csv = "wren,robin,truth,w\n0.9,0.1,wren,1\n0.3,0.7,robin,2\n0.5,0.5,wren,3\n"
+    assert guess(csv).score_columns == ("wren", "robin")
+    assert guess(csv).truth == "truth"
+
+
+def test_measurements_are_no_scores_of_labels() -> None:
+    for head in ("score_math,score_physics", "p_value,p_h"):
+        assert guess(f"candidates,{head}\na|b,12,0.1\nb,14,7.2\n").score_columns == ()
+        assert guess(f"{head}\n12,0.1\n14,7.2\n").score_columns == ()
+    assert guess("is_a,is_b\n1,0\n0,1\n").score_columns == ()
+
+
+def test_what_programs_write_for_nothing_is_no_label() -> None:
+    csv = "annotator_1,annotator_2,w\nwren,nan,1\nrobin,wren,2\nNone,wren,3\n"
+    assert guess(csv).ignored == ("nan", "None")
+    assert read(csv).classes == ("robin", "wren")
+    assert guess("labels,w\nwren|robin,1\nNA,2\n").ignored == ("NA",)
+    assert (
+        guess("labels,w\nwren|NA,1\nrobin,2\n").ignored == ()
+    )  # Namibia: the row would be certain without it
+    assert guess("labels,w\nwren|robin,1\nrobin,2\n").ignored == ()
+
+
+def test_votes_as_floats_and_whole_numbers_are_one_class() -> None:
+    assert read("annotator_1,annotator_2,w\n1.0,2,1\n,1,2\n2.0,2,3\n").classes == ("1", "2")
+
+
+def test_a_list_of_objects_of_a_model() -> None:
+    cell = json.dumps([{"label": "film", "score": 0.46}, {"label": "education", "score": 0.31}]).replace(
+        '"', '""'
+    )
+    table = read(f'predictions,w\n"{cell}",1\n"{cell}",2\n')
+    assert table.candidate_weights is not None
+    assert table.candidate_weights.tolist() == [[0.31, 0.46], [0.31, 0.46]]
+
+
+def test_measurements_with_such_names_are_none_beside_a_true_label() -> None:
+    csv = "id,p_mean,p_spread,label\n1,0.02,0.3,cat\n2,0.5,0.1,dog\n3,0.2,0.4,cat\n"
+    assert guess(csv).score_columns == ()
+    assert guess(csv).numbers == ("p_mean", "p_spread")
+    assert guess("p_value,p_h,w\n0.01,0.3,1\n0.2,0.1,2\n").score_columns == ()
+    named = guess("p_cat,p_dog,label\n0.9,0.1,cat\n0.5,0.5,dog\n")
+    assert (named.score_columns, named.truth) == (("p_cat", "p_dog"), "label")
+
+
+def test_what_stands_for_nothing_is_no_list() -> None:
+    roles = guess("animal,w\ncat,1\nN/A,2\ndog,3\ncat,4\ndog,5\n")
+    assert roles.candidates is None
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["R&B", "rock", "jazz", "R&B"],
+        ["AC/DC", "Queen", "AC/DC", "Abba"],
+        ["C++", "C", "Java", "C++"],
+        ["and/or", "and", "or", "not"],
+        ["12/05", "12/06", "1/2", "12/05"],
+        ["black and white or grey", "red", "blue", "red"],
+    ],
+)
+def test_names_with_a_seldom_separator_stay_whole(cells: list[str]) -> None:
+    csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
+    assert guess(csv).separator == "|"
+    assert set(read(csv).classes) == set(cells)
+
+
+def test_seldom_separators_between_numbers_are_taken_where_the_numbers_stand_alone() -> None:
+    csv = "candidates,w\n3/8,1\n8,2\n3,3\n3/8,4\n"
+    assert (guess(csv).separator, read(csv).classes) == ("/", ("3", "8"))
+
+
+@pytest.mark.parametrize("cells", [["wren:60%|robin:40%", "robin:100%"], ["wren:0,6|robin:0,4", "robin:1,0"]])
+def test_percentages_and_decimal_commas_are_weights(cells: list[str]) -> None:
+    csv = "labels;w\n" + "".join(f'"{cell}";{k}\n' for k, cell in enumerate(cells))
+    assert guess(csv).form == "weighted"
+    weights = read(csv).candidate_weights
+    assert weights is not None
+    assert weights.tolist() == [[0.4, 0.6], [1.0, 0.0]]
+
+
+def test_a_decimal_comma_does_not_separate_labels() -> None:
+    cells = ["wren:0,6|robin:0,4", "wren:0,9", "robin:0,7", "owl:0,5"]
+    csv = "candidates;w\n" + "".join(f"{cell};{k}\n" for k, cell in enumerate(cells))
+    assert (guess(csv).separator, read(csv).classes) == ("|", ("owl", "robin", "wren"))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["12:30|13:45", "12:30", "13:45"],
+        ["X:007|Y:012", "X:007", "Y:012"],
+        ["ICD10:250|ICD10:401", "ICD10:250", "ICD10:401|ICD10:250"],
+        ["Genesis 1:1|Genesis 1:2", "Genesis 1:1", "Genesis 1:2"],
+    ],
+)
+def test_times_codes_and_verses_are_no_weights(cells: list[str]) -> None:
+    csv = "candidates,w\n" + "".join(f"{cell},{k}\n" for k, cell in enumerate(cells))
+    assert guess(csv).form == "list"
+    assert set(read(csv).classes) == {part for cell in cells for part in cell.split("|")}
+
+
+@pytest.mark.parametrize("mark", ["|", ";"])
+def test_a_comma_in_names_gives_way(mark: str) -> None:
+    cells = [f"Smith, John{mark}Doe, Jane", "Doe, Jane", "Smith, John", "Roe, Jim"]
+    csv = "candidates,w\n" + "".join(f'"{cell}",{k}\n' for k, cell in enumerate(cells))
+    assert read(csv).classes == ("Doe, Jane", "Roe, Jim", "Smith, John")
+
+
+def test_a_named_column_of_candidates_is_read_as_its_cells_are() -> None:
+    cells = read_cells(b"a,b,c\nx|y,x:0.6;y:0.3,\"['x', 'y']\"\nz,z:0.9;x:0.1,\"['z']\"\n")
+    found = {name: suggest_reading(cells, [name]) for name in "abc"}
+    assert [found[name].candidates for name in "abc"] == list("abc")
+    assert [(found[name].form, found[name].separator) for name in "abc"] == [
+        ("list", "|"),
+        ("weighted", ";"),
+        ("json", "|"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "wanted"),
+    [
+        (("p_wren", "p_owl"), ("0.9", "0.1"), ("p_", "mass", 0.95)),
+        (("votes_wren", "votes_owl"), ("3", "1"), ("votes_", "all", 0.0)),
+        (("p_wren", "score_owl"), ("0.9", "0.1"), ("", "mass", 0.95)),
+        (("wren", "owl"), ("0.9", "0.1"), ("", "mass", 0.95)),
+        (("wren", "owl"), ("1", "0"), ("", "all", 0.0)),
+        (("p_wren", "owl"), ("3.5", "1"), ("", "all", 0.0)),
+    ],
+)
+def test_named_columns_of_scores_are_read_as_their_names_and_cells_are(
+    names: tuple[str, str], values: tuple[str, str], wanted: tuple[str, str, float]
+) -> None:
+    cells = read_cells(f"{','.join(names)}\n{','.join(values)}\n{','.join(values)}\n".encode())
+    roles = suggest_reading(cells, names, scores=True)
+    assert roles.score_columns == names
+    assert (roles.score_prefix, roles.cut, roles.cut_at) == wanted

@@ -1,0 +1,138 @@
+"""The disambiguated table as CSV: the original cells exactly, and whatever the labels hold is read back right."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore import LabelTable, read_cells
+from plcore.tables import suggest_roles
+from plcore.tables.roles.roles import Roles
+from plcore.tables.writers.disambiguated import Disambiguated
+from plcore.tables.writers.sheets import ADDED, MARKS, OF_SEVERAL, OUTSIDE, CellForm, cell_form, write_csv
+from tests.plcore.tables.writers.tables import TEXTS, decided, same_candidates, small_table, written
+
+
+def read(table: Disambiguated) -> pd.DataFrame:
+    return read_cells(written(write_csv, table))
+
+
+@given(decided())
+@settings(max_examples=120, deadline=None)
+def test_candidates_weights_and_labels_written_and_read_again(table: Disambiguated) -> None:
+    """In the one form that `cell_form` says."""
+    cells, form = read(table), cell_form(table.classes)
+    column = "winnow_candidates" if table.weights is None else "winnow_weights"
+    told = Roles(
+        candidates=column,
+        form=form.form(weighted=table.weights is not None),
+        separator=form.separator or "|",
+        text="text",
+        id="name" if "name" in table.cells else "winnow_id",
+    )
+    same_candidates(table, LabelTable.from_cells(cells, told))
+    before = replace(told, candidates="winnow_candidates_before", form=form.form())
+    same_candidates(
+        replace(table, candidates_after=table.candidates_before, weights=None),
+        LabelTable.from_cells(cells, before),
+    )
+    assert cells["winnow_label"].tolist() == [table.label_name(row) or "" for row in range(len(table.ids))]
+    assert cells["winnow_source"].tolist() == table.source.tolist()
+    for cell, share in zip(cells["winnow_confidence"], table.probability, strict=True):
+        assert (cell == "") == bool(np.isnan(share))
+        assert cell == "" or float(cell) == pytest.approx(share, abs=5e-5)
+
+
+@given(decided(), st.sampled_from(ADDED), TEXTS)
+@settings(max_examples=60, deadline=None)
+def test_the_original_cells_come_back_exactly(table: Disambiguated, name: str, text: str) -> None:
+    """Also of a table that was given out before, whose columns are called like the new ones."""
+    again = replace(table, cells=table.cells.assign(**{name: text, f"before_{name}": "kept"}))
+    cells = read(again)
+    names = [f"before_before_{name}" if column == name else column for column in again.cells.columns]
+    if name not in ("winnow_id", "winnow_weights", OUTSIDE, *OF_SEVERAL):
+        assert list(cells.columns[: len(names)]) == names
+    found = cells.iloc[:, : len(names)]
+    assert found.to_numpy().tolist() == again.cells.to_numpy().tolist()
+    assert len(set(cells.columns)) == cells.shape[1]
+
+
+@given(decided())
+@settings(max_examples=40, deadline=None)
+def test_the_answer_that_decided_is_told(table: Disambiguated) -> None:
+    cells = read(table)
+    for row in range(len(table.ids)):
+        given_here = [answer for answer in table.answers if answer["row"] == row and answer["kind"] != "skip"]
+        told = cells[["winnow_annotator", "winnow_answered_at", "winnow_seconds"]].iloc[row].tolist()
+        if not given_here:
+            assert told == ["", "", ""]
+            continue
+        last = given_here[-1]
+        assert told[:2] == [last["person"], last["at"]]
+        assert (float(told[2]) if told[2] else None) == last["seconds"]
+    versions = ["v7" if source == "model" else "" for source in table.source]
+    assert read(replace(table, model_version="v7"))["winnow_model_version"].tolist() == versions
+
+
+def test_columns_stand_in_their_order_and_only_where_they_are_needed() -> None:
+    table = small_table()
+    header = read(table).columns.tolist()
+    only_some = {"winnow_id", OUTSIDE, *OF_SEVERAL}
+    assert header == ["name", "text", *(one for one in ADDED if one not in only_some)]
+    whole = replace(table, several=True, outside=np.full(len(table.ids), 0.5))
+    assert read(whole).columns.tolist() == [
+        "name",
+        "text",
+        *(one for one in ADDED if one != "winnow_id"),
+    ]
+    assert "winnow_weights" not in read(replace(table, weights=None)).columns
+    numbered = read(replace(table, cells=table.cells[["text"]]))
+    assert numbered["winnow_id"].tolist() == table.ids.tolist()
+    one = next(csv.reader(io.StringIO(written(write_csv, table).decode().split("\n")[1])))
+    assert one == [
+        "p", "some words", "wren|robin", "wren", "wren:0.5", "wren", "oracle", "1.0000", "ann",
+        "2026-01-01T00:00:00+00:00", "1.5", "",
+    ]  # fmt: skip
+
+
+def test_nothing_that_was_added_is_suggested_as_truth_or_feature() -> None:
+    cells = read(replace(small_table(), cells=small_table().cells.assign(size=["1.5", "2.5", "3.25"])))
+    roles = suggest_roles(cells)
+    assert not [column for _, column in roles.used() if column.startswith("winnow_")]
+
+
+def test_labels_that_hold_a_bar_are_joined_by_another_mark() -> None:
+    assert cell_form(["a", "b"]) == CellForm("|")
+    assert cell_form(["a|b", "c"]) == CellForm(";")
+    assert cell_form(["a|b", "c;d"]) == CellForm(",")
+    assert cell_form(list(MARKS)) == CellForm(None), "none is free"
+    assert cell_form(["one\nline", "b"]) == CellForm(None), "a weight could not be told from the label"
+
+
+def test_cells_of_each_form() -> None:
+    assert CellForm("|").listed(["a", "b"]) == "a|b"
+    assert CellForm("|").weighted({"a": 0.5, "b": 1e-7}) == "a:0.5|b:1e-07"
+    assert json.loads(CellForm(None).listed(["a|", "b"])) == ["a|", "b"]
+    assert json.loads(CellForm(None).weighted({"a|": 0.5})) == {"a|": 0.5}
+    assert CellForm(None).listed([]) == CellForm("|").listed([]) == CellForm(None).weighted({}) == ""
+    assert [CellForm("|").form(), CellForm("|").form(weighted=True), CellForm(None).form()] == [
+        "list",
+        "weighted",
+        "json",
+    ]
+
+
+def test_any_number_of_rows_is_written_piece_by_piece() -> None:
+    told: list[int] = []
+    table = small_table(4_500)
+    cells = read_cells(written(write_csv, table, told.append))
+    assert told == [2_000, 4_000, 4_500]
+    assert cells["name"].tolist() == table.ids.tolist()

@@ -1,0 +1,222 @@
+"""Tasks written for Label Studio: read again they are what was written, and they keep to what its import asks for."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import warnings
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore.tables.readers.tools.label_studio import LabelStudioTasks
+from plcore.tables.writers.disambiguated import Disambiguated, silent
+from plcore.tables.writers.label_studio import (
+    label_studio_config,
+    label_studio_tasks,
+    write_label_studio_config,
+)
+from tests.plcore.tables.writers.tables import (
+    LABELS,
+    candidates,
+    decided,
+    disambiguated,
+    frame,
+    small_table,
+    sources,
+)
+
+
+@pytest.fixture(scope="module")
+def interface() -> Any:
+    """Label Studio's own reader of labelling interfaces, which says what its server would refuse."""
+    with warnings.catch_warnings():
+        # Its old client, which comes along, is still written for the first version of pydantic.
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module="label_studio_sdk")
+        return importlib.import_module("label_studio_sdk.label_interface").LabelInterface
+
+
+def written(table: Disambiguated) -> list[dict[str, object]]:
+    return json.loads("".join(label_studio_tasks(table)))
+
+
+@given(disambiguated(answered=False))
+@settings(max_examples=60, deadline=None)
+def test_candidates_written_and_read_again(table: Disambiguated) -> None:
+    reading = LabelStudioTasks().read(written(table))
+    assert reading.cells["task_id"].tolist() == table.ids.tolist()
+    assert reading.cells["text"].tolist() == table.cells["text"].tolist()
+    scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
+    for left, found in zip(table.weighted(after=True), candidates(reading), strict=True):
+        expected = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
+        assert found == pytest.approx(expected)
+
+
+@given(disambiguated())
+@settings(max_examples=40, deadline=None)
+def test_answers_written_and_read_again(table: Disambiguated) -> None:
+    reading = LabelStudioTasks().read(written(table))
+    people = [{} for _ in table.ids]
+    for answer in table.answers:
+        for label in answer["labels"]:
+            people[answer["row"]].setdefault(label, set()).add(answer["person"])
+    for row, found in enumerate(sources(reading)):
+        assert {
+            label: set(names) - {"candidates"}
+            for label, names in found.items()
+            if set(names) != {"candidates"}
+        } == people[row]
+
+
+@given(disambiguated())
+@settings(max_examples=40, deadline=None)
+def test_what_the_import_of_label_studio_refuses_is_not_written(table: Disambiguated) -> None:
+    """`tasks/serializers.py` and `LabelInterface.validate_prediction` say what."""
+    for task in written(table):
+        for annotation in task["annotations"]:
+            assert "completed_by" not in annotation, "it would have to be a member"
+            assert annotation["ground_truth"] is False, "True where it is left out"
+        for prediction in task["predictions"]:
+            assert 0 <= prediction.get("score", 0) <= 1
+            for result in prediction["result"]:
+                assert result.keys() >= {"from_name", "to_name", "type", "value"}
+                assert set(result["value"]["choices"]) <= set(table.classes)
+
+
+def test_a_known_label_comes_first_with_its_probability() -> None:
+    ones = np.ones((3, 2), dtype=bool)
+    answer = {
+        "row": 1,
+        "person": "ann",
+        "kind": "skip",
+        "labels": [],
+        "at": "2026-01-01",
+        "seconds": None,
+        "model_version": None,
+    }
+    table = Disambiguated(
+        np.array(["p", "q", "r"], dtype=object), frame(*({"text": text} for text in "xyz")), ("a", "b"), ones, ones,
+        np.array([[0.5, 0.25], [1, 1], [1, 4]]), np.array([1, -1, 0]), np.array(["model", "", "ann"], dtype=object),
+        np.array([0.75, np.nan, np.nan]), [answer],
+    )  # fmt: skip
+    first, second, third = written(table)
+    scores = [
+        (p["model_version"], p["result"][0]["value"]["choices"], p["score"]) for p in first["predictions"]
+    ]
+    assert scores == [("model", ["b"], 0.75), ("candidates", ["a"], 0.125)]
+    assert [p["score"] for p in third["predictions"]] == [0.25, 1]
+    assert second["annotations"][0]["was_cancelled"] is True
+    assert second["annotations"][0]["result"] == []
+    unweighted = written(replace(table, weights=None))
+    assert ["score" in p for p in unweighted[0]["predictions"]] == [True, False]
+
+
+def test_tasks_come_piece_by_piece() -> None:
+    table = disambiguated_table(200)
+    pieces = list(label_studio_tasks(table))
+    assert len(pieces) == 202
+    assert max(map(len, pieces)) < 1000
+
+
+def disambiguated_table(n_rows: int) -> Disambiguated:
+    ones = np.ones((n_rows, 2), dtype=bool)
+    names = np.array([str(row) for row in range(n_rows)], dtype=object)
+    nothing = np.array([""] * n_rows, dtype=object)
+    cells = frame(*({"text": name} for name in names))
+    return Disambiguated(
+        names, cells, ("a", "b"), ones, ones, None, np.full(n_rows, -1), nothing, np.full(n_rows, np.nan)
+    )
+
+
+def has_form_in_xml(label: str) -> bool:
+    return all(character in "\t\n\r" or " " <= character < "\ufffe" for character in label)
+
+
+@given(LABELS)
+@settings(max_examples=100, deadline=None)
+def test_the_interface_names_every_class(label: str) -> None:
+    if not has_form_in_xml(label):
+        return
+    table = replace(disambiguated_table(2), classes=(label, 'a "quoted" <b> & c'))
+    root = ElementTree.fromstring(label_studio_config(table, "text", "HyperText"))  # noqa: S314
+    assert [choice.get("value") for choice in root.iter("Choice")] == list(table.classes)
+    shown, choices = list(root)
+    assert (shown.tag, shown.get("value")) == ("HyperText", "$text")
+    assert choices.get("toName") == shown.get("name")
+    assert {
+        result["from_name"] for task in written(table) for p in task["predictions"] for result in p["result"]
+    } == {choices.get("name")}
+
+
+@given(decided())
+@settings(max_examples=40, deadline=None)
+def test_label_studio_takes_tasks_annotations_and_predictions(interface: Any, table: Disambiguated) -> None:
+    if not all(has_form_in_xml(label) for label in table.classes):
+        return
+    config = interface(label_studio_config(table, "text"))
+    for task in written(table):
+        assert config.validate_task({"data": task["data"]})
+        assert [config.validate_annotation(one) for one in task["annotations"]] == [True] * len(
+            task["annotations"]
+        )
+        for prediction in task["predictions"]:
+            assert config.validate_prediction(prediction, return_errors=True) == []
+
+
+def test_label_studio_refuses_what_is_no_choice_or_has_no_column(interface: Any) -> None:
+    """So that what it takes above says something."""
+    table = small_table()
+    config = interface(label_studio_config(table, "text"))
+    task = written(table)[0]
+    assert not interface(label_studio_config(table, "other")).validate_task({"data": task["data"]})
+    (annotation,) = task["annotations"]
+    annotation["result"][0]["value"]["choices"] = ["owl"]
+    assert not config.validate_annotation(annotation)
+    assert config.validate_prediction({**task["predictions"][0], "score": 2.0}, return_errors=True)
+
+
+@given(disambiguated(answered=False), st.floats(0.01, 1))
+@settings(max_examples=40, deadline=None)
+def test_weights_of_rows_with_a_label_are_read_again(table: Disambiguated, sure: float) -> None:
+    """The model's probability of its label is no weight: beside others it would speak for or against it."""
+    label = table.candidates_after.argmax(axis=1)
+    known = replace(table, label=label, probability=np.full(len(label), sure))
+    scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
+    found = candidates(LabelStudioTasks().read(written(known)))
+    for left, read in zip(table.weighted(after=True), found, strict=True):
+        weights = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
+        assert read.keys() == weights.keys()
+        assert len(left) == 1 or read == pytest.approx(weights)
+
+
+def test_people_come_back_although_label_studio_drops_fields_of_annotations() -> None:
+    answers = [
+        {"row": 0, "person": name, "kind": "is", "labels": [label], "at": "2026-01-01T00:00:00+00:00"}
+        for name, label in (("ann", "a"), ("bob", "b"))
+    ]
+    tasks: list[dict[str, Any]] = json.loads(
+        "".join(label_studio_tasks(replace(small_table(), answers=answers)))
+    )
+    known = ("result", "was_cancelled", "ground_truth", "lead_time")
+    for task in tasks:
+        task["predictions"] = []
+        task["annotations"] = [
+            {name: one[name] for name in known} | {"completed_by": 1} for one in task["annotations"]
+        ]
+    assert sources(LabelStudioTasks().read(tasks))[0] == {"a": ["ann"], "b": ["bob"]}
+
+
+def test_config_shows_the_text_and_offers_every_class() -> None:
+    file = io.BytesIO()
+    table = small_table()
+    write_label_studio_config(table, file, silent)
+    root = ElementTree.fromstring(file.getvalue().decode())  # noqa: S314
+    assert [one.get("value") for one in root.iter("Choice")] == list(table.classes)
+    (shown,) = [one for one in root if one.tag != "Choices"]
+    assert str(shown.get("value")).removeprefix("$") in table.cells.columns

@@ -1,0 +1,80 @@
+"""The disambiguated table as arrays: NumPy opens it without pickle, and our own reader knows it again."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from plcore import LabelTable, TableError
+from plcore.tables import read_table
+from plcore.tables.writers.disambiguated import Disambiguated
+from plcore.tables.writers.npz import write_npz
+from tests.plcore.tables.writers.tables import decided, noted, same_candidates, small_table, written
+
+
+def arrays_of(table: Disambiguated) -> dict[str, Any]:
+    with np.load(io.BytesIO(written(write_npz, table)), allow_pickle=False) as file:
+        return dict(file)
+
+
+@given(decided())
+@settings(max_examples=60, deadline=None)
+def test_numpy_gives_back_every_array(table: Disambiguated) -> None:
+    found = arrays_of(table)
+    assert found["ids"].tolist() == table.ids.tolist()
+    assert found["classes"].tolist() == list(table.classes)
+    assert found["source"].tolist() == table.source.tolist()
+    assert (found["candidates_before"] == table.candidates_before).all()
+    assert (found["candidates"] == table.candidates_after).all()
+    assert (found["label"] == table.label).all()
+    np.testing.assert_array_equal(found["probability"], table.probability)
+    assert ("weights" in found) == (table.weights is not None)
+    if table.weights is not None:
+        assert (found["weights"] == np.where(table.candidates_after, table.weights, 0)).all()
+
+
+@given(decided())
+@settings(max_examples=60, deadline=None)
+def test_written_and_read_again_as_a_table(table: Disambiguated) -> None:
+    reading = read_table(written(write_npz, table), "any.npz")
+    assert noted(reading, "table of the rows is needed")
+    cells = reading.cells.assign(text=table.cells["text"].to_numpy())
+    again = LabelTable.from_cells(cells, replace(reading.suggest_roles(), text="text"))
+    same_candidates(table, again)
+    assert set(again.classes) == set(table.classes)
+    assert cells["winnow_label"].tolist() == [table.label_name(row) or "" for row in range(len(table.ids))]
+
+
+def test_rows_are_written_in_pieces_and_told_in_parts() -> None:
+    told: list[int] = []
+    data = written(write_npz, small_table(4_500), told.append)
+    assert told == sorted(told)
+    assert told[-1] == 4_500
+    assert len(told) == 1 + 8 * 3, "the classes at once, every array of rows in three pieces"
+    assert data == written(write_npz, small_table(4_500)), "the same table is the same bytes"
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("ids", np.array([["a"]])),
+        ("ids", np.array(["a", "b"])),
+        ("classes", np.array(["a", "b"])),
+        ("candidates", np.ones((3, 3))),
+        ("candidates", np.ones((3, 4), dtype=bool)),
+        ("weights", np.ones(3)),
+        ("weights", np.ones((3, 3), dtype=int)),
+        ("label", np.array([0, 1, 3])),
+        ("label", np.array([0.0, 1.0, 2.0])),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused_in_words(name: str, array: Any) -> None:
+    file = io.BytesIO()
+    np.savez(file, **(arrays_of(small_table()) | {name: array}))
+    with pytest.raises(TableError, match=r"The arrays do not fit: .*Give ids \(n,\)"):
+        read_table(file.getvalue(), "wrong.npz")

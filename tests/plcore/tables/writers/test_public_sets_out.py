@@ -1,0 +1,101 @@
+"""Real data go in from their own files, and come out of every format equal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plcore import LabelTable
+from plcore.loop.label_vectors import LabelVectorExport
+from plcore.tables import read_table
+from plcore.tables.roles.roles import Roles
+from plcore.tables.writers.disambiguated import Disambiguated, LabelVectorTable
+from plcore.tables.writers.label_vectors import VECTOR_FORMATS
+from plcore.tables.writers.sheets import cell_form
+from plcore.tables.writers.writing import FILE_FORMATS
+from tests.plcore.tables.writers.tables import same_candidates, written
+from tests.plcore.tables.writers.vectors import origins_of, same_vectors
+
+pytestmark = pytest.mark.public_data
+
+
+def own_table(path: Path) -> LabelTable:
+    reading = read_table(path)
+    return LabelTable.from_cells(reading.cells, reading.suggest_roles())
+
+
+@pytest.fixture(scope="module", params=["birdsong", "lost", "msrcv2"])
+def decided_set(request: pytest.FixtureRequest, data_folder: Path) -> Disambiguated:
+    """A set of its kind, every second row answered by its true label, the others weighed by their features."""
+    table = own_table(data_folder / f"{request.param}.npz")
+    assert table.truth is not None
+    after = table.candidates.copy()
+    answered = np.arange(0, table.n_rows, 2)
+    after[answered] = np.eye(len(table.classes), dtype=bool)[table.truth[answered]]
+    label = np.where(np.arange(table.n_rows) % 2, -1, table.truth)
+    answer = {
+        "person": "ann",
+        "kind": "is",
+        "at": "2026-01-01T00:00:00+00:00",
+        "seconds": 2.0,
+        "model_version": None,
+    }
+    answers = [{"row": int(row), "labels": [table.classes[table.truth[row]]], **answer} for row in answered]
+    weights = table.candidates * (1 + np.abs(np.resize(table.numbers, table.candidates.shape)))
+    source = np.where(label < 0, "open", "oracle").astype(object)
+    share = np.where(label < 0, np.nan, 1.0)
+    shown = table.cells.iloc[:, :6]
+    return Disambiguated(
+        table.ids, shown, table.classes, table.candidates, after, weights, label, source, share, answers
+    )
+
+
+@pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz"])
+def test_sets_of_candidates_come_out_equal(decided_set: Disambiguated, name: str) -> None:
+    table = decided_set
+    reading = read_table(written(FILE_FORMATS[name].write, table), f"set{FILE_FORMATS[name].suffix}")
+    cells = reading.cells
+    if name == "csv":
+        form = cell_form(table.classes)
+        roles = Roles(
+            candidates="winnow_weights",
+            form=form.form(weighted=True),
+            separator=str(form.separator),
+            id="winnow_id",
+        )
+    else:
+        roles = replace(reading.suggest_roles(), numbers=(), categories=(), truth=None)
+    cells = cells.assign(shown="a text")
+    again = LabelTable.from_cells(cells, replace(roles, text="shown"))
+    same_candidates(table, again)
+    if name == "npz":
+        return
+    taken = {"candidates": "candidates 2", "truth": "truth 2"} if name == "jsonl" else {}
+    for column in table.cells.columns:
+        assert cells[taken.get(column, column)].tolist() == table.cells[column].tolist()
+
+
+@pytest.mark.parametrize("name", ["emotions", "cal500"])
+def test_label_vectors_come_out_equal(name: str, data_folder: Path) -> None:
+    table = own_table(data_folder / f"{name}.npz")
+    assert table.label_vectors is not None
+    values = table.label_vectors.copy()
+    values[::3, ::2] = -1
+    origins = origins_of(np.where(values < 0, "model", "given"))
+    shares = np.where(values < 0, 0.5, values)
+    found = LabelVectorExport(
+        tuple(table.ids), table.classes, values, shares, np.where(values < 0, 0, -1), origins
+    )
+    labels = table.roles.label_columns
+    given = LabelVectorTable(found, table.cells[[*labels, table.roles.numbers[0]]], labels)
+    for each in (VECTOR_FORMATS[format_name] for format_name in ("csv", "parquet", "npz")):
+        reading = read_table(written(each.write, given), f"vectors{each.suffix}")
+        if each.name == "csv":
+            roles = Roles(label_columns=labels, label_vectors=True, id="winnow_id")
+        else:
+            roles = replace(reading.suggest_roles(), numbers=(), categories=())
+        cells = reading.cells.assign(shown="a text")
+        same_vectors(given, LabelTable.from_cells(cells, replace(roles, text="shown")))

@@ -1,0 +1,148 @@
+"""What people said of each row of the file: true, false or open, and never what a model says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plcore.tables.readers.tools.detections import NOTHING
+from plcore.tables.writers.verdicts import (
+    PeoplesVerdict,
+    has_original_rows,
+    original_columns,
+    original_rows,
+    verdicts,
+)
+from tests.plcore.tables.readers.tools.detector_tables import BIRDNET
+from tests.plcore.tables.writers.answered import AT, answered
+from tests.plcore.tables.writers.tables import small_table
+
+
+def states(answers: dict[int, tuple[str, ...] | str], **more: dict[str, str]) -> list[str]:
+    table = answered(answers=answers, **more)  # type: ignore[arg-type]
+    return [row.verified[0] for piece in original_rows(table) for row in piece]
+
+
+@pytest.mark.parametrize(
+    ("answers", "wanted"),
+    [
+        ({}, ["", "", "", ""]),
+        ({0: ("Great tit",)}, ["true", "false", "", ""]),
+        ({0: (NOTHING,)}, ["false", "false", "", ""]),
+        ({0: ("Great tit", "Coal tit")}, ["", "", "", ""]),
+        ({0: ("Coal tit", NOTHING)}, ["false", "", "", ""]),
+        ({2: ("Great tit",)}, ["", "", "", "false"]),
+        ({1: "bad"}, ["", "", "", ""]),
+        ({1: "skip"}, ["", "", "", ""]),
+    ],
+)
+def test_an_answer_decides_the_rows_it_speaks_of(
+    answers: dict[int, tuple[str, ...] | str], wanted: list[str]
+) -> None:
+    assert states(answers) == wanted
+
+
+def test_a_guess_of_the_model_is_no_verdict() -> None:
+    table = answered()
+    table.candidates_after[:] = table.candidates_after.argmax(axis=1)[:, None] == np.arange(
+        len(table.classes)
+    )
+    table.source[:] = "model"
+    assert verdicts(table) == [PeoplesVerdict()] * 3
+
+
+def test_who_said_it_and_when() -> None:
+    (piece,) = original_rows(answered(answers={0: ("Coal tit",)}))
+    assert [row.verified for row in piece] == [
+        ("false", "Coal tit", "ann", AT),
+        ("true", "Coal tit", "ann", AT),
+        *[("", "", "", "")] * 2,
+    ]
+
+
+def test_classes_may_be_called_otherwise_now_or_be_one() -> None:
+    renamed = {"Great tit": "Kohlmeise"}
+    assert states({0: ("Kohlmeise",)}, renamed=renamed) == ["true", "false", "", ""]
+    merged = {"Great tit": "tit", "Coal tit": "tit"}
+    assert states({0: ("tit",)}, renamed=merged) == ["true", "true", "", ""]
+
+
+def test_a_row_that_speaks_for_several_classes_is_right_where_it_is_one_of_them() -> None:
+    one, two = PeoplesVerdict(frozenset(["a"]), "a", "ann", "now"), PeoplesVerdict(frozenset(["a", "b"]))
+    assert one.of(["a", "b"])[0] == two.of(["a", "b"])[0] == "true"
+    assert two.of(["c"])[0] == "false"
+    assert (
+        two.of(["a"])
+        == PeoplesVerdict().of(["a"])
+        == PeoplesVerdict(frozenset()).of(["a"])
+        == ("", "", "", "")
+    )
+
+
+def test_a_row_that_speaks_for_no_class_is_neither_right_nor_wrong_but_has_what_was_found() -> None:
+    assert PeoplesVerdict(frozenset(["a"]), "a", "ann", "now").of([]) == ("", "a", "ann", "now")
+
+
+def test_none_of_these_names_no_class_though_only_one_is_left() -> None:
+    """The project knows one class besides; that nobody saw it is no proof of it."""
+    table = answered(answers={0: ("Eurasian Blackbird",)})
+    table.answers[0].update(kind="none", labels=[])
+    assert verdicts(table)[0].label == ""
+    assert [row.verified[:2] for piece in original_rows(table) for row in piece][:2] == [("false", "")] * 2
+
+
+def test_rows_come_in_the_order_of_the_file_however_its_items_lie() -> None:
+    lines = BIRDNET.decode().splitlines()
+    mixed = "\n".join([lines[0], lines[1], lines[3], lines[2], lines[4]]).encode()
+    table = answered(mixed)
+    for size in (1, 3, 100):
+        pieces = list(original_rows(table, size))
+        assert max(map(len, pieces)) <= size
+        found = [row for piece in pieces for row in piece]
+        assert [row.cells["Confidence"] for row in found] == ["0.8125", "0.5", "0.125", "0.25"]
+        assert [row.item for row in found] == [0, 1, 0, 2]
+
+
+def test_rows_of_files_added_later_come_after() -> None:
+    first = answered()
+    cells = pd.concat([first.cells, first.cells.iloc[:1]], ignore_index=True)
+    second = answered(answers={0: (NOTHING,)})
+    parts = [np.concatenate([getattr(first, name), getattr(first, name)[:1]]) for name in ("ids", "source")]
+    grown = second.__class__(
+        *(parts[0], cells, first.classes),
+        *(np.vstack([array, array[:1]]) for array in (first.candidates_before, second.candidates_after)),
+        *(None, np.full(4, -1), parts[1], np.full(4, np.nan), second.answers),
+    )
+    (piece,) = original_rows(grown)
+    assert [row.item for row in piece] == [0, 0, 1, 2, 3, 3]
+
+
+def test_other_tables_have_no_such_rows() -> None:
+    table = small_table()
+    assert not has_original_rows(table.cells)
+    assert not has_original_rows(table.cells.assign(original_rows="x"))
+    assert has_original_rows(answered().cells)
+    assert list(original_rows(table)) == []
+    assert original_columns(table) == ()
+    assert original_columns(answered())[0] == "Start (s)"
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 15)), max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_true_and_false_are_what_the_labels_left_say(given_answers: list[tuple[int, int]]) -> None:
+    """By brute force over the labels that are left of each item."""
+    names = ("Coal tit", "Eurasian Blackbird", "Great tit", NOTHING)
+    answers = {
+        row: tuple(name for bit, name in enumerate(names) if bits >> bit & 1) for row, bits in given_answers
+    }
+    labels = [(0, "Great tit"), (0, "Coal tit"), (1, "Great tit"), (2, "Eurasian Blackbird")]
+    wanted = []
+    for row, label in labels:
+        left = answers.get(row)
+        wanted.append(
+            "" if left is None else "false" if label not in left else "true" if len(left) == 1 else ""
+        )
+    assert states(answers) == wanted  # type: ignore[arg-type]

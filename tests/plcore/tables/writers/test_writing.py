@@ -1,0 +1,201 @@
+"""The formats to be given out: found by a file's name, written in pieces, stopped by whoever listens."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import assume, given, settings
+
+from plcore import LabelTable, read_cells
+from plcore.tables import read_table
+from plcore.tables.writers.disambiguated import Disambiguated
+from plcore.tables.writers.writing import FILE_FORMATS, format_of
+from tests.plcore.tables.writers.tables import candidates, decided, same_candidates, small_table, written
+
+LARGE = small_table(4_500)
+CONFIG = "labelstudio-config"
+"""The only format that holds no rows: a labelling interface."""
+
+
+def test_formats_have_names_and_words() -> None:
+    assert list(FILE_FORMATS) == [
+        *(
+            "csv",
+            "parquet",
+            "jsonl",
+            "npz",
+            "xlsx",
+            "probabilities",
+            "labelstudio",
+            CONFIG,
+            "votes",
+            "prodigy",
+        )
+    ]
+    suffixes = [each.suffix for each in FILE_FORMATS.values()]
+    assert len(set(suffixes)) == len(suffixes)
+    for name, each in FILE_FORMATS.items():
+        assert each.name == name
+        assert each.title
+        assert each.about.endswith(".")
+        assert each.suffix.startswith(".")
+
+
+@pytest.mark.parametrize("name", FILE_FORMATS)
+def test_the_end_of_a_name_tells_the_format(name: str) -> None:
+    each = FILE_FORMATS[name]
+    assert format_of(f"/some/where.csv/birds{each.suffix}") is each
+    assert format_of(f"BIRDS{each.suffix.upper()}") is each
+
+
+def test_other_ends_are_refused_with_those_allowed() -> None:
+    for name in ("birds", "birds.xls", "birds.csv.gz", "csv", ""):
+        with pytest.raises(ValueError, match=r"one of \.csv, .*\.prodigy\.jsonl\. Got"):
+            format_of(name)
+
+
+class Counted(io.RawIOBase):
+    """A file that keeps the largest piece it was given."""
+
+    largest = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self.largest = max(self.largest, len(data))
+        return len(data)
+
+
+@pytest.mark.parametrize("name", FILE_FORMATS)
+def test_files_are_written_in_pieces_and_followed(name: str) -> None:
+    told: list[int] = []
+    whole = len(written(FILE_FORMATS[name].write, LARGE, told.append))
+    assert told == sorted(told)
+    assert told[-1] == len(LARGE.ids)
+    file = Counted()
+    FILE_FORMATS[name].write(LARGE, file, lambda _rows: None)  # type: ignore[arg-type]
+    assert file.largest < whole / 2 or name in ("npz", "xlsx", "votes", CONFIG), (
+        "arrays are packed, and there is one answer alone"
+    )
+
+
+@pytest.mark.parametrize("name", FILE_FORMATS)
+def test_whoever_listens_can_stop_the_writing(name: str) -> None:
+    def stop(rows: int) -> None:
+        raise InterruptedError(rows)
+
+    with pytest.raises(InterruptedError):
+        FILE_FORMATS[name].write(LARGE, io.BytesIO(), stop)
+
+
+NOT_TABLES = ("votes", "probabilities", CONFIG)
+
+
+@pytest.mark.parametrize("name", [name for name in FILE_FORMATS if name not in NOT_TABLES])
+def test_written_files_are_opened_by_our_own_importer(name: str) -> None:
+    each = FILE_FORMATS[name]
+    reading = read_table(written(each.write, small_table()), f"birds{each.suffix}")
+    if name in ("csv", "xlsx"):
+        assert reading.cells["winnow_candidates"].tolist() == ["wren", "wren|robin|film", "robin|film"]
+        return
+    column = reading.suggest_roles().candidates
+    assert [sorted(names_in(cell)) for cell in reading.cells[column]] == [
+        ["wren"],
+        ["film", "robin", "wren"],
+        ["film", "robin"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz"])
+def test_rows_at_risk_are_told_where_anything_is_known_of_them(name: str) -> None:
+    plain = written(FILE_FORMATS[name].write, small_table())
+    assert b"outside" not in plain
+    table = replace(small_table(), outside=np.array([np.nan, 0.125, 0.0]))
+    data = written(FILE_FORMATS[name].write, table)
+    if name == "csv":
+        assert read_cells(data)["winnow_outside"].tolist() == ["", "0.1250", "0.0000"]
+    if name == "parquet":
+        assert pa.parquet.read_table(io.BytesIO(data))["winnow_outside"].to_pylist() == [None, 0.125, 0.0]
+    if name == "jsonl":
+        lines = [json.loads(line) for line in data.decode().splitlines()]
+        assert [line["outside"] for line in lines] == [None, 0.125, 0.0]
+        assert "outside" not in read_table(data, "birds.jsonl").cells  # it is no column of the rows
+    if name == "npz":
+        with np.load(io.BytesIO(data)) as arrays:
+            np.testing.assert_array_equal(arrays["outside"], [np.nan, 0.125, 0.0])
+
+
+@pytest.mark.parametrize("name", FILE_FORMATS)
+def test_rows_that_were_set_aside_have_no_candidates_left(name: str) -> None:
+    """And no label; they are written all the same, in every format."""
+    table = small_table()
+    table.candidates_after[1] = False
+    table.source[1] = "bad"
+    data = written(FILE_FORMATS[name].write, table)
+    if name == "csv":
+        cells = read_cells(data)
+        assert cells[["winnow_candidates", "winnow_weights", "winnow_label"]].iloc[1].tolist() == ["", "", ""]
+        assert cells["winnow_source"].iloc[1] == "bad"
+    if name == "parquet":
+        assert read_table(data).cells[["winnow_candidates", "winnow_weights", "winnow_label"]].iloc[
+            1
+        ].tolist() == ["[]", "[]", ""]
+    if name == "jsonl":
+        assert json.loads(data.decode().split("\n")[1])["candidates"] == []
+    if name == "labelstudio":
+        assert json.loads(data)[1]["predictions"] == []
+    if name == "prodigy":
+        assert json.loads(data.decode().split("\n")[1])["options"] == []
+    if name == "npz":
+        with np.load(io.BytesIO(data)) as arrays:
+            assert not arrays["candidates"][1].any()
+            assert not arrays["weights"][1].any()
+    if name == "votes":
+        assert b"q" not in data.split(b"\n", 1)[1]
+
+
+@pytest.mark.parametrize("name", FILE_FORMATS)
+def test_a_choice_of_no_rows_is_a_file_without_rows(name: str) -> None:
+    data = written(FILE_FORMATS[name].write, small_table().chosen(np.array([], dtype=np.int64)))
+    if name in ("csv", "votes"):
+        assert data.count(b"\n") == 1
+        assert b"," in data
+    elif name in ("jsonl", "prodigy"):
+        assert data == b""
+    elif name == CONFIG:
+        assert data.count(b"<Choice ") == 3
+    elif name == "labelstudio":
+        assert json.loads(data) == []
+    elif name == "xlsx":
+        assert len(list(openpyxl.load_workbook(io.BytesIO(data)).active.rows)) == 1, "the head alone"
+    elif name == "npz":
+        with np.load(io.BytesIO(data)) as arrays:
+            assert arrays["candidates"].shape == (0, 3)
+    else:
+        assert pa.parquet.read_table(pa.BufferReader(data)).num_rows == 0
+
+
+def names_in(cell: str) -> list[str]:
+    return [one["label"] if isinstance(one, dict) else one for one in json.loads(cell)]
+
+
+@given(decided())
+@settings(max_examples=60, deadline=None)
+def test_lines_of_json_written_and_read_again(table: Disambiguated) -> None:
+    reading = read_table(written(FILE_FORMATS["jsonl"].write, table), "any.jsonl")
+    row_id = table.id_column() or "id"
+    cells = reading.cells if row_id == "id" else reading.cells.drop(columns="id")
+    assume(row_id != "text")  # the texts may be the rows' numbers: nothing is left to learn from
+    roles = replace(reading.suggest_roles(), text="text", id=row_id, numbers=(), categories=())
+    same_candidates(table, LabelTable.from_cells(cells, roles))
+    for column in table.cells.columns:
+        assert reading.cells[column].tolist() == table.cells[column].tolist()
+    assert len(candidates(reading)) == len(table.ids)

@@ -1,0 +1,61 @@
+"""The library without its extras: the science is all there, and what needs an extra says which."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.conftest import ROOT
+
+WITHOUT = """
+import importlib, pkgutil, sys
+
+for name in ("arff", "PIL", "pyarrow", "python_calamine", "soundfile", "onnxruntime", "tokenizers", "distributed"):
+    sys.modules[name] = None  # as if it were not installed
+
+import plcore
+
+everything = {}
+exec("from plcore import *", everything)
+assert set(plcore.__all__) <= set(everything)
+failed = {}
+for name in [*plcore.__all__, *plcore._OF_TABLES]:
+    try:
+        getattr(plcore, name)
+    except ModuleNotFoundError as error:
+        failed[name] = str(error)
+print(*sorted(failed))
+print(*set(failed.values()), sep="|")
+for module in pkgutil.walk_packages(plcore.__path__, "plcore.", onerror=lambda name: None):
+    if not module.name.startswith("plcore.tables"):
+        importlib.import_module(module.name)
+try:
+    import plcore.tables
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_only_what_reads_tables_needs_the_extra() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    names, of_names, of_the_package = done.stdout.splitlines()
+    assert names == "FeatureTransformer LabelTable Problem Roles TableError read_cells suggest_roles"
+    assert of_names == of_the_package
+    assert of_names == (
+        "plcore.tables needs arff, PIL, pyarrow, python_calamine, soundfile, which cannot be imported. "
+        "Fix: pip install 'plcore[tables]'."
+    )
+
+
+def test_a_part_of_the_extra_is_as_good_as_none_of_it() -> None:
+    program = (
+        "import sys\nsys.modules['arff'] = None\nimport plcore\n"
+        "exec('from plcore import *', found := {})\nassert 'PLSVC' in found\nassert 'LabelTable' not in found"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,43 @@
+"""Every benchmark still runs, at a tiny size that writes nothing: none of them rots between two releases."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.__main__ import LONG, NAMES, names
+from tests.conftest import ROOT
+
+ALONE = {
+    "first_start": "makes an environment, with the network",
+    "power_cuts": "needs gcc",
+    "two_servers": "needs PostgreSQL; `tests/browser/test_team_on_two_servers.py` is the same",
+}
+"""Those that need what a machine may lack: run them by hand, `python -m benchmarks --try NAME`."""
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+@pytest.mark.proof
+@pytest.mark.public_data
+@pytest.mark.parametrize("name", [name for name in names(NAMES) + names(LONG) if name not in ALONE])
+def test_benchmark_runs_at_tiny_size_and_writes_nothing(name: str) -> None:
+    before = {path: path.read_bytes() for path in RESULTS.iterdir()}
+    command = [sys.executable, "-m", "benchmarks", "--try", name]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert f"Command: `python -m benchmarks {name}`" in done.stdout
+    assert {path: path.read_bytes() for path in RESULTS.iterdir()} == before
+
+
+def test_every_benchmark_is_in_the_list_and_there() -> None:
+    files = {
+        path.stem for path in (ROOT / "benchmarks").glob("*/*.py") if "\ndef measure()" in path.read_text()
+    }
+    assert files == set(names(NAMES) + names(LONG))
+    for room, inside in (*NAMES.items(), *LONG.items()):
+        assert all((ROOT / "benchmarks" / room / f"{name}.py").is_file() for name in inside.split())

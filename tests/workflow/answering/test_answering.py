@@ -1,0 +1,363 @@
+"""The answering loop: exactly once, undo, reservations, several people, restart."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from db import entries
+from plcore import AnswerError
+from tests.databases import Laying, on_sqlite
+from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
+from workflow.access import NotAllowed, NotFound
+from workflow.answering import loop, turn, undoing
+from workflow.exporting import files
+from workflow.kinds import opening
+from workflow.people import team
+from workflow.projects import managing, standing
+from workflow.rows import queue
+from workflow.seat import Seat
+from workflow.server.home import Home, open_home
+
+
+def test_a_refresh_shows_the_same_question(home: Home, owner: int, project: int) -> None:
+    first = loop.next_question(Seat(home, owner, project))
+    assert loop.next_question(Seat(home, owner, project)) == first
+
+
+def test_an_answer_is_stored_once_and_moves_on(home: Home, owner: int, project: int) -> None:
+    question = loop.next_question(Seat(home, owner, project))
+    assert question is not None
+    saved = loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
+    assert (saved.row, saved.labels, saved.repeated) == (question.view.row, (question.choices[0],), False)
+    again = loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[1]])
+    assert again.repeated
+    assert again.labels == saved.labels, "the second press changes nothing"
+    assert count_entries(home) == 1
+    following = loop.next_question(Seat(home, owner, project))
+    assert following is not None
+    assert following.view.row != question.view.row
+
+
+def test_the_entry_says_who_why_when_and_what_it_changed(home: Home, owner: int, project: int) -> None:
+    question = loop.next_question(Seat(home, owner, project))
+    assert question is not None
+    answer_next(home, owner, project)
+    with home.database.read() as session:
+        (entry,) = entries.after(session, project, 0)
+    assert entry.person_id == owner
+    assert entry.token == question.token
+    assert entry.strategy == "apl"
+    assert entry.score == pytest.approx(question.score)
+    assert entry.before == question.choices
+    assert entry.after == question.choices[:1]
+    assert 0 <= entry.seconds < 60
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels"),
+    [("is", ["zebra"]), ("is", []), ("is", ["ant", "bee"]), ("shout", ["ant"]), ("withdraw", [])],
+)
+def test_an_impossible_answer_is_refused_before_anything_is_written(
+    home: Home, owner: int, project: int, kind: str, labels: list[str]
+) -> None:
+    question = loop.next_question(Seat(home, owner, project))
+    assert question is not None
+    with pytest.raises(AnswerError):
+        loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
+    assert count_entries(home) == 0
+    assert loop.next_question(Seat(home, owner, project)) == question
+
+
+def test_a_token_of_nobody_is_stale(home: Home, owner: int, project: int) -> None:
+    loop.next_question(Seat(home, owner, project))
+    with pytest.raises(loop.StaleQuestion):
+        loop.submit_answer(Seat(home, owner, project), f"{owner}.999.0", "skip")
+
+
+def test_another_persons_token_is_refused(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    question = loop.next_question(Seat(home, owner, project))
+    loop.next_question(Seat(home, ada, project))
+    assert question is not None
+    with pytest.raises(loop.StaleQuestion):
+        loop.submit_answer(Seat(home, ada, project), question.token, "is", [question.choices[0]])
+
+
+def test_undo_withdraws_and_shows_the_row_again(home: Home, owner: int, project: int) -> None:
+    first = loop.next_question(Seat(home, owner, project))
+    saved = answer_next(home, owner, project)
+    undone = undoing.undo(Seat(home, owner, project))
+    assert first is not None
+    assert undone is not None
+    assert (undone.kind, undone.row) == ("withdraw", saved.row)
+    back = loop.next_question(Seat(home, owner, project))
+    assert back is not None
+    assert back.view.row == saved.row
+    assert back.choices == first.choices
+    assert back.token != first.token, "a new showing has a new token"
+    assert managing.get_project(Seat(home, owner, project)).answered == 0
+
+
+def test_a_doubled_undo_takes_back_one_answer(home: Home, owner: int, project: int) -> None:
+    answer_next(home, owner, project)
+    second = answer_next(home, owner, project)
+    assert standing.standing(Seat(home, owner, project)).undoable == second.seq
+    undoing.undo(Seat(home, owner, project), seq=second.seq)
+    with pytest.raises(loop.StaleQuestion):
+        undoing.undo(Seat(home, owner, project), seq=second.seq)
+    assert count_entries(home) == 3
+    assert standing.standing(Seat(home, owner, project)).undoable == 1
+
+
+def test_an_answer_to_a_showing_is_never_taken_for_a_withdrawal(home: Home, owner: int, project: int) -> None:
+    """A skipped row shown again, its skip taken back, then answered from the tab that still shows it."""
+    first = loop.next_question(Seat(home, owner, project))
+    assert first is not None
+    loop.submit_answer(Seat(home, owner, project), first.token, "skip")
+    again = loop.ask_next(Seat(home, owner, project), first.view.row)
+    undoing.undo(Seat(home, owner, project))
+    with pytest.raises(loop.StaleQuestion):
+        loop.submit_answer(Seat(home, owner, project), again.token, "is", [again.choices[0]])
+
+
+def test_undo_leaves_a_row_with_the_person_who_has_it(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    question = loop.next_question(Seat(home, owner, project))
+    assert question is not None
+    loop.submit_answer(Seat(home, owner, project), question.token, "skip")
+    hers = loop.ask_next(Seat(home, ada, project), question.view.row)
+    undoing.undo(Seat(home, owner, project))
+    mine = loop.next_question(Seat(home, owner, project))
+    assert mine is not None
+    assert mine.view.row != hers.view.row
+    assert loop.next_question(Seat(home, ada, project)) == hers
+
+
+def test_undo_with_nothing_to_withdraw(home: Home, owner: int, project: int) -> None:
+    assert undoing.undo(Seat(home, owner, project)) is None
+
+
+def test_undo_takes_back_only_ones_own(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    answer_next(home, owner, project)
+    assert undoing.undo(Seat(home, ada, project)) is None
+
+
+def test_two_people_never_see_the_same_row_within_two_minutes(home: Home, owner: int, project: int) -> None:
+    people = [owner, *(annotator(home, owner, name) for name in ("Ada", "Ben", "Cleo"))]
+    shown = [loop.next_question(Seat(home, person, project)) for person in people]
+    rows = [question.view.row for question in shown if question]
+    assert len(set(rows)) == len(people)
+
+
+def pass_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz=None):  # type: ignore[override]
+            return datetime.now(UTC) + timedelta(seconds=121)
+
+    for module in (turn, standing):
+        monkeypatch.setattr(module, "datetime", Later)
+
+
+def test_a_row_left_unanswered_is_offered_again_after_two_minutes(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = annotator(home, owner, "Ada")
+    best = loop.next_question(Seat(home, owner, project))
+    pass_two_minutes(monkeypatch)
+    offered = loop.next_question(Seat(home, ada, project))
+    assert best is not None
+    assert offered is not None
+    assert offered.view.row == best.view.row
+    # The first person comes back from lunch: neither press may override the other's unseen.
+    with pytest.raises(loop.StaleQuestion, match="Somebody else has this row before them"):
+        loop.submit_answer(Seat(home, owner, project), best.token, "is", [best.choices[0]])
+    loop.submit_answer(Seat(home, ada, project), offered.token, "is", [offered.choices[-1]])
+    with pytest.raises(loop.StaleQuestion, match="Somebody else has decided this row"):
+        loop.submit_answer(Seat(home, owner, project), best.token, "is", [best.choices[0]])
+    assert count_entries(home) == 1
+
+
+def test_coming_back_late_to_a_row_nobody_took_still_counts(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = loop.next_question(Seat(home, owner, project))
+    assert question is not None
+    pass_two_minutes(monkeypatch)
+    loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
+    assert count_entries(home) == 1
+
+
+def test_a_row_chosen_in_the_queue_is_asked_next(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    view = queue.list_queue(Seat(home, owner, project))
+    chosen = view.rows[7].row
+    assert loop.ask_next(Seat(home, owner, project), chosen).view.row == chosen
+    shown = loop.next_question(Seat(home, owner, project))
+    assert shown is not None
+    assert shown.view.row == chosen
+    with pytest.raises(AnswerError, match="before somebody else"):
+        loop.ask_next(Seat(home, ada, project), chosen)
+    answer_next(home, owner, project)
+    with pytest.raises(AnswerError, match="no longer open"):
+        loop.ask_next(Seat(home, owner, project), chosen)
+
+
+def test_when_all_open_rows_are_before_others_there_is_no_question(
+    home: Home, owner: int, project: int
+) -> None:
+    ada = annotator(home, owner, "Ada")
+    left = managing.get_project(Seat(home, owner, project)).n_to_ask
+    for _ in range(left - 1):
+        answer_next(home, owner, project)
+    assert loop.next_question(Seat(home, owner, project)) is not None
+    assert loop.next_question(Seat(home, ada, project)) is None
+    assert standing.standing(Seat(home, ada, project)).elsewhere == 1
+    answer_next(home, owner, project)
+    assert loop.next_question(Seat(home, owner, project)) is None
+    assert standing.standing(Seat(home, owner, project)).left == 0
+
+
+def test_a_disabled_person_and_a_missing_project_are_refused(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    question = loop.next_question(Seat(home, ada, project))
+    team.disable_person(Seat(home, owner), ada)
+    assert question is not None
+    with pytest.raises(NotAllowed):
+        loop.submit_answer(Seat(home, ada, project), question.token, "skip")
+    with pytest.raises(NotAllowed):
+        loop.next_question(Seat(home, ada, project))
+    with pytest.raises(NotFound):
+        loop.next_question(Seat(home, owner, project + 1))
+    assert count_entries(home) == 0
+
+
+@on_sqlite
+def test_a_full_disk_is_said_in_words_and_loses_nothing(home: Home, owner: int, project: int) -> None:
+    answer_next(home, owner, project)
+    question = loop.next_question(Seat(home, owner, project))
+    assert question is not None
+    with (
+        home.database.write() as session
+    ):  # no page more than there are: what a full disk looks like to SQLite
+        pages = session.execute(text("PRAGMA page_count")).scalar_one()
+        session.execute(text(f"PRAGMA max_page_count = {pages}"))
+
+    def fill() -> None:
+        for _ in range(200):
+            answer_next(home, owner, project)
+            undoing.undo(Seat(home, owner, project))
+
+    with pytest.raises(loop.NotSaved, match="could not be written"):
+        fill()
+    stored = count_entries(home)
+    with home.database.write() as session:
+        session.execute(text("PRAGMA max_page_count = 1073741823"))
+    loop.next_question(Seat(home, owner, project))
+    answer_next(home, owner, project)
+    assert count_entries(home) == stored + 1
+
+
+def test_learners_of_two_processes_agree(home: Home, owner: int, project: int, tmp_path: Path) -> None:
+    """A restart, or a second process on the same data, rebuilds the same learner from the log."""
+    for choice in (0, 1, 0):
+        answer_next(home, owner, project, choice)
+    undoing.undo(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
+    other = open_home(home.settings)
+    try:
+        assert loop.next_question(Seat(other, owner, project)) == question
+        answer_next(other, owner, project)
+        assert standing.standing(Seat(home, owner, project)) == standing.standing(Seat(other, owner, project))
+    finally:
+        other.close()
+
+
+def test_two_processes_at_once_lose_nothing_and_never_share_a_row(
+    home: Home, owner: int, project: int
+) -> None:
+    """Each process has its own learner; both must see every entry, whoever commits between their steps."""
+    ada = annotator(home, owner, "Ada")
+    other = open_home(home.settings)
+    try:
+        for _ in range(5):
+            mine = loop.next_question(Seat(home, owner, project))
+            hers = loop.next_question(Seat(other, ada, project))
+            assert mine is not None
+            assert hers is not None
+            assert mine.view.row != hers.view.row
+            loop.submit_answer(Seat(other, ada, project), hers.token, "is", [hers.choices[0]])
+            loop.submit_answer(Seat(home, owner, project), mine.token, "is", [mine.choices[0]])
+        for one in (home, other):
+            assert standing.standing(Seat(one, owner, project)).answered == 10
+            assert files.export_view(Seat(one, owner, project), 1).sources["oracle"] == 10
+    finally:
+        other.close()
+
+
+def test_an_entry_committed_between_opening_and_writing_is_not_skipped(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = annotator(home, owner, "Ada")
+    other = open_home(home.settings)
+    try:
+        mine = loop.next_question(Seat(home, owner, project))
+        hers = loop.next_question(Seat(other, ada, project))
+        assert mine is not None
+        assert hers is not None
+        real = opening.saving
+
+        def answered_meanwhile(one: Home, **how: bool):
+            monkeypatch.setattr(opening, "saving", real)
+            loop.submit_answer(Seat(other, ada, project), hers.token, "is", [hers.choices[0]])
+            return real(one, **how)
+
+        monkeypatch.setattr(opening, "saving", answered_meanwhile)
+        loop.submit_answer(Seat(home, owner, project), mine.token, "is", [mine.choices[0]])
+        assert standing.standing(Seat(home, owner, project)).answered == 2
+    finally:
+        other.close()
+
+
+@given(actions=st.lists(st.sampled_from(["first", "last", "skip", "undo", "unsure"]), max_size=25))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_whatever_was_pressed_a_replay_shows_the_same(
+    actions: list[str], tmp_path_factory: pytest.TempPathFactory, lay: Laying
+) -> None:
+    home = open_home(lay(tmp_path_factory.mktemp("home")))
+    try:
+        owner = team.ensure_owner(home).id
+        project = small_project(home, owner)
+        for action in actions:
+            question = loop.next_question(Seat(home, owner, project))
+            if action == "undo":
+                undoing.undo(Seat(home, owner, project))
+            elif question is not None and action in ("skip", "unsure"):
+                loop.submit_answer(Seat(home, owner, project), question.token, action)
+            elif question is not None:
+                label = question.choices[0 if action == "first" else -1]
+                loop.submit_answer(Seat(home, owner, project), question.token, "is", [label])
+        shown = loop.next_question(Seat(home, owner, project))
+        with opened(home, owner, project) as learner:
+            live = (learner.candidates, learner.curve, learner.progress(), learner.disambiguate())
+        again = open_home(home.settings)
+        try:
+            assert loop.next_question(Seat(again, owner, project)) == shown
+            with opened(again, owner, project) as learner:
+                assert (learner.candidates == live[0]).all()
+                assert learner.curve == live[1]
+                assert learner.progress() == live[2]
+                result = learner.disambiguate()
+                assert (result.labels == live[3].labels).all()
+                assert (result.sources == live[3].sources).all()
+        finally:
+            again.close()
+    finally:
+        home.close()

@@ -1,0 +1,113 @@
+"""What is kept of people's latest entries is what the database would give, whatever was done, and by whom."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.workflow.four import four_class_project
+from tests.workflow.kind_worlds import KindWorld
+from tests.workflow.world import answer_next
+from workflow.answering import loop, oracle, undoing
+from workflow.answering.history import read
+from workflow.answering.loop import NotSaved
+from workflow.people import goals
+from workflow.projects import standing
+from workflow.rows import reviewing
+from workflow.saving import saying_why
+from workflow.seat import Seat
+from workflow.server.home import Home, open_home
+
+BEFORE = datetime.now(UTC) - timedelta(days=1)
+
+
+def check(*seats: Seat) -> None:
+    """What is kept of each of them is what is read anew; from now on it is kept."""
+    for seat in seats:
+        with seat.learner() as opened:
+            here = opened.session, opened.project_id, opened.person_id
+            kept, fresh = opened.own_log, read(*here)
+            assert kept.work_since(*here, BEFORE) == fresh.work_since(*here, BEFORE)
+            assert kept == fresh
+            assert opened.own_log is kept
+
+
+def test_answers_undo_redo_and_corrections_by_others_are_followed(
+    world: KindWorld, seat: Seat, ada: Seat
+) -> None:
+    check(seat, ada)
+    for number, kind in enumerate((*world.ANSWERS, *world.ANSWERS)):
+        world.say(seat, kind, note="look" if number % 2 else None)
+        check(seat, ada)
+        if number % 3 == 0:
+            undoing.undo(seat)
+            check(seat)
+            if number % 2:
+                undoing.redo(seat)
+                check(seat)
+    row = world.answer(ada).row
+    check(ada, seat)
+    found = reviewing.open_row(seat, row)
+    what = world.correction(found)
+    reviewing.correct(seat, row, found.token, what.kind, what.labels, changes=what.changes)
+    check(ada, seat)
+
+
+def test_an_answer_of_two_entries_is_one_of_the_day(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, four_class_project(home, owner))
+    check(seat)
+    for _ in range(3):
+        answer_next(home, owner, seat.project_id or 0)
+        question = loop.next_question(seat)
+        other = next(name for name in standing.standing(seat).classes if name not in question.choices)
+        loop.submit_answer(seat, question.token, "none", [other])
+        check(seat)
+    assert goals.day(seat, None).answers == 6
+    undoing.undo(seat)
+    check(seat)
+    assert goals.day(seat, None).answers == 5
+
+
+def test_entries_of_another_process_are_followed(home: Home, owner: int, project: int) -> None:
+    here, other = Seat(home, owner, project), open_home(home.settings)
+    there = Seat(other, owner, project)
+    try:
+        check(here, there)
+        for seat in (here, here, there, there, here):
+            answer_next(seat.home, owner, project)
+            check(here)
+        oracle.answer_for_me(there, 3)
+        check(there)
+        undoing.undo(there)
+        check(here)
+    finally:
+        other.close()
+
+
+def test_what_was_not_committed_is_not_kept(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = Seat(home, owner, project)
+    answer_next(home, owner, project)
+    check(seat)
+    question = loop.next_question(seat)
+
+    def lost(*_: object) -> None:
+        with saying_why():
+            raise loop.NotSaved("The disk is full.")
+
+    with monkeypatch.context() as full:
+        full.setattr(home.database, "check_file", lost)  # after all that is written, before the commit
+        with pytest.raises(NotSaved):
+            loop.submit_answer(seat, question.token, "is", question.choices[:1])
+    check(seat)
+    assert len(standing.standing(seat).history) == 1
+    loop.submit_answer(seat, question.token, "is", question.choices[:1])
+    check(seat)
+    with seat.turn() as turn:
+        turn.close_question()
+        turn.writer(loop.Place(question.view.row)).write("unsure", token="another")
+        assert turn.opened.own_log.last.kind == "unsure", "the transaction sees what it wrote"
+        assert turn.opened.own_log is not turn.opened.own_log
+    check(seat)

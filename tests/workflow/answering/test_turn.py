@@ -1,0 +1,164 @@
+"""Turns: places that overlap, tokens, and what one turn writes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db import entries
+from plcore.loop import Place
+from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.world import annotator
+from workflow.answering import loop, undoing
+from workflow.answering.asked import Given, Saved
+from workflow.answering.history import overlaps, place_of, question_token, second_token
+from workflow.answering.turn import StaleQuestion
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+NUMBERS = st.lists(st.integers(0, 99), min_size=3, max_size=4)
+PLACES = st.builds(Place, st.integers(0, 2), st.one_of(st.none(), st.sampled_from("ab")))
+
+
+@given(one=PLACES, other=PLACES)
+def test_a_row_as_a_whole_overlaps_each_of_its_labels(one: Place, other: Place) -> None:
+    same = one.row == other.row and (one.label == other.label or None in (one.label, other.label))
+    assert overlaps(one, {other}) == overlaps(other, {one}) == same
+    assert not overlaps(one, set())
+
+
+@given(parts=NUMBERS, other=NUMBERS)
+def test_two_showings_never_share_a_token(parts: list[int], other: list[int]) -> None:
+    assert (question_token(*parts) == question_token(*other)) == (parts == other)
+    tokens = {second_token(question_token(*parts), number) for number in (0, 1)}
+    assert len(tokens) == 2
+    assert question_token(*parts) in tokens
+
+
+def test_the_place_of_what_has_no_label_is_its_row() -> None:
+    assert place_of(SimpleNamespace(row=3)) == Place(3)
+    assert place_of(SimpleNamespace(row=3, label="a")) == Place(3, "a")
+
+
+@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
+def world(request: pytest.FixtureRequest) -> KindWorld:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def seat(world: KindWorld, home: Home, owner: int) -> Seat:
+    return Seat(home, owner, world.make(Seat(home, owner)))
+
+
+def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> None:
+    ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
+    assert loop.next_question(ada) is not None
+    with ada.turn() as turn:
+        hers = place_of(turn.open_now())
+        assert turn.taken == set()
+        assert not turn.is_taken(hers)
+    with seat.turn() as turn:
+        assert turn.taken == {hers}
+        assert turn.is_taken(hers)
+        assert turn.is_taken(Place(hers.row))
+        assert turn.open_now() is None
+        assert turn.may_ask(hers), "it is open, though it is before somebody else"
+        assert turn.revision(hers) == 0
+        assert turn.token(hers, 0) != turn.token(hers, 1)
+        assert turn.annotator == str(seat.person_id)
+    world.say(ada, "skip")
+    with ada.turn() as turn:
+        assert turn.revision(hers) == 1
+        assert turn.taken == set()
+
+
+def test_what_a_person_wrote_about_a_place_is_counted_as_the_database_counts_it(
+    world: KindWorld, seat: Seat
+) -> None:
+    ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
+    touched = set()
+
+    def check() -> None:
+        for one in (seat, ada):
+            with one.turn() as turn:
+                here = turn.session, turn.project_id, turn.person_id
+                for row in range(turn.learner.table.n_rows):
+                    places = [Place(row), *(Place(row, label) for label in turn.learner.classes)]
+                    assert [turn.revision(place) for place in places] == [
+                        entries.count_for(*here, *place) for place in places
+                    ]
+
+    check()
+    for who, kind in zip((seat, ada, seat), world.ANSWERS, strict=False):
+        question = loop.next_question(who)
+        assert question is not None
+        touched.add(world.say(who, kind, question).row)
+        check()
+    undoing.undo(seat)
+    check()
+    seat.settle()  # one whose model is fitted now stays
+    assert all(slot.put_away() for slot in seat.home.shelf.opened().values())
+    check()
+    with seat.turn() as turn:
+        untouched = turn.learner.pool.fold.is_untouched
+        assert {row for row in range(turn.learner.table.n_rows) if not untouched(row)} == touched
+
+
+def test_rows_that_nobody_has_touched_are_not_counted_in_the_database(
+    world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_place: object) -> int:
+        raise AssertionError("The database was asked.")
+
+    with monkeypatch.context() as other:
+        other.setattr(entries, "count_for", refuse)
+        question = loop.next_question(seat)
+    assert question is not None
+    world.say(seat, "skip", question)
+    with seat.turn() as turn:
+        place = place_of(question) if hasattr(question, "row") else Place(question.view.row, None)
+        monkeypatch.setattr(entries, "count_for", refuse)
+        with pytest.raises(AssertionError, match="was asked"):
+            turn.revision(place)
+
+
+def test_a_token_of_nobody_was_never_given_before(world: KindWorld, seat: Seat) -> None:
+    saved = world.answer(seat)
+    with seat.reading() as reading:
+        token = entries.get(reading.session, reading.project.id, saved.seq).token.removesuffix(".is")  # type: ignore[union-attr]
+    with seat.turn() as turn:
+        assert turn.given_before(token).seq == saved.seq
+        assert turn.given_before(token).repeated
+        with pytest.raises(StaleQuestion, match="no longer open before you"):
+            turn.given_before("9.9.9.9")
+    ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
+    with ada.turn() as turn, pytest.raises(StaleQuestion):
+        turn.given_before(token)
+
+
+def test_a_place_that_is_closed_says_so_in_words(world: KindWorld, seat: Seat) -> None:
+    for label in (None, "beach"):
+        with seat.turn() as turn:
+            assert turn.decided_meanwhile(Place(1, label)).startswith("Somebody else has decided this ")
+
+
+def test_the_facts_of_a_question_go_with_each_entry_but_its_token_with_the_first(
+    world: KindWorld, seat: Seat
+) -> None:
+    question = loop.next_question(seat)
+    assert question is not None
+    with seat.turn() as turn:
+        open_now = turn.open_now()
+        assert open_now is not None
+        first, every = turn.facts(open_now, Given("skip", note="why", flagged=True))
+    assert (first["token"], first["revision"]) == (question.token, 0)
+    assert first["seconds"] >= 0
+    assert not set(first) & set(every)
+    assert (every["note"], every["flagged"]) == ("why", True)
+    assert (every["strategy"], every["predicted"]) == (question.strategy, question.predicted)
+    saved = world.say(seat, "skip", question)
+    assert isinstance(saved, Saved)
+    assert not saved.repeated

@@ -1,0 +1,53 @@
+"""Files of projects that somebody has changed and sealed anew, and homes to bring them in to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.migrated import lay_database
+from tests.workflow.backups.drill import reopened
+from workflow.backups.archive import check_archive, extract_all, write_archive
+from workflow.backups.manifest import CONTENT
+from workflow.people import team
+from workflow.seat import Seat
+
+
+@contextmanager
+def new_home(folder: Path) -> Iterator[Seat]:
+    """Its owner's seat."""
+    lay_database(folder)
+    here = reopened(folder)
+    try:
+        yield Seat(here, team.ensure_owner(here).id)
+    finally:
+        here.close()
+
+
+def forged(file: Path, folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """The same file with another content, sealed anew."""
+    manifest = check_archive(file)
+    extract_all(file, manifest, folder / "aside")
+    content = json.loads((folder / "aside" / CONTENT).read_text())
+    change(content)
+    (folder / "aside" / CONTENT).write_text(json.dumps(content))
+    sources = [(one.name, folder / "aside" / one.name) for one in manifest.members]
+    write_archive(folder / "forged.zip", manifest, sources)
+    return folder / "forged.zip"
+
+
+def with_files(file: Path, folder: Path, change: Callable[[Path], dict[str, Path]]) -> Path:
+    """The same file with other members, sealed anew. change : is given the folder with all members at their names;
+    gives the members of the new one, and where each lies"""
+    extract_all(file, check_archive(file), folder / "aside")
+    sources = change(folder / "aside")
+    write_archive(folder / "forged.zip", check_archive(file), sorted(sources.items()))
+    return folder / "forged.zip"
+
+
+def members(folder: Path) -> dict[str, Path]:
+    """All files below a folder, by their names in the file of a project."""
+    return {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}

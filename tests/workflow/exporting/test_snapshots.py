@@ -1,0 +1,208 @@
+"""Named snapshots: what they mean, that they can be known again, and what is said where they cannot."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from db import entries
+from db.entries import LogEntry
+from tests.workflow.kind_worlds import KindWorld
+from tests.workflow.world import annotator, answer_next, file_of
+from workflow.access import NotAllowed, NotFound
+from workflow.answering import undoing
+from workflow.backups import one_project
+from workflow.exporting.snapshots import (
+    SnapshotError,
+    check_snapshot,
+    hash_of_log,
+    list_snapshots,
+    make_snapshot,
+)
+from workflow.people import aside
+from workflow.projects import managing
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+
+def test_a_snapshot_of_every_kind_is_the_file_of_then(world: KindWorld, seat: Seat) -> None:
+    for _ in range(2):
+        world.answer(seat)
+    seat.settle()
+    live = file_of(seat)
+    made = make_snapshot(seat, "  first release ")
+    with seat.learner() as opened:
+        assert (made.name, made.seq) == ("first release", opened.learner.seq)
+    assert made.sha256 == hashlib.sha256(live).hexdigest()
+    world.answer(seat)
+    undoing.undo(seat)
+    managing.change_learner(seat, **world.CHANGE)
+    assert list_snapshots(seat) == (made,)
+    assert file_of(seat, as_of="first release") == live
+    found = check_snapshot(seat, "first release")
+    assert found.holds
+    assert made.sha256 in found.said
+
+
+def test_a_snapshot_has_the_settings_of_its_moment(home: Home, owner: int, project: int) -> None:
+    """Which were changed after the last entry, and once more since."""
+    seat = Seat(home, owner, project)
+    answer_next(home, owner, project)
+    managing.change_learner(seat, n_neighbors=9)
+    live = file_of(seat)
+    make_snapshot(seat, "nine")
+    managing.change_learner(seat, n_neighbors=2)
+    assert file_of(seat, as_of="nine") == live != file_of(seat)
+    assert check_snapshot(seat, "nine").holds
+
+
+def test_what_was_changed_outside_is_said(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    answer_next(home, owner, project)
+    for name in ("labels", "log", "gone"):
+        make_snapshot(seat, name)
+    change = "UPDATE snapshots SET {} WHERE name = '{}'"
+    with home.database.write() as session:
+        session.execute(text(change.format("sha256 = 'other'", "labels")))
+        session.execute(text(change.format("log_sha256 = 'other'", "log")))
+        session.execute(text(change.format("seq = 40", "gone")))
+    for name, words in (
+        ("labels", "table and log are the same, but the labels"),
+        ("log", "table or log up to entry 1 were changed outside Winnow"),
+        ("gone", "as of entry 40, but the log has only 1"),
+    ):
+        found = check_snapshot(seat, name)
+        assert not found.holds
+        assert words in found.said
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("taken", "a snapshot 'taken' of this project already"),
+        ("  ", "needs a name"),
+        ("n" * 101, "at most 100 characters; this one has 101"),
+        ("40", "would be read as an entry or a moment"),
+        ("2026-03-01", "would be read as an entry or a moment"),
+        ("a\x1b[31m", "cannot be stored with"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(
+    home: Home, owner: int, project: int, name: str, words: str
+) -> None:
+    seat = Seat(home, owner, project)
+    make_snapshot(seat, "taken")
+    with pytest.raises(SnapshotError, match=words):
+        make_snapshot(seat, name)
+    assert [one.name for one in list_snapshots(seat)] == ["taken"]
+
+
+def test_snapshots_are_the_owner_s(home: Home, owner: int, project: int) -> None:
+    ada = Seat(home, annotator(home, owner, "Ada"), project)
+    with pytest.raises(NotAllowed):
+        make_snapshot(ada, "mine")
+    with pytest.raises(NotAllowed):
+        list_snapshots(ada)
+    with pytest.raises(NotFound, match="no snapshot 'mine'"):
+        check_snapshot(Seat(home, owner, project), "mine")
+
+
+def test_a_snapshot_goes_along_with_its_project(home: Home, owner: int, project: int, tmp_path: Path) -> None:
+    """Also where its people have other numbers: their second one is the first there."""
+    seat = Seat(home, owner, project)
+    ada = annotator(home, owner, "Ada")
+    for person in (ada, owner):
+        answer_next(home, person, project)
+    aside.set_aside(seat, ada)
+    made = make_snapshot(seat, "first")
+    one_project.take_along(seat, tmp_path / "project.zip")
+    brought = one_project.bring_in(seat, tmp_path / "project.zip", "brought")
+    there = seat.at(brought.project_id)
+    assert list_snapshots(there) == (made,)
+    assert check_snapshot(there, "first").holds
+
+
+def test_the_hash_of_a_log_knows_people_by_their_order(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    for person in (ada, owner):
+        answer_next(home, person, project)
+    aside.set_aside(Seat(home, owner, project), ada)
+    with home.database.read() as session:
+        log = entries.after(session, project, 0)
+    other = {ada: 71, owner: 5}
+    renumbered = [
+        replace(
+            one,
+            person_id=other[one.person_id],
+            token="x",
+            labels=("71",) if one.kind == "aside" else one.labels,
+        )
+        for one in log
+    ]
+    assert hash_of_log(renumbered, "t") == hash_of_log(log, "t")
+    assert hash_of_log(log[::-1], "t") != hash_of_log(log, "t") != hash_of_log(log, "u")
+    assert hash_of_log([replace(log[0], person_id=owner), *log[1:]], "t") != hash_of_log(log, "t")
+
+
+PRESS: dict[str, Any] = {
+    **{"project_id": 1, "person_id": 7, "token": "7.1", "revision": 0, "labels": ("a",)},
+    "at": datetime(2026, 1, 1, tzinfo=UTC),
+}
+FULL: dict[str, Any] = PRESS | {
+    **{
+        "seq": 2,
+        "kind": "not",
+        "row": 3,
+        "person_id": 4,
+        "label": "b",
+        "labels": ("b",),
+        "strategy": "margin",
+    },
+    **{
+        "score": 0.25,
+        "model_version": 1,
+        "before": ("a", "b"),
+        "after": ("a",),
+        "seconds": 1.5,
+        "note": "\xe9",
+    },
+    **{"predicted": "a", "flagged": True, "asked": {"shown": ["a"], "batch": "batch.4.1"}},
+}
+ENTRIES = (
+    PRESS | {"seq": 1, "kind": "is", "row": 0},
+    FULL,
+    PRESS | {"seq": 3, "kind": "aside", "row": -1, "person_id": 4, "labels": ("7",)},
+)
+STORED = "e13c2cda851f51160d87407f3fa55cb04964b1cfacb104e98cb2e3c5cde8561b"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaterEntry(LogEntry):
+    """As the log may have it once it has another column, of which older entries say nothing."""
+
+    device: str | None = None
+
+
+@pytest.mark.parametrize("made", [LogEntry, LaterEntry])
+def test_the_hash_of_entries_that_are_stored_stays_what_it_was(made: type[LogEntry]) -> None:
+    """It stands in every snapshot: another one would say that the log was changed outside Winnow."""
+    assert hash_of_log([made(**one) for one in ENTRIES], "t" * 64) == STORED
+
+
+def test_every_field_of_an_entry_is_in_its_hash_but_those_of_this_database() -> None:
+    log = [LogEntry(**one) for one in ENTRIES]
+    other = {"at": datetime(2027, 1, 1, tzinfo=UTC), "person_id": 7, "asked": {"shown": []}}
+    same = [
+        one.name
+        for one in fields(LogEntry)
+        if hash_of_log([log[0], replace(log[1], **{one.name: other.get(one.name, "x")}), log[2]], "t" * 64)
+        == STORED
+    ]
+    assert same == ["project_id", "token"]
+    assert hash_of_log([LaterEntry(**FULL, device="pen")], "t") != hash_of_log([LogEntry(**FULL)], "t")

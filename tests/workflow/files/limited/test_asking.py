@@ -1,0 +1,266 @@
+"""A job's answer, its problems and the limits it passes come back in words; nothing outlives whoever asked."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plcore import TableError
+from tests.conftest import ROOT
+from tests.plcore.tables.zips import picture
+from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, look, start
+
+pytestmark = pytest.mark.slow
+
+LONG = 3600
+"""Seconds that nothing takes here: a machine that is busy, or stands still for minutes, passes shorter limits."""
+PLENTY = Bounds(300, 60, LONG)
+CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n"
+
+
+def read(path: Path, folder: Path, bounds: Bounds = PLENTY) -> Finished:
+    given = {"file": [str(path), path.name], "rows": None, "vectors": None, "as_it_is": False}
+    return ask("read", given, folder, bounds)
+
+
+def written(folder: Path, data: bytes) -> Path:
+    path = folder / "table.csv"
+    path.write_bytes(data)
+    return path
+
+
+def helper() -> subprocess.Popen[bytes]:
+    process = asking._helper._process
+    assert process is not None
+    return process
+
+
+def children_of(number: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+
+
+def test_a_job_gives_its_result_and_what_it_cost(tmp_path: Path) -> None:
+    start()
+    found = read(written(tmp_path, CSV), tmp_path)
+    assert found.result["guess"]["candidates"] == "labels"
+    assert 0 < found.cpu < 60
+    assert 50e6 < found.peak < 500e6
+    assert children_of(helper().pid) == []
+
+
+def test_what_is_wrong_with_a_file_comes_back_with_its_place(tmp_path: Path) -> None:
+    with pytest.raises(TableError) as caught:
+        read(written(tmp_path, b"a,b\n1\n1,2,3\n"), tmp_path)
+    assert [(problem.row, problem.line, problem.column) for problem in caught.value.problems] == [
+        (1, 2, "b"),
+        (2, 3, "b"),
+    ]
+
+
+def test_what_the_system_refuses_is_the_systems_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"none\.csv"):
+        read(tmp_path / "none.csv", tmp_path)
+
+
+def test_a_job_that_fails_says_where(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="KeyError: 'file'"):
+        ask("read", {}, tmp_path, PLENTY)
+
+
+def test_a_job_of_another_module_is_found_by_its_name(tmp_path: Path) -> None:
+    """Which the child loads, and the helper does not."""
+    with pytest.raises(RuntimeError, match="KeyError: 'path'"):
+        ask("workflow.backups.project_content.look", {}, tmp_path, PLENTY)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        (Bounds(20, 60, LONG), "more than 20 MB of memory"),
+        (Bounds(2000, 1, LONG), "more than 1 seconds of computing"),
+    ],
+)
+def test_a_limit_that_is_passed_is_told(bounds: Bounds, said: str, tmp_path: Path) -> None:
+    path = written(tmp_path, b'{"id": 1, "labels": ["a", "b"]}\n' * 600_000)
+    with pytest.raises(TableError, match=said) as caught:
+        read(path, tmp_path, bounds)
+    (problem,) = caught.value.problems
+    assert "in parts" in problem.fix
+
+
+@pytest.mark.parametrize(
+    ("hard", "said", "fix"),
+    [
+        (resource.RLIM_INFINITY, "more of the disk than is allowed", "in parts"),
+        (2_048_000, "a limit of 2,048,000 bytes for a file", "ulimit -f"),
+    ],
+)
+def test_a_limit_that_winnow_was_started_with_is_no_fault_of_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hard: int, said: str, fix: str
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _limit: (hard, hard))
+    too_large = {"system": [errno.EFBIG, "File too large", None]}
+    monkeypatch.setattr(asking, "_asked", lambda *_: too_large)
+    with pytest.raises(TableError, match=said) as caught:
+        read(written(tmp_path, CSV), tmp_path)
+    assert fix in caught.value.problems[0].fix
+
+
+def test_a_job_that_waits_is_ended_after_its_time(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "nobody.csv")  # whose other end nobody opens
+    with pytest.raises(TableError, match="not read within 1 seconds"):
+        read(tmp_path / "nobody.csv", tmp_path, Bounds(200, 20, 1))
+
+
+def test_a_helper_that_ends_is_told_and_begun_anew(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "nobody.csv")
+    start()
+    read(written(tmp_path, CSV), tmp_path)
+    before, said = helper(), []
+
+    def wait() -> None:
+        with pytest.raises(TableError) as caught:
+            read(tmp_path / "nobody.csv", tmp_path)
+        said.append(str(caught.value))
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    held = os.open(tmp_path / "nobody.csv", os.O_WRONLY)  # waits until the child has it open
+    (child,) = children_of(before.pid)
+    gone = os.pidfd_open(child)
+    before.kill()
+    waiting.join()
+    os.close(held)
+    assert said
+    assert "ended from outside" in said[0]
+    select.select([gone], [], [])
+    os.close(gone)
+    assert read(written(tmp_path, CSV), tmp_path).result["shape"] is None
+    assert helper().pid != before.pid
+
+
+def test_a_helper_that_is_ending_and_not_yet_counted_as_ended_is_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read(written(tmp_path, CSV), tmp_path)
+    before = helper()
+    before.kill()
+    before.wait()
+    monkeypatch.setattr(before, "poll", lambda: None)
+    assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
+    assert helper().pid != before.pid
+
+
+def test_a_job_that_no_helper_took_is_given_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read(written(tmp_path, CSV), tmp_path)
+    before, send = helper(), socket.send_fds
+    before.send_signal(signal.SIGSTOP)
+
+    def send_and_end(*given: Any) -> int:
+        sent = send(*given)
+        if before.poll() is None:
+            before.kill()
+            before.wait()
+        return sent
+
+    monkeypatch.setattr(socket, "send_fds", send_and_end)
+    assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
+    assert helper().pid != before.pid
+
+
+PARENT = """
+import sys, threading
+sys.path[0] = {root!r}
+from pathlib import Path
+from workflow.files.limited import Bounds, ask, asking
+folder = Path({folder!r})
+given = {{"file": [str(folder / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False}}
+threading.Thread(target=ask, args=("read", given, folder, Bounds(200, 60, 3600))).start()
+while asking._helper._process is None:
+    pass
+print(asking._helper._process.pid, flush=True)
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_outlives_a_parent_however_it_ends(end: signal.Signals, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "nobody.csv")
+    program = PARENT.format(root=str(ROOT), folder=str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        number = int(parent.stdout.readline())
+        while not (children := children_of(number)):
+            pass
+        gone = [os.pidfd_open(one) for one in (number, *children)]
+        parent.send_signal(end)
+    for one in gone:
+        select.select([one], [], [])
+        os.close(one)
+
+
+class Left(BaseException):
+    """As Streamlit ends a script whose page was left."""
+
+
+def test_who_does_not_wait_any_more_has_the_job_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "EVERY", 0.01)
+    os.mkfifo(tmp_path / "nobody.csv")
+    held = []
+
+    def leave(before: int) -> None:
+        assert before == 0
+        if not held:
+            held.append(os.open(tmp_path / "nobody.csv", os.O_WRONLY))  # waits until the child has it open
+        raise Left
+
+    given = {"file": [str(tmp_path / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False}
+    with pytest.raises(Left):
+        ask("read", given, tmp_path, PLENTY, on_wait=leave)
+    gone = select.poll()
+    gone.register(held[0], 0)  # told once nobody can read it any more
+    assert gone.poll(LONG * 1000)
+    os.close(held[0])
+    assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
+
+
+def test_who_is_told_while_it_goes_on_gets_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "EVERY", 1e-4)
+    path, told = written(tmp_path, b"id,labels,w\n" + b"1,a|b,3\n" * 20_000), list[int]()
+    given = {"file": [str(path), path.name], "rows": None, "vectors": None, "as_it_is": False}
+    found = ask("read", given, tmp_path, PLENTY, on_wait=told.append)
+    assert set(told) <= {0}
+    assert found.result == read(path, tmp_path).result
+
+
+def test_imports_wait_for_each_other_and_nobody_who_looks_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "LONGEST", 0.0)
+    path = tmp_path / "x.png"
+    path.write_bytes(picture(1))
+    given = {"file": [str(written(tmp_path, CSV)), None], "rows": None, "vectors": None, "as_it_is": False}
+    with ExitStack() as others:
+        for _ in range(asking.AT_ONCE):
+            others.enter_context(asking.IMPORTS.turn())
+        with pytest.raises(LongLine, match="still before this one"):
+            ask_in_turn("read", given, tmp_path, PLENTY)
+        assert look("small_picture", {"path": str(path)}, 1)
+    told: list[int] = []
+    assert ask_in_turn("read", given, tmp_path, PLENTY, on_wait=told.append).result["guess"]
+    assert told[0] == 0

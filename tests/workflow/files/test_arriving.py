@@ -1,0 +1,294 @@
+"""Files on their way to the disk: what is kept of them, whose they are, how much may lie there, and when it goes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workflow.files.test_prepared import Clock
+from workflow.files import arriving
+from workflow.files.arriving import (
+    KEPT,
+    SPARE,
+    Arrivals,
+    Arrived,
+    NoRoom,
+    NotTaken,
+    OneAtATime,
+    Room,
+    TooLarge,
+    clear,
+    plain_name,
+)
+
+ROOM = Room(file=100, person=150, all=220)
+ADA, BOB, EVE = 1, 2, 3
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(clock: Clock) -> Iterator[Arrivals]:
+    made = Arrivals(clock)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "uploads"
+
+
+def send(store: Arrivals, folder: Path, person: int, data: bytes, size: int | None = None) -> Arrived:
+    """All of it, in two pieces."""
+    coming = store.begin(folder, person, "birds.csv", size, ROOM)
+    try:
+        coming.write(data[:1])
+        coming.write(data[1:])
+        return coming.finish()
+    finally:
+        coming.end()
+
+
+def lying(folder: Path) -> list[int]:
+    return sorted(path.stat().st_size for path in folder.iterdir())
+
+
+def test_a_file_lies_on_the_disk_for_whose_it_is_alone(store: Arrivals, folder: Path) -> None:
+    file = send(store, folder, ADA, b"id,labels\n")
+    assert (file.name, file.size, file.path.read_bytes()) == ("birds.csv", 10, b"id,labels\n")
+    assert file.path.parent == folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert store.find(ADA, file.key) == file
+    assert store.find(BOB, file.key) is None
+    store.remove(BOB, file.key)
+    assert store.find(ADA, file.key) == file
+    store.remove(ADA, file.key)
+    assert store.find(ADA, file.key) is None
+    assert lying(folder) == []
+
+
+def test_a_key_may_stand_in_the_name_of_a_box(store: Arrivals, folder: Path) -> None:
+    """Streamlit refuses a component whose name holds "__": one key in 130 did while they were base64."""
+    assert set(send(store, folder, ADA, b"").key) <= set("0123456789abcdef")
+
+
+def test_an_empty_file_is_one(store: Arrivals, folder: Path) -> None:
+    assert send(store, folder, ADA, b"").path.read_bytes() == b""
+
+
+def test_what_breaks_off_leaves_nothing(store: Arrivals, folder: Path) -> None:
+    coming = store.begin(folder, ADA, "birds.csv", 10, ROOM)
+    coming.write(b"first half")
+    assert len(lying(folder)) == 1
+    coming.end()
+    assert lying(folder) == []
+    assert send(store, folder, ADA, b"again").size == 5
+
+
+@pytest.mark.parametrize("announced", [None, 5, 101, 10**15])
+def test_a_file_too_large_is_refused_announced_or_not(
+    store: Arrivals, folder: Path, announced: int | None
+) -> None:
+    with pytest.raises(TooLarge, match=r"^The file is larger than .* MB\. Fix: "):
+        send(store, folder, ADA, b"x" * 101, announced)
+    assert not folder.exists() or lying(folder) == []
+    assert send(store, folder, ADA, b"x" * 100).size == 100
+
+
+def test_one_at_a_time_of_a_person(store: Arrivals, folder: Path) -> None:
+    first = store.begin(folder, ADA, "a", None, ROOM)
+    with pytest.raises(OneAtATime, match="on its way"):
+        store.begin(folder, ADA, "b", None, ROOM)
+    store.begin(folder, BOB, "c", None, ROOM).end()
+    first.end()
+    store.begin(folder, ADA, "b", None, ROOM).end()
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_the_oldest_of_a_person_s_files_give_way(
+    store: Arrivals, folder: Path, clock: Clock, announced: bool
+) -> None:
+    files = []
+    for _ in range(2):
+        clock.now += 1
+        files.append(send(store, folder, ADA, b"x" * 70))
+    clock.now += 1
+    assert store.find(ADA, files[0].key) is not None, "which makes the other one the oldest"
+    clock.now += 1
+    latest = send(store, folder, ADA, b"x" * 60, 60 if announced else None)
+    assert [store.find(ADA, one.key) is not None for one in (*files, latest)] == [True, False, True]
+    assert lying(folder) == [60, 70]
+
+
+def test_more_than_one_person_may_have_is_refused(store: Arrivals, folder: Path) -> None:
+    room = Room(file=100, person=50, all=1000)
+    with pytest.raises(NoRoom, match="WINNOW_UPLOAD_MB"):
+        store.begin(folder, ADA, "a", 51, room)
+    coming = store.begin(folder, ADA, "a", None, room)
+    coming.write(b"x" * 50)
+    with pytest.raises(NoRoom, match="WINNOW_UPLOAD_MB"):
+        coming.write(b"x")
+    coming.end()
+
+
+def test_all_together_have_a_limit_and_nobody_s_files_give_way_to_others(
+    store: Arrivals, folder: Path
+) -> None:
+    files = {person: send(store, folder, person, b"x" * 100) for person in (ADA, BOB)}
+    with pytest.raises(NoRoom, match="WINNOW_UPLOADS_MB"):
+        send(store, folder, EVE, b"x" * 21, 21)
+    with pytest.raises(NoRoom, match="WINNOW_UPLOADS_MB"):
+        send(store, folder, EVE, b"x" * 21)
+    assert all(store.find(person, file.key) for person, file in files.items())
+    assert send(store, folder, EVE, b"x" * 20).size == 20
+
+
+def test_files_that_come_at_once_share_what_room_there_is(store: Arrivals, folder: Path) -> None:
+    coming = [store.begin(folder, person, "a", None, ROOM) for person in (ADA, BOB, EVE)]
+    for one in coming[:2]:
+        one.write(b"x" * 100)
+    coming[2].write(b"x" * 20)
+    with pytest.raises(NoRoom):
+        coming[2].write(b"x")
+    for one in coming:
+        one.end()
+    assert lying(folder) == []
+
+
+def test_what_another_server_has_there_counts(store: Arrivals, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "another").write_bytes(b"x" * 200)
+    with pytest.raises(NoRoom, match="WINNOW_UPLOADS_MB"):
+        store.begin(folder, ADA, "a", 21, ROOM)
+    store.begin(folder, ADA, "a", 20, ROOM).end()
+
+
+def test_the_database_keeps_room_on_the_disk(
+    store: Arrivals, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Usage:
+        free = SPARE + 9
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: Usage)
+    with pytest.raises(NoRoom, match="nearly full"):
+        store.begin(folder, ADA, "a", 10, ROOM)
+    store.begin(folder, ADA, "a", 9, ROOM).end()
+
+
+def test_a_disk_that_cannot_be_written_is_said(store: Arrivals, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(NoRoom, match="cannot be written"):
+        store.begin(tmp_path / "file" / "uploads", ADA, "a", 1, ROOM)
+    coming = store.begin(tmp_path / "uploads", ADA, "a", 1, ROOM)
+    shutil.rmtree(tmp_path / "uploads")
+    with pytest.raises(NoRoom, match="cannot be written"):
+        coming.write(b"x")
+    coming.end()
+
+
+def test_a_disk_that_is_full_at_the_end_is_said(store: Arrivals, folder: Path) -> None:
+    coming = store.begin(folder, ADA, "a", 1, ROOM)
+    coming.write(b"x")
+    full: Any = open("/dev/full", "wb")  # noqa: PTH123, SIM115
+    coming._file, real = full, coming._file
+    full.write(b"x")
+    with pytest.raises(NoRoom, match="No space left"):
+        coming.finish()
+    coming.end()
+    assert real is not None
+    real.close()
+    assert lying(folder) == []
+
+
+def test_it_goes_once_no_page_asks_for_it(store: Arrivals, folder: Path, clock: Clock) -> None:
+    file = send(store, folder, ADA, b"x")
+    clock.now = KEPT - 1
+    assert store.find(ADA, file.key) is not None
+    clock.now = 2 * KEPT - 2
+    assert store.find(ADA, file.key) is not None, "kept from the last time on"
+    clock.now = 3 * KEPT
+    store.sweep()
+    assert lying(folder) == []
+    assert store.find(ADA, file.key) is None
+
+
+def test_a_file_that_somebody_removed_is_not_here_any_more(store: Arrivals, folder: Path) -> None:
+    file = send(store, folder, ADA, b"x")
+    file.path.unlink()
+    assert store.find(ADA, file.key) is None
+
+
+def test_the_end_of_the_process_removes_all(store: Arrivals, folder: Path) -> None:
+    send(store, folder, ADA, b"x")
+    store.close()
+    assert lying(folder) == []
+
+
+def test_what_a_killed_server_left_goes_once_it_is_old(folder: Path) -> None:
+    clear(folder)  # there is none yet
+    folder.mkdir()
+    for name, age in (("old", KEPT + 60), ("young", KEPT - 60)):
+        (folder / name).write_bytes(b"x")
+        os.utime(folder / name, (time.time() - age,) * 2)
+    clear(folder)
+    assert [path.name for path in folder.iterdir()] == ["young"]
+
+
+def test_many_people_at_once_never_pass_the_limit(folder: Path) -> None:
+    store, most, seen = Arrivals(), Room(file=60, person=60, all=200), []
+
+    def work(person: int) -> None:
+        for _ in range(20):
+            try:
+                coming = store.begin(folder, person, "a", None, most)
+            except NotTaken:
+                continue
+            try:
+                for _ in range(6):
+                    coming.write(b"x" * 10)
+                coming.finish()
+            except NotTaken:
+                pass
+            finally:
+                coming.end()
+            with store._lock:
+                seen.append(sum(one.file.size for one in store._kept.values()))
+
+    threads = [threading.Thread(target=work, args=(person,)) for person in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert max(seen) <= most.all
+    assert sum(lying(folder)) == sum(one.file.size for one in store._kept.values())
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("birds.csv", "birds.csv"),
+        ("../../winnow.sqlite3", "winnow.sqlite3"),
+        (r"C:\data\birds.csv", "birds.csv"),
+        ("a\nb\x00\x1b[2J.csv", "ab[2J.csv"),
+        ("\u202egpj.exe", "gpj.exe"),
+        ("", "file"),
+        ("..", "file"),
+        ("a/", "file"),
+        ("x" * 500 + ".csv", "x" * (arriving.LONGEST_NAME - 4) + ".csv"),
+        ("Vögel 鳥.csv", "Vögel 鳥.csv"),
+    ],
+)
+def test_names_are_words_and_no_paths(name: str, plain: str) -> None:
+    assert plain_name(name) == plain

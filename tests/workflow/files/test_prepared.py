@@ -1,0 +1,267 @@
+"""Files written in threads: whose they are, how they end, and when they go."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from tests.workflow.world import full_disk
+from workflow.files.prepared import (
+    AT_ONCE,
+    FAILED,
+    KEPT,
+    KEPT_FETCHED,
+    READY,
+    WAITING,
+    WRITING,
+    PreparedFile,
+    PreparedFiles,
+    Taken,
+    Whose,
+    clear,
+)
+
+OWNER = Whose(1, 7)
+Tell = Callable[[int], None]
+
+
+class Clock:
+    """Stands still until it is put on."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def files(clock: Clock) -> Iterator[PreparedFiles]:
+    made = PreparedFiles(clock)
+    yield made
+    made.close()
+
+
+def rows(content: bytes, count: int = 3) -> Taken:
+    """Writes the content `count` times."""
+
+    def write(file: BinaryIO, tell: Tell) -> None:
+        for number in range(count):
+            file.write(content)
+            tell(number + 1)
+
+    return Taken(count, 5, write)
+
+
+class Held:
+    """A file of three rows, of which one is written; the others when it is let go on."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on, self.stopped = threading.Event(), threading.Event(), False
+
+    def taken(self) -> Taken:
+        def write(file: BinaryIO, tell: Tell) -> None:
+            file.write(b"1")
+            tell(1)
+            self.begun.set()
+            self.go_on.wait()
+            try:
+                tell(2)
+            except BaseException:
+                self.stopped = True
+                raise
+            file.write(b"23")
+
+        return Taken(3, 5, write)
+
+
+def only(files: PreparedFiles, whose: Whose = OWNER) -> PreparedFile:
+    (one,) = files.of(whose)
+    return one
+
+
+def test_a_file_is_written_and_fetched(files: PreparedFiles, tmp_path: Path) -> None:
+    key = files.begin(tmp_path / "exports", OWNER, "birds.csv", rows(b"ab"))
+    files.wait(key)
+    assert only(files) == PreparedFile(key, "birds.csv", READY, 3, 3, 5, size=6)
+    assert not only(files).unfinished
+    found = files.fetch(OWNER, key)
+    assert found is not None
+    path, name = found
+    assert (path.read_bytes(), name, path.parent) == (b"ababab", "birds.csv", tmp_path / "exports")
+    assert path.parent.stat().st_mode & 0o777 == 0o700, "nobody else of this machine looks in"
+    assert len(key) >= 32
+    assert files.fetch(OWNER, key) == found, "a download may be tried again"
+
+
+def test_what_only_writing_tells_is_known_once_it_is_written(files: PreparedFiles, tmp_path: Path) -> None:
+    """The entry that is the latest in it, where more have come since it was asked for."""
+    key = files.begin(tmp_path, OWNER, "p.zip", Taken(1000, 5, lambda _file, _tell: 9, counts_rows=False))
+    files.wait(key)
+    (one,) = files.of(OWNER)
+    assert (one.seq, one.counts_rows) == (9, False)
+    other = files.begin(tmp_path, OWNER, "b.csv", rows(b"a"))
+    files.wait(other)
+    assert (files.of(OWNER)[0].seq, files.of(OWNER)[0].counts_rows) == (5, True)
+
+
+def test_it_is_for_one_person_at_one_project(files: PreparedFiles, tmp_path: Path) -> None:
+    key = files.begin(tmp_path, OWNER, "birds.csv", rows(b"ab"))
+    files.wait(key)
+    for other in (Whose(2, 7), Whose(1, 8)):
+        assert files.of(other) == ()
+        assert files.fetch(other, key) is None
+        files.remove(other, key)
+    assert files.fetch(OWNER, key) is not None
+    assert files.fetch(OWNER, "other") is None
+
+
+def test_one_that_is_being_written_can_be_cancelled(files: PreparedFiles, tmp_path: Path) -> None:
+    held = Held()
+    key = files.begin(tmp_path, OWNER, "birds.csv", held.taken())
+    held.begun.wait()
+    assert only(files) == PreparedFile(key, "birds.csv", WRITING, 1, 3, 5)
+    assert files.fetch(OWNER, key) is None, "half a file is nobody's"
+    files.remove(OWNER, key)
+    assert files.of(OWNER) == ()
+    held.go_on.set()
+    files.close()
+    assert held.stopped
+    assert not list(tmp_path.iterdir())
+
+
+def test_so_many_are_written_at_once_and_others_wait(files: PreparedFiles, tmp_path: Path) -> None:
+    held = [Held() for _ in range(AT_ONCE)]
+    for number, one in enumerate(held):
+        files.begin(tmp_path, OWNER, f"{number}.csv", one.taken())
+    for one in held:
+        one.begun.wait()
+    last = files.begin(tmp_path, OWNER, "last.csv", rows(b"x"))
+    gone = files.begin(tmp_path, OWNER, "gone.csv", rows(b"x"))
+    assert [one.state for one in files.of(OWNER)] == [WAITING, WAITING, *[WRITING] * AT_ONCE]
+    files.remove(OWNER, gone)
+    for one in held:
+        one.go_on.set()
+    files.wait(last)
+    files.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_people_have_theirs_written_side_by_side(files: PreparedFiles, tmp_path: Path) -> None:
+    other, first, second = Whose(2, 7), Held(), Held()
+    keys = [
+        files.begin(tmp_path, whose, "birds.csv", held.taken())
+        for whose, held in ((OWNER, first), (other, second))
+    ]
+    for held in (first, second):
+        held.begun.wait()
+        held.go_on.set()
+    for key in keys:
+        files.wait(key)
+    for whose, key in zip((OWNER, other), keys, strict=True):
+        found = files.fetch(whose, key)
+        assert found is not None
+        assert found[0].read_bytes() == b"123"
+
+
+def test_a_second_of_the_same_name_takes_the_place_of_the_first(files: PreparedFiles, tmp_path: Path) -> None:
+    held = Held()
+    files.begin(tmp_path, OWNER, "birds.csv", held.taken())
+    held.begun.wait()
+    second = files.begin(tmp_path, OWNER, "birds.csv", rows(b"new"))
+    held.go_on.set()
+    files.wait(second)
+    assert only(files).key == second
+    third = files.begin(tmp_path, OWNER, "birds.csv", rows(b"newer"))
+    files.wait(third)
+    assert only(files).key == third
+    assert [path.name for path in tmp_path.iterdir()] == [third]
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(
+    files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with full_disk():
+        key = files.begin(tmp_path, OWNER, "birds.csv", rows(b"x" * 100_000))
+        files.wait(key)
+    failed = only(files)
+    assert (failed.state, failed.unfinished, failed.size) == (FAILED, False, 0)
+    assert failed.fault == (
+        "The file could not be written (File too large). Fix: make room on the disk, then try again."
+    )
+    assert "could not be written" in caplog.text
+    assert files.fetch(OWNER, key) is None
+    assert not list(tmp_path.iterdir())
+    files.remove(OWNER, key)
+    assert files.of(OWNER) == ()
+
+
+def test_what_a_writer_refuses_is_said(
+    files: PreparedFiles, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def write(_file: BinaryIO, _tell: Tell) -> None:
+        raise ValueError("Row 3 cannot be written so.")
+
+    files.wait(files.begin(tmp_path, OWNER, "birds.csv", Taken(3, 5, write)))
+    assert (only(files).state, only(files).fault) == (FAILED, "Row 3 cannot be written so.")
+    assert "An export failed" in caplog.text
+
+
+def test_a_file_goes_a_day_later_and_an_hour_after_it_was_fetched(
+    files: PreparedFiles, clock: Clock, tmp_path: Path
+) -> None:
+    kept, fetched = (files.begin(tmp_path, OWNER, name, rows(b"x")) for name in ("kept.csv", "fetched.csv"))
+    for key in (kept, fetched):
+        files.wait(key)
+    clock.now = 10.0
+    assert files.fetch(OWNER, fetched) is not None
+    clock.now += KEPT_FETCHED - 1
+    files.sweep()
+    assert len(files.of(OWNER)) == 2
+    clock.now += 1
+    files.sweep()
+    assert [path.name for path in tmp_path.iterdir()] == [kept]
+    clock.now = KEPT
+    assert files.of(OWNER) == ()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_somebody_has_removed_is_not_there(files: PreparedFiles, tmp_path: Path) -> None:
+    key = files.begin(tmp_path, OWNER, "birds.csv", rows(b"x"))
+    files.wait(key)
+    (tmp_path / key).unlink()
+    assert files.fetch(OWNER, key) is None
+
+
+def test_the_end_of_the_process_takes_all_with_it(clock: Clock, tmp_path: Path) -> None:
+    files, held = PreparedFiles(clock), Held()
+    done = files.begin(tmp_path, OWNER, "done.csv", rows(b"x"))
+    files.wait(done)
+    files.begin(tmp_path, OWNER, "half.csv", held.taken())
+    held.begun.wait()
+    held.go_on.set()
+    files.close()
+    assert not list(tmp_path.iterdir())
+    files.close()
+
+
+def test_what_a_killed_server_left_goes_and_what_another_one_writes_stays(tmp_path: Path) -> None:
+    clear(tmp_path / "none")
+    for name in ("old", ".half.part", "new", ".begun.part"):
+        (tmp_path / name).write_bytes(b"x")
+    for name in (".set-old", ".set-new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "data.parquet").write_bytes(b"x")
+    for name in ("old", ".half.part", ".set-old"):
+        os.utime(tmp_path / name, (0, 0))
+    clear(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"new", ".begun.part", ".set-new"}

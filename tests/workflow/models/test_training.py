@@ -1,0 +1,334 @@
+"""Training in the background: what is due, leases, versions and their files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from db import trained
+from db.projects import get as projects_of
+from plcore.loop.one_label import Trainer
+from tests.clocks import ahead
+from tests.conftest import ROOT
+from tests.databases import on_sqlite
+from tests.turns import give_turn
+from tests.workflow.world import answer_next, exported, opened, small_project
+from workflow.answering import loop
+from workflow.models import training
+from workflow.projects import managing
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+
+@pytest.fixture
+def project(home: Home, owner: int) -> int:
+    return small_project(home, owner, model="plsvc", strategy="margin", train_every=3, train_seconds=3600.0)
+
+
+@pytest.fixture
+def worker(home: Home) -> training.Worker:
+    return training.Worker(home, "one")
+
+
+def train_due(home: Home, worker: training.Worker) -> list[int]:
+    versions = [worker.train(one) for one in training.due(home)]
+    return [version.number for version in versions if version is not None]
+
+
+def test_the_first_version_is_due_at_once_and_the_next_after_so_many_answers(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    assert train_due(home, worker) == [0]
+    assert train_due(home, worker) == []
+    for _ in range(2):
+        answer_next(home, owner, project)
+    assert train_due(home, worker) == []
+    answer_next(home, owner, project)
+    assert train_due(home, worker) == [3]
+    with opened(home, owner, project) as learner:
+        assert learner.model_version == 3
+        assert [point.model_version for point in learner.curve] == [0, 3]
+
+
+def test_one_answer_is_learnt_after_a_while(
+    home: Home, owner: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = small_project(
+        home, owner, model="clpl", strategy="margin", train_every=99, train_seconds=3600.0
+    )
+    assert train_due(home, worker) == [0]
+    answer_next(home, owner, project)
+    assert train_due(home, worker) == []
+
+    monkeypatch.setattr(training, "datetime", ahead(timedelta(hours=1)))
+    assert train_due(home, worker) == [1]
+
+
+def test_the_question_names_the_version_it_was_asked_by(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    before = loop.next_question(Seat(home, owner, project))
+    assert before is not None
+    assert before.model_version == 0
+    train_due(home, worker)
+    for _ in range(3):
+        answer_next(home, owner, project)
+    train_due(home, worker)
+    loop.get_ready(Seat(home, owner, project))  # as the page does once a question is drawn
+    after = loop.next_question(Seat(home, owner, project))
+    assert after is not None
+    assert after.model_version == 3
+    assert after.strategy == "margin"
+
+
+def test_a_project_that_follows_each_answer_needs_no_worker(home: Home, owner: int) -> None:
+    small_project(home, owner, "near")
+    assert not training.anything_to_train(home)
+    assert training.due(home) == []
+
+
+def test_two_workers_do_not_train_the_same(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    now = datetime.now(UTC)
+    with home.database.write() as session:
+        assert trained.take_lease(session, project, "other", "key", now, now + timedelta(seconds=30))
+    assert train_due(home, worker) == []
+    assert training.training_state(Seat(home, owner, project)).running
+    with home.database.write() as session:  # the other one went silent
+        trained.keep_lease(session, project, "other", now - timedelta(seconds=1))
+    assert train_due(home, worker) == [0]
+    assert not training.training_state(Seat(home, owner, project)).running
+
+
+def test_a_lost_or_damaged_file_is_made_again(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    train_due(home, worker)
+    (path,) = (home.settings.home / "models").rglob("*.npy")
+    kept = np.load(path)
+    path.write_bytes(b"no numbers")
+    with opened(home, owner, project) as learner:
+        assert learner.version_published is None
+    assert not path.exists()
+    assert train_due(home, worker) == [0]
+    np.testing.assert_array_equal(np.load(path), kept)
+    with opened(home, owner, project) as learner:
+        assert learner.version_published == 0
+
+
+def test_a_training_that_fails_says_why_and_is_not_tried_again_before_there_is_news(
+    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def fail(self: object, progress: object) -> None:
+        calls.append(self)
+        raise ValueError("the features are too large")
+
+    monkeypatch.setattr(Trainer, "train", fail)
+    assert train_due(home, worker) == []
+    assert training.training_state(Seat(home, owner, project)).fault == "the features are too large"
+    assert train_due(home, worker) == []
+    assert len(calls) == 1
+    monkeypatch.undo()
+    answer_next(home, owner, project)
+    assert train_due(home, worker) == [1]
+    assert training.training_state(Seat(home, owner, project)).fault is None
+
+
+def test_another_model_starts_anew_and_the_way_back_is_short(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    train_due(home, worker)
+    managing.change_learner(Seat(home, owner, project), model="clpl")
+    with opened(home, owner, project) as learner:
+        assert learner.version_published is None
+    assert train_due(home, worker) == [1]  # the change is an entry of the log
+    managing.change_learner(Seat(home, owner, project), model="plsvc")
+    assert train_due(home, worker) == []  # its version is still there
+    with opened(home, owner, project) as learner:
+        assert learner.version_published == 0
+
+
+def test_a_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: int, project: int) -> None:
+    settings = home.settings
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "worker.py"), "--with-parent"],
+        stdin=subprocess.PIPE,
+        env={
+            "WINNOW_HOME": str(settings.home),
+            "WINNOW_DATABASE_URL": settings.database_url,
+            "PATH": "/usr/bin:/bin",
+        },
+        cwd=settings.home,
+    )
+    try:
+        published = None
+        while published != 0:
+            assert process.poll() is None
+            give_turn(process.pid)
+            with opened(home, owner, project) as learner:
+                published = learner.version_published
+            time.sleep(0.2)
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        try:
+            assert process.wait(300) == 0
+        finally:
+            process.kill()
+
+
+def test_before_the_first_version_nothing_is_said_to_come_from_a_model(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    frame = exported(home, owner, project)
+    several = frame.winnow_candidates.str.contains("|", regex=False) & (frame.winnow_source != "truth")
+    assert several.any()
+    assert set(frame.winnow_source[several]) == {"open"}
+    assert set(frame.winnow_label[several]) == {""}
+    train_due(home, worker)
+    assert set(exported(home, owner, project).winnow_source[several]) == {"model"}
+
+
+def test_old_files_go_and_files_of_a_later_life_do_not_stop_training(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    train_due(home, worker)
+    for _ in range(3):
+        for _ in range(3):
+            answer_next(home, owner, project)
+        assert train_due(home, worker)
+    folder = next((home.settings.home / "models").iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == ["6.npy", "9.npy"]
+    # An older copy of the database was put back: files of versions it has never known lie there.
+    np.save(folder / "40.npy", np.zeros(3))
+    np.save(folder / "50.npy", np.zeros(3))
+    (folder / "tmp.part").write_bytes(b"half")
+    for _ in range(3):
+        answer_next(home, owner, project)
+    assert train_due(home, worker) == [12]
+    assert sorted(path.name for path in folder.iterdir()) == ["12.npy", "9.npy"]
+    assert training.due(home) == []
+
+
+def test_one_project_that_fails_does_not_keep_the_others_waiting(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    other = small_project(home, owner, "other", model="clpl", strategy="margin")
+    with home.database.read() as session:
+        lost = home.table_path(projects_of(session, project).table_hash)
+    lost.rename(lost.with_suffix(".away"))
+    trained_now = [(one.project_id, worker.train(one)) for one in training.due(home)]
+    assert [number for number, version in trained_now if version is None] == [project, other]
+    assert training.training_state(Seat(home, owner, project)).fault
+
+
+def test_a_worker_told_to_end_gives_up_the_fit_and_the_lease(
+    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = threading.Event()
+    begun = []
+
+    def fit(self: object, progress: Callable[[int, float], None]) -> None:
+        begun.append(self)
+        stop.set()
+        progress(1, 0.0)
+        pytest.fail("the fit went on")
+
+    monkeypatch.setattr(Trainer, "train", fit)
+    worker.work(stop)
+    assert begun
+    assert not training.training_state(Seat(home, owner, project)).running
+    assert training.training_state(Seat(home, owner, project)).fault is None
+
+
+def test_two_workers_with_two_projects_train_each_once(home: Home, owner: int, project: int) -> None:
+    small_project(home, owner, "other", model="clpl", strategy="margin")
+    found = training.due(home)
+    assert len(found) == 2
+    one, two = training.Worker(home, "one"), training.Worker(home, "two")
+    assert [one.train(what) is not None for what in found] == [True, True]
+    assert [two.train(what) for what in found] == [None, None]
+
+
+def test_the_fault_of_a_model_is_forgotten_with_it(
+    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: object, progress: object) -> None:
+        raise ValueError("cannot")
+
+    monkeypatch.setattr(Trainer, "train", fail)
+    train_due(home, worker)
+    assert training.training_state(Seat(home, owner, project)).fault == "cannot"
+    managing.change_learner(Seat(home, owner, project), model="clpl")
+    assert training.training_state(Seat(home, owner, project)).fault is None
+    with pytest.raises(ValueError, match="no setting 'modell'"):
+        managing.change_learner(Seat(home, owner, project), modell="clpl")
+
+
+def test_files_of_models_long_left_are_removed(
+    home: Home, owner: int, project: int, worker: training.Worker
+) -> None:
+    for C in (1.0, 2.0, 3.0, 4.0, 5.0):
+        managing.change_learner(Seat(home, owner, project), C=C)
+        assert train_due(home, worker) == [0]
+        assert train_due(home, worker) == []
+        for folder in (home.settings.home / "models").iterdir():
+            os.utime(folder, (2e9, 2e9))  # the clock is put back before the next
+    assert len(list((home.settings.home / "models").iterdir())) == 3
+
+
+@on_sqlite
+def test_a_store_that_fails_is_said_once_and_waited_for(
+    home: Home,
+    owner: int,
+    worker: training.Worker,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(training, "POLL", 0.001)
+    monkeypatch.setattr(training, "AGAIN", 0.001)
+    stop = threading.Event()
+    looks = 0
+    look = worker.look
+    path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
+    path.rename(away)
+    home.database._reader.dispose()  # a connection more is needed
+
+    def counted() -> bool:
+        nonlocal looks
+        looks += 1
+        if looks == 5:
+            away.rename(path)
+        if looks == 8:
+            stop.set()
+        return look()
+
+    monkeypatch.setattr(worker, "look", counted)
+    worker.work(stop)
+    assert [one.exc_info for one in caplog.records if one.name == "winnow"] == [None, None], "no traceback"
+    failed, well = (one.getMessage() for one in caplog.records if one.name == "winnow")
+    assert "was deleted or moved away" in failed
+    assert "Until then this process waits." in failed
+    assert well == "The store answers again."
+
+
+@on_sqlite
+def test_a_worker_multiplies_in_one_thread(worker: training.Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which the tests have anyway: sums in another order would give other last bits than the server's."""
+    limited: list[str] = []
+    monkeypatch.setattr(training, "one_thread_for_good", lambda: limited.append("for good"))
+    stop = threading.Event()
+    stop.set()
+    worker.work(stop)
+    assert limited == ["for good"]

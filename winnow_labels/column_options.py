@@ -1,0 +1,187 @@
+"""What `winnow import` and `winnow compare` are told about a file and its columns: one option a role."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+COLUMNS = {
+    "candidates": "The column that lists the candidates.",
+    "not-labels": "Beside --label-vectors: the column of labels that are not right.",
+    "voters": "Beside --candidates: the column that says who named each label, as JSON.",
+    "truth": "The column of true labels.",
+    "id": "The column that names the rows.",
+    "text": "The column of the text to show.",
+    "image": "The column of images, or of their files' names.",
+    "audio": "The column of the recordings' names.",
+    "start": "The column of the second at which a row's segment of its recording begins.",
+    "end": "The column of the second at which it ends.",
+    "embedding": "The column of lists of numbers that a model of your own made of the rows.",
+}
+"""Roles of one column each; "" means that no column has it."""
+
+LISTS = {
+    "label-column": (
+        "label_columns",
+        "A 0/1 column, or with --label-vectors a 1/0/empty column, named like its label.",
+    ),
+    "annotator": ("annotators", "A column of somebody's votes."),
+    "choice": ("choices", "A column of one candidate each; name the best first."),
+    "choice-score": ("choice_scores", "The column of scores of a --choice, in the same order."),
+    "score-column": ("score_columns", "A column of scores, probabilities or vote counts of one label."),
+    "ignore": (
+        "ignored",
+        'A word that stands among the labels for nothing, such as nan, beside those guessed; "" first: in their place.',
+    ),
+    "more-image": ("more_images", "A further column of images of the same row."),
+    "number": ("numbers", "A column of numbers to learn from."),
+    "category": ("categories", "A column of words to learn from."),
+    "caption": (
+        "caption",
+        "A column to show beside the row's name, such as a date or a place; not learned from.",
+    ),
+}
+"""Roles of several columns, an option for each column; "" alone means that no column has it."""
+
+
+def column_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options; the command gets them as `columns`, a mapping for `workflow.importing.adjusted`. What is not said is
+    guessed."""
+
+    def told(**options: Any) -> Any:
+        chosen = {name: options.pop(name) for name in _NAMES}
+        return command(columns={name: _given(value) for name, value in chosen.items()}, **options)
+
+    told.__doc__ = command.__doc__
+    told.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
+    for option in reversed(_OPTIONS):
+        told = option(told)
+    return told
+
+
+def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--rows`, `--embeddings` and `--as-it-is`, which say what FILE is; the command gets `files`, a mapping with
+    `rows` and `vectors`, paths or None, and `as_it_is`: what `workflow.importing.read_paths` takes."""
+    rows = click.option(
+        "--rows",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="The table of the rows, where FILE holds only votes or candidates of them.",
+    )
+    as_it_is = click.option(
+        "--as-it-is", is_flag=True, help="Take each row as an item, though it looks like a vote."
+    )
+    vectors = click.option(
+        "--embeddings",
+        "vectors",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Vectors of the rows by their names, made by a model of your own: .npz, Parquet, or what `encode` wrote.",
+    )
+
+    def told(rows: Path | None, vectors: Path | None, as_it_is: bool, **options: Any) -> Any:
+        return command(files={"rows": rows, "vectors": vectors, "as_it_is": as_it_is}, **options)
+
+    told.__doc__ = command.__doc__
+    told.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
+    return rows(vectors(as_it_is(told)))
+
+
+def setting_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--setting NAME=VALUE`, as often as wanted; the command gets `settings`, a mapping."""
+    return click.option(
+        "--setting",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_settings,
+        help="How the project learns and asks, such as model=plsvc, truth_role=hidden, test_share=0.2.",
+    )(command)
+
+
+def _settings(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> Mapping[str, Any]:
+    found = {}
+    for one in given:
+        name, sign, value = one.partition("=")
+        if not sign:
+            raise click.BadParameter(f"expected NAME=VALUE. Got {one!r}.")
+        try:
+            found[name.strip()] = json.loads(value)
+        except ValueError:
+            found[name.strip()] = value
+    return found
+
+
+def _given(value: object) -> Any:
+    """None where nothing was said."""
+    return None if value == () else value
+
+
+_OPTIONS = (
+    *(
+        click.option(f"--{name}", help=f'{words} "" for none. Default: guessed.')
+        for name, words in COLUMNS.items()
+    ),
+    click.option(
+        "--vote-weights",
+        type=click.Choice(["counts", "dawid-skene"]),
+        help="Whether every vote counts alike, or by how right its voter is. Default: alike.",
+    ),
+    click.option("--separator", help="What stands between candidates. Default: guessed."),
+    click.option(
+        "--form",
+        type=click.Choice(["list", "weighted", "json"]),
+        help="How a cell of candidates is written: a|b, a:0.6|b:0.3, or JSON. Default: guessed.",
+    ),
+    *(
+        click.option(
+            f"--{name}",
+            role,
+            multiple=True,
+            help=f'{words} As often as needed, "" for none. Default: guessed.',
+        )
+        for name, (role, words) in LISTS.items()
+    ),
+    click.option(
+        "--score-prefix", help="What stands before the label in the names of score columns. Default: guessed."
+    ),
+    click.option(
+        "--cut",
+        type=click.Choice(["all", "threshold", "top", "mass"]),
+        help="Which labels with weights are candidates: all, or those that --cut-at says.",
+    ),
+    click.option(
+        "--cut-at",
+        type=float,
+        help="The threshold, the number of labels, or the share of the weight. Default: 0.1, 5 or 0.95.",
+    ),
+    click.option(
+        "--unlabelled",
+        type=click.Choice(["refuse", "all", "leave-out"]),
+        help="Rows without a candidate: refuse the file, keep every class possible, or leave them out. Default: "
+        "refuse.",
+    ),
+    click.option(
+        "--truth-outside",
+        type=click.Choice(["refuse", "add", "unknown"]),
+        help="True labels that are no candidate of their row: refuse the file, add them, or take them as unknown. "
+        "Default: refuse.",
+    ),
+    click.option(
+        "--label-vectors/--one-label", default=None, help="Whether several labels may be right at once."
+    ),
+    click.option(
+        "--image-features/--no-image-features", default=None, help="Whether to learn from the images."
+    ),
+    click.option(
+        "--sound-features/--no-sound-features", default=None, help="Whether to learn from the recordings."
+    ),
+)
+_NAMES = (
+    *(name.replace("-", "_") for name in COLUMNS),
+    *(role for role, _ in LISTS.values()),
+    "vote_weights", "separator", "form", "score_prefix", "cut", "cut_at", "label_vectors", "image_features",
+    "sound_features", "unlabelled", "truth_outside",
+)  # fmt: skip

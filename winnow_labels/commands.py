@@ -1,0 +1,494 @@
+"""The commands that read or write files: import, append, encode, export, verify."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from winnow_labels.column_options import column_options, file_options, setting_option
+from winnow_labels.options import home, is_json, json_option, owner, say
+
+if TYPE_CHECKING:
+    from workflow.importing import Doubt
+from winnow_labels.options import NotWell
+
+# What `winnow export` is told, and what it tells.
+
+DETAILS = ("license", "languages", "url", "origin", "uses", "annotators", "demographics", "named")
+"""What `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""
+
+
+def _details(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in given:
+        name, sign, text = (part.strip() for part in one.partition("="))
+        if not sign or name not in DETAILS:
+            raise click.BadParameter(f"expected NAME=TEXT with a name of {', '.join(DETAILS)}. Got {one!r}.")
+        found[name] = text
+    named = found.pop("named", "no")
+    if named not in ("yes", "no"):
+        raise click.BadParameter(f"named is yes or no. Got {named!r}.")
+    return {"words": found, "named": named == "yes"}
+
+
+_OPTIONS = (
+    click.option(
+        "--to",
+        "target",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="File to write; its ending tells the format. Default: standard output.",
+    ),
+    click.option(
+        "--format",
+        "name",
+        metavar="NAME",
+        help="csv (default), parquet, jsonl, npz, labelstudio, votes, prodigy ...; needed where no ending tells it.",
+    ),
+    click.option(
+        "--rows",
+        type=click.Choice(["answered", "sure", "all"]),
+        default="all",
+        show_default=True,
+        help="Those that a person decided; those whose label is known or sure; all.",
+    ),
+    click.option(
+        "--above", type=click.FloatRange(0, 1), help="With --rows sure: the least probability. Default: 0.9."
+    ),
+    click.option(
+        "--card",
+        "details",
+        multiple=True,
+        metavar="NAME=TEXT",
+        callback=_details,
+        help="With a data set (.zip): what its card is to say, such as license=cc-by-4.0, languages=en, named=yes.",
+    ),
+    click.option(
+        "--label-disputed",
+        is_flag=True,
+        help="Give rows on which annotators differ their most likely label. Default: they have none.",
+    ),
+    click.option("--log", is_flag=True, help="The answer log instead of the table."),
+    click.option(
+        "--as-of",
+        "as_of",
+        metavar="N|MOMENT|NAME",
+        help="An earlier state: after entry N of the log (0: before the first), at a moment such as "
+        "2026-03-01T12:00+01:00 (UTC where it names no zone), or that of a snapshot.",
+    ),
+)
+
+
+def export_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options. The command gets `target`, `name` of the format, `rows`, `above` (None: as by default), `details` of
+    the card, `log`, `label_disputed` and `as_of` as it was typed."""
+
+    @wraps(command)
+    def told(**options: Any) -> Any:
+        if options["above"] is not None and options["rows"] != "sure":
+            raise click.UsageError("--above belongs to --rows sure.")
+        if options["log"] and options["name"] is not None:
+            raise click.UsageError("--log and --format are two files: give one of them.")
+        return command(**options)
+
+    for option in reversed(_OPTIONS):
+        told = option(told)
+    return told
+
+
+def teller(total: int) -> Callable[[int], None]:
+    """Tells a person at a terminal how far the writing is, and nobody else."""
+
+    def tell(done: int) -> None:
+        click.echo(f"\r{done:,} of {total:,} rows", nl=done == total, err=True)
+
+    return tell if sys.stderr.isatty() else lambda _done: None
+
+
+def _shares(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """(name, role) of each; a name may hold colons, so a role is what stands behind the last one."""
+    found = (one.rpartition(":") for one in given)
+    return tuple((name, role) if colon else (role, "annotator") for name, colon, role in found)
+
+
+_accept_option = click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    metavar="DOUBT",
+    help="The reading is right in spite of this doubt, which stops the import otherwise. As often as needed.",
+)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--name", help="Name of the project; default: the file's name.")
+@click.option("--description", default="", help="What the annotators should know.")
+@click.option(
+    "--share",
+    "shared",
+    multiple=True,
+    metavar="NAME[:ROLE]",
+    callback=_shares,
+    help="Let this person see it, as owner, reviewer, annotator (default) or viewer. As often as needed.",
+)
+@click.option("--dry-run", is_flag=True, help="Print how the file is read, and store nothing.")
+@_accept_option
+@file_options
+@setting_option
+@column_options
+@json_option
+def import_table(
+    file: Path,
+    name: str | None,
+    description: str,
+    shared: tuple[tuple[str, str], ...],
+    dry_run: bool,
+    accepted: tuple[str, ...],
+    files: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    columns: Mapping[str, Any],
+) -> Any:
+    """Make a project from FILE, a table, or a zip or folder of one with the images and recordings its cells name; or
+    from a folder of Parquet files with the same columns.
+
+    How the file is read, and what is odd about it, is printed on standard error. Refused whole, with row, column and
+    fix, if any cell or file is wrong, or if cells have two readings: --accept says that the first is right.
+    """
+    from workflow import importing
+    from workflow.people import members
+    from workflow.projects import managing
+
+    with home() as here:
+        seat, name = owner(here), name or file.stem or file.resolve().stem  # of "." the folder's
+        # What is refused anyway is said before a file is read, which may take long, and before anything is made.
+        if not dry_run:
+            importing.check_new(seat, name, description)
+        for person, role in () if dry_run else shared:
+            members.share(seat, person, [], role)
+        try:
+            upload, table = importing.read_as_named(file, columns, **files)
+        except importing.TableError:
+            if dry_run:
+                _say_once_settled(file, columns, files)
+            raise
+        chosen = importing.settings_for(table, settings)
+        odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
+        odd = (*odd, *importing.doubts_about(table, chosen))
+        reading = str(importing.described(upload, table))
+        if dry_run:
+            say(reading)
+        _refuse_doubts([doubt for doubt in odd if doubt.stops], accepted)
+        notes = [*upload.notes, *(str(doubt) for doubt in odd if not doubt.stops)]
+        for said in notes if dry_run else (reading, *notes):
+            say(said, err=True)
+        if dry_run:
+            shape = {"rows": table.n_rows, "classes": list(table.classes), "roles": table.roles.to_json()}
+            return {"reading": reading, **shape, "notes": notes}
+        project_id = importing.create(seat, name, table, chosen, description, upload)
+        for person, role in shared:
+            members.share(seat, person, [project_id], role)
+        made = managing.get_project(seat.at(project_id))
+    say(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
+    return made.to_json() | {"reading": reading, "notes": notes}
+
+
+def _say_once_settled(file: Path, columns: Mapping[str, Any], files: Mapping[str, Any]) -> None:
+    """Print how a file is read once its rows without labels and true labels outside the candidates are settled, if that
+    is all that is wrong with it."""
+    from workflow import importing
+
+    settled = {"unlabelled": "all", "truth_outside": "unknown"}
+    told = {name: columns.get(name) or value for name, value in settled.items()}
+    with suppress(importing.TableError):
+        upload, table = importing.read_as_named(file, {**columns, **told}, **files)
+        options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in told.items())
+        say(f"With {options}: {importing.described(upload, table)}")
+
+
+def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
+    """Raise ClickException for doubts that stop an import and that nobody has accepted."""
+    names = {doubt.name for doubt in doubts}
+    if unknown := [name for name in accepted if name not in names]:
+        known = ", ".join(sorted(names)) or "none"
+        raise click.ClickException(
+            f"There is no doubt {', '.join(unknown)} about this file; those that stop it: {known}. Fix: leave --accept "
+            f"{unknown[0]} out."
+        )
+    left = [doubt for doubt in doubts if doubt.name not in accepted]
+    if left:
+        raise click.ClickException(
+            "\n".join(f"{doubt} If it is right as it is read, add --accept {doubt.name}." for doubt in left)
+        )
+
+
+@click.command("encode")
+@click.argument("what", metavar="FILE|PROJECT_ID")
+@click.option(
+    "--encoder",
+    "name",
+    required=True,
+    help="A folder with model.onnx and encoder.json, or the name of one in WINNOW_HOME/encoders.",
+)
+@click.option(
+    "--out",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Of a FILE: the file to write, .npz or .parquet; `import --embeddings` takes it.",
+)
+@file_options
+@column_options
+@json_option
+def encode(
+    what: str, name: str, target: Path | None, files: Mapping[str, Any], columns: Mapping[str, Any]
+) -> Any:
+    """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
+
+    Those of a FILE are written to another; those of a project are what it learns from, besides, from then on. It needs
+    ONNX Runtime: pip install 'plcore[onnx]'. Nothing is fetched.
+    """
+    from workflow.importing import encoding
+
+    is_project = re.fullmatch("[0-9]+", what) is not None
+    told = any(files.values()) or any(value is not None for value in columns.values())
+    if is_project and (told or target is not None):
+        raise click.UsageError(
+            "--out and the options of columns and rows belong to a FILE, not to a project."
+        )
+    if not is_project and target is None:
+        raise click.UsageError("Name the file to write: --out vectors.npz.")
+
+    def tell(done: int, total: int, kind: str) -> None:
+        click.echo(f"\r{done:,} of {total:,} ({kind})", nl=done == total, err=True)
+
+    progress = tell if sys.stderr.isatty() else None
+    with home() as here:
+        folder = Path(name) if Path(name).is_dir() else encoding.folder_of(here, name)
+        encoder = encoding.Encoder(folder)  # before the table, which may take long to read
+        if target is None:
+            notes = encoding.encode_project(owner(here).at(int(what)), encoder, progress)
+            done = f"Project {what} learns from vectors of its rows."
+        else:
+            notes = encoding.encode_file(Path(what), target, encoder, columns, files, progress)
+            done = f"{target}: vectors of the rows of {what}."
+    for said in notes:
+        say(said, err=True)
+    say(done)
+    return {"id": int(what) if target is None else None, "file": target, "notes": notes}
+
+
+@click.command("append")
+@click.argument("project_id", type=int)
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@file_options
+@click.option("--label-column", "labels", multiple=True, help="A new column of labels. As often as needed.")
+@_accept_option
+@json_option
+def append_rows(
+    project_id: int, file: Path, files: Mapping[str, Any], labels: tuple[str, ...], accepted: tuple[str, ...]
+) -> Any:
+    """Add the rows of FILE that PROJECT_ID does not have yet. It has the same columns as the project's first file.
+
+    Refused whole, with row, column and fix, if any cell or file is wrong.
+    """
+    from workflow import importing
+    from workflow.importing import more_rows
+
+    with home() as here:
+        seat = owner(here).at(project_id)
+        upload = importing.read_paths(file, **files)
+        addition = more_rows.read_rows(seat, upload, labels)
+        _refuse_doubts([doubt for doubt in addition.doubts if doubt.stops], accepted)
+        n_rows = more_rows.add_rows(seat, addition)
+    grown = addition.grown
+    notes = [*upload.notes, *(str(doubt) for doubt in addition.doubts if not doubt.stops)]
+    for said in (
+        f"{len(grown.known)} rows are there already and stay as they are." if grown.known else "",
+        f"New labels: {', '.join(grown.new_classes)}." if grown.new_classes else "",
+        f"Columns left out: {', '.join(grown.dropped)}." if grown.dropped else "",
+        f"Columns empty in the new rows: {', '.join(grown.empty)}." if grown.empty else "",
+        *notes,
+    ):
+        if said:
+            say(said, err=True)
+    say(f"Project {project_id}: {grown.n_new} rows added, {n_rows} in all.")
+    return {
+        "rows": n_rows,
+        "added": grown.n_new,
+        "known": grown.known,
+        "new_classes": grown.new_classes,
+        "dropped": grown.dropped,
+        "empty": grown.empty,
+        "notes": notes,
+    }
+
+
+@click.command("export")
+@click.argument("project_id", type=int)
+@export_options
+@json_option
+def export(
+    project_id: int,
+    target: Path | None,
+    name: str | None,
+    rows: str,
+    above: float | None,
+    details: Mapping[str, Any],
+    log: bool,
+    as_of: str | None,
+    label_disputed: bool,
+) -> Any:
+    """Write the disambiguated table of PROJECT_ID, as CSV or in another format; as it is now, or as it was."""
+    from workflow.exporting import files as exporting
+
+    if target is None and is_json():
+        raise click.UsageError("With --json standard output is the document. Name a file: --to labels.csv.")
+
+    with home() as here:
+        seat = owner(here).at(project_id)
+        sort = exporting.LOG if log else exporting.TABLE
+        try:
+            name = name or exporting.file_for(seat, "" if target is None else target.name, sort)
+            least = exporting.ABOVE if above is None else above
+            card = exporting.CardDetails.told(**details)
+            then = None if as_of is None else exporting.read_as_of(as_of)
+            taken = exporting.take(
+                seat, exporting.ExportChoice(name, rows, least, card, then, label_disputed)
+            )
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+        if target is None:
+            taken.write(sys.stdout.buffer, teller(taken.total))
+            return None
+        exporting.write_file(taken, target, teller(taken.total))
+    return {"file": target, "format": name, "bytes": target.stat().st_size}
+
+
+@click.command("verify")
+@click.argument("what", metavar="FILE|PROJECT_ID")
+@click.option("--project", "project_id", type=int, help="Is FILE how the log of this project begins?")
+@json_option
+def verify(what: str, project_id: int | None) -> Any:
+    """Check the chain of a log written as JSON Lines, or the log of a project against its table.
+
+    The first line or entry that is wrong is named. A log written anew as a whole holds too: note its head elsewhere.
+    """
+    from workflow.log import verifying
+
+    file = None if project_id is None and re.fullmatch("[0-9]+", what) else Path(what)
+    if file is not None and project_id is None:
+        found: tuple[verifying.Verified, ...] = (verifying.verify_file(file),)
+    else:
+        with home() as here:
+            seat = owner(here).at(int(what) if project_id is None else project_id)
+            found = verifying.verify_project(seat, file)
+    say("\n".join(map(str, found)))
+    return {"holds": [asdict(one) for one in found]}
+
+
+FILE_COMMANDS = (import_table, append_rows, encode, export, verify)
+
+
+# The command that makes, lists and checks named snapshots of a project.
+
+
+@click.command("snapshot")
+@click.argument("project_id", type=int)
+@click.argument("name", required=False)
+@click.option("--check", is_flag=True, help="Whether NAME, or every snapshot, still is what it was.")
+@json_option
+def snapshot(project_id: int, name: str | None, check: bool) -> Any:
+    """Give the state of PROJECT_ID as it is now a NAME; without one, list those there are.
+
+    `export --as-of NAME` writes it again. Exit status 2 where a check finds that one is not what it was.
+    """
+    from workflow.exporting import snapshots
+
+    with home() as here:
+        seat = owner(here).at(project_id)
+        if check:
+            names = [name] if name is not None else [one.name for one in snapshots.list_snapshots(seat)]
+            found = [snapshots.check_snapshot(seat, one) for one in names]
+            for one in found:
+                say(one.said)
+            checked = {"checked": [asdict(one) for one in found]}
+            return checked if all(one.holds for one in found) else NotWell(checked)
+        made = [snapshots.make_snapshot(seat, name)] if name is not None else snapshots.list_snapshots(seat)
+        for each in made:
+            say(f"{each.name}\tentry {each.seq}\t{each.made_at:%Y-%m-%d %H:%M} UTC\t{each.by}\t{each.sha256}")
+    return {"snapshots": [asdict(one) for one in made]}
+
+
+# The command that takes the database which is there, whatever was there before.
+
+
+@click.command("accept-store")
+@json_option
+def accept_store() -> Any:
+    """Go on with the database that is there now, for good.
+
+    Winnow does not start with a database that is missing, empty, damaged, older than the one it had last, or another
+    one. Put the right one back, if you have it. With this command what is there is taken as it is; a file that is
+    empty or damaged is kept under another name, and a new database begun.
+    """
+    from workflow.server import store
+    from workflow.server.home import open_home
+    from workflow.server.settings import Settings
+
+    settings = Settings.from_environment()
+    kept = list(store.set_aside_what_is_none(settings))
+    for path in kept:
+        say(f"Kept as {path}.")
+    open_home(settings, accept=True).close()
+    say(f"Accepted: {store.where(settings)}.")
+    return {"kept": kept, "accepted": store.where(settings)}
+
+
+# The command that makes, lists and ends tokens for programs.
+
+
+@click.command("token")
+@click.argument("purpose", required=False)
+@click.option("--days", type=int, help="After so many it expires. Default: it lasts until it is ended.")
+@click.option("--end", is_flag=True, help="End the token that was made for PURPOSE.")
+@json_option
+def token(purpose: str | None, days: int | None, end: bool) -> Any:
+    """Make a token for PURPOSE, by which a program acts as the owner; without one, list those there are.
+
+    It is printed once. Other people make theirs on the page My account.
+    """
+    from workflow.people import tokens
+
+    if purpose is None and (end or days is not None):
+        raise click.UsageError("--days and --end belong to a PURPOSE.")
+    with home() as here:
+        seat = owner(here)
+        known = tokens.my_tokens(seat)
+        if purpose is None:
+            for one in known:
+                until = "until it is ended" if one.expires_at is None else f"until {one.expires_at:%Y-%m-%d}"
+                used = "never used" if one.last_used_at is None else f"last used {one.last_used_at:%Y-%m-%d}"
+                say(f"{one.purpose}\t{until}\t{used}")
+            return {"tokens": [asdict(one) for one in known]}
+        if end:
+            found = [one.id for one in known if one.purpose == purpose]
+            if not found:
+                raise click.ClickException(
+                    f"There is no token for {purpose!r}. Fix: list them with winnow token."
+                )
+            tokens.end_my_token(seat, found[0])
+            say("Ended.")
+            return {"ended": purpose}
+        secret = tokens.make_token(seat, purpose, days)
+    if not is_json():  # a secret stands in one place
+        say(secret)
+    return {"token": secret, "purpose": purpose}

@@ -1,0 +1,196 @@
+"""`--json`, which every command has: one document on standard output, for programs; all words go to standard error.
+
+A command returns what the document says, in the names that the interface for programs has for the same things; without
+`--json` nobody looks at it. What is refused is a document, too: a problem (RFC 9457) with the exit status.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+if TYPE_CHECKING:
+    from workflow.server.settings import Settings
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+    from workflow.server.home import Home
+
+FLAG = "--json"
+_KEY = "winnow.json"
+NOT_WELL = 2
+"""Exit status of a command that found something not to be as it should."""
+
+
+WRITTEN = object()
+"""What a command returns that has written its document itself."""
+
+
+class NotWell(NamedTuple):
+    """What a command returns that found something not to be as it should; it ends with `NOT_WELL`."""
+
+    document: Any
+
+
+def json_option(command: Callable[..., Any]) -> Callable[..., None]:
+    """The option `--json`. The command returns the document, or `NotWell` of it; paths in it are texts, moments ISO."""
+
+    @click.option(FLAG, "as_json", is_flag=True, help="One JSON document on standard output, for programs.")
+    @wraps(command)
+    def told(as_json: bool, **given: Any) -> None:
+        click.get_current_context().meta[_KEY] = as_json
+        found = command(**given)
+        if as_json and found is not WRITTEN:
+            write_document(found.document if isinstance(found, NotWell) else found)
+        if isinstance(found, NotWell):
+            raise click.exceptions.Exit(NOT_WELL)
+
+    return told
+
+
+def is_json() -> bool:
+    """Whether the command that runs is to write a document."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_KEY))
+
+
+def write_document(document: Any) -> None:
+    """Write it on standard output. What moves a cursor or changes a colour is escaped in it, as JSON may have it."""
+    from workflow.server.running import escaped
+
+    click.echo(escaped(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)))
+
+
+def refusal(words: str, status: int) -> dict[str, Any]:
+    """What is refused, as a problem. status : with which the command ends"""
+    return {"type": "about:blank", "title": "Not done", "detail": words, "exit_status": status}
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{value!r} is nothing that JSON has")
+
+
+# What a command is about, and `--cluster [ADDRESS]`: who does its long work, said the same way in all commands.
+
+SETTING = "WINNOW_CLUSTER"
+_OF_SETTING = ""
+"""The option without an address."""
+_ADDRESS = re.compile(r"processes(:.*)?|\w+://.*")
+
+
+def cluster_option(metavar: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The argument `what` of a command, called `metavar` in its help, and the option, which it gets as `cluster`: an
+    address, '' where none is named, None where the option was not given.
+
+    They come together because an option that may be without its value takes the word that follows. What is no address
+    and stands where `what` would is `what`.
+    """
+
+    def with_option(command: Callable[..., Any]) -> Callable[..., Any]:
+        @click.argument("what", metavar=metavar, required=False)
+        @click.option(
+            "--cluster",
+            is_flag=False,
+            flag_value=_OF_SETTING,
+            metavar="[ADDRESS]",
+            help="Who does it: a Dask scheduler, such as tcp://10.0.0.1:8786, or processes:4 for as many of this "
+            f"machine; without ADDRESS whom {SETTING} names.  [default: {SETTING}, else this process]",
+        )
+        @wraps(command)
+        def told(what: str | None, cluster: str | None, **given: Any) -> Any:
+            if what is None and cluster and not _ADDRESS.fullmatch(cluster):
+                what, cluster = cluster, _OF_SETTING
+            if what is None:
+                raise click.MissingParameter(param_type="argument", param_hint=f"'{metavar}'")
+            return command(what=what, cluster=cluster, **given)
+
+        return told
+
+    return with_option
+
+
+def settings_with(cluster: str | None) -> Settings:
+    """The settings, with the option in place of WINNOW_CLUSTER where it names an address. Raises SettingsError, and
+    UsageError for an option without one where nobody is set."""
+    from workflow.server.settings import Settings
+
+    named = (cluster or "").strip()  # as settings are read: blanks are no address
+    if cluster is not None and not named and not os.environ.get(SETTING, "").strip():
+        raise click.UsageError(
+            f"--cluster without an address means whom {SETTING} names, which is not set. Fix: name one, such as "
+            "--cluster tcp://10.0.0.1:8786 or --cluster processes:4; or leave --cluster out, and this process does it."
+        )
+    return Settings.from_environment(os.environ | ({SETTING: named} if named else {}))
+
+
+# What commands say: names that people have given move no cursor and change no colour.
+
+BAR = 24
+"""Characters of a bar."""
+
+
+def say(text: object, *, err: bool = False) -> None:
+    """Print lines that may hold people's own words; on standard error where standard output has a document."""
+    from workflow.server.running import escaped
+
+    click.echo(escaped(str(text)), err=err or is_json())
+
+
+def block_bar() -> Callable[[str, int, int], None] | None:
+    """Draws on standard error how many of the blocks of each kind are done; None where nobody looks on."""
+    return _draw if sys.stderr.isatty() else None
+
+
+def _draw(what: str, done: int, total: int) -> None:
+    full = BAR * done // max(total, 1)
+    bar = "#" * full + "-" * (BAR - full)
+    click.echo(f"\r[{bar}] {what}: {done:,} of {total:,}{'':<20}", nl=done == total, err=True)
+
+
+# What every command opens: the home of this process, and the owner's seat in it.
+
+
+@contextmanager
+def home() -> Iterator[Home]:
+    """The home of this process, closed at the end."""
+    from sqlalchemy.exc import OperationalError
+
+    from workflow.server.home import close_home
+    from workflow.server.home import home as home_of_process
+
+    silent = (
+        logging.NullHandler()
+    )  # a server's log wants the traceback of what it could not write, a shell one line
+    logging.getLogger("winnow").addHandler(silent)
+    try:
+        yield home_of_process()
+    except OperationalError as error:
+        raise click.ClickException(f"The database does not answer: {error.orig}") from None
+    finally:
+        close_home()
+        logging.getLogger("winnow").removeHandler(silent)
+
+
+def owner(here: Home) -> Seat:
+    """The owner's seat, at no project."""
+    from workflow.people import team
+    from workflow.seat import Seat
+
+    return Seat(here, team.ensure_owner(here).id)

@@ -1,0 +1,197 @@
+"""The command `rank`: the open rows of a project in asking order, or the first rows of a table on disk."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from winnow_labels.column_options import column_options, file_options
+from winnow_labels.options import (
+    block_bar,
+    cluster_option,
+    home,
+    is_json,
+    json_option,
+    owner,
+    say,
+    settings_with,
+)
+
+
+@click.command("rank")
+@click.option("--candidates", metavar="COLUMN", help="Of FILES: the column of lists of candidates.")
+@click.option(
+    "--number",
+    "numbers",
+    multiple=True,
+    metavar="COLUMN",
+    help="Of FILES: a column of numbers, or of lists of them, to compare rows by. As often as needed.",
+)
+@click.option("--top", "most", type=click.IntRange(min=1), help="Of FILES: how many rows.  [default: 1000]")
+@click.option(
+    "--neighbors", "n_neighbors", type=click.IntRange(min=2), help="Of FILES: of a row.  [default: 10]"
+)
+@click.option(
+    "--recall",
+    type=click.FloatRange(0.0, 1.0, min_open=True),
+    help="Of FILES: least share of the true neighbours to find; 1 finds all of them.  [default: 0.98]",
+)
+@click.option("--block", type=click.IntRange(min=100), help="Of FILES: rows in a block.  [default: 100000]")
+@click.option(
+    "--reverse", is_flag=True, help="Of FILES: also leave the lists of whose neighbour each row is."
+)
+@json_option
+@cluster_option("PROJECT_ID|FILES")
+def rank(
+    what: str,
+    cluster: str | None,
+    candidates: str | None,
+    numbers: tuple[str, ...],
+    most: int | None,
+    n_neighbors: int | None,
+    recall: float | None,
+    block: int | None,
+    reverse: bool,
+) -> Any:
+    """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV.
+
+    Of FILES the first rows to ask about of a table too large for a project, in blocks: a folder of Parquet files with
+    a column of lists of candidates and columns of numbers, an .npz file of X (n, d) and S (n, m), or a folder with
+    X.npy and S.npy. What is found lies in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
+    """
+    told = {
+        "candidates": candidates,
+        "numbers": numbers,
+        "most": most,
+        "n_neighbors": n_neighbors,
+        "recall": recall,
+        "block": block,
+        "reverse": reverse,
+    }
+    options = {name: value for name, value in told.items() if value}
+    if re.fullmatch("[0-9]+", what):
+        if options or cluster is not None:
+            raise click.UsageError(
+                "Options about blocks and columns are of FILES, not of a project, which has its settings."
+            )
+        return _rank_project(int(what))
+    from workflow.models.large_tables import rank_on
+
+    settings, path = settings_with(cluster), Path(what)
+    if not path.exists():
+        raise click.UsageError(f"There is no {path}. Fix: name the id of a project, or a table on disk.")
+    if recall == 1:
+        options = options | {"search": "exact"}
+    ranking = rank_on(settings, path, progress=block_bar(), **options)
+    say(ranking.told(), err=True)
+    if not is_json():
+        sys.stdout.buffer.write(ranking.to_csv())
+        return None
+    lines = zip(ranking.rows, ranking.scores, ranking.candidates, strict=True)
+    return {
+        "queue": [
+            {"place": place, "row": row, "candidates": names, "score": score}
+            for place, (row, score, names) in enumerate(lines, start=1)
+        ]
+    }
+
+
+def _rank_project(project_id: int) -> Any:
+    from workflow.rows.queue import queue_csv, queue_rows
+
+    with home() as here:
+        seat = owner(here).at(project_id)
+        if is_json():
+            return {"queue": [asdict(one) for one in queue_rows(seat)]}
+        data = queue_csv(seat, wait=True)
+    sys.stdout.buffer.write(data)
+    return None
+
+
+# The command `simulate`: questions answered with the truth that a table hides, in a project or in runs on a file.
+
+ANSWERS = 50
+"""In a project, where nobody says how many."""
+STRATEGIES = ("apl", "random")
+
+
+@click.command("simulate")
+@click.option(
+    "--answers",
+    type=click.IntRange(min=1),
+    help="How many, in each run on a FILE.  [default: 50; of a FILE a tenth of the rows that can be asked about]",
+)
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    metavar="NAME",
+    help="Of a FILE: a strategy to ask by, as often as needed.  [default: apl, random]",
+)
+@click.option("--runs", type=click.IntRange(min=1), help="Of a FILE: runs by each strategy.  [default: 5]")
+@click.option("--model", "learner", metavar="NAME", help="Of a FILE: what learns.  [default: plknn]")
+@click.option("--seed", type=click.IntRange(min=0), help="Of a FILE: of the runs.  [default: 0]")
+@json_option
+@cluster_option("PROJECT_ID|FILE")
+@file_options
+@column_options
+def simulate(
+    what: str,
+    answers: int | None,
+    strategies: tuple[str, ...],
+    runs: int | None,
+    learner: str | None,
+    seed: int | None,
+    cluster: str | None,
+    files: Mapping[str, Any],
+    columns: Mapping[str, Any],
+) -> Any:
+    """Answer the next questions of PROJECT_ID with the true labels that its table hides: a dry run, seen live.
+
+    In the log these answers carry the note 'simulated'. They stay: use a project made for the purpose.
+
+    Of a FILE with true labels nothing is stored: labelling runs are replayed, each with other rows held out, and the
+    mean error of each strategy on these is written as CSV. One run is one block of work, for --cluster. The runs that
+    are done lie in WINNOW_HOME/blocks: the same command goes on where another was interrupted.
+    """
+    told = {"runs": runs, "learner": learner, "seed": seed}
+    options = {name: value for name, value in told.items() if value is not None}
+    if re.fullmatch("[0-9]+", what):
+        about_file = any(files.values()) or any(value is not None for value in columns.values())
+        if options or strategies or cluster is not None or about_file:
+            raise click.UsageError(
+                "Options about strategies, runs and columns are of a FILE, not of a project."
+            )
+        return _answer(int(what), ANSWERS if answers is None else answers)
+    from workflow import importing
+    from workflow.models.choosing import replay_table
+
+    if answers is not None:
+        options["budget"] = answers
+    settings = settings_with(cluster)
+    table = importing.read_as_named(Path(what), columns, **files)[1]
+    found = replay_table(settings, table, strategies or STRATEGIES, progress=block_bar(), **options)
+    say(found.told(), err=True)
+    if not is_json():
+        click.echo(found.to_csv(), nl=False)
+    return found.to_json()
+
+
+def _answer(project_id: int, answers: int) -> dict[str, int]:
+    from workflow.answering import oracle
+    from workflow.projects import managing
+
+    if answers > oracle.MOST:
+        raise click.ClickException(f"--answers must be at most {oracle.MOST:,}. Got {answers}.")
+    with home() as here:
+        seat = owner(here).at(project_id)
+        done = oracle.answer_for_me(seat, answers)
+        left = managing.get_project(seat).left
+    say(f"{done} answered with the hidden truth; {left} open rows are left.")
+    return {"answered": done, "open": left}

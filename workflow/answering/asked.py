@@ -1,0 +1,196 @@
+"""How a question was put, and what its screen showed: kept with the open question and with the entry it becomes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from plcore.loop import Learner
+    from workflow.answering.room_settings import RoomSettings
+from typing import TYPE_CHECKING
+
+from plcore.loop import EntryKind
+
+if TYPE_CHECKING:
+    from db import entries
+    from plcore.loop import Learner
+from plcore import AnswerError
+from plcore.arrays import forbidden_in_text
+
+
+class QuestionForm(StrEnum):
+    """How a question about a row is put. The log holds the values, which never change."""
+
+    WHICH = "which"
+    """Which of these is it?"""
+    IS = "is"
+    """Is it this one?"""
+    GROUP = "group"
+    """Is it one of this group?"""
+    BATCH = "batch"
+    """Are all of these rows this one?"""
+
+
+@dataclass(frozen=True)
+class FormsNow:
+    """Where a project stands with the forms of its questions.
+
+    answers : there are so far      chosen_from : answers from which on forms are chosen
+    timed : answers that seconds were learnt from; 0: they are assumed
+    which, yes_no : seconds of "which of these four?" and of "is it this one?", of a person like all
+    """
+
+    answers: int
+    chosen_from: int
+    timed: int
+    which: float
+    yes_no: float
+
+
+@dataclass(frozen=True)
+class AskedAs:
+    """How a question was put.
+
+    about : the label that "is" and "batch" ask about, the candidates of the group that "group" does; () of "which"
+    drawn : the form came by chance, so that what it costs can be told from what it is chosen for
+    choices : how many labels the screen offered at first
+    first : the shortlist in the order of the screen, where there was one. The others stood behind a key, unless
+        `choices` is more: some questions show all of them whatever the list is; of a yes or no it stood nowhere. None:
+        there was no shortlist
+    batch : names the rows that were answered with one press; None: the row was answered alone
+    """
+
+    form: str
+    about: tuple[str, ...] = ()
+    drawn: bool = False
+    choices: int = 0
+    first: tuple[str, ...] | None = None
+    batch: str | None = None
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> AskedAs:
+        """What `to_json` gave; what is missing is as by default."""
+        lists = {name: tuple(stored[name]) for name in ("about", "first") if stored.get(name) is not None}
+        return cls(**{**stored, **lists})
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, without those that are as by default."""
+        values = asdict(self)
+        kept = {name: value for name, value in values.items() if value != getattr(AskedAs, name, "")}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+
+
+def batch_of(asked: Mapping[str, Any] | None) -> str | None:
+    """The batch in which an entry was given that stores this; None where its row was answered alone."""
+    return (asked or {}).get("batch")
+
+
+# In which order a screen shows labels, and the stamp that says later what it showed.
+
+# {person: (token, order)} beside each learner while it lives; nothing is lost with it but an order on a screen. Read
+# and written only while the learner is open, that is by one thread at a time.
+_orders: WeakKeyDictionary[Learner, dict[int, tuple[str, tuple[str, ...]]]] = WeakKeyDictionary()
+
+
+def stamp(parts: Sequence[str]) -> str:
+    """A short hash of these choices. A screen sends it back with an answer, so that it is known what it showed."""
+    return hashlib.blake2s("\0".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def screen_order(
+    learner: Learner, room: RoomSettings, person_id: int, token: str, shares: Mapping[str, float]
+) -> tuple[str, ...]:
+    """The labels in the order of the screen, which the answering room sets.
+
+    token : of the question shown. As long as a person has it before them the order stays, whatever the model learns
+    shares : {label: what the model gives it}, in class order
+    """
+    orders = _orders.setdefault(learner, {})
+    if room.order == "fixed":
+        orders.pop(person_id, None)
+        return tuple(shares)
+    earlier, order = orders.get(person_id, ("", ()))
+    kept = [label for label in order if label in shares] if earlier == token else []
+    added = sorted((label for label in shares if label not in kept), key=lambda label: -shares[label])
+    orders[person_id] = token, (*kept, *added)
+    return (*kept, *added)
+
+
+# Answers on their way in, and what was stored of them.
+
+MOST = 24
+"""Rows that one press confirms at most: no more can be looked at with care at once."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was stored for one press: its last entry. ``repeated``: it had been stored before, nothing was added now.
+
+    rows : how many rows the press was about      together : they were taken back, and are before the person together
+    denied : labels that the press ruled out by an entry before this one; told of a repeated one alone
+    other : of a repeated one, whether what was said now is something else
+    """
+
+    seq: int
+    kind: str
+    row: int
+    row_id: str
+    labels: tuple[str, ...]
+    repeated: bool = False
+    rows: int = 1
+    together: bool = False
+    denied: tuple[str, ...] = ()
+    other: bool = False
+
+    def may_be(self, kind: str, labels: Sequence[str]) -> bool:
+        """Whether an answer of this kind with these labels may have stored this, rather than another one.
+
+        Some are stored as others: `labels` as the `no` and the `yes` of what they change, `none` with labels as `is` or
+        `among` those that can be. An answer without labels is about what was asked.
+        """
+        given, stored = set(labels), set(self.labels)
+        if kind == "labels":
+            right, wrong = (stored, set(self.denied)) if self.kind == EntryKind.YES else (set(), stored)
+            return self.kind in (EntryKind.YES, EntryKind.NO) and right <= given and not wrong & given
+        if kind == EntryKind.NONE and given:
+            return self.kind in (EntryKind.IS, EntryKind.AMONG) and stored <= given
+        return self.kind == kind and (not given or stored == given)
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer as it came from a screen. shown : names what the screen showed, None where that is not known"""
+
+    kind: str
+    labels: tuple[str, ...] = ()
+    note: str | None = None
+    flagged: bool = False
+    shown: str | None = None
+
+
+def saved_of(learner: Learner, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
+    """A stored entry as a page says it."""
+    row_id = learner.table.id_of(entry.row)
+    return Saved(entry.seq, entry.kind, entry.row, row_id, tuple(entry.labels), repeated)
+
+
+# Notes that people leave with an answer or beside a row.
+
+NOTE_LENGTH = 2_000
+
+
+def checked_note(note: str | None, longest: int = NOTE_LENGTH) -> str | None:
+    """The note as it is stored, None where it is empty. longest : in characters. Raises AnswerError."""
+    note = (note or "").strip()
+    if len(note) > longest:
+        raise AnswerError(
+            f"A note has at most {longest:,} characters; this one has {len(note):,}. Fix: shorten it."
+        )
+    if (found := forbidden_in_text(note)) is not None:
+        raise AnswerError(f"A note cannot be stored with {found}. Fix: remove it.")
+    return note or None

@@ -1,0 +1,390 @@
+"""The answering loop: show a question, store what the person said, let the learner follow.
+
+Screen says saved only after commit; the learner moves only after commit. Each shown question has a token
+(person, place, revision) that the database holds unique, so a double press, a replayed rerun, a second tab
+and the back button are all harmless.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from db import members
+from plcore import LabelTable
+from workflow.answering.turn import StaleQuestion
+from workflow.people.goals import BREAK_AFTER
+from workflow.people.qualification import require_qualified
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+
+from plcore.query import nearest_rows
+from workflow.rows.row import RowView, row_view
+from workflow.server.home import room_for_learner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plcore import LabelTable
+    from plcore.arrays import IntArray
+    from plcore.loop import Learner
+    from plcore.tables import FeatureTransformer
+    from workflow.opened import Opened
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from db import questions
+from plcore import AnswerError
+from plcore.loop import ClassMap, Place
+from workflow.access import NotAllowed, NotFound, Right
+from workflow.answering.asked import NOTE_LENGTH, Given, Saved, checked_note
+from workflow.answering.history import place_of
+from workflow.kinds.opening import take_checkpoint
+from workflow.log.reading import read_class_changes
+from workflow.people.qualification import NotQualified
+from workflow.projects.class_names import names_now
+from workflow.saving import NotSaved
+
+if TYPE_CHECKING:
+    from workflow.answering.turn import Turn
+    from workflow.seat import Seat
+
+__all__ = [
+    "NOTE_LENGTH",
+    "AnswerError",
+    "NotQualified",
+    "NotSaved",
+    "Saved",
+    "SimilarRow",
+    "StaleQuestion",
+    "ask_next",
+    "get_ready",
+    "leave",
+    "next_question",
+    "show_again",
+    "similar_rows",
+    "submit_answer",
+]
+
+
+# Pauses: a question is put away, its clock stands still, and others may have its row meanwhile.
+
+
+def pause(seat: Seat, token: str) -> None:
+    """Put the question with this token away until `go_on`. A second press changes nothing.
+
+    Raises
+    ------
+    StaleQuestion
+        The question is no longer before this person.
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.turn() as turn:
+        question = turn.open_now()
+        if question is None or question.token != token:
+            raise StaleQuestion("That question is no longer open before you.")
+        if question.paused_at is None:
+            turn.put_question(replace(question, paused_at=turn.steady))
+
+
+def go_on(seat: Seat) -> None:
+    """Come back: the same question, where it is still open and nobody else has it, else another one. The seconds spent
+    on it go on from where they stood; the next break is counted from now.
+
+    Raises
+    ------
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.turn() as turn:
+        require_qualified(turn.opened)
+        members.note_rest(turn.session, turn.project_id, turn.person_id, turn.now, BREAK_AFTER)
+        turn.show_next()
+
+
+# The rows most like one: answered ones to compare it with, open ones to answer with it.
+
+MOST = 5
+SAMPLE = 2_000
+"""Rows that the features are fitted on, drawn with a fixed seed."""
+COMPARED = 5_000
+"""Answered rows that are compared at most; of more a drawn sample."""
+
+
+@dataclass(frozen=True)
+class SimilarRow:
+    """An answered row and the labels that people gave it."""
+
+    view: RowView
+    labels: tuple[str, ...]
+
+
+@dataclass
+class _Kept:
+    """Features, which take a while to make, beside a learner while it lives. place : {row: its line in X}"""
+
+    features: FeatureTransformer | None = None
+    place: dict[int, int] = field(default_factory=dict)
+    X: Any = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def of(self, table: LabelTable, rows: Sequence[int]) -> Any:
+        """Features of these rows; those that were asked for before are not made again."""
+        assert self.features is not None  # noqa: S101 - fitted before
+        new = [row for row in rows if row not in self.place]
+        if new:
+            made = self.features.transform(table, np.array(new))
+            if self.X is None:
+                self.X = made
+            elif sparse.issparse(made):
+                self.X = sparse.vstack([self.X, made], format="csr")
+            else:
+                self.X = np.vstack([self.X, made])
+            self.place.update((row, len(self.place)) for row in new)
+        return self.X[[self.place[row] for row in rows]]
+
+
+# Read and written only while the learner is open, that is by one thread at a time.
+_kept: WeakKeyDictionary[Learner, _Kept] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class RowComparison:
+    """A row and those it is to be compared with, as they stood while the learner was open. fitted_on : rows"""
+
+    table: LabelTable
+    asked: int
+    rows: IntArray
+    fitted_on: IntArray
+    kept: _Kept
+
+    @room_for_learner()
+    def nearest(self, most: int = MOST) -> list[int]:
+        """The rows nearest to the one asked about, by the features that models learn from; the nearest first, ties by
+        row number. It may take seconds the first time: not while the learner is open, which others wait for.
+        Raises NoRoomError."""
+        if not len(self.rows):
+            return []
+        with self.kept.lock:
+            if self.kept.features is None:
+                self.kept.features = self.table.features().fit(self.table, self.fitted_on)
+            own, others = self.kept.of(self.table, [self.asked]), self.kept.of(self.table, self.rows.tolist())
+        found: list[int] = self.rows[nearest_rows(others, own, most)].tolist()
+        return found
+
+
+def begin_comparison(opened: Opened[Learner], asked: int) -> RowComparison:
+    """What a row can be compared with: rows whose labels people have given, and no held-out row or blind check among
+    them; what a row of those is, nobody is to know from here."""
+    may_be_shown = opened.learner.pool.shown_to_all()
+    may_be_shown[asked] = False
+    rows = np.flatnonzero(may_be_shown)
+    if len(rows) > COMPARED:
+        rows = np.sort(np.random.default_rng(0).permutation(rows)[:COMPARED])
+    return compare(opened, asked, rows)
+
+
+def compare(opened: Opened[Learner], asked: int, rows: IntArray) -> RowComparison:
+    """A row with these, ascending; at most COMPARED of them, or it takes long."""
+    learner = opened.learner
+    sample = np.random.default_rng(0).permutation(np.flatnonzero(~learner.pool.test_rows))[:SAMPLE]
+    return RowComparison(learner.table, asked, rows, np.sort(sample), _kept.setdefault(learner, _Kept()))
+
+
+def still_shown(opened: Opened[Learner], rows: Sequence[int]) -> tuple[SimilarRow, ...]:
+    """Those of these rows that may be shown now, with the labels that people have given them."""
+    learner = opened.learner
+    may_be_shown = learner.pool.shown_to_all()
+    return tuple(
+        SimilarRow(row_view(learner.table, row), learner.pool.answered_labels(row))
+        for row in rows
+        if may_be_shown[row]
+    )
+
+
+logger = logging.getLogger("winnow")
+
+
+def next_question(seat: Seat) -> Any:
+    """The question open before this person, or a new one, as the project's kind shows it (`showing` in its folder);
+    None when there is nothing left to ask them.
+
+    Raises
+    ------
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.turn(lasting=False) as turn:
+        require_qualified(turn.opened)
+        return turn.show_next()
+
+
+def get_ready(seat: Seat) -> None:
+    """Do now what the person would otherwise wait for at their next press: take in a model version that was trained
+    meanwhile, sort the open rows, and learn which words speak for a label. And now and then what whoever opens the
+    project next would: write a checkpoint of the learner.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner(Right.ANSWER) as opened:
+        opened.kind.get_ready(opened)
+        checkpoint = take_checkpoint(opened)
+    if checkpoint is not None:
+        checkpoint.write()
+
+
+def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> Any:
+    """Ask this person about this row, or this label of it, now. The question they had before them goes back to the
+    open ones. Returns the shown question.
+
+    row : its number, from 0      label : None: the row as a whole
+    drawn : no person chose the place; it came in the order of the draw, so that it may be a control
+
+    Raises
+    ------
+    AnswerError
+        The place is not open to this person, is before somebody else, or is a control that was not drawn.
+    NotSaved, NotAllowed, NotFound
+    """
+    place = Place(row, label)
+    with seat.turn() as turn:
+        require_qualified(turn.opened)
+        if turn.is_taken(place):
+            raise AnswerError("That row is before somebody else. Fix: choose another, or wait a few minutes.")
+        if not turn.may_choose(place, drawn=drawn):
+            raise AnswerError("That row is no longer open. Fix: choose another.")
+        return turn.show(place)
+
+
+def submit_answer(
+    seat: Seat,
+    token: str,
+    kind: str,
+    labels: Sequence[str] = (),
+    *,
+    note: str | None = None,
+    flagged: bool = False,
+    shown: str | None = None,
+) -> Saved:
+    """Store one answer (or skip) to the question with this token; exactly once.
+
+    kind : one of `Turn.ANSWERS` of the project's kind
+    labels : class names; which an answer takes is said in `answering.py` of the kind's folder
+    note : at most NOTE_LENGTH characters      flagged : marked for another look; both are stored with the answer
+    shown : the stamp that the shown question carried, which says what was on the screen; None: not known
+    A token answered before gives the earlier entry with ``repeated`` set, and ``other`` where it says something else;
+    nothing is stored. A row that is still open after a "not" stays before the person.
+
+    Raises
+    ------
+    StaleQuestion
+        The token is not that of the question open before this person; or somebody else has meanwhile answered it, or
+        has it before them; or the labels that the answer speaks of have changed since they were shown. Nothing is
+        stored.
+    AnswerError
+        The answer does not fit the question. Nothing is stored.
+    NotSaved, NotAllowed, NotFound
+    """
+    given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
+    with seat.turn() as turn:
+        saved, stays = answer_in(turn, token, given)
+        if saved.repeated:
+            saved = replace(saved, other=not _is_said_again(turn, saved, given))
+    if stays is not None:
+        show_again(seat, stays)
+    return saved
+
+
+def answer_in(turn: Turn[Any, Any, Any], token: str, given: Given) -> tuple[Saved, Place | None]:
+    """What `submit_answer` does in its turn: what was stored, and the place that stays before the person, None where
+    none does. Raises as it."""
+    require_qualified(turn.opened)
+    if given.kind not in turn.ANSWERS:
+        raise AnswerError(f"An answer is one of {', '.join(turn.ANSWERS)}. Got {given.kind!r}.")
+    question = turn.open_now()
+    if question is None or question.token != token:
+        return turn.given_before(token), None
+    place = place_of(question)
+    if not turn.holds(question) and turn.is_taken(place):
+        raise StaleQuestion(
+            "Somebody else has this row before them now: it was open here for long, or you had left it."
+        )
+    if not turn.may_ask(place):
+        raise StaleQuestion(turn.decided_meanwhile(place))
+    stored = turn.answer(question, given)
+    if turn.stays_after(question, stored):
+        turn.keep_question(question)
+        return turn.saved(stored), place
+    turn.close_question()
+    return turn.saved(stored), None
+
+
+def _is_said_again(turn: Turn[Any, Any, Any], saved: Saved, given: Given) -> bool:
+    """Whether this may be what was stored before, by whatever name its classes had then: where a class got another one
+    between a question and its answer, the answer names it as the question did, and the entry as it is called."""
+    if saved.may_be(given.kind, given.labels):
+        return True
+    changes = read_class_changes(turn.session, turn.project_id)
+    known = ClassMap(turn.opened.home.read_table(turn.opened.project.table_hash).classes, changes)
+    labels, denied = names_now(known, saved.labels), names_now(known, saved.denied)
+    return replace(saved, labels=labels, denied=denied).may_be(given.kind, names_now(known, given.labels))
+
+
+def leave(seat: Seat) -> None:
+    """Offer the row that is before this person to others, for they look at something else now. It stays theirs until
+    somebody else has it.
+
+    Raises
+    ------
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.writing() as leaving:  # without the learner, for which a page that comes would have to wait
+        questions.hand_back_reservations(
+            leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC)
+        )
+
+
+def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
+    """The answered rows most like that of this question, the nearest first, with the labels that people gave them. On
+    demand, never with the question.
+
+    token : of the question that is before this person
+
+    Raises
+    ------
+    StaleQuestion
+        The question is no longer before this person.
+    NotAllowed, NotFound
+    """
+    with seat.learner(Right.ANSWER) as opened:
+        asked = questions.get(opened.session, opened.project_id, opened.person_id)
+        if asked is None or asked.token != token:
+            raise StaleQuestion("That question is no longer open before you.")
+        comparison = begin_comparison(opened, asked.row)
+    nearest = comparison.nearest()
+    with seat.learner(Right.ANSWER) as opened:  # meanwhile an answer may have been taken back
+        return still_shown(opened, nearest)
+
+
+def show_again(seat: Seat, place: Place) -> None:
+    """Ask this person about the same place again, where it is still open to them and nobody else has it.
+
+    A failure is logged, not raised: what they did before is stored.
+    """
+    try:
+        with seat.turn() as turn:
+            if not turn.is_taken(place) and turn.may_ask(place):
+                turn.show(place)
+    except (NotSaved, StaleQuestion, NotFound, NotAllowed):
+        # What they did is stored; that must not be taken for a failure of it.
+        logger.warning("Row %d could not be shown again at once.", place.row, exc_info=True)

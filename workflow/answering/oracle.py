@@ -1,0 +1,100 @@
+"""The simulated oracle: answers for a person with the truth that the table keeps hidden, so that a dry run plays live.
+
+Its answers take the same way as anybody's: the next question, then `submit_answer` with the question's token. In
+the log each carries the note `simulated`.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from workflow.access import Right
+from workflow.answering import loop
+from workflow.projects.figures import SIMULATED
+
+if TYPE_CHECKING:
+    from plcore.loop import Learner
+    from workflow.answering.asked import Given
+    from workflow.kinds.kind import HiddenTruth
+    from workflow.opened import Opened
+    from workflow.seat import Seat
+
+MOST = 10_000
+"""Answers in one go, at most."""
+
+
+class NoTruth(ValueError):  # noqa: N818 - what a page says, not a fault
+    """The project hides no true labels, so there is nothing to answer with."""
+
+
+def can_answer(seat: Seat) -> bool:
+    """Whether `answer_for_me` would answer this person here: an owner, in a project whose table hides true labels.
+
+    Raises NotAllowed, NotFound.
+    """
+    with seat.learner() as opened:
+        return opened.may(Right.OWN) and _hidden_truth(opened) is not None
+
+
+def answer_for_me(seat: Seat, n: int) -> int:
+    """Answer the next n questions of this person with the truth; the number answered, fewer where no more are left.
+
+    "is" where the truth is among the candidates, else "none" with it. Rows whose truth is unknown are passed over:
+    they stay open.
+
+    Raises
+    ------
+    NoTruth
+        The table has no true labels, or they were given to learn from, or all are held out.
+    ValueError
+        n is not in 1..10,000.
+    NotAllowed
+        The person is not an owner: what the truth is, is for nobody else to see.
+    StaleQuestion
+        The person answers in another tab meanwhile. What was answered so far stays.
+    NotSaved, NotFound
+    """
+    if not 1 <= n <= MOST:
+        raise ValueError(f"The number of answers must be in 1..{MOST:,}. Got {n}.")
+    with seat.learner(Right.OWN) as opened:
+        if _hidden_truth(opened) is None:
+            raise NoTruth(
+                "This project hides no true labels, so nobody can answer for you. Fix: import a table with a column "
+                "of true labels and let them stay hidden."
+            )
+    for answered in range(n):
+        found = _next_answer(seat)
+        if found is None:
+            return answered
+        question, given = found
+        loop.submit_answer(seat, question.token, given.kind, given.labels, note=SIMULATED, shown=given.shown)
+    return n
+
+
+def _hidden_truth(opened: Opened[Learner]) -> HiddenTruth[Any, Any, Any] | None:
+    """The true labels that the project's table hides, if it does."""
+    truth = opened.kind.HIDDEN_TRUTH
+    return truth if truth is not None and truth.is_hidden(opened.learner) else None
+
+
+def _next_answer(seat: Seat) -> tuple[Any, Given] | None:
+    """The person's next question and its true answer; where its truth is unknown, those of the best place whose truth
+    is known."""
+    question = loop.next_question(seat)
+    if question is None:
+        return None
+    with seat.learner() as opened:
+        truth = _hidden_truth(opened)
+        if truth is None:
+            return None
+        if (given := truth.answer(opened.learner, question)) is not None:
+            return question, given
+        known = truth.places(opened.learner)
+    for place in known:
+        with suppress(loop.AnswerError):  # it is before somebody else, or set aside by this person
+            question = loop.ask_next(seat, place.row, place.label, drawn=True)
+            with seat.learner() as opened:
+                given = truth.answer(opened.learner, question)
+            return None if given is None else (question, given)
+    return None

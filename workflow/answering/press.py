@@ -1,0 +1,213 @@
+"""A press as it comes from a browser, and the one place where it is checked.
+
+A browser sends what its page tells it to, and whoever sits before it can tell it otherwise: nothing is taken for what
+it should be. What is no press is refused in words, as an answer is that does not fit.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from plcore import AnswerError
+from plcore.arrays import unstorable_in
+from workflow.access import NotAllowed, NotFound
+from workflow.answering.asked import Given, Saved, checked_note
+from workflow.answering.loop import answer_in
+from workflow.answering.turn import StaleQuestion
+from workflow.people.goals import Day, day_in
+from workflow.people.qualification import require_qualified
+from workflow.projects.standing import Standing, standing_in
+from workflow.saving import STORE_FAULTS, NotSaved
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+
+MOST_LABELS = 5_000
+"""Labels of one press; a project has fewer classes."""
+LONGEST = 10_000
+"""Characters of a label, a token or a kind; those of a press of ours have far fewer."""
+MOST = 2**31 - 1
+"""The highest number that the database has for a row or an entry."""
+SHOWN = 80
+"""Characters of what came that are said back."""
+TOO_MANY = "These were more presses within a minute than anybody makes by hand. Fix: wait a minute."
+_ROW = re.compile("[0-9]{1,10}")
+_RELOAD = "Fix: load the page again."
+
+
+@dataclass(frozen=True)
+class Press:
+    """What the browser sent: `kind` is an answer's kind, "undo", "redo" or one of `OtherPress` in `card/types.d.ts`.
+
+    token : of the question on the screen      shown : stamp of its labels there
+    seq : of the answer that undo, redo or open is about; else None
+    """
+
+    kind: str
+    labels: tuple[str, ...]
+    token: str
+    shown: str | None
+    seq: int | None
+    note: str
+    flagged: bool
+
+    @classmethod
+    def read(cls, said: object) -> Press:
+        """A press out of the JSON that was sent. Raises AnswerError where it is none."""
+        if not isinstance(said, dict):
+            raise _malformed("it", "an object", said)
+        labels = _of(said, "labels", list, "a list of texts")
+        if len(labels) > MOST_LABELS:
+            raise AnswerError(f"A press names at most {MOST_LABELS:,} labels. Got {len(labels):,}. {_RELOAD}")
+        seq = _of(said, "seq", (int, type(None)), "a whole number or null")
+        if isinstance(seq, bool) or not 0 <= (seq or 0) <= MOST:
+            raise _malformed("seq", f"a whole number from 0 to {MOST:,} or null", seq)
+        note = _of(said, "note", (str, type(None)), "a text or null")
+        token = _of(said, "token", (str, type(None)), "a text or null")
+        shown = _of(said, "shown", (str, type(None)), "a text or null")
+        return cls(
+            kind=_text("kind", _of(said, "kind", str, "a text")),
+            labels=tuple(_text("labels", label) for label in labels),
+            token=_text("token", token or ""),
+            shown=None if shown is None else _text("shown", shown),
+            seq=seq,
+            note=checked_note(note) or "",
+            flagged=_of(said, "flagged", bool, "true or false"),
+        )
+
+    @property
+    def rows(self) -> set[int]:
+        """The labels as numbers of rows. Raises AnswerError where one is none."""
+        for label in self.labels:
+            if not _ROW.fullmatch(label) or int(label) > MOST:
+                raise _malformed("labels", "numbers of rows", label)
+        return set(map(int, self.labels))
+
+
+def wanted_of(said: object, part: str) -> str | None:
+    """What the card wants to be shown besides, such as "history 7"; None where it wants nothing, or nothing that could
+    be shown: the card asks again once it is opened again."""
+    wanted = said.get(part) if isinstance(said, dict) else None
+    try:
+        return None if wanted is None else _text(part, wanted)
+    except AnswerError:
+        return None
+
+
+def _malformed(part: str, allowed: str, got: Any) -> AnswerError:
+    came = ascii(got)  # half of a character can be shown, too
+    came = came if len(came) <= SHOWN else f"{came[:SHOWN]}…"
+    return AnswerError(f"What the page sent is no press: {part} must be {allowed}. Got {came}. {_RELOAD}")
+
+
+def _of(said: dict[str, Any], part: str, kinds: Any, allowed: str) -> Any:
+    if part not in said:
+        raise _malformed(part, allowed, "nothing")
+    if not isinstance(said[part], kinds):
+        raise _malformed(part, allowed, said[part])
+    return said[part]
+
+
+def storable(text: str) -> str:
+    """The text. Raises ValueError where no database takes it."""
+    if (found := unstorable_in(text)) is not None:
+        raise ValueError(f"It cannot be stored with {found}. Fix: take it out.")
+    return text
+
+
+def _text(part: str, text: object) -> str:
+    if not isinstance(text, str) or len(text) > LONGEST or unstorable_in(text):
+        allowed = f"text of at most {LONGEST:,} characters, without NUL and halves of characters"
+        raise _malformed(part, allowed, text)
+    return text
+
+
+# One press of the card: the answer is stored, then the next question is shown with how the project stands.
+#
+# Two transactions, for what was answered must not be lost with what comes next: the answer, committed; the learner
+# takes it in; then the reservation of the next row. Nobody else has the learner in between, and nothing is read
+# twice.
+
+logger = logging.getLogger("winnow")
+
+PATH = "/presses"
+"""Where the server takes them; the project's number follows."""
+
+
+@dataclass(frozen=True)
+class Next:
+    """What comes after a press.
+
+    kind : name of the project's kind
+    question : as `workflow.answering.loop.next_question` gives it; None also during a pause
+    standing : as `workflow.projects.standing.standing` does      day : as `workflow.people.goals.day`
+    """
+
+    kind: str
+    question: Any
+    standing: Standing
+    day: Day
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """What was stored, and what comes next; None where that failed: the answer is stored all the same."""
+
+    saved: Saved
+    after: Next | None
+
+
+def press(
+    seat: Seat,
+    token: str,
+    kind: str,
+    labels: Sequence[str] = (),
+    *,
+    note: str | None = None,
+    flagged: bool = False,
+    shown: str | None = None,
+    zone: str | None = None,
+) -> Pressed:
+    """Store one answer, exactly once, and show this person their next question.
+
+    zone : as for `workflow.people.goals.day`; all else, and what is raised, as for `submit_answer`
+    """
+    given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
+    with seat.alone():
+        with seat.turn() as turn:
+            saved, _ = answer_in(turn, token, given)
+        return Pressed(saved, _next(seat, zone))
+
+
+def now(seat: Seat, zone: str | None) -> Next:
+    """What is before this person now, where they have pressed nothing that was stored.
+
+    zone : as for `workflow.people.goals.day`
+
+    Raises
+    ------
+    NotSaved, NotAllowed, NotFound
+    """
+    with seat.alone():
+        with seat.turn(lasting=False) as turn:
+            opened = turn.opened
+            require_qualified(opened)
+            before = turn.open_now()
+            paused = before is not None and before.paused_at is not None
+            question = None if paused else turn.show_next()  # the same row, where it stays before the person
+            day, reserved = day_in(opened, zone, paused=paused), turn.reserved
+        # By the learner and what is kept beside it: no reason to keep the project locked in the database.
+        return Next(opened.kind.NAME, question, standing_in(opened, reserved), day)
+
+
+def _next(seat: Seat, zone: str | None) -> Next | None:
+    try:
+        return now(seat, zone)
+    except (NotSaved, StaleQuestion, NotFound, NotAllowed, *STORE_FAULTS):
+        # The answer is stored; that must not be taken for a failure of it.
+        logger.warning("The next question could not be shown at once.", exc_info=True)
+        return None

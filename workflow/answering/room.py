@@ -1,0 +1,177 @@
+"""How the answering room of a project is set: guidelines, the order of the candidates and which are shown first, what
+each label means, and groups of classes, which are answers too: "some crow", where crows are classes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from db import projects
+from plcore.tables import TableError
+from workflow.access import Right
+from workflow.answering.asked import FormsNow
+from workflow.answering.room_settings import (
+    DESCRIPTION_LENGTH,
+    GUIDELINES_LENGTH,
+    PROMISES,
+    Groups,
+    RoomError,
+    RoomSettings,
+)
+from workflow.importing.reading import read_upload
+from workflow.people import audit
+from workflow.people.audit import EventKind
+from workflow.projects.class_names import groups_now, read_groups
+
+if TYPE_CHECKING:
+    from plcore.loop import ClassMap, Learner
+    from workflow.kinds.shortlists import ShortlistView
+    from workflow.opened import Opened
+    from workflow.seat import Seat
+
+__all__ = [
+    "DESCRIPTION_LENGTH",
+    "GUIDELINES_LENGTH",
+    "PROMISES",
+    "FormsNow",
+    "Groups",
+    "RoomError",
+    "RoomSettings",
+    "TableError",
+    "change_room",
+    "class_names",
+    "forms_of",
+    "groups_in_file",
+    "groups_of",
+    "room_of",
+    "set_groups",
+    "shortlists_of",
+]
+
+
+def room_of(seat: Seat) -> RoomSettings:
+    """The project's room.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.reading() as reading:
+        return RoomSettings.from_json(reading.project.room)
+
+
+def shortlists_of(seat: Seat) -> ShortlistView | None:
+    """How shortlists stand in the project; None where its questions have none.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with seat.learner(Right.OWN) as opened:
+        view = opened.kind.SHORTLISTS
+        return None if view is None else view(opened)
+
+
+def change_room(seat: Seat, room: RoomSettings) -> None:
+    """Set the room anew, for everybody from their next question on.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    with seat.owning() as owning:
+        projects.change_room(owning.session, owning.project.id, room.to_json())
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
+
+
+def forms_of(seat: Seat) -> FormsNow | None:
+    """What is known of the forms in which the project's questions are put; None where there is one form only.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with seat.learner(Right.OWN) as opened:
+        forms = opened.kind.FORMS
+        return None if forms is None else forms(opened)
+
+
+def class_names(seat: Seat) -> tuple[str, ...]:
+    """Every class of the project, in its order: what a search for "none of these" looks through.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        return tuple(opened.learner.classes)
+
+
+def groups_of(seat: Seat) -> dict[str, tuple[str, ...]]:
+    """The groups that can be an answer, under the present names of their classes: those of two classes or more.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        classes = opened.kind.CLASSES
+        if classes is None or not opened.kind.TAKES_GROUPS:
+            return {}
+        groups = RoomSettings.from_json(opened.project.room).groups
+        return groups_now(groups, classes(opened.learner).class_map)
+
+
+def groups_in_file(seat: Seat, source: bytes | Path, name: str) -> dict[str, tuple[str, ...]]:
+    """The groups that a file names, for `set_groups`. Nothing is stored.
+
+    source, name : bytes, or path, and name of a table with a class in each row and its groups beside it, in any format
+        that tables are read from; or of an export with a taxonomy
+
+    Raises
+    ------
+    TableError
+        Something is wrong with it: every row, with its fix.
+    RoomError
+        The project takes no groups.
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with seat.learner(Right.OWN) as opened:
+        class_map = _grouped(opened)
+    return read_groups(read_upload(source, name, as_it_is=True).reading, class_map)
+
+
+def set_groups(seat: Seat, groups: Groups) -> None:
+    """Have these groups and no others, for everybody from their next question on; none removes all.
+
+    Raises
+    ------
+    RoomError
+        They are too many, or a name is too long; or the project takes no groups.
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    with seat.learner(Right.OWN) as opened:
+        _grouped(opened)
+    with seat.owning() as owning:
+        room = replace(RoomSettings.from_json(owning.project.room), groups=dict(groups))
+        projects.change_room(owning.session, owning.project.id, room.to_json())
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="answering room")
+
+
+def _grouped(opened: Opened[Learner]) -> ClassMap:
+    """The classes that groups are made of. Raises RoomError if the project takes no groups."""
+    classes = opened.kind.CLASSES
+    if classes is None or not opened.kind.TAKES_GROUPS:
+        raise RoomError("Several labels of a row may be right in this project, so it takes no groups.")
+    return classes(opened.learner).class_map

@@ -1,0 +1,450 @@
+"""One person's turn at a project: nobody else writes meanwhile, and the learner knows every entry there is."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from db.questions import OpenQuestion
+
+if TYPE_CHECKING:
+    from workflow.answering.asked import AskedAs
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from db import entries
+from plcore import Entry
+
+if TYPE_CHECKING:
+    from plcore.loop import Place
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from db import questions
+from plcore.loop import VERDICTS, Place
+from workflow.answering.asked import Given, Saved, saved_of
+from workflow.answering.history import denied_beside, overlaps, place_of, stored_by
+from workflow.answering.room_settings import RoomSettings
+from workflow.rows.row import RowView, row_view
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.people import Person
+    from plcore.loop import Learner
+    from workflow.answering.asked import AskedAs
+    from workflow.answering.history import Parts
+    from workflow.opened import Opened
+
+
+# A clock for lengths of time: it shows the moment, but nobody sets it while the process runs.
+#
+# The wall clock may be set back or forward under a person who looks at a question. Moments of it that are stored can
+# be compared by another process, too, as far as its wall clock showed the same when it began.
+
+_BEGAN = datetime.now(UTC), time.monotonic()
+
+
+def steady() -> datetime:
+    """The moment at which the process began by the wall clock, and the time since then by one that is never set."""
+    moment, ticks = _BEGAN
+    return moment + timedelta(seconds=time.monotonic() - ticks)
+
+
+# What is stored of a question that is put before somebody, and whether it still says what the screen will say.
+
+_WHY = ("strategy", "score", "model_version", "decides", "undecided", "predicted")
+"""Parts of a learner's question that say why it is asked, and what the model says."""
+
+
+def to_store(asked: Any, how: AskedAs | None, **where: Any) -> OpenQuestion:
+    """A learner's question as it is stored. how : it is put      where : all else of an `OpenQuestion`"""
+    return OpenQuestion(**{part: getattr(asked, part) for part in _WHY}, asked=_stored(how), **where)
+
+
+def says_the_same(asked: Any, how: AskedAs | None, stored: OpenQuestion) -> bool:
+    """Whether the stored question still says why this one is asked, how, and by which model."""
+    same = all(getattr(asked, part) == getattr(stored, part) for part in _WHY)
+    return same and _stored(how) == stored.asked
+
+
+def _stored(how: AskedAs | None) -> dict[str, Any] | None:
+    return None if how is None else how.to_json()
+
+
+# Entries about one place, written one after the other in one transaction.
+#
+# The learner takes them in only after the commit. Until then the writer keeps the row's entries itself, so that the
+# second of them is checked against what the first makes of the row.
+
+
+class EntryWriter(ABC):
+    """Appends entries of this turn's person about a place, each with the labels before and after it."""
+
+    CHANGED: ClassVar[str]
+    """The sentence for a person who would repeat an answer after the labels of the place have changed."""
+
+    def __init__(self, turn: Any, place: Place) -> None:
+        """turn : the `workflow.answering.turn.Turn` in which it writes"""
+        self._turn, self._place = turn, place
+        self._kept: list[Entry] = list(turn.learner.state(place.row).entries)
+        self._seq = turn.learner.seq
+        self._revision: int | None = None  # of the next entry; who knows it of the first says so
+
+    @abstractmethod
+    def labels_now(self, entry: entries.LogEntry) -> tuple[str, ...]:
+        """The labels of an earlier entry, by the present names of their classes."""
+
+    @abstractmethod
+    def check(self, entry: Entry) -> None:
+        """Raise AnswerError where the learner, once it has taken in what was written so far, would refuse the entry."""
+
+    @abstractmethod
+    def state(self, entry: Entry) -> tuple[str, ...]:
+        """The labels that this entry can change, with the entries written so far, in the form that the log stores as
+        `before` and `after`: each kind of project has its own."""
+
+    def write(
+        self,
+        kind: str,
+        labels: Sequence[str] = (),
+        *,
+        token: str,
+        target: int | None = None,
+        revision: int | None = None,
+        **more: Any,
+    ) -> entries.LogEntry:
+        """Append one entry.
+
+        target : seq of the entry that this one takes back      more : further fields of `entries.NewEntry`
+        revision : None: the next one of this person at this place
+
+        Raises AnswerError, before anything is written, where the learner would refuse the entry.
+        """
+        turn, place = self._turn, self._place
+        if revision is None:
+            revision = turn.revision(place) if self._revision is None else self._revision
+        entry = Entry(self._seq + 1, kind, place.row, turn.annotator, tuple(labels), target)
+        self.check(entry)
+        before = self.state(entry)
+        self._kept = [one for one in self._kept if one.seq != target]
+        if target is None:
+            self._kept.append(entry)
+        stored: entries.LogEntry = turn.append(
+            entries.NewEntry(
+                project_id=turn.project_id,
+                kind=str(kind),
+                row=place.row,
+                label=place.label,
+                labels=tuple(labels),
+                person_id=turn.person_id,
+                token=token,
+                revision=revision,
+                at=turn.now,
+                target_seq=target,
+                before=before,
+                after=self.state(entry),
+                **more,
+            ),
+        )
+        self._seq, self._revision = stored.seq, stored.revision + 1
+        return stored
+
+
+RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
+"""How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
+times to answer, where that is longer."""
+LearnerT = TypeVar("LearnerT", bound="Learner")
+AskedT = TypeVar("AskedT")
+ShownT = TypeVar("ShownT")
+
+
+class StaleQuestion(ValueError):  # noqa: N818 - a state of affairs, which the page words
+    """The question answered is not, or no longer, this person's to answer."""
+
+
+@dataclass(frozen=True)
+class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
+    """What a use case can read and write while it is this person's turn. Each kind of project has its own.
+
+    opened : the write transaction with the learner, caught up in it      now : one moment for all that is written
+    steady : the same by the clock that the seconds spent on questions are measured by
+    AskedT : a question of the learner      ShownT : the same question as a page shows it
+    """
+
+    ANSWERS: ClassVar[tuple[str, ...]]
+    """Kinds of answers that a person can give here. Taking back is `undo`, not an answer."""
+    STAYS_AFTER: ClassVar[tuple[str, ...]] = ()
+    """Kinds of answers after which a row that is still open stays before the person."""
+
+    opened: Opened[LearnerT]
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    steady: datetime = field(default_factory=steady)
+    # What is before the person, once it was looked for.
+    _open: list[questions.OpenQuestion | None] = field(default_factory=list, init=False)
+
+    @property
+    def learner(self) -> LearnerT:
+        return self.opened.learner
+
+    @property
+    def session(self) -> Session:
+        return self.opened.session
+
+    @property
+    def person(self) -> Person:
+        return self.opened.person
+
+    @property
+    def person_id(self) -> int:
+        return self.opened.person.id
+
+    @property
+    def project_id(self) -> int:
+        return self.opened.project.id
+
+    @property
+    def annotator(self) -> str:
+        """The person's name in the learner's entries."""
+        return str(self.person_id)
+
+    @cached_property
+    def room(self) -> RoomSettings:
+        return RoomSettings.from_json(self.opened.project.room)
+
+    # What a kind of project says of its questions
+
+    @abstractmethod
+    def best(self, taken: Collection[Place], ahead: int = 0) -> AskedT | None:
+        """The best question for this person after so many further entries, outside what is before other people; None
+        where none is left."""
+
+    @abstractmethod
+    def word(self, asked: AskedT, token: str, how: AskedAs | None) -> ShownT:
+        """The question as a page shows it, put in this way."""
+
+    @abstractmethod
+    def token(self, place: Place, revision: int) -> str:
+        """The name of one showing: the same person, place and revision always give the same token."""
+
+    @abstractmethod
+    def writer(self, place: Place) -> EntryWriter:
+        """What appends entries about the place."""
+
+    @abstractmethod
+    def decided_meanwhile(self, place: Place) -> str:
+        """The sentence for a person whose answer comes when the place is not open any more."""
+
+    @abstractmethod
+    def answer(self, question: questions.OpenQuestion, given: Given) -> entries.LogEntry:
+        """Write the entries of an answer; the last of them. Raises StaleQuestion, AnswerError."""
+
+    @abstractmethod
+    def correct(
+        self,
+        row: int,
+        token: str,
+        given: Given,
+        changes: Mapping[str, int],
+        log: Sequence[entries.LogEntry],
+    ) -> entries.LogEntry:
+        """Write the entries of a correction; the last of them. log : every entry about the row
+
+        Raises StaleQuestion, AnswerError.
+        """
+
+    @abstractmethod
+    def stands_as_before(self, row: int, parts: Parts) -> bool:
+        """Whether the row's labels, before this person, are what they were before one press. parts : the entries that
+        the press stored"""
+
+    def may_choose(self, place: Place, *, drawn: bool) -> bool:
+        """Whether this person may have this place asked now. drawn : as for `workflow.answering.loop.ask_next`"""
+        del drawn
+        return self.may_ask(place)
+
+    def asked_as(self, asked: AskedT, token: str, put: dict[str, Any] | None) -> AskedAs | None:
+        """How the question with this token is put, as the log will have it; None where there is one way only. put : as
+        it is stored, where this very question is before the person already"""
+        del asked, token, put
+        return None
+
+    def stays_after(self, question: questions.OpenQuestion, stored: entries.LogEntry) -> bool:
+        """Whether the row stays before the person who has just said this of it."""
+        del question
+        return stored.kind in self.STAYS_AFTER and len(stored.after) > 1
+
+    # What all have in common
+
+    def append(self, new: entries.NewEntry) -> entries.LogEntry:
+        """Write an entry; the learner follows after the commit. Raises DuplicateEntry as ``entries.append``."""
+        stored = entries.append(self.session, new, self.learner.seq + len(self.opened.written))
+        self.opened.written.append(stored)
+        return stored
+
+    def open_now(self) -> questions.OpenQuestion | None:
+        """The question that is before this person."""
+        if not self._open:
+            here, before = (self.session, self.project_id, self.person_id), self.opened.before
+            self._open.append(questions.get(*here) if before is None else before.question)
+        return self._open[0]
+
+    def put_question(self, question: questions.OpenQuestion) -> None:
+        """Put a question before this person, in place of the one that is."""
+        questions.put(self.session, question, alone=self.open_now() is None)
+        self._open[:] = [question]
+
+    def close_question(self) -> None:
+        """Take the question that is before this person away; harmless when there is none."""
+        if self.open_now() is not None:
+            questions.delete_question(self.session, self.project_id, self.person_id)
+            self._open[:] = [None]
+
+    def keep_question(self, question: questions.OpenQuestion) -> None:
+        """Reserve the row of a question answered just now until it is shown to this person again, under its next token:
+        nobody else may have it in between."""
+        revision = self.revision(place_of(question))
+        again = replace(
+            question,
+            token=self.token(place_of(question), revision),
+            revision=revision,
+            asked=None,
+            shown_at=self.steady,
+            reserved_at=self.now,
+            reserved_until=self.now + self.lease(),
+            paused_at=None,
+        )
+        self.put_question(again)
+
+    @cached_property
+    def reserved(self) -> Mapping[tuple[int, str | None], int]:
+        """Places that are before other people, and before how many."""
+        return questions.reserved_places(self.session, self.project_id, self.person_id, self.now)
+
+    @cached_property
+    def taken(self) -> frozenset[Place]:
+        """Places that are before other people, as many as they wait for."""
+        left, found = self.learner.pool.places_left, self.reserved
+        return frozenset(Place(*one) for one, people in found.items() if people >= max(1, left(Place(*one))))
+
+    def holds(self, question: questions.OpenQuestion) -> bool:
+        """Whether its place is this person's still, so that nobody else can have been given it."""
+        lasts = question.paused_at is None and question.reserved_until > self.now
+        return lasts and not self.learner.settings.several
+
+    def is_taken(self, place: Place) -> bool:
+        """Whether the place, or a part of it, is before somebody else."""
+        return overlaps(place, self.taken)
+
+    def may_ask(self, place: Place) -> bool:
+        """Whether the place is open to this person."""
+        return self.learner.may_ask(place.row, self.annotator, place.label)
+
+    def show(self, place: Place) -> ShownT:
+        """Reserve the place for this person; its question as a page shows it.
+
+        Raises AnswerError where nothing can be asked about it.
+        """
+        return self._show(self._asked(place), self.open_now())
+
+    def show_next(self) -> ShownT | None:
+        """The question already before this person, where they may still answer it: so a refresh shows it again, and
+        what undo or the queue put there stays. Else the best one; None where there is nothing left to ask them.
+        """
+        open_now, taken = self.open_now(), self.taken
+        if open_now is not None:
+            place = place_of(open_now)
+            if not overlaps(place, taken) and self.may_ask(place):
+                asked = self._asked(place)
+                lasts = self.now + self.lease() / 2 < open_now.reserved_until
+                is_fresh = lasts and open_now.paused_at is None
+                how = self.asked_as(asked, open_now.token, open_now.asked)
+                if is_fresh and says_the_same(asked, how, open_now):
+                    return self.word(asked, open_now.token, how)  # nothing to write
+                return self._show(asked, open_now)
+        found = self.best(taken)
+        return None if found is None else self._show(found, open_now)
+
+    def coming(self, asked: AskedT) -> RowView | None:
+        """The row that is likely to be asked after this one, so that its files can be fetched while this one is looked
+        at; None where rows have no files, or none is left."""
+        media = self.learner.table.media
+        if media.images is None and media.audio is None:
+            return None
+        likely = self.best(self.taken | {place_of(asked)}, ahead=1)
+        return None if likely is None else row_view(self.learner.table, place_of(likely).row)
+
+    def given_before(self, token: str) -> Saved:
+        """What an earlier press of this person stored with this token, which is not that of their open question.
+
+        Raises StaleQuestion where there was none.
+        """
+        earlier = stored_by(self.session, self.project_id, token)
+        if earlier is None or earlier.person_id != self.person_id or earlier.kind in VERDICTS:
+            raise StaleQuestion("That question is no longer open before you.")
+        return replace(self.saved(earlier, repeated=True), denied=denied_beside(self.session, earlier))
+
+    def saved(self, entry: entries.LogEntry, *, repeated: bool = False) -> Saved:
+        """A stored entry as a page says it."""
+        return saved_of(self.learner, entry, repeated=repeated)
+
+    def facts(self, question: questions.OpenQuestion, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Fields of the entries that one answer stores, as `db.entries.NewEntry` names them: (of the first entry alone,
+        of every entry)."""
+        seconds = question.seconds(self.steady)
+        first = {"token": question.token, "revision": question.revision, "seconds": seconds}
+        every = {
+            "strategy": question.strategy,
+            "score": question.score,
+            "model_version": question.model_version,
+            "predicted": question.predicted,
+            "asked": question.asked,
+            "note": given.note,
+            "flagged": given.flagged,
+        }
+        return first, every
+
+    def revision(self, place: Place) -> int:
+        """How many entries this person has written about the place."""
+        # Of most rows nobody has written: the database, whose lock others wait for, need not be asked.
+        untouched = not self.opened.written and self.learner.pool.fold.is_untouched(place.row)
+        return 0 if untouched else entries.count_for(self.session, self.project_id, self.person_id, *place)
+
+    def _asked(self, place: Place) -> AskedT:
+        asked: AskedT = self.learner.question_for(*place, annotator=self.annotator)
+        return asked
+
+    def lease(self, rows: int = 1) -> timedelta:
+        """How long so many rows that are shown now, together, are this person's."""
+        return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * rows * self.opened.own_log.pace))
+
+    def _show(self, asked: Any, open_now: questions.OpenQuestion | None) -> ShownT:
+        """Reserve the place for this person; its question as a page shows it. open_now : what is before them so far"""
+        place = place_of(asked)
+        revision = self.revision(place)
+        token = self.token(place, revision)
+        shown_at, put = self.steady, None
+        if open_now is not None and place_of(open_now) == place:  # the moment it was first shown stays
+            shown_at = open_now.shown_by(self.steady)
+            put = open_now.asked if open_now.token == token else None
+        how = self.asked_as(asked, token, put)
+        self.put_question(
+            to_store(
+                asked,
+                how,
+                project_id=self.project_id,
+                person_id=self.person_id,
+                row=place.row,
+                label=place.label,
+                token=token,
+                revision=revision,
+                shown_at=shown_at,
+                reserved_at=self.now,
+                reserved_until=self.now + self.lease(),
+            )
+        )
+        return self.word(asked, token, how)

@@ -1,0 +1,114 @@
+"""What a backup says of itself, and how it is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from winnow_labels import __version__
+
+FORMAT = 1
+HOME, ALONE, PROJECT = "home", "database", "project"
+"""What a file is of: everything, the database alone, or one project."""
+DATABASE = "winnow.sqlite3"
+CONTENT = "project.json"
+MANIFEST = "manifest.json"
+
+
+class BackupError(ValueError):
+    """A backup cannot be made, or what was given is none that can be restored; in words."""
+
+
+class DamagedError(BackupError):
+    """A backup is not what was written. place : the member, or which other part      expected, came : of it"""
+
+    def __init__(self, name: str, place: str, expected: str, came: str) -> None:
+        super().__init__(
+            f"The backup {name} is damaged at {place}: expected {expected}, got {came}. Nothing of it was used. "
+            "Fix: take another backup, or copy this one again from where it came from."
+        )
+        self.place = place
+        self.parts = (name, place, expected, came)
+
+
+@dataclass(frozen=True)
+class PackedFile:
+    """A file in a backup. size : bytes      sha256 : hex digits"""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup says of itself.
+
+    kind : HOME, ALONE or PROJECT      winnow : version that made it      schema : revision of the database's tables
+    made_at : ISO 8601, UTC      counts : of what, by name, for people to read
+    missing, damaged : names of files that the tables name and that were not there, or not as they were when they came
+    """
+
+    kind: str
+    schema: str
+    made_at: str
+    counts: dict[str, int]
+    members: tuple[PackedFile, ...] = ()
+    missing: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
+    winnow: str = __version__
+    format: int = FORMAT
+
+    @property
+    def size(self) -> int:
+        """Bytes of all members."""
+        return sum(one.size for one in self.members)
+
+
+_ONE = {"projects": "project", "entries": "entry of their logs", "people": "person"}
+_SEVERAL = {"entries": "entries of their logs"}
+
+
+def counted(counts: dict[str, int]) -> str:
+    """How many of what, in words: "1 project, 2,000 entries of their logs, 1 person"."""
+    return ", ".join(
+        f"{count:,} {_ONE[name] if count == 1 else _SEVERAL.get(name, name)}"
+        for name, count in counts.items()
+    )
+
+
+def understand(data: bytes, name: str) -> Manifest:
+    """The manifest that these bytes are. name : of the backup      Raises BackupError."""
+    try:
+        said: dict[str, Any] = json.loads(data)
+        if said["format"] > FORMAT:
+            raise BackupError(
+                f"The backup {name} was made by Winnow {said['winnow']}, in a newer form than this one knows "
+                f"({said['format']}, here {FORMAT}). Fix: restore it with that version."
+            )
+        lists = {key: tuple(map(str, said[key])) for key in ("missing", "damaged")}
+        members = tuple(PackedFile(**one) for one in said["members"])
+        found = Manifest(**{**said, **lists, "members": members})
+        _check_kinds(found)
+        return found
+    except BackupError:
+        raise
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise DamagedError(name, MANIFEST, "the manifest of a backup", f"something else ({error})") from error
+
+
+def _check_kinds(found: Manifest) -> None:
+    """Raises TypeError where a value is none of its kind: whoever reads the manifest counts on that."""
+    _check_kind({key: getattr(found, key) for key in ("kind", "schema", "made_at", "winnow")}, str)
+    _check_kind({"counts": found.counts}, dict)
+    _check_kind(found.counts, int)
+    for one in found.members:
+        _check_kind({"name": one.name, "sha256": one.sha256}, str)
+        _check_kind({"size": one.size}, int)
+
+
+def _check_kind(values: dict[str, Any], kind: type) -> None:
+    for key, value in values.items():
+        if type(value) is not kind:
+            raise TypeError(f"{key} is of {type(value).__name__}, not {kind.__name__}")

@@ -1,0 +1,107 @@
+"""Backups as the owners of this Winnow see them: which there are, one more, one taken away, one put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workflow.access import NotFound, Right
+from workflow.backups import keeping, staging
+from workflow.backups.keeping import BackupWork, KeptBackup
+from workflow.people import audit
+from workflow.people.audit import EventKind
+from workflow.saving import saving_files
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+
+PATH = "/backup-files"
+"""Where the server gives them out."""
+
+
+@dataclass(frozen=True)
+class BackupsView:
+    """kept : the latest first      work : the one that was asked for or due last      every : seconds, None: none is
+
+    worried : what is wrong with them, in words      staged : the one that the next start puts back
+    restored : what came of the last one that was to be put back
+    """
+
+    folder: Path
+    kept: tuple[KeptBackup, ...]
+    work: BackupWork | None
+    every: float | None
+    count: int
+    worried: str | None
+    staged: str | None
+    restored: str | None
+
+
+def overview(seat: Seat) -> BackupsView:
+    """All there is to see. Raises NotAllowed unless the person is an owner of this Winnow."""
+    _check(seat)
+    settings, home = seat.home.settings, seat.home
+    return BackupsView(
+        folder=home.backups_dir,
+        kept=keeping.kept(home.backups_dir),
+        work=keeping.work(home.backups_dir),
+        every=settings.backups.every,
+        count=settings.backups.kept,
+        worried=keeping.why_worried(settings, datetime.now(UTC)),
+        staged=staging.staged(settings.home),
+        restored=staging.last(settings.home),
+    )
+
+
+def back_up_now(seat: Seat) -> None:
+    """Have a worker make a backup. Raises NotAllowed unless the person is an owner of this Winnow, NotSaved."""
+    _check(seat)
+    with saving_files():
+        keeping.ask(seat.home.backups_dir, seat.person_id)
+
+
+def find_backup(seat: Seat, name: str) -> Path:
+    """Where the backup of this name lies, which is noted as taken away.
+
+    Raises NotAllowed unless the person is an owner of this Winnow, NotFound, NotSaved.
+    """
+    _check(seat)
+    path = _find(seat, name)
+    with seat.everywhere.owning() as owning:
+        audit.note(owning.session, EventKind.BACKUP_TAKEN, person_id=seat.person_id, file=name)
+    return path
+
+
+def stage_restore(seat: Seat, name: str) -> None:
+    """Have the next start of the server put this backup back.
+
+    Raises NotAllowed unless the person is an owner of this Winnow, NotFound, NotSaved.
+    """
+    _check(seat)
+    _find(seat, name)
+    with seat.everywhere.owning() as owning:  # first: what is not noted does not happen
+        audit.note(owning.session, EventKind.RESTORE_STAGED, person_id=seat.person_id, file=name)
+    with saving_files():
+        staging.stage(seat.home.settings.home, name)
+
+
+def unstage_restore(seat: Seat) -> None:
+    """Have the next start put none back after all. Raises NotAllowed unless the person is an owner of this Winnow."""
+    _check(seat)
+    with saving_files():
+        staging.unstage(seat.home.settings.home)
+
+
+def _check(seat: Seat) -> None:
+    with seat.everywhere.reading(Right.OWN):
+        pass
+
+
+def _find(seat: Seat, name: str) -> Path:
+    """Only what is listed is found, so that no name leads elsewhere."""
+    for one in keeping.kept(seat.home.backups_dir):
+        if one.path.name == name:
+            return one.path
+    raise NotFound("There is no such backup here.")

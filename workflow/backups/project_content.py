@@ -1,0 +1,310 @@
+"""What a file says of one project, read and checked before anything of it is stored.
+
+Whoever wrote the file may have made it by hand. What passes is what Winnow could have written: every value is of its
+column, every setting is read by its own reader, and table and log fit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from db import copies, projects
+from db.entries import NO_ROW, LogEntry
+from plcore import LabelTable
+from plcore.arrays import forbidden_in_text, unstorable_in
+from plcore.loop import EntryKind, class_changes
+from plcore.tables import Roles
+from workflow import kinds
+from workflow.access import Role
+from workflow.answering.asked import AskedAs
+from workflow.answering.room_settings import RoomSettings
+from workflow.backups.manifest import CONTENT, BackupError, DamagedError
+from workflow.exporting.snapshots import checked_snapshot_name
+from workflow.log.lines import first_table
+from workflow.log.reading import learner_entry
+from workflow.log.verifying import LogError, check_fold
+from workflow.people import team
+from workflow.people.examples import PURPOSES
+from workflow.people.goals import Goal
+
+if TYPE_CHECKING:
+    from workflow.kinds import AnyKind
+from dataclasses import replace
+
+from db.copies import Rows
+from db.engine import BRIDGE, is_older, revisions, writer_of
+from plcore.tables import is_kept_name, read_kept_names
+from workflow.backups.archive import check_archive, extract_all
+from workflow.backups.manifest import PROJECT, Manifest
+from workflow.files.limited import Bounds
+
+_ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
+_WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What comes of a value that is none of Winnow's, where nothing says so in words of its own."""
+_LATER: Mapping[str, Any] = {"room": {}, "stop_rules": None, "source_hash": None}
+"""What a project has where its file is from before there was such a column."""
+
+
+MOST_PEOPLE = 10_000
+"""Whom a file may name."""
+
+
+def read_content(called: str, aside: Path) -> tuple[dict[str, Any], copies.Rows, dict[int, str]]:
+    """(the project, its rows by table, {id: name} of people) of the file unpacked in `aside`, each value as its column
+    holds it. called : how people know the file      Raises DamagedError.
+    """
+    try:
+        said = json.loads((aside / CONTENT).read_bytes())
+        _check_storable(said)
+        given: dict[str, Any] = {**{key: [] for key in copies.LATER}, **said["rows"]}
+        rows = {name: list(given[name]) for name in copies.PARTS}
+        values = dict(said["project"])
+        copies.check(values, rows)
+        named = {int(one): _name(name) for one, name in said["people"].items()}
+        _check_named(named, copies.people_in(rows) | set(set_aside_in(rows)))
+        return values, rows, named
+    except (*_WRONG, RecursionError) as error:  # a list in a list in a list, and so on, is the last
+        raise DamagedError(
+            called, CONTENT, "a project as Winnow writes it", f"something else ({error})"
+        ) from error
+
+
+def set_aside_in(rows: copies.Rows) -> list[int]:
+    """The people whose answers were set aside: the log names them by number."""
+    return [int(one["labels"][0]) for one in rows["entries"] if one["kind"] == EntryKind.ASIDE]
+
+
+def check_content(
+    called: str, path_of: Callable[[str], Path], values: Mapping[str, Any], rows: copies.Rows
+) -> dict[str, Any]:
+    """The project's counts, from its table. All else is checked: whether a learner can be made of table and log, and
+    says of each row what the log says, and whether every setting can be read. path_of : where the table of a SHA-256
+    lies      Raises BackupError.
+    """
+    try:
+        project = projects.Project(**{**_LATER, **values, **_ANEW})
+        log = [_entry(one) for one in rows["entries"]]
+        first = first_table(log, project.table_hash)
+        kind = kinds.of_table(LabelTable.read(path_of(first)))
+        _check_settings(kind, project.settings)
+        check_fold(kind, path_of, project, first, log)
+        table = LabelTable.read(path_of(project.table_hash))
+        changes = class_changes(learner_entry(one) for one in log if one.row == NO_ROW)
+        pool = kind.make_pool(table, kind.read_settings(project.settings), changes)
+        _check_project(kind, project)
+        _check_parts(kind, rows, table.n_rows)
+        return {
+            "n_rows": table.n_rows,
+            "n_classes": len(pool.classes),
+            "n_to_ask": pool.n_to_ask,
+        }
+    except (LogError, *_WRONG) as error:
+        raise BackupError(f"{called} holds no project that works: {error}") from error
+
+
+def _check_storable(said: object) -> None:
+    """Whether a database takes every text and every number. Raises ValueError."""
+    left = [said]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            if (found := unstorable_in(one)) is not None:
+                raise ValueError(f"a text with {found}")
+        elif isinstance(one, float):
+            if not math.isfinite(one):
+                raise ValueError(f"{one} is no number")
+        elif isinstance(one, Mapping):
+            left += [*one, *one.values()]
+        elif isinstance(one, list):
+            left += one
+
+
+def _check_named(named: Mapping[int, str], spoken_of: set[int]) -> None:
+    """named : {id: name}      spoken_of : in the rows; who made the project may be named beside them. Raises
+    ValueError."""
+    if len(set(named.values())) < len(named):
+        raise ValueError("two people have the same name")
+    if lost := spoken_of - named.keys():
+        raise ValueError(f"person {min(lost)} has no name")
+    if len(named) > min(len(spoken_of) + 1, MOST_PEOPLE):
+        raise ValueError(f"{len(named):,} people, of whom the log and the lists name {len(spoken_of):,}")
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or team.checked_name(name) != name:
+        raise ValueError(f"{name!r:.80} is no name of a person")
+    return name
+
+
+def _check_settings(kind: AnyKind, settings: Mapping[str, Any]) -> None:
+    if not kinds.is_stored(kind, settings):
+        raise ValueError("its settings are those of another kind of project than its table is for")
+    kind.read_settings(settings)
+
+
+def _check_project(kind: AnyKind, project: projects.Project) -> None:
+    Roles.from_json(project.roles)
+    RoomSettings.from_json(project.room)
+    if project.stop_rules is not None:
+        kind.DEFAULT_RULES.from_json(project.stop_rules)
+    if (found := forbidden_in_text(project.description)) is not None:
+        raise ValueError(f"its description has {found}")
+
+
+def _check_parts(kind: AnyKind, rows: copies.Rows, n_rows: int) -> None:
+    n_entries = len(rows["entries"])
+    for one in rows["members"]:
+        Role(one["role"])
+    for one in rows["goals"]:
+        Goal(one["answers"], one["minutes"], one["break_after"])
+        if one["reached_on"] is not None:
+            date.fromisoformat(one["reached_on"])
+    for one in rows["examples"]:
+        _check_rows("an example", [one["row"]], n_rows)
+        if one["purpose"] not in PURPOSES:
+            raise ValueError(f"an example cannot be for {one['purpose']!r:.80}")
+    for one in rows["dispute_notes"]:
+        _check_rows("a note", [one["row"]], n_rows)
+    for one in rows["qualifications"]:
+        _check_rows("a qualification", one["rows"], n_rows)
+        if not 0 <= one["n_right"] <= len(one["given"]) <= len(one["rows"]):
+            raise ValueError("a qualification has more answers than rows")
+    for one in rows["past_settings"]:
+        _check_settings(kind, one["settings"])
+        _check_seq("past settings", one["until_seq"], n_entries)
+    for one in rows["snapshots"]:
+        _check_settings(kind, one["settings"])
+        _check_seq("a snapshot", one["seq"], n_entries)
+        if checked_snapshot_name(one["name"]) != one["name"]:
+            raise ValueError(f"{one['name']!r:.80} is no name of a snapshot")
+
+
+def _check_rows(what: str, about: Sequence[int], n_rows: int) -> None:
+    if any(not 0 <= row < n_rows for row in about):
+        raise ValueError(f"{what} is about a row that the table has not")
+
+
+def _check_seq(what: str, seq: int, n_entries: int) -> None:
+    if not 0 <= seq <= n_entries:
+        raise ValueError(f"{what} of entry {seq:,}, but the log has {n_entries:,}")
+
+
+def _entry(row: Mapping[str, Any]) -> LogEntry:
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
+    }
+    values |= {"project_id": 0, "at": datetime.fromisoformat(row["at"]), "label": row["label"] or None}
+    if row.get("asked") is not None:
+        _check_asked(row["asked"])
+    return LogEntry(**values)
+
+
+def _check_asked(asked: Mapping[str, Any]) -> None:
+    kinds_of = {"form": str, "about": list, "drawn": bool, "choices": int, "first": list, "batch": str}
+    texts = (text for value in asked.values() if isinstance(value, list) for text in value)
+    fits = all(type(value) is kinds_of.get(key) for key, value in asked.items())
+    if not fits or not all(isinstance(one, str) for one in texts):
+        raise ValueError(f"a question cannot be put as {asked!r:.80}")
+    AskedAs.from_json(asked)
+
+
+# Looking into the file of a project that was taken along. Whoever made it may have meant harm, so only a limited
+# process of its own (`workflow.files.limited`) ever does; the server reads what that has left and checked, nothing
+# else.
+
+JOB = f"{__name__}.look"
+ROWS = "rows-{}.jsonl"
+"""What the rows of a table of the database are called in the folder of the job: a line of JSON for each."""
+_LEAST_MB = 600
+_PATIENCE = 5
+"""Times the seconds that other files of this size may take: every entry of the log is folded anew."""
+
+Given = Mapping[str, Any]
+
+
+def bounds_of(size: int) -> Bounds:
+    """What looking into a file of so many bytes may cost."""
+    usual = Bounds.of_file(size, _LEAST_MB)
+    return replace(usual, cpu=_PATIENCE * usual.cpu, wall=_PATIENCE * usual.wall)
+
+
+def table_hashes(last: str, rows: Rows) -> set[str]:
+    """Of the tables that the project has, or had before rows were added. last : of the one that it has"""
+    added = (one for one in rows["entries"] if one["kind"] == EntryKind.ROWS)
+    return {last, *(name for one in added for name in (*one["before"], *one["after"]))}
+
+
+def look(given: Given, folder: Path, tell: Callable[[float], None]) -> dict[str, Any]:
+    """Check all of a project's file: every byte, every value, and whether table and log fit, entry for entry.
+
+    given : `path`; `called`, the file's name for people
+    Leaves in the folder the members at their names, and the rows as ROWS. Gives `project`, its values; `people`,
+    {id: name}; `files`, the members that are to be kept. Or `damaged`, the parts of a DamagedError, or `refused`, in
+    words.
+    """
+    path, called = Path(given["path"]), str(given["called"])
+    try:
+        manifest = check_archive(path, lambda done, total: tell(0.4 * done / max(total, 1)), called)
+        _check_kind(called, manifest)
+        extract_all(
+            path, manifest, folder, lambda done, total: tell(0.4 + 0.2 * done / max(total, 1)), called
+        )
+        values, rows, named = read_content(called, folder)
+        _check_files(called, manifest, folder, values, rows)
+        tell(0.7)
+        values |= check_content(called, lambda one: folder / "tables" / f"{one}.parquet", values, rows)
+    except DamagedError as error:
+        return {"damaged": error.parts}
+    except BackupError as error:
+        return {"refused": str(error)}
+    for name in copies.PARTS:
+        with (folder / ROWS.format(name)).open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row, ensure_ascii=True) + "\n" for row in rows[name])
+    kept = [one.name for one in manifest.members if one.name != CONTENT]
+    return {"project": values, "people": named, "files": kept}
+
+
+def _check_kind(called: str, manifest: Manifest) -> None:
+    if manifest.kind != PROJECT:
+        raise BackupError(
+            f"{called} is a whole Winnow, not one project. Fix: restore it (winnow restore {called} --to FOLDER)."
+        )
+    if manifest.schema not in revisions():
+        older = f"bring it in to Winnow of {BRIDGE}, and take the project along from there"
+        newer = "bring it in to that version, or a newer one"
+        fix = older if is_older(manifest.schema) else newer
+        raise BackupError(f"{called} was written by {writer_of(manifest.schema)}. Fix: {fix}.")
+    for one in manifest.members:
+        named = Path(one.name).stem
+        if len(named) == 64 and named != one.sha256:  # it would be kept for all projects under this name
+            raise DamagedError(called, one.name, f"SHA-256 {named}, which it is called by", one.sha256)
+
+
+def _check_files(
+    called: str, manifest: Manifest, folder: Path, values: Mapping[str, Any], rows: Rows
+) -> None:
+    """Whether every table that the project names is in the file, and every file that those name, and no other: no name
+    leads to another place, and nothing is kept that nobody asked for."""
+    there = {one.name for one in manifest.members} - {CONTENT}
+    tables = {f"tables/{one}.parquet" for one in map(str, table_hashes(values["table_hash"], rows))}
+    for one in sorted(tables - there):
+        raise DamagedError(called, CONTENT, "tables that are in the file", f"{one!r}, which is not")
+    files = set()
+    for table in sorted(tables):
+        try:
+            names = read_kept_names(folder / table)
+        except (OSError, ValueError, TypeError, AttributeError) as error:  # Arrow's is a ValueError
+            raise DamagedError(called, table, "a table of Winnow's", f"something else ({error})") from error
+        for name in names:
+            if not is_kept_name(name):
+                raise DamagedError(called, table, "names of images and recordings", repr(name)[:80])
+            files.add(f"media/{name[:2]}/{name}")
+    for one in sorted(files - there):
+        raise DamagedError(called, one, "it in the file, as a table names it", "nothing")
+    for one in sorted(there - tables - files):
+        raise DamagedError(called, one, "only what the project names", "a file that it does not name")

@@ -1,0 +1,348 @@
+"""A backup put in the place of a home: all of it is checked before anything is touched, then it is there at once.
+
+What others have put into the backup's database to act by itself, triggers, views and unique indices, does not come back
+with it.
+
+Tables and their files are called by their content, so that those of the backup can lie beside what was there. The
+database comes last, at one moment (`places`): before it everything is as it was, after it as in the backup, but that
+everybody signs in anew: what has ended since the backup, sign-ins and links, must not let anybody in.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sqlalchemy import inspect, make_url, text
+from sqlalchemy.exc import DBAPIError
+
+from db.copies import AlienObjectError, DamagedCopyError, look_into
+from db.engine import (
+    BRIDGE,
+    CommitUnknownError,
+    Database,
+    DatabaseUnavailableError,
+    is_older,
+    revisions,
+    writer_of,
+)
+from db.sqlite import path_in
+from plcore.loop import EntryKind
+from workflow.backups.manifest import BackupError
+from workflow.files.stored import RESTORED, flush_all, make_folder, sync_folder
+from workflow.server.store import KEPT, NOTE, where
+
+if TYPE_CHECKING:
+    from workflow.server.settings import Settings
+import logging
+import tempfile
+from dataclasses import dataclass
+
+from db.copies import drop_aliens, end_access
+from workflow.backups.archive import Tell, check_archive, extract_all
+from workflow.backups.manifest import ALONE, DATABASE, PROJECT, Manifest
+from workflow.files import stored
+from workflow.people.audit import EventKind
+from workflow.server import running
+from workflow.server.settings import Settings
+
+# Where a backup's database is put: an SQLite file, or PostgreSQL. Either way all of it is there at one moment, and
+# what was there before is kept as an SQLite file.
+
+_BESIDE = ("-wal", "-shm", "-journal")
+
+
+class DatabasePlace(Protocol):
+    """called : in words for the person at the terminal"""
+
+    called: str
+
+    def size(self) -> int | None:
+        """Bytes that a copy of what is there needs, or less; None where nothing is there. Raises BackupError."""
+
+    def check(self) -> None:
+        """Raises BackupError where what is there cannot be replaced."""
+
+    def put(self, home: Path, copy: Path) -> Path | None:
+        """Put the SQLite file `copy` there; where the database lies that was there, None where there was none.
+
+        Raises BackupError and OSError; nothing was changed then.
+        """
+
+
+def place_of(settings: Settings) -> DatabasePlace:
+    """Where the database of these settings is. Raises BackupError."""
+    url = make_url(settings.database_url)
+    if url.get_backend_name() != "sqlite":
+        return PostgresPlace(settings)
+    if not url.database:
+        raise BackupError("WINNOW_DATABASE_URL names an SQLite database without a file. Fix: name a file.")
+    return SqlitePlace(path_in(url.database))
+
+
+class SqlitePlace:
+    """A file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.called = path.name
+
+    def size(self) -> int | None:
+        """As `DatabasePlace.size`."""
+        if not self.path.exists():
+            return None
+        beside = [self.path.with_name(self.path.name + ending) for ending in _BESIDE]
+        return sum(one.stat().st_size for one in (self.path, *beside) if one.exists())
+
+    def check(self) -> None:
+        """As `DatabasePlace.check`: a file that is damaged is replaced, too."""
+
+    def put(self, home: Path, copy: Path) -> Path | None:
+        """As `DatabasePlace.put`."""
+        new = self.path.with_name(f".{self.path.name}{RESTORED}")
+        try:
+            shutil.move(copy, new)
+            before = self._keep(home)
+            (home / NOTE).unlink(missing_ok=True)  # an older database is meant now
+            new.replace(self.path)
+        finally:
+            new.unlink(missing_ok=True)
+        return before
+
+    def _keep(self, home: Path) -> Path | None:
+        """Give the database that is there another name, too; where it lies then, None where there is none. Nothing is
+        left beside it, whether it is there or not: SQLite would write an old log into the one that comes."""
+        kept, there = _kept(home), self.path.exists()
+        beside = {
+            self.path.with_name(self.path.name + ending): kept.with_name(kept.name + ending)
+            for ending in _BESIDE
+        }
+        try:
+            if there:
+                with suppress(sqlite3.Error), closing(sqlite3.connect(self.path)) as before:
+                    before.execute("PRAGMA journal_mode=DELETE")  # what was written is in the one file then
+                shutil.copyfile(self.path, kept)
+            for one, aside in beside.items():  # of a database that SQLite could not read, or that is deleted
+                if one.exists():
+                    shutil.copy(one, aside)
+        except BaseException:
+            for aside in (kept, *beside.values()):
+                aside.unlink(missing_ok=True)
+            raise
+        if not there:
+            kept.unlink()
+        flush_all()  # what comes, and what was there, before any of it goes
+        for one in beside:
+            one.unlink(missing_ok=True)
+        sync_folder(self.path.parent)  # they are gone before the new one has the name
+        return kept if there else None
+
+
+class PostgresPlace:
+    """A database of PostgreSQL, with nothing else in it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.called = where(settings)
+        self._url = settings.database_url
+
+    def size(self) -> int | None:
+        """As `DatabasePlace.size`. Tables of somebody else's count, too."""
+        with self._opened() as database, database.read() as session:
+            if not inspect(session.connection()).get_table_names():
+                return None
+            return int(session.execute(text("SELECT pg_database_size(current_database())")).scalar_one())
+
+    def check(self) -> None:
+        """As `DatabasePlace.check`: only tables that can be copied before may go."""
+        with self._opened() as database:
+            if (found := None if database.is_new() else database.revision()) not in revisions():
+                raise BackupError(
+                    f"What is in {self.called} is not Winnow's, or a newer Winnow's (tables of revision {found}). "
+                    "Nothing was changed. Fix: make an empty database, and name it in WINNOW_DATABASE_URL."
+                )
+
+    def put(self, home: Path, copy: Path) -> Path | None:
+        """As `DatabasePlace.put`."""
+        there = self.size() is not None
+        with self._opened() as database:
+            kept = _kept(home) if there else None
+            try:
+                if kept is not None:
+                    database.copy_to(kept)
+                    kept.chmod(0o600)
+                    look_into(kept, EntryKind.ROWS)
+                flush_all()
+                database.fill_from(copy)
+            except CommitUnknownError as error:
+                was = "" if kept is None else f" What was there is in {kept}."
+                raise BackupError(
+                    "The connection to PostgreSQL was lost at the very end: it is not known whether the backup is in "
+                    f"its place.{was} Fix: start PostgreSQL, then restore again (winnow restore FILE --replace)."
+                ) from error
+            except BaseException:
+                if kept is not None:
+                    kept.unlink(missing_ok=True)
+                raise
+            (home / NOTE).unlink(missing_ok=True)  # an older database is meant now
+            return kept
+
+    @contextmanager
+    def _opened(self) -> Iterator[Database]:
+        database = Database(self._url)
+        try:
+            yield database
+        except DatabaseUnavailableError as error:
+            raise BackupError(str(error)) from error
+        except (RuntimeError, DamagedCopyError, AlienObjectError) as error:
+            raise BackupError(
+                f"The database cannot be carried over: {error}. Nothing was changed."
+            ) from error
+        except DBAPIError as error:
+            said = " ".join(str(error.orig).split())
+            raise BackupError(
+                f"PostgreSQL does not take it ({self.called}): {said}. Nothing was changed. Fix: see that it runs, "
+                "that WINNOW_DATABASE_URL is right, and that its user may make tables there."
+            ) from error
+        finally:
+            database.close()
+
+
+def _kept(home: Path) -> Path:
+    """A new empty file for the database that is there: two restores of one second keep one each."""
+    make_folder(home / KEPT)
+    moment = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    for again in count(1):
+        kept = home / KEPT / f"before-restore-{moment}{'' if again == 1 else f'-{again}'}.sqlite3"
+        with suppress(FileExistsError):
+            kept.touch(mode=0o600, exist_ok=False)
+            break
+    return kept
+
+
+logger = logging.getLogger("winnow")
+
+MADE_AGAIN = ("models", "cache", "exports")
+"""Folders of what was made of the projects that were there, under the numbers of projects."""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """manifest : of the backup      before : where the database lies that was there; None where there was none"""
+
+    manifest: Manifest
+    before: Path | None
+
+
+def restore(settings: Settings, path: Path, *, replace: bool = False, tell: Tell | None = None) -> Restored:
+    """Put the backup in the place of the home of these settings.
+
+    replace : what is there may go; its database is kept in the folder `backups`
+    Raises BackupError, which says what is wrong and where; nothing was changed then.
+    """
+    try:
+        manifest = check_archive(path, tell)
+        _check_kind(path, manifest)
+        place = place_of(settings)
+        make_folder(settings.home)
+        with running.alone(settings.home):
+            stored.clear(settings, older=0.0)  # of a restore that was killed: nobody else is here
+            _check_place(settings.home, place, manifest, replace=replace)
+            before = _put(settings.home, place, path, manifest)
+    except running.InUseError as error:
+        raise BackupError(str(error)) from error
+    except OSError as error:
+        raise BackupError(f"{path} could not be restored to {settings.home}: {error}.") from error
+    return Restored(manifest, before)
+
+
+def _check_kind(path: Path, manifest: Manifest) -> None:
+    if manifest.kind == PROJECT:
+        raise BackupError(
+            f"{path.name} is one project, no whole Winnow. Fix: bring it in to a Winnow (winnow bring-in {path})."
+        )
+    if manifest.schema not in revisions():
+        older = f"restore it with Winnow of {BRIDGE}, and make a new backup there"
+        newer = "restore it with that version, or a newer one"
+        fix = older if is_older(manifest.schema) else newer
+        raise BackupError(f"{path.name} was written by {writer_of(manifest.schema)}. Fix: {fix}.")
+
+
+def _check_place(home: Path, place: DatabasePlace, manifest: Manifest, *, replace: bool) -> None:
+    size = place.size()
+    if manifest.kind == ALONE and size is None:
+        raise BackupError(
+            f"It is the database alone, from before its tables were changed: it belongs to the data folder in which it "
+            f"was made, and {home} has no database. Fix: restore it there, with --replace."
+        )
+    there = sorted({one.name for one in home.iterdir()} - {running.NAME, running.RESTORING, KEPT})
+    if size is not None:
+        there.append(place.called)
+    if there and not replace:
+        raise BackupError(
+            f"The data folder {home} is not empty: {there[0]} is there. Nothing was changed. Fix: restore to another "
+            "folder (--to FOLDER), or say --replace; its database is kept in the folder 'backups' then."
+        )
+    if size is not None:
+        place.check()
+    free, needed = shutil.disk_usage(home).free, manifest.size + (size or 0)
+    if free < needed:
+        raise BackupError(
+            f"The disk of {home} has {free:,} bytes free. The backup needs {manifest.size:,}, and the copy of the "
+            f"database that is there {size or 0:,}. Nothing was changed. Fix: make room, or restore to a folder on "
+            "another disk."
+        )
+
+
+def _put(home: Path, place: DatabasePlace, path: Path, manifest: Manifest) -> Path | None:
+    with tempfile.TemporaryDirectory(dir=home, prefix=stored.RESTORING) as folder:
+        aside = Path(folder)
+        extract_all(path, manifest, aside)
+        try:
+            dropped = drop_aliens(aside / DATABASE)
+            facts = look_into(aside / DATABASE, EntryKind.ROWS)
+        except (DamagedCopyError, AlienObjectError) as error:
+            raise BackupError(
+                f"The database in {path.name} is none that works: {error}. Nothing was changed."
+            ) from error
+        if facts.revision != manifest.schema:
+            raise BackupError(
+                f"The manifest of {path.name} says revision {manifest.schema}, its database {facts.revision}. Nothing "
+                "was changed."
+            )
+        lost = [one for one in facts.table_hashes if not (home / "tables" / f"{one}.parquet").exists()]
+        if manifest.kind == ALONE and lost:
+            raise BackupError(
+                f"It is the database alone, and {home} has not the tables that it names: {lost[0]} is missing. "
+                "Nothing was changed. Fix: restore it where it was made."
+            )
+        try:
+            end_access(aside / DATABASE, datetime.now(UTC), EventKind.BACKUP_RESTORED.value, path.name)
+        except sqlite3.Error as error:
+            raise BackupError(
+                f"The database in {path.name} is none that works: {error}. Nothing was changed."
+            ) from error
+        for one in manifest.members:
+            if one.name != DATABASE:
+                _move(aside / one.name, home / one.name, keep=one.name in manifest.damaged)
+        (home / "tables").mkdir(mode=0o700, exist_ok=True)
+        for name in MADE_AGAIN:
+            shutil.rmtree(home / name, ignore_errors=True)
+        before = place.put(home, aside / DATABASE)
+        flush_all()
+        for alien in dropped:
+            logger.warning("%s in %s is not Winnow's, and was left out", alien, path.name)
+    return before
+
+
+def _move(new: Path, target: Path, *, keep: bool) -> None:
+    """keep : the new one is damaged; whatever is there already may be better"""
+    if keep and target.exists():
+        return
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    new.replace(target)

@@ -1,0 +1,141 @@
+"""What programs read of a project: rows, the log, figures, predictions, a question, as plain values; and files."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from db import entries
+from winnow_labels import __version__ as VERSION  # noqa: N812
+from workflow.access import Right
+from workflow.answering import loop
+from workflow.exporting import files
+from workflow.exporting.project_files import ExportChoice, files_of
+from workflow.log.columns import values_of
+from workflow.log.reading import told_row
+from workflow.projects import progress
+from workflow.rows.finding import names_of
+from workflow.rows.row import row_view
+from workflow.saving import saving_files
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+
+__all__ = [
+    "VERSION",
+    "Part",
+    "WrittenFile",
+    "figures_of",
+    "file_of",
+    "log_since",
+    "predictions_of",
+    "question_for",
+    "rows_of",
+]
+
+
+ENOUGH = 8_000_000
+"""Characters, about, after which a part ends: rows can hold pictures, and texts as long as books."""
+MOST_SHARES = 100_000
+"""Rows times labels of a part."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of many things, in order: at least one, where there are any, and fewer than were asked for where they are
+    large. total : how many there are; of the log, the seq of its latest entry"""
+
+    items: Sequence[Mapping[str, Any]]
+    total: int
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file that is written and has no name on the disk: it is gone when it is closed.
+
+    content : at its beginning      size : bytes
+    """
+
+    content: BinaryIO
+    file_name: str
+    size: int
+
+
+def rows_of(seat: Seat, start: int, count: int) -> Part:
+    """Rows of the project as the file had them, from this one on. Raises NotAllowed, NotFound."""
+    with seat.learner() as opened:
+        table = opened.learner.table
+    rows = range(min(start, table.n_rows), min(start + count, table.n_rows))
+    return Part(_enough(told_row(row_view(table, row)) for row in rows), table.n_rows)
+
+
+def question_for(seat: Seat) -> dict[str, Any] | None:
+    """As `workflow.answering.loop.next_question`."""
+    shown, kind = loop.next_question(seat), seat.kind
+    return None if shown is None else kind.tell_question(shown)
+
+
+def figures_of(seat: Seat) -> dict[str, Any]:
+    """How good and how far the project is, with the curve. Raises NotAllowed, NotFound."""
+    view, kind = progress.read_progress(seat), seat.kind
+    return kind.tell_figures(view)
+
+
+def log_since(seat: Seat, seq: int, count: int) -> Part:
+    """The entries after this one, in order, so many at most.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner: the log would tell others which questions are blind checks.
+    NotFound
+    """
+    with seat.learner(Right.OWN) as opened:
+        session, project, table = opened.session, opened.project_id, opened.learner.table
+        names, found = names_of(session), entries.between(session, project, seq + 1, seq + count)
+        ids = {entry.row: table.id_of(entry.row) for entry in found if entry.row != entries.NO_ROW}
+        last = entries.last_seq(session, project)
+    told = (values_of(entry, names, ids) for entry in found)
+    # Files count rows as people do, from 1; programs, here, from 0.
+    return Part(_enough(one | {"row": None if one["row"] is None else one["row"] - 1} for one in told), last)
+
+
+def predictions_of(seat: Seat, start: int, count: int) -> Part:
+    """The label of each of these rows as it stands, with the shares. Raises NotFound; NotAllowed where the person is
+    not an owner."""
+    with seat.learner(Right.OWN) as opened:
+        total = opened.learner.table.n_rows
+        count = min(count, max(1, MOST_SHARES // len(opened.learner.classes)))
+        rows = range(min(start, total), min(start + count, total))
+        return Part(opened.kind.tell_predictions(opened, rows), total)
+
+
+def file_of(seat: Seat, choice: ExportChoice) -> WrittenFile:
+    """The file that is chosen, written for one reader. Raises as `workflow.exporting.files.prepare`."""
+    taken, kind = files.take(seat, choice), seat.kind
+    file = files_of(kind)[choice.file]
+    folder = seat.home.exports_dir
+    with saving_files():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        content = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by who reads it
+        try:
+            taken.write(content, lambda _done: None)
+            size = content.tell()
+            content.seek(0)
+        except BaseException:
+            content.close()
+            raise
+    return WrittenFile(content, f"project-{seat.project_id}-{file.sort}{file.form.suffix}", size)
+
+
+def _enough(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The first of these: until they are so large that more would be too much to hold at once."""
+    taken, size = [], 0
+    for one in told:
+        taken.append(one)
+        size += len(str(one))
+        if size >= ENOUGH:
+            break
+    return taken

@@ -1,0 +1,266 @@
+"""Which files a project gives out, and how each is written: what a file holds is taken while the learner is open, and
+written, in pieces, when it is not any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from db import entries
+from plcore.tables import Disambiguated, FileFormat, format_of
+from workflow.exporting.card_facts import take_facts, without_names
+from workflow.exporting.card_text import CardDetails
+from workflow.exporting.data_set import DataSet, write_data_set
+from workflow.exporting.snapshot import ABOVE, ALL, CHOICES
+from workflow.files.prepared import Taken
+from workflow.log.columns import write_log
+from workflow.log.lines import LogHeader, write_log_lines
+from workflow.log.verifying import header_of
+from workflow.rows.finding import names_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from db.entries import LogEntry
+    from plcore.loop import Learner
+    from plcore.tables import Tell
+    from workflow.exporting.as_of import AsOf
+    from workflow.exporting.card_facts import CardFacts
+    from workflow.exporting.snapshot import Snapshot
+    from workflow.kinds import AnyKind
+    from workflow.opened import Opened
+
+TOLD_EVERY = 1_000
+"""Entries of the log between two words of how far the writing is."""
+
+PLAIN = ".json"
+DATA_SET = "dataset"
+"""The name of the file that is a whole data set with its card."""
+TABLE, LOG = "winnowed", "log"
+"""The sorts of files: the table in one of its formats, and the log behind it."""
+
+
+@dataclass(frozen=True)
+class ExportChoice:
+    """What a person wants to take away.
+
+    file : a name in `files_of`      rows : one of `workflow.exporting.snapshot.CHOICES`, where the file goes by rows
+    above : where the rows are those that are sure, the least probability that is
+    details : what only people know of a data set, for its card
+    as_of : the earlier state that is to be in it; None: the present one
+    label_disputed : disputed rows get their most likely class as label; False: they have none
+
+    Raises ValueError for other rows, for what is no probability, and for a data set of an earlier state.
+    """
+
+    file: str = "csv"
+    rows: str = ALL
+    above: float = ABOVE
+    details: CardDetails = field(default_factory=CardDetails)
+    as_of: AsOf | None = None
+    label_disputed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.rows not in CHOICES:
+            raise ValueError(f"The rows are one of {', '.join(CHOICES)}. Got {self.rows!r}.")
+        if not 0 <= self.above <= 1:
+            raise ValueError(f"A row is sure from a probability in [0, 1] on. Got {self.above}.")
+        if self.as_of is not None and self.file == DATA_SET:
+            raise ValueError(
+                "A data set with its card is of the present state: its figures are measured now. Fix: take the table, "
+                "or the log, of the earlier state."
+            )
+
+
+@dataclass(frozen=True)
+class ProjectFile:
+    """A file that a project gives out.
+
+    form : its format      sort : TABLE or LOG, which goes before the suffix, as in birds-log.csv
+    take : what it holds, taken quickly, for nobody else can use the learner meanwhile
+    """
+
+    form: FileFormat[Any]
+    sort: str
+    take: Callable[[FileFormat[Any], Opened[Learner], ExportChoice], Taken]
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether it holds only the rows that are chosen."""
+        return self.sort == TABLE
+
+
+def files_of(kind: AnyKind, cells: pd.DataFrame | None = None) -> dict[str, ProjectFile]:
+    """The files of a project of this kind by name, the table as CSV first.
+
+    cells : of its table; None: the files of all tables that there may be
+    """
+    forms = {**kind.FORMATS, **kind.GIVEN_BACK}
+    tables = {
+        name: ProjectFile(form, TABLE, _take_table)
+        for name, form in forms.items()
+        if cells is None or form.fits(cells)
+    }
+    tables[DATA_SET] = ProjectFile(_DATA_SET, TABLE, _take_data_set)
+    return tables | {name: ProjectFile(form, LOG, _take_log) for name, form in LOG_FORMATS.items()}
+
+
+def find_file(kind: AnyKind, name: str, cells: pd.DataFrame | None = None) -> ProjectFile:
+    """The file of this name, of those that `files_of` names. Raises ValueError, which names all of them."""
+    files = files_of(kind, cells)
+    if name not in files:
+        raise ValueError(f"A file is one of {', '.join(files)}. Got {name!r}.")
+    return files[name]
+
+
+def file_called(kind: AnyKind, file_name: str, sort: str = TABLE) -> str:
+    """The name of the file of this sort that a name such as `birds.parquet` asks for, by its ending; a plain .json asks
+    for the first whose ending ends so, an empty name for the first of all.
+
+    Raises ValueError, which names the endings.
+    """
+    forms = {name: file.form for name, file in files_of(kind).items() if file.sort == sort}
+    if not file_name:
+        return next(iter(forms))
+    try:
+        return format_of(file_name, forms).name
+    except ValueError as error:
+        plain = [name for name, form in forms.items() if form.suffix.endswith(PLAIN)]
+        if plain and file_name.lower().endswith(PLAIN):
+            return plain[0]
+        raise ValueError(
+            f"{error} Fix: another ending, or --format with one of {', '.join(forms)}."
+        ) from None
+
+
+# The table
+
+
+def _take_table(form: FileFormat[Any], opened: Opened[Learner], choice: ExportChoice) -> Taken:
+    return _table(form, opened, choice, opened.kind.snapshot(opened), names_of(opened.session))
+
+
+def _table(
+    form: FileFormat[Any],
+    opened: Opened[Learner],
+    choice: ExportChoice,
+    found: Snapshot,
+    names: Mapping[int, str],
+) -> Taken:
+    """names : {person: what they are called}"""
+    rows = found.rows(choice.rows, choice.above)
+    database, project_id = opened.home.database, opened.project_id
+
+    def write(file: BinaryIO, tell: Tell) -> None:
+        with database.read() as session:
+            log = entries.each(session, project_id, found.seq)
+            whole = found.whole(_counted(log, lambda _entries: tell(0)), names)
+        if choice.label_disputed and isinstance(whole, Disambiguated):  # label vectors have no disputed rows
+            whole = whole.with_disputed()
+        form.write(whole.chosen(rows), file, tell)
+
+    return Taken(len(rows), found.seq, write)
+
+
+def _take_data_set(form: FileFormat[Any], opened: Opened[Learner], choice: ExportChoice) -> Taken:
+    session, folder = opened.session, opened.home.exports_dir
+    names = names_of(session) if choice.details.named else without_names(session, opened.project_id)
+    found = opened.kind.snapshot(opened)
+    table = _table(opened.kind.FORMATS["parquet"], opened, choice, found, names)
+    log = _log(LOG_FORMATS["sealed-log"], opened, names)
+    facts = take_facts(opened, names, found.sources())
+    database, project_id = opened.home.database, opened.project_id
+
+    def tell_of(head: str) -> CardFacts:
+        with database.read() as session:
+            return facts(list(entries.each(session, project_id, log.seq)), head)
+
+    def write(file: BinaryIO, tell: Tell) -> None:
+        form.write(DataSet(folder, table, log, tell_of, choice.details), file, tell)
+
+    return Taken(table.total, table.seq, write)
+
+
+_DATA_SET = FileFormat(
+    DATA_SET,
+    "Data set with its card",
+    ".zip",
+    "Parquet, the sealed log, a README.md for Hugging Face and Croissant metadata: what to publish or hand over.",
+    write_data_set,
+)
+
+
+# The log
+
+
+@dataclass(frozen=True)
+class Log:
+    """What the writers of a log take.
+
+    header : what sealed lines say first      names : {person: name}      ids : of the table's rows
+    """
+
+    header: LogHeader
+    entries: Iterable[LogEntry]
+    names: Mapping[int, str]
+    ids: Sequence[str]
+
+
+def _take_log(form: FileFormat[Log], opened: Opened[Learner], _choice: ExportChoice) -> Taken:
+    return _log(form, opened, names_of(opened.session))
+
+
+def _log(form: FileFormat[Log], opened: Opened[Learner], names: Mapping[int, str]) -> Taken:
+    """names : {person: what they are called}"""
+    database, project_id, seq = opened.home.database, opened.project_id, opened.learner.seq
+    ids = list(map(str, opened.learner.table.ids))
+    about = entries.about_project(opened.session, project_id)
+    header = header_of(opened.project, about, datetime.now(UTC))
+
+    def write(file: BinaryIO, tell: Tell) -> None:
+        with database.read() as session:
+            log = _counted(entries.each(session, project_id, seq), tell)
+            form.write(Log(header, log, names, ids), file, tell)
+        tell(seq)
+
+    return Taken(seq, seq, write)
+
+
+def _write_csv(log: Log, file: BinaryIO, _tell: Tell) -> None:
+    for piece in write_log(log.entries, log.names, log.ids):
+        file.write(piece)
+
+
+def _write_lines(log: Log, file: BinaryIO, _tell: Tell) -> None:
+    for piece in write_log_lines(log.entries, log.names, log.ids, log.header):
+        file.write(piece)
+
+
+LOG_FORMATS: Mapping[str, FileFormat[Log]] = {
+    "log": FileFormat(
+        "log",
+        "Answer log",
+        ".csv",
+        "A line for each answer, skip and withdrawal: who, when, why it was asked, what it changed.",
+        _write_csv,
+    ),
+    "sealed-log": FileFormat(
+        "sealed-log",
+        "Answer log, sealed",
+        ".jsonl",
+        "The same as JSON Lines, each sealing the one before: “winnow verify” finds what was changed or left out.",
+        _write_lines,
+    ),
+}
+"""The formats of the log: every entry with who, when, why and what it changed, in the words it was given in."""
+
+
+def _counted(log: Iterable[LogEntry], tell: Tell) -> Iterator[LogEntry]:
+    """The entries; now and then a word of how many, so that the writing can be followed and stopped."""
+    for number, entry in enumerate(log):
+        if number % TOLD_EVERY == 0:
+            tell(number)
+        yield entry

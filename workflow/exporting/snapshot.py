@@ -1,0 +1,102 @@
+"""What an export holds, as it stood at one moment: taken while the learner is open, written when it is not any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plcore.arrays import BoolArray, FloatArray, IntArray
+from workflow.rows.finding import SAYS_SOMETHING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from db.entries import LogEntry
+    from plcore.loop import ClassChange
+
+ANSWERED, SURE, ALL = "answered", "sure", "all"
+CHOICES = (ALL, SURE, ANSWERED)
+"""The rows that an export can hold: all; those whose label is known, or that the model is sure of; those that a person
+decided."""
+ABOVE = 0.9
+"""How sure the model must be of a row, where nobody says otherwise."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of a project's rows after the log's entry `seq`. Nothing in it changes when the learner goes on.
+
+    answered : bool (n,), a person decided
+    certainty : finds (n,) how sure the label is: 1 where the file, a person or a proof gives it, else the model's
+        probability; NaN where the row has none, waits for another person's answer, or is set aside
+    labels_of : the labels that an answer names, as they are called now
+    sources : counts how many labels come from each source
+    finish : makes of the answers up to `seq` what the writers of formats take
+    """
+
+    seq: int
+    answered: BoolArray
+    certainty: Callable[[], FloatArray]
+    labels_of: Callable[[LogEntry], Sequence[str]]
+    sources: Callable[[], Mapping[str, int]]
+    finish: Callable[[Sequence[dict[str, Any]]], Any]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.answered)
+
+    def rows(self, choice: str, above: float) -> IntArray:
+        """The numbers of the rows that an export holds. choice : one of CHOICES      above : of SURE, the least sure"""
+        if choice == ALL:
+            return np.arange(self.n_rows)
+        return np.flatnonzero(self.answered if choice == ANSWERED else self.certainty() >= above)
+
+    def counts(self, above: float) -> dict[str, int]:
+        """How many rows each of CHOICES holds."""
+        return {choice: len(self.rows(choice, above)) for choice in CHOICES}
+
+    def whole(self, log: Iterable[LogEntry], names: Mapping[int, str]) -> Any:
+        """What the writers of formats take, all rows of it. log : up to `seq`      names : {person: name}"""
+        return self.finish(answers_in(log, names, self.labels_of))
+
+
+@dataclass(frozen=True)
+class Past:
+    """What an earlier state of a project is made of, besides the entries of its log up to `seq`.
+
+    moment : of that entry, of the project's beginning where there is none
+    settings, table_hash : those of the project then      changes : of its classes and rows until then
+    version : of a model that a worker trains, the one in place; None without
+    """
+
+    project_id: int
+    seq: int
+    moment: datetime
+    settings: dict[str, Any]
+    table_hash: str
+    changes: tuple[ClassChange, ...]
+    version: int | None
+
+
+def answers_in(
+    log: Iterable[LogEntry], names: Mapping[int, str], labels_of: Callable[[LogEntry], Sequence[str]]
+) -> list[dict[str, Any]]:
+    """The answers that were not taken back, in order, as `plcore.tables.writers.disambiguated` wants them."""
+    found: dict[int, dict[str, Any]] = {}
+    for entry in log:
+        if entry.target_seq is not None:
+            found.pop(entry.target_seq, None)
+        elif entry.kind in SAYS_SOMETHING:
+            found[entry.seq] = {
+                "row": entry.row,
+                "person": names.get(entry.person_id, ""),
+                "kind": str(entry.kind),
+                "labels": list(labels_of(entry)),
+                "at": entry.at.isoformat(),  # to the last digit: two answers in one second are not one
+                "seconds": entry.seconds,
+                "model_version": None if entry.model_version < 0 else str(entry.model_version),
+            }
+    return list(found.values())

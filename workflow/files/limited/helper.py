@@ -1,0 +1,172 @@
+"""The helper: a process of one thread with all readers loaded, which forks a limited child for each job.
+
+It is asked over the socket that is its standard input: a byte with the socket of a job. The child reads the job from
+that socket, a line of JSON, and writes lines of JSON to it: `{"begun": true}`, `{"step": 0.5}` on the way, then
+`{"result": ...}` or `{"problems": [...]}`, `{"unreadable": [...]}`, `{"failed": text}`. When it has ended the helper
+writes `{"ended": ...}`, how and at what cost, and closes. When whoever asked closes the other end, the child is ended:
+nobody wants any more what it does. When whoever started the helper ends, however that is, the
+socket ends, and with it helper and children.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workflow.files.limited.bounds import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+JOBS = "workflow.files.limited.jobs"
+_PR_SET_PDEATHSIG = 1
+
+
+class Helper:
+    """Forks for whoever asks and tells how the children end, until nobody can ask any more."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        self._children: dict[int, tuple[int, socket.socket]] = {}
+        """By the end of a pipe that a child alone can write to: its number, and the socket of its job."""
+        self._asked: dict[int, int] = {}
+        """By the socket of its job: the number of a child whose work somebody waits for."""
+
+    def serve(self) -> None:
+        """Fork for each byte; end a child for whom nobody waits, and all once there is nobody to answer."""
+        try:
+            while True:
+                # The control comes first, as it was registered: so no number of this round is used anew within it.
+                for descriptor, _events in self._poll.poll():
+                    if descriptor in self._children:
+                        self._end(descriptor)
+                    elif descriptor in self._asked:
+                        self._poll.unregister(descriptor)
+                        os.kill(self._asked.pop(descriptor), signal.SIGKILL)
+                    elif descriptor == self._control.fileno():
+                        data, sockets, _, _ = socket.recv_fds(self._control, 1, 1)
+                        if not data:
+                            return
+                        self._fork(socket.socket(fileno=sockets[0]))
+        finally:
+            for number, _job in self._children.values():
+                os.kill(number, signal.SIGKILL)
+
+    def _fork(self, job: socket.socket) -> None:
+        reading, writing = os.pipe()
+        helper = os.getpid()
+        number = os.fork()
+        if number == 0:
+            self._control.close()
+            os.close(reading)
+            for _, other in self._children.values():
+                other.close()  # who reads it to its end would wait for this child, too
+            _work(job, helper)
+        os.close(writing)
+        self._children[reading] = number, job
+        self._poll.register(reading, select.POLLIN)
+        self._asked[job.fileno()] = number
+        self._poll.register(job, 0)  # that it was hung up is told whatever one waits for
+
+    def _end(self, reading: int) -> None:
+        """The child that held the other end is gone, or about to be."""
+        number, job = self._children.pop(reading)
+        self._poll.unregister(reading)
+        os.close(reading)
+        if self._asked.pop(job.fileno(), None) is not None:
+            self._poll.unregister(job)
+        _, status, cost = os.wait4(number, 0)
+        code = os.waitstatus_to_exitcode(status)
+        unit = 1 if sys.platform == "darwin" else 1024
+        ended = {"code": code, "peak": cost.ru_maxrss * unit, "cpu": cost.ru_utime + cost.ru_stime}
+        with job:
+            # The child may have been ended in the middle of a line. Whoever asked may be gone.
+            _send(job, {"ended": ended}, before=b"\n")
+
+
+def _work(job: socket.socket, helper: int) -> None:
+    """What the child of the helper does; it never returns."""
+    code = 1
+
+    def tell(share: float) -> None:
+        if not _send(job, {"step": share}):
+            os._exit(code)  # whoever asked has gone
+
+    try:
+        _end_with(helper)
+        with job.makefile("r", encoding="utf-8") as lines:
+            request = json.loads(lines.readline())
+        _send(job, {"begun": True})
+        Bounds(**request["bounds"]).set()
+        said = _answer(request, tell)
+        try:
+            code = 0 if _send(job, said) else 1
+        except MemoryError:  # the words of the result did not fit any more
+            _send(job, {"memory": True})
+    finally:
+        os._exit(code)  # nothing of the helper is to be ended twice: its buffers, its temporary files
+
+
+def _answer(request: dict[str, Any], tell: Callable[[float], None]) -> dict[str, Any]:
+    """What came of a job."""
+    module, _, job = request["job"].rpartition(".")
+    from plcore.tables import MediaError, TableError
+
+    try:
+        return {
+            "result": getattr(importlib.import_module(module or JOBS), job)(
+                request["given"], Path(request["folder"]), tell
+            )
+        }
+    except TableError as error:
+        return {"problems": [asdict(problem) for problem in error.problems]}
+    except MediaError as error:
+        return {"unreadable": [str(one) for one in error.args]}
+    except MemoryError:
+        return {"memory": True}
+    except OSError as error:
+        return {"system": [error.errno, error.strerror or str(error), error.filename and str(error.filename)]}
+    except Exception:
+        return {"failed": traceback.format_exc()}
+
+
+def _send(job: socket.socket, said: dict[str, Any], before: bytes = b"") -> bool:
+    """Whether anybody listens."""
+    try:
+        job.sendall(before + json.dumps(said).encode() + b"\n")
+    except OSError:
+        return False
+    return True
+
+
+def _end_with(parent: int) -> None:
+    """Have the system end this process with the helper, where it can; elsewhere the limit of time does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def main() -> None:
+    """Load the readers and serve."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl+C goes to all of a terminal; the socket tells when to end
+    control = socket.socket(fileno=0)
+    importlib.import_module(JOBS).warm()
+    gc.collect()
+    gc.freeze()  # children share this memory as long as nobody writes to it
+    Helper(control).serve()

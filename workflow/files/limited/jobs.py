@@ -1,0 +1,244 @@
+"""What the helper's children do with files of users. Each job takes JSON and a folder, and gives JSON back."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import soundfile
+from PIL import Image
+
+from plcore import LabelTable, Roles
+from plcore.tables import (
+    Doubt,
+    Folder,
+    MediaError,
+    MediaFiles,
+    Sound,
+    find_doubts,
+    find_parts,
+    joined,
+    lacks_rows,
+    lay_out,
+    look_through,
+    read_stored,
+    read_table,
+    read_vectors,
+    shape_name,
+    shaped,
+    store_parts,
+    store_plain_csv,
+    store_reading,
+    thumbnail,
+    to_png,
+    with_rows,
+    with_vectors,
+)
+from plcore.tables import spectrogram as picture_of
+from plcore.tables.encoders import Description, taken
+from workflow.files.limited.asking import NUMBERS, TABLE
+
+__all__ = ["check", "grow", "model_inputs", "read", "small_picture", "spectrogram", "warm"]
+
+
+# What the helper's children do with one picture or recording that somebody looks at, or that a model is to take in.
+
+POINTS = "points.npy"
+"""What the inputs of a model are called in the folder of their job."""
+
+_READ = ("PNG", "JPEG", "WEBP", "GIF")
+_RATE = 48_000
+
+
+def small_picture(given: Mapping[str, Any], _folder: Path, _tell: Callable[[float], None]) -> str:
+    """The small picture of an image, as base64. given : `path`, or `inline`, its bytes as base64. Raises MediaError."""
+    inline = given.get("inline")
+    data = Path(given["path"]).read_bytes() if inline is None else base64.b64decode(inline)
+    return base64.b64encode(thumbnail(data)).decode()
+
+
+def spectrogram(given: Mapping[str, Any], _folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:
+    """The picture of a segment of a recording: `png`, as base64, and where it begins and ends.
+
+    given : `path`; `start`, `end`, seconds or None; `drawn`, further arguments of `plcore.tables.spectrogram`;
+        `longest`, seconds of the segment that are drawn at most, or None; `heard`, Hz that are drawn at most and the
+        rate, Hz, up to which that is so, or None; `dark`, whether what sounds is dark and not light
+    Raises MediaError.
+    """
+    start, end, longest, heard = (given[name] for name in ("start", "end", "longest", "heard"))
+    with Sound(Path(given["path"])) as sound:
+        facts = sound.facts
+        last = facts.seconds if end is None else end
+        if longest is not None and last > (start or 0.0) + longest:
+            end = (start or 0.0) + longest
+        highest = heard[0] if heard is not None and facts.rate <= heard[1] else None
+        picture = picture_of(sound, start, end, highest=highest, **given["drawn"])
+    if given["dark"]:
+        picture = replace(picture, grey=255 - picture.grey)
+    edges = {"t0": picture.t0, "t1": picture.t1, "f0": picture.f0, "f1": picture.f1, "seconds": facts.seconds}
+    return {"png": base64.b64encode(to_png(picture)).decode(), "edges": edges}
+
+
+def model_inputs(
+    given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]
+) -> list[list[str] | None]:
+    """What a model of the owner's takes in of images or segments: left in the folder as POINTS, one after the other.
+
+    given : `about`, the fields of a `Description`; `keys`, as `plcore.tables.encoders.taken` takes them; `paths`, where
+        the files lie that they name
+    Gives for each None, or why it has nothing there.
+    """
+    about = Description(**{name: _fixed(value) for name, value in given["about"].items()})
+    found: list[Any] = []
+    said: list[list[str] | None] = []
+    for key in map(_fixed, given["keys"]):
+        try:
+            found.append(taken(key, about, partial(_opened, given["paths"])))
+            said.append(None)
+        except MediaError as error:
+            said.append([str(one) for one in error.args])
+    with (folder / POINTS).open("wb") as file:
+        np.save(file, np.array(found, dtype=np.float64), allow_pickle=False)
+    return said
+
+
+def warm() -> None:
+    """Read a picture and a sound of each kind, so that what libraries load then is there in every child."""
+    for kind in _READ:
+        out = io.BytesIO()
+        Image.new("RGB", (32, 32)).save(out, kind)
+        thumbnail(out.getvalue())
+    out = io.BytesIO()
+    soundfile.write(out, np.zeros(_RATE), _RATE, format="WAV")
+    to_png(picture_of(out, width=64, height=64))
+
+
+def _opened(paths: Mapping[str, str], name: str) -> BinaryIO:
+    return Path(paths[name]).open("rb")
+
+
+def _fixed(value: object) -> Any:
+    """Of JSON's lists tuples, which can be keys."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+Given = tuple[bytes | Path, str | None]
+
+
+def read(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:
+    """Read a table, with the files beside it; the reading is left in the folder (`plcore.tables.store_reading`).
+
+    given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`
+    Gives fields of `workflow.importing.reading.Upload`. Raises TableError.
+    """
+    names = [name for name in ("file", "rows", "vectors") if given[name] is not None]
+    files = {name: (Path(given[name][0]), given[name][1]) for name in names}
+    digests: list[bytes] = []
+
+    def in_hand(name: str) -> Given:
+        """The bytes of a file and its name; a folder as it is. What came by a pipe can be read but once."""
+        path, own = files[name]
+        source = path if path.is_dir() else path.read_bytes()
+        digests.append(_digest(source))
+        return source, own
+
+    plain = files["file"][0]
+    at_once = _stored_at_once(plain, folder)
+    if at_once is not None:
+        digests.append(at_once)
+    first = reading = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
+    shape = shape_name(reading)
+    if "rows" in files:
+        reading = joined(reading, read_table(*in_hand("rows")))
+    elif shape is not None and not given["as_it_is"]:
+        reading = shaped(reading)
+    if "vectors" in files:
+        reading = with_vectors(reading, read_vectors(*in_hand("vectors")))
+    if at_once is None or reading is not first:
+        store_reading(reading, folder)
+    guess = reading.suggest_roles()
+    return {
+        "shape": shape,
+        "source_hash": hashlib.sha256(b"".join(digests)).hexdigest(),
+        # A vote in each row that shall be items as they are describes itself.
+        "needs_rows": shape_name(reading) is None and lacks_rows(reading, guess),
+        "guess": guess.to_json(),
+    }
+
+
+def _stored_at_once(file: Path, folder: Path) -> bytes | None:
+    """The SHA-256 of a table that is read and stored in one go, and so is there; None of any other."""
+    if (parts := find_parts(file)) is not None:
+        store_parts(parts, folder)
+        return parts.digest()
+    return _digest(file) if file.is_file() and store_plain_csv(file, folder) else None
+
+
+def check(given: Mapping[str, Any], folder: Path, tell: Callable[[float], None]) -> dict[str, Any]:
+    """Make a table of the reading that lies in the folder, under these roles.
+
+    given : `roles`, as JSON; `out`, the folder that the table is left in, with its files
+    Gives its `doubts` and where its files lie, by their kept names. Its numbers lie beside it, row by row, as doubles
+    of this machine. Raises TableError.
+    """
+    reading, roles = read_stored(folder), Roles.from_json(given["roles"])
+    if reading.files is not None:
+        look_through(reading.files, reading.cells, roles, tell)
+    out = Path(given["out"])
+    table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays, out / NUMBERS)
+    doubts = _as_json(find_doubts(table))
+    return {**_left(table, out, frozenset()), "doubts": doubts, "n_rows": table.n_rows}
+
+
+def grow(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:
+    """Put the rows of the reading that lies in the folder behind those of a stored table.
+
+    given : `out`, as above; `table`, its path; `called` and `label_columns` as of `plcore.tables.with_rows`
+    Gives the other fields of `plcore.tables.Grown`, and doubts that there were not without these rows. Raises
+    TableError.
+    """
+    reading, table = read_stored(folder), LabelTable.read(Path(given["table"]))
+    called, columns = given["called"], given["label_columns"]
+    grown = with_rows(table, reading.cells, reading.files, called, columns, reading.arrays)
+    before = find_doubts(table)
+    return {
+        **_left(grown.table, Path(given["out"]), table.media.kept_names()),
+        "grown": [grown.n_new, grown.known, grown.new_classes, grown.dropped, grown.empty],
+        "doubts": _as_json(one for one in find_doubts(grown.table) if one not in before),
+    }
+
+
+def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, Any]:
+    """The SHA-256 of a table's file, and where the files lie that its rows name. there : those that are kept already"""
+    digest, files = table.write(folder / TABLE), table.media.files
+    if not isinstance(files, MediaFiles):
+        return {"digest": digest, "files": None}
+    kept = folder / "kept"
+    names = sorted(table.media.kept_names() - there)
+    return {
+        "digest": digest,
+        "files": {name: str(path) for name, path in lay_out(files, names, kept).items()},
+    }
+
+
+def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
+    return [asdict(one) for one in doubts]
+
+
+def _digest(source: Path | bytes) -> bytes:
+    """SHA-256 of a file's bytes; of a folder that of its tables."""
+    if isinstance(source, bytes):
+        return hashlib.sha256(source).digest()
+    if not source.is_dir():
+        with source.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    folder = Folder(source)
+    tables = (hashlib.sha256(folder.table(name)).digest() for name in folder.table_names)
+    return hashlib.sha256(b"".join(tables)).digest()

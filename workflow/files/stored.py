@@ -1,0 +1,182 @@
+"""Images and recordings of all tables: kept under the SHA-256 of their bytes.
+
+`WINNOW_HOME/media/ab/abcd….png`: two letters of the name make the folder, so that none grows too long. The
+files never change; the same file in two tables, or twice in one, is kept once.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from glob import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from sqlalchemy import make_url
+
+from db.sqlite import path_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workflow.server.settings import Settings
+import tempfile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from plcore import LabelTable
+
+
+# Writing a file that is there whole, or not at all.
+
+PART = ".part"
+"""Ends the name of a file that is being written."""
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write, which is put at `path` when the block has ended, in place of what was there.
+
+    It is written beside it, in the same folder, and brought to disk first; then its name is. Where the block does not
+    end well, for whatever reason, the half of it is removed and what was there stays. What is no file, such as a pipe
+    or ``/dev/null``, is written as it is. Raises OSError.
+    """
+    path = path.resolve()  # a link stays one
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            yield device
+        return
+    aside = path.with_name(f".{path.name[:40]}-{secrets.token_hex(4)}{PART}")
+    try:
+        with aside.open("xb") as file:
+            if path.exists():
+                shutil.copymode(path, aside)  # who could not read what was there cannot read this
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+        sync_folder(path.parent)
+    except BaseException:  # Ctrl-C, too
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for this user alone, with those above it, where they are missing: their names survive a power cut,
+    or what is put into them would be gone with them. Raises OSError."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for one in missing:
+        sync_folder(one.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder survive a power cut: syncing a file keeps its bytes, not its name. Raises OSError."""
+    if os.name != "posix":
+        return  # other systems cannot open folders
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:
+        return  # a folder may be one to write in and not to read
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def flush_all() -> None:
+    """Have the disk know all that was written: a sync for each of 50,000 files would take minutes."""
+    if hasattr(os, "sync"):  # elsewhere the system alone decides when
+        os.sync()
+
+
+# What processes that were killed have left half-made in the data folder and in that of backups: a whole database,
+# perhaps, with the hashes of passwords, or a table of gigabytes.
+
+RESTORING, BRINGING, MAKING = ".restoring-", ".bringing-", ".backup-"
+"""Begin the names of folders in which a backup, or a project from elsewhere, is unpacked, or a backup is made."""
+RESTORED = ".restored"
+"""Ends the name of a database that is about to take the place of another."""
+NEW = ".new-"
+"""Begins the names of tables, images and neighbours before they are whole."""
+DAY = 24 * 3600.0
+_DRAWN = "?" * 8
+"""What the module `tempfile` ends a name with."""
+
+
+def left(settings: Settings) -> list[Path]:
+    """Whatever has such a name in the data folder, of those that are at work, too; beside a database that lies
+    elsewhere its own alone."""
+    wanted = [f"{RESTORING}*", f"{BRINGING}*", f".*{RESTORED}", f".doctor-{_DRAWN}"]
+    wanted += [f"tables/{NEW}*{PART}", f"media/{NEW}{_DRAWN}", f"graphs/{NEW}{_DRAWN}"]
+    found = {path for one in wanted for path in settings.home.glob(one)}
+    url = make_url(settings.database_url)
+    if url.get_backend_name() == "sqlite" and url.database:
+        database = path_in(url.database)
+        for ending in (RESTORED, ".rescued-*"):  # what is rescued has another name once it is whole
+            found |= set(database.parent.glob(f".{escape(database.name)}{ending}"))
+    return sorted(found)
+
+
+def clear(settings: Settings, older: float = DAY) -> None:
+    """Remove what was last changed so many seconds ago; in the folder of backups, which other Winnows may share, a day
+    ago. What cannot be removed stays."""
+    of_backups = f"{MAKING}{_DRAWN}", f".winnow-*{PART}", f".before-*{PART}"
+    backups = [path for one in of_backups for path in settings.backups_dir.glob(one)]
+    for paths, age in ((left(settings), older), (backups, DAY)):
+        for path in paths:
+            with suppress(OSError):  # another process removes it, too
+                if path.stat().st_mtime > time.time() - age:
+                    continue
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+
+
+PATH = "/files"
+"""Where the server gives them out (Streamlit keeps /media for itself)."""
+
+
+def address(name: str) -> str:
+    """The address of a kept file, from that of a page: nothing is before the pages that is not before the files."""
+    return f"{PATH.lstrip('/')}/{name}"
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """Where the file of this name is kept inside the folder of all files."""
+    return folder / name[:2] / name
+
+
+def keep(folder: Path, table: LabelTable) -> None:
+    """Keep the files that the table names; those kept before stay as they are.
+
+    Written aside, brought to disk all at once (a sync for each of 50,000 would take minutes), and named last:
+    a file under its name is whole, also after a power cut. A disk that fills leaves nothing under a name.
+    """
+    if table.media.files is None:
+        return
+    names = [name for name in sorted(table.media.kept_names()) if not path_of(folder, name).exists()]
+    if not names:
+        return
+    folder.mkdir(mode=0o700, exist_ok=True)
+    aside = tempfile.mkdtemp(dir=folder, prefix=NEW)
+    new = folder / aside
+    try:
+        for name in names:
+            with table.media.files.open(name) as given, (new / name).open("xb") as kept:
+                shutil.copyfileobj(given, kept, 1 << 20)
+        flush_all()
+        for name in names:
+            target = path_of(folder, name)
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            (new / name).replace(target)
+        flush_all()  # the names too, before a table names them
+    finally:
+        shutil.rmtree(new)

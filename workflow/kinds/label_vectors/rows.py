@@ -1,0 +1,169 @@
+"""The queue of label vectors: every open row by the score of the label it would be asked about, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from plcore import LabelTable
+from plcore.arrays import BoolArray
+from plcore.loop.label_vectors import LabelVectorLearner
+from workflow.rows.finding import SHOWN, rows_with, words_of
+
+if TYPE_CHECKING:
+    from workflow.opened import Opened
+import numpy as np
+
+from workflow.kinds.kind import NOTHING, NamedRows
+
+Learner = LabelVectorLearner[LabelTable]
+
+
+@dataclass(frozen=True)
+class VectorQueueRow:
+    """One open row: its place in the queue from 1, and its score by the project's criterion.
+
+    label, probability : its most useful label and the model's share for it; None where whole rows are asked about
+    unknown : labels of the row that are not known
+    """
+
+    place: int
+    row: int
+    row_id: str
+    label: str | None
+    probability: float | None
+    unknown: int
+    score: float
+
+
+@dataclass(frozen=True)
+class VectorQueueView:
+    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+
+    open : as every page counts it, rows if by_row, else labels
+    blind : how many of these are blind checks, not listed      begun : those not listed because others have answered
+    them: they are asked of the next person before all that are listed
+    """
+
+    by_row: bool
+    criterion: str
+    rows: tuple[VectorQueueRow, ...]
+    matching: int
+    listed: int
+    open: int
+    blind: int
+    begun: int
+
+
+def list_queue(
+    opened: Opened[Learner], search: str, held: Mapping[str, BoolArray] | None = None
+) -> VectorQueueView:
+    """The open rows, best first; those whose id, text or categories, or label asked about, hold the words searched for.
+
+    held : `workflow.rows.finding.rows_with` of the learner's table, where it was asked before the learner was
+    """
+    learner = opened.learner
+    held = rows_with(learner.table, words_of(search)) if held is None else held
+    ranked = _ranked(learner)
+    found = [
+        one
+        for one in ranked
+        if all(rows[one[1]] or word in (one[2] or "").casefold() for word, rows in held.items())
+    ]
+    return VectorQueueView(
+        by_row=learner.settings.by_row,
+        criterion=learner.settings.asked_by,
+        rows=tuple(_queue_row(learner, *one) for one in found[:SHOWN]),
+        matching=len(found),
+        listed=len(ranked),
+        open=learner.pool.n_open,
+        blind=_blind(learner),
+        begun=sum(1 for _ in learner.pool.begun(learner.pool.open)),
+    )
+
+
+def queue_rows(opened: Opened[Learner]) -> Iterator[VectorQueueRow]:
+    """The whole queue."""
+    for line in _ranked(opened.learner):
+        yield _queue_row(opened.learner, *line)
+
+
+def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
+    """The whole queue as lines of a file, their heading first."""
+    yield "place", "row", "row_id", "label", "probability", "unknown", "score"
+    for one in queue_rows(opened):
+        share = "" if one.probability is None else f"{one.probability:.4f}"
+        yield one.place, one.row + 1, one.row_id, one.label or "", share, one.unknown, f"{one.score:.6f}"
+
+
+def _blind(learner: Learner) -> int:
+    """How many of the rows, or labels, that are open are asked as blind checks."""
+    cells = learner.pool.open & learner.pool.control_cells
+    return int((cells.any(axis=1) if learner.settings.by_row else cells).sum())
+
+
+def _ranked(learner: Learner) -> list[tuple[int, int, str | None, float]]:
+    """(place, row, label or None, score) of every open row."""
+    rows, columns, scores = (part.tolist() for part in learner.ranking())
+    return [
+        (place, row, None if column < 0 else learner.classes[column], score)
+        for place, (row, column, score) in enumerate(zip(rows, columns, scores, strict=True), start=1)
+    ]
+
+
+def _queue_row(learner: Learner, place: int, row: int, label: str | None, score: float) -> VectorQueueRow:
+    question = learner.question_for(row, label)
+    return VectorQueueRow(
+        place=place,
+        row=row,
+        row_id=learner.table.id_of(row),
+        label=label,
+        probability=None if label is None else question.probabilities[learner.classes.index(label)],
+        unknown=sum(cell < 0 for cell in question.cells),
+        score=score,
+    )
+
+
+# Which rows of the map are answered or open, their labels, and what the model says of them.
+
+_SURE = 2.0
+"""In the place of the share of a label that is known to be right: more than any share."""
+
+
+def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
+    """The first label known to be right for each of these rows or, where none is, the one of which the model is surest,
+    if it says yes to it. Its doubt is that about the label that is in doubt most. Nothing of a row some label of which
+    more people are to answer once somebody has: the model may have learnt from it."""
+    pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
+    cells, told = pool.cells[numbers], learner.shares_of(numbers)
+    shares, threshold = (np.zeros(cells.shape), np.inf) if told is None else told
+    unknown = cells < 0
+    value = np.where(unknown, shares, np.where(cells == 1, _SURE, 0.0))
+    best = value.argmax(axis=1)
+    largest = value[np.arange(len(value)), best]
+    hidden = pool.bad[numbers].copy()
+    if pool.several is not None:
+        hidden |= (pool.several.waiting & ~pool.fresh())[numbers].any(axis=1)
+    known = (largest == _SURE) & ~hidden
+    says = known | ((largest > threshold) & ~hidden)
+    wrong = np.where(unknown, np.minimum(shares, 1.0 - shares), -1.0).max(axis=1)
+    doubtful = unknown.any(axis=1) & ~hidden & (told is not None)
+    return NamedRows(np.where(says, best, NOTHING), known, np.where(doubtful, wrong, np.nan))
+
+
+def label_to_ask(learner: Learner, row: int) -> str | None:
+    """The label of the row that a question would be about, the open one that is in doubt most; None where questions are
+    about whole rows, or none is open. No blind check: which these are, nobody is to choose."""
+    pool = learner.pool
+    if learner.settings.by_row:
+        return None
+    columns = np.flatnonzero(pool.fresh()[row] & ~pool.control_cells[row])
+    if not len(columns):
+        return None
+    told = learner.shares_of(np.array([row]))
+    doubt = np.zeros(len(columns)) if told is None else -np.abs(told[0][0, columns] - told[1])
+    return learner.classes[int(columns[doubt.argmax()])]
+
+
+LABEL_TO_ASK = label_to_ask

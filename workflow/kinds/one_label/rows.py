@@ -1,0 +1,162 @@
+"""The queue: every open row but the blind checks in the order it would be asked, with its score and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from plcore import ActiveLearner, LabelTable
+from plcore.arrays import BoolArray
+from workflow.kinds.one_label.settings import reason, strategies_for
+from workflow.rows.finding import SHOWN, rows_with, words_of
+
+if TYPE_CHECKING:
+    from workflow.opened import Opened
+from plcore.evaluation import ScoredCandidates, scored_candidates
+from workflow.kinds.kind import NOTHING, NamedRows
+
+Learner = ActiveLearner[LabelTable]
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """One open row: its place in the queue from 1, its score under the project's strategy, and why."""
+
+    place: int
+    row: int
+    row_id: str
+    candidates: tuple[str, ...]
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class QueueView:
+    """``rows`` are the first that match, at most SHOWN; ``matching`` of ``listed`` rows match.
+
+    listed : rows in the whole queue      open : rows as every page counts them      blind : those of them that are not
+    listed because they are blind checks      begun : those not listed because others have answered them: they are asked
+    of the next person before all that are listed
+    strategy : as it is stored      strategies : the words of all that can be chosen instead
+    """
+
+    strategy: str
+    strategies: Mapping[str, str]
+    rows: tuple[QueueRow, ...]
+    matching: int
+    listed: int
+    open: int
+    blind: int
+    begun: int
+
+
+def list_queue(
+    opened: Opened[Learner], search: str, held: Mapping[str, BoolArray] | None = None
+) -> QueueView:
+    """The open rows in asking order; those whose id, candidates, text or categories hold the words searched for.
+
+    held : `workflow.rows.finding.rows_with` of the learner's table, where it was asked before the learner was
+    """
+    learner, pool = opened.learner, opened.learner.pool
+    held = rows_with(learner.table, words_of(search)) if held is None else held
+    order, scores = learner.ranking(None if held else SHOWN)
+    matching = np.ones(len(order), dtype=bool)
+    for word, rows in held.items():
+        named = [place for place, name in enumerate(pool.classes) if word in name.casefold()]
+        matching &= (rows | pool.candidates[:, named].any(axis=1))[order]
+    places, listed = np.flatnonzero(matching), int(np.count_nonzero(pool.counts.fresh))
+    return QueueView(
+        strategy=learner.settings.strategy,
+        strategies=strategies_for(learner.settings.model, learner.settings.strategy),
+        rows=tuple(
+            _queue_row(learner, place + 1, int(order[place]), float(scores[place]))
+            for place in places[:SHOWN].tolist()
+        ),
+        matching=len(places) if held else listed,
+        listed=listed,
+        open=pool.n_open,
+        blind=int((pool.control_rows & pool.asked.open()).sum()),
+        begun=len(tuple(pool.asked.begun())),
+    )
+
+
+def queue_rows(opened: Opened[Learner]) -> Iterator[QueueRow]:
+    """The whole queue."""
+    order, scores = opened.learner.ranking()
+    for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1):
+        yield _queue_row(opened.learner, place, row, score)
+
+
+def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
+    """The whole queue as lines of a file, their heading first."""
+    yield "place", "row", "row_id", "candidates", "score", "reason"
+    for one in queue_rows(opened):
+        yield one.place, one.row + 1, one.row_id, "|".join(one.candidates), f"{one.score:.6f}", one.reason
+
+
+def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow:
+    question = learner.question_for(row)
+    return QueueRow(
+        place=place,
+        row=row,
+        row_id=learner.table.id_of(row),
+        candidates=question.choices,
+        score=score,
+        reason=reason(
+            learner.strategy,
+            question.decides,
+            question.undecided,
+            counted=learner.settings.proves_done,
+        ),
+    )
+
+
+# Which rows of the map are answered or open, their labels, and what the model says of them.
+
+MOST_SHARES = 5_000_000
+"""Rows times classes of which the shares are looked at; of more rows, some in even steps."""
+
+
+def named_on_map(learner: Learner, rows: Sequence[int]) -> NamedRows:
+    """The one candidate of each of these rows or, as its question would show it, the one with the largest share.
+    Nothing of a row that more people are to answer once somebody has: the model may have learnt from it."""
+    pool, numbers = learner.pool, np.asarray(rows, dtype=np.int64)
+    candidates = np.asarray(pool.candidates[numbers])
+    begun = (pool.asked.waiting() & ~pool.asked.fresh())[numbers]
+    left = candidates.sum(axis=1)
+    classes = np.full(len(numbers), NOTHING, dtype=np.int64)
+    doubt = np.full(len(numbers), np.nan)
+    known = (left == 1) & ~begun
+    classes[known] = candidates[known].argmax(axis=1)
+    asked = np.flatnonzero((left >= 2) & ~begun)
+    if len(asked) and (learner.version_published is not None or not learner.settings.is_trained):
+        most = max(1, MOST_SHARES // len(pool.classes))
+        asked = asked[:: -(-len(asked) // most)]
+        shares = learner.shares_asked(numbers[asked], candidates[asked])
+        classes[asked], doubt[asked] = shares.argmax(axis=1), 1.0 - shares.max(axis=1)
+    return NamedRows(classes, known, doubt)
+
+
+# The scores that came with the candidates, against what people have made of them.
+
+
+def scores_given(learner: Learner) -> ScoredCandidates | None:
+    """Every scored candidate; None where the table has no scores. True labels that the file gives count too.
+
+    Of a table that another model has scored in part, a row that it has not, all of whose candidates weigh 1, has none.
+    """
+    pool = learner.pool
+    if pool.table.candidate_weights is None:
+        return None
+    scores = pool.table.candidate_weights
+    if pool.table.roles.scored_by is not None:
+        scores = np.where(((scores != 0) & (scores != 1)).any(axis=1, keepdims=True), scores, 0.0)
+    known = (pool.answered | pool.exact) & (pool.sizes == 1)
+    return scored_candidates(scores, pool.original, pool.candidates, known, pool.control_rows)
+
+
+SCORES = scores_given
+LABEL_TO_ASK = None  # a question is about all labels of a row

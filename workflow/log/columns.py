@@ -1,0 +1,234 @@
+"""The columns of the log as files have it: what each holds, what an entry says in it, and back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from db.entries import NO_ROW, LogEntry
+
+if TYPE_CHECKING:
+    from db.entries import LogEntry
+
+
+class LogError(ValueError):
+    """A log is not as Winnow wrote it; the message names the line, and the column where there is one."""
+
+
+class Form(Enum):
+    """What a column holds; the value says it in words."""
+
+    WHOLE = "a whole number"
+    NUMBER = "a number"
+    TEXT = "text"
+    LIST = "a list of texts"
+    FLAG = "true or false"
+    OBJECT = "an object"
+
+
+COLUMNS: Mapping[str, Form] = {
+    "seq": Form.WHOLE,
+    "at": Form.TEXT,
+    "annotator": Form.TEXT,
+    "kind": Form.TEXT,
+    "row": Form.WHOLE,
+    "row_id": Form.TEXT,
+    "labels": Form.LIST,
+    "withdraws_seq": Form.WHOLE,
+    "token": Form.TEXT,
+    "strategy": Form.TEXT,
+    "score": Form.NUMBER,
+    "model_version": Form.WHOLE,
+    "seconds": Form.NUMBER,
+    "before": Form.LIST,
+    "after": Form.LIST,
+    "predicted": Form.TEXT,
+    "flagged": Form.FLAG,
+    "note": Form.TEXT,
+    "revision": Form.WHOLE,
+    "label": Form.TEXT,
+    "asked": Form.OBJECT,
+}
+"""Every column, in order."""
+
+LATER = ("asked",)
+"""Columns at the end that came when logs had been written and sealed. What says nothing in one is sealed without it, as
+before; a file may lack it."""
+
+NULLABLE = frozenset(
+    {"row", "withdraws_seq", "strategy", "score", "seconds", "predicted", "note", "label", "asked"}
+)
+"""Columns that may say nothing."""
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """An entry as a file has it: people by name, its row by number and by id. The entry's own `person_id` is 0."""
+
+    entry: LogEntry
+    annotator: str
+    row_id: str
+
+
+def values_of(
+    entry: LogEntry, names: Mapping[int, str], ids: Sequence[str] | Mapping[int, str]
+) -> dict[str, Any]:
+    """What the entry says in each column. names : {person: name}      ids : of the table's rows, or of the entry's
+
+    Rows count from 1 here, as people count them; entries about no row have None, and "" as the row's id.
+    """
+    about_row = entry.row != NO_ROW
+    return {
+        "seq": entry.seq,
+        "at": entry.at.isoformat(),
+        "annotator": names.get(entry.person_id, ""),
+        "kind": str(entry.kind),
+        "row": entry.row + 1 if about_row else None,
+        "row_id": ids[entry.row] if about_row else "",
+        "labels": list(entry.labels),
+        "withdraws_seq": entry.target_seq,
+        "token": entry.token,
+        "strategy": entry.strategy,
+        "score": entry.score,
+        "model_version": entry.model_version,
+        "seconds": entry.seconds,
+        "before": list(entry.before),
+        "after": list(entry.after),
+        "predicted": entry.predicted,
+        "flagged": entry.flagged,
+        "note": entry.note,
+        "revision": entry.revision,
+        "label": entry.label,
+        "asked": entry.asked,
+    }
+
+
+def line_of(values: Mapping[str, Any], project_id: int = 0) -> LogLine:
+    """What `values_of` gave, as a line. Raises ValueError where `at` is no time; other values are checked before."""
+    entry = LogEntry(
+        project_id=project_id,
+        seq=values["seq"],
+        kind=values["kind"],
+        row=NO_ROW if values["row"] is None else values["row"] - 1,
+        person_id=0,
+        token=values["token"],
+        revision=values["revision"],
+        at=datetime.fromisoformat(values["at"]),
+        label=values["label"],
+        labels=tuple(values["labels"]),
+        target_seq=values["withdraws_seq"],
+        strategy=values["strategy"],
+        score=values["score"],
+        model_version=values["model_version"],
+        before=tuple(values["before"]),
+        after=tuple(values["after"]),
+        seconds=values["seconds"],
+        note=values["note"],
+        predicted=values["predicted"],
+        flagged=values["flagged"],
+        asked=values["asked"],
+    )
+    return LogLine(entry, values["annotator"], values["row_id"])
+
+
+# The log as CSV, and back: every column of every entry, exactly.
+#
+# Lists of labels are joined by ``|``; a bar or backslash inside a label has a backslash before it. Entries about the
+# classes have kind ``class``, no row, and as labels what was done and to which: ``rename|wren|winter wren``.
+
+PIECE = 2**16
+"""Characters that are written at once."""
+
+
+def write_log(log: Iterable[LogEntry], names: Mapping[int, str], ids: Sequence[str]) -> Iterator[bytes]:
+    """The entries as CSV, UTF-8, in pieces. names : {person: name}      ids : of the table's rows"""
+    text = io.StringIO(newline="")
+    writer = csv.writer(
+        text
+    )  # lines end in CR LF: both marks are then quoted where a label or note holds them
+    writer.writerow(COLUMNS)
+    for entry in log:
+        values = values_of(entry, names, ids)
+        writer.writerow(
+            "" if values[name] is None else _WRITTEN[form](values[name]) for name, form in COLUMNS.items()
+        )
+        if text.tell() > PIECE:
+            yield text.getvalue().encode()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode()
+
+
+def read_log(data: bytes, project_id: int = 0) -> list[LogLine]:
+    """What `write_log` wrote, in order. Raises LogError."""
+    reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
+    missing = [name for name in COLUMNS if name not in (*LATER, *(reader.fieldnames or ()))]
+    if missing:
+        raise LogError(f"The log has no column {missing[0]!r}. Fix: export it again from the Export page.")
+    return [_line(number, cells, project_id) for number, cells in enumerate(reader, start=1)]
+
+
+def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
+    values: dict[str, Any] = {}
+    try:
+        for name, form in COLUMNS.items():
+            values[name] = None if name in NULLABLE and not cells.get(name) else _READ[form](cells[name])
+        name = "at"
+        return line_of(values, project_id)
+    except (ValueError, TypeError) as error:
+        raise LogError(
+            f"Line {number} of the log, column {name!r}: {cells.get(name)!r} cannot be read. "
+            "Fix: export the log again."
+        ) from error
+
+
+def _read_object(cell: str) -> dict[str, Any]:
+    value = json.loads(cell)
+    if not isinstance(value, dict):
+        raise TypeError("no object")
+    return value
+
+
+def _joined(labels: Sequence[str]) -> str:
+    if list(labels) == [""]:
+        return "\\"  # one cell that is not asked, which is not no cell at all
+    return "|".join(label.replace("\\", "\\\\").replace("|", "\\|") for label in labels)
+
+
+def _parted(text: str) -> list[str]:
+    if not text:
+        return []
+    parts, escaped = [""], False
+    for mark in text:
+        if escaped or mark not in "\\|":
+            parts[-1] += mark
+            escaped = False
+        elif mark == "|":
+            parts.append("")
+        else:
+            escaped = True
+    return parts
+
+
+_WRITTEN: Mapping[Form, Callable[[Any], str]] = {
+    Form.WHOLE: str,
+    Form.NUMBER: repr,
+    Form.TEXT: str,
+    Form.LIST: _joined,
+    Form.FLAG: lambda flag: "yes" if flag else "",
+    Form.OBJECT: json.dumps,
+}
+_READ: Mapping[Form, Callable[[str], Any]] = {
+    Form.WHOLE: int,
+    Form.NUMBER: float,
+    Form.TEXT: str,
+    Form.LIST: _parted,
+    Form.FLAG: lambda cell: cell == "yes",
+    Form.OBJECT: _read_object,
+}

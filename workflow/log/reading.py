@@ -1,0 +1,139 @@
+"""The log that the database keeps of a project, as plcore reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from db import entries, events
+from plcore import Entry
+from plcore.loop import ClassChange, EntryKind, class_changes
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from plcore.loop import Pool
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workflow.files.stored import PATH
+
+if TYPE_CHECKING:
+    from plcore.arrays import AnyArray
+    from workflow.rows.row import RowView
+
+
+def learner_entry(entry: entries.LogEntry | events.ToldEntry) -> Entry:
+    """The part of a stored log entry that the learner reads."""
+    return Entry(
+        seq=entry.seq,
+        kind=entry.kind,
+        row=entry.row,
+        annotator=str(entry.person_id),
+        labels=tuple(entry.labels),
+        target=entry.target_seq,
+    )
+
+
+def read_class_changes(session: Session, project_id: int) -> tuple[ClassChange, ...]:
+    """The changes of the project's classes and rows, from its log."""
+    return class_changes(map(learner_entry, entries.about_project(session, project_id)))
+
+
+def follow(
+    session: Session,
+    project_id: int,
+    pool: Pool[Any, Any, Any],
+    apply: Callable[[Entry], object],
+) -> bool:
+    """Let `apply` take in the log entries that the pool has not seen. Call it in a transaction that has not written any
+    entry itself yet.
+
+    Returns False where the classes or rows have changed since the pool was made. It then stands before that change, and
+    a new pool must be made under the changed ones.
+    """
+    return take_in(pool, events.each(session, project_id, pool.seq), apply)
+
+
+def take_in(
+    pool: Pool[Any, Any, Any],
+    log: Iterable[entries.LogEntry | events.ToldEntry],
+    apply: Callable[[Entry], object],
+) -> bool:
+    """Let `apply` take in these entries, in order; the pool itself passes over those about no row. False where one
+    changes classes or rows otherwise than the pool was made under; the pool then stands before it."""
+    for entry in log:
+        if entry.row != entries.NO_ROW:
+            apply(learner_entry(entry))
+        elif entry.kind == EntryKind.MODEL:
+            pool.pass_over(entry.seq)
+        elif not pool.takes_change(entry.seq):
+            return False
+    return True
+
+
+# What people say of the rows of a project, one vote for each person and place, whatever its kind.
+
+
+class Vote(NamedTuple):
+    """What one person says of a place at last.
+
+    label : None where the whole row is asked about      names : the classes that they leave, by their present names
+    choices : what they could have said      predicted : what the model had said when they were asked; None: nothing
+    check : a blind check      known : what is right, by a verdict; None: there is none
+    """
+
+    row: int
+    label: str | None
+    person_id: int
+    names: frozenset[str]
+    choices: frozenset[str]
+    predicted: str | None
+    check: bool
+    known: frozenset[str] | None
+
+
+# Plain values that programs are told, whatever the kind of project: rows, numbers that may not be known, figures.
+
+
+def number(value: float | None) -> float | None:
+    """The number; None where it is not known: JSON has no NaN."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def told_row(view: RowView) -> dict[str, Any]:
+    """A row as programs have it: what people see of it. row : from 0
+
+    Files are named by their addresses below that of the interface; pictures that stand in the table come as they are.
+    """
+    return {
+        "row": view.row,
+        "row_id": view.row_id,
+        "text": view.text,
+        "features": dict(view.features),
+        "caption": dict(view.caption),
+        "images": [_address(one) for one in view.images],
+        "audio": None if view.audio is None else _address(view.audio),
+        "segment": None if view.segment is None else [number(one) for one in view.segment],
+    }
+
+
+def _address(one: str) -> str:
+    return f"/{one}" if one.startswith(f"{PATH.lstrip('/')}/") else one
+
+
+def curve_points(answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray) -> list[dict[str, Any]]:
+    """A point for each number of answers: the figure with its 95 % interval, None where it is not known."""
+    return [
+        {"answers": int(count), "value": number(value), "low": number(least), "high": number(most)}
+        for count, value, least, most in zip(answers, values, low, high, strict=True)
+    ]
+
+
+def figure(name: str, by: str, points: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The figure as it stands: the last point; None where nothing has measured it yet. by : what measures it"""
+    last = points[-1] if points else None
+    if last is None or last["value"] is None:
+        return None
+    return {"name": name, "by": by, "value": last["value"], "low": last["low"], "high": last["high"]}

@@ -1,0 +1,131 @@
+"""Files of model versions: the scores of all rows, and beside them what first updates start from.
+
+`7.npy` holds the scores of version 7, `7.npz` its state, `rounds-….npz` what is the same for all versions between two
+changes of the bad items and is written once. Plain numbers, no pickle. Nothing is lost with any of them: the worker
+makes a version anew, and without the others answers only wait for the next version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from plcore.arrays import AnyArray, FloatArray
+from plcore.loop.one_label import Footing
+
+if TYPE_CHECKING:
+    from plcore.loop.one_label import Version
+
+KEPT_VERSIONS = 2
+"""Versions kept in a folder: the newest, and the one that a reader may just be opening."""
+MOST_BYTES = 60 * 2**20
+"""Of the state of a version: with more of it answers wait for the next one."""
+PART = ".part"
+
+
+def write_version(path: Path, version: Version) -> None:
+    """Write the version's files, that of its scores, `path`, last: a version that is named is there to be read."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for part in path.parent.glob(f"*{PART}"):  # of a worker that was killed
+        part.unlink(missing_ok=True)
+    if version.footing is not None:
+        _write_footing(path, version.footing)
+    _put(path, lambda file: np.save(file, version.scores, allow_pickle=False))
+
+
+def clean(path: Path) -> None:
+    """Remove the files of versions that are of no use any more, now that `path` is the newest."""
+    # Beside a database that was put back there may be files of later versions: those are of no use either.
+    numbers = sorted(int(one.stem) for one in path.parent.glob("*.npy"))
+    kept = [number for number in numbers if number <= int(path.stem)][-KEPT_VERSIONS:]
+    for number in set(numbers) - set(kept):
+        for ending in (".npy", ".npz"):
+            path.with_name(f"{number}{ending}").unlink(missing_ok=True)
+    shared = {_shared_by(path.with_name(f"{number}.npz")) for number in kept}
+    for file in path.parent.glob("rounds-*.npz"):  # by name, not by age: a clock may have been put back
+        if file.name not in shared:
+            file.unlink(missing_ok=True)
+
+
+def _shared_by(state: Path) -> str | None:
+    """The name of the file that a version's state shares with others; None where there is none, or none to be read."""
+    try:
+        with np.load(state, allow_pickle=False) as arrays:
+            return str(arrays["rounds"]) if "rounds" in arrays else None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def read_effects(path: Path) -> FloatArray | None:
+    """(n_train,) the effect scores of the version whose scores are at `path`; None where it gives none.
+
+    Raises OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile for a file that cannot be read.
+    """
+    state = path.with_suffix(".npz")
+    if not state.exists():
+        return None
+    with np.load(state, allow_pickle=False) as arrays:
+        return np.asarray(arrays["effects"])
+
+
+def read_footing(path: Path, known: tuple[str, Footing] | None) -> tuple[str, Footing] | None:
+    """What first updates start from, of the version whose scores are at `path`, after the name of the file that it
+    shares; None where nothing is kept. known : what was read last; the same file is not read again. Raises as
+    `read_effects`.
+    """
+    state = path.with_suffix(".npz")
+    if not state.exists():
+        return None
+    with np.load(state, allow_pickle=False) as arrays:
+        if "rounds" not in arrays:
+            return None
+        stored = dict(arrays)
+    name = str(stored["rounds"])
+    if known is not None and known[0] == name:
+        return name, Footing.from_arrays(known[1], stored)
+    with np.load(path.with_name(name), allow_pickle=False) as shared:
+        return name, Footing.from_arrays(dict(shared), stored)
+
+
+def is_kept(footing: Footing) -> bool:
+    """Whether first updates start from it: whether it is small enough to be kept."""
+    arrays = *footing.state().values(), *footing.shared().values()
+    return sum(one.nbytes for one in arrays) <= MOST_BYTES
+
+
+def _write_footing(path: Path, footing: Footing) -> None:
+    state, shared = footing.state(), footing.shared()
+    if not is_kept(footing):
+        state = {"effects": footing.effects}
+    else:
+        # The rows are the large part, and differ only where the eigenvalues in `shrink` do.
+        parts = b"".join(one.tobytes() for name, one in shared.items() if name != "rows")
+        basis = path.with_name(f"rounds-{hashlib.sha256(parts).hexdigest()[:16]}.npz")
+        if not basis.exists():
+            _put(basis, lambda file: _save(file, shared))
+        state["rounds"] = np.array(basis.name)
+    _put(path.with_suffix(".npz"), lambda file: _save(file, state))
+
+
+def _save(file: IO[bytes], arrays: dict[str, AnyArray]) -> None:
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _put(path: Path, save: Callable[[Any], None]) -> None:
+    """Write a file aside, bring it to disk and move it to its place: after a power cut scores would be zeros there."""
+    with NamedTemporaryFile(dir=path.parent, suffix=PART, delete=False) as aside:
+        try:
+            save(aside)
+            aside.flush()
+            os.fsync(aside.fileno())
+        except OSError:
+            Path(aside.name).unlink(missing_ok=True)
+            raise
+    Path(aside.name).replace(path)

@@ -1,0 +1,1 @@
+"""Projects: their making, settings, classes, progress."""

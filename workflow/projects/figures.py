@@ -1,0 +1,176 @@
+"""Figures that the Progress pages of all kinds show alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from db import answers
+from plcore.loop import EntryKind, StopRules, Verdict
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from plcore.arrays import AnyArray
+
+PointT = TypeVar("PointT")
+
+PACE_WINDOW = 20
+"""Answers over which the pace is the median, so that one coffee break does not count."""
+
+FEWEST_MEASURED = 10
+"""Rows, or labels, below which a figure measured on them would mislead: its place says so instead."""
+
+SIMULATED = "simulated"
+"""The note of every entry that the simulated oracle makes (`workflow.answering.oracle`)."""
+
+
+@dataclass(frozen=True)
+class LabelCount:
+    """How many rows have a label. answered : by answers      given : since the import"""
+
+    label: str
+    answered: int
+    given: int
+
+
+@dataclass(frozen=True)
+class StopView:
+    """The owner's stop rules, and the verdict of each that is switched on.
+
+    by_truth : whether the "flat" rule looks at accuracy on test rows; else at that by control answers
+    """
+
+    rules: StopRules
+    verdicts: tuple[Verdict, ...]
+    by_truth: bool
+
+    @property
+    def reached(self) -> tuple[Verdict, ...]:
+        """The rules that say stop; one is enough."""
+        return tuple(one for one in self.verdicts if one.reached)
+
+
+def pace(session: Session, project_id: int) -> float | None:
+    """Median seconds for each of the latest answers by people; None before the first."""
+    seconds = answers.seconds_of_latest(
+        session, project_id, PACE_WINDOW, without_kinds=(EntryKind.SKIP,), without_note=SIMULATED
+    )
+    return float(np.median(seconds)) if seconds else None
+
+
+def time_left(seconds_per_answer: float | None, left: int) -> timedelta | None:
+    """The pace times what is left: an upper bound, for seldom all of it needs asking. None without a pace."""
+    return None if seconds_per_answer is None else timedelta(seconds=seconds_per_answer * left)
+
+
+def most_answered_first(counts: Sequence[LabelCount]) -> tuple[LabelCount, ...]:
+    """The labels in the order of the Progress page."""
+    return tuple(sorted(counts, key=lambda one: (-one.answered, -one.given)))
+
+
+def standing_points(
+    curve: Sequence[PointT], latest: int | None = None, count: Callable[[PointT], int] = attrgetter("answers")
+) -> list[PointT]:
+    """The curve without the points of answers that were taken back since: for each number of answers the latest point,
+    and none with more answers than the last point has.
+
+    latest : only the points of so many latest answers, and the one before them; None: the whole curve
+    count : gives the number of answers of a point
+    """
+    points: list[PointT] = []
+    for point in reversed(curve):
+        if points and count(point) >= count(points[-1]):
+            continue
+        points.append(point)
+        if latest is not None and count(point) <= count(points[0]) - latest:
+            break
+    return points[::-1]
+
+
+# How good a project is at a glance: one line of a list of projects.
+
+MOST_POINTS = 24
+"""Points of the small curve; what lies between them cannot be told apart at its size."""
+RIGHT, F1 = "right", "F1"
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What is measured on rows that no model learns from, as a list of projects shows it.
+
+    seq : of the entry up to which it counts      version : of the model      state : names what else it follows from
+    what : RIGHT, the share of rows predicted right, or F1      measured : rows or labels it is measured on
+    curve : values over the answers, the last one now; empty where nothing is measured
+    lows, highs : the 95 % interval of each, None where it is not known
+    goal : the owner's, None where none is set      reached : whether it is
+    more : about how many answers it still takes, None where nothing can be said
+    pace : median seconds of the latest answers, known where `more` is
+    picture : a data URL of the first row's picture, or of what it sounds like, "" where it has neither
+    """
+
+    seq: int
+    version: int
+    what: str
+    measured: int
+    curve: tuple[float, ...]
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
+    goal: float | None
+    reached: bool
+    more: float | None
+    picture: str = ""
+    pace: float | None = None
+    state: str = ""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the last value."""
+        low, high = (self.lows[-1], self.highs[-1]) if self.curve else (None, None)
+        return None if low is None or high is None else (low, high)
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Glance:
+        """As it was written by `vars`. Raises KeyError, TypeError, ValueError for anything else."""
+        stored, curve = dict(stored), tuple(float(value) for value in stored["curve"])
+        for edge in ("low", "high"):
+            if edge in stored:  # written by a Winnow that kept the interval of the last value alone
+                stored[f"{edge}s"] = (*[None] * (len(curve) - 1), stored.pop(edge))[: len(curve)]
+        lows, highs = (
+            tuple(None if part is None else float(part) for part in stored[edge])
+            for edge in ("lows", "highs")
+        )
+        if not len(curve) == len(lows) == len(highs):
+            raise ValueError("an interval for each value")
+        return cls(**{**stored, "curve": curve, "lows": lows, "highs": highs})
+
+
+class Thinned(NamedTuple):
+    """Values, and the 95 % interval of each, None where it is not known: of one length."""
+
+    curve: tuple[float, ...]
+    lows: tuple[float | None, ...]
+    highs: tuple[float | None, ...]
+
+
+def thinned(values: AnyArray, low: AnyArray, high: AnyArray) -> Thinned:
+    """The known ones of these values with their intervals, (n,) each, NaN where there is none: at most MOST_POINTS of
+    them, evenly spread, the first and the last among them."""
+    known = np.flatnonzero(~np.isnan(values))
+    if len(known) > MOST_POINTS:
+        known = known[np.linspace(0, len(known) - 1, MOST_POINTS).round().astype(int)]
+    edges = (tuple(number(part) for part in edge[known].tolist()) for edge in (low, high))
+    return Thinned(tuple(values[known].round(4).tolist()), *edges)
+
+
+def number(value: float | None) -> float | None:
+    """A number that can be written as JSON; None for one that is not finite."""
+    return None if value is None or not math.isfinite(value) else round(float(value), 4)

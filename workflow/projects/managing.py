@@ -1,0 +1,412 @@
+"""Projects: making one from a checked table, listing them with their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from db import entries, people
+from workflow import kinds
+from workflow.access import RIGHTS, Right, Role
+from workflow.kinds import glances
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from workflow.server.home import Home
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from db import projects, questions
+from plcore.arrays import forbidden_in_name, forbidden_in_text
+from workflow.access import visible_projects
+from workflow.kinds.adopting import change_settings
+from workflow.people import audit
+from workflow.people.audit import EventKind
+from workflow.projects.class_names import of_these_classes
+from workflow.saving import saving_files, saying_why
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+    from workflow.answering.room_settings import Groups
+    from workflow.opened import Reading
+    from workflow.seat import Seat
+
+
+# One project as a line in a list of projects.
+
+
+@dataclass(frozen=True)
+class ProjectSummary:
+    """One project as Home lists it.
+
+    kind : the name of its kind in `workflow.kinds.KINDS`      words : how pages speak of such projects
+    n_to_ask : rows, or labels of rows in a project of label vectors, that were open at import
+    answered, left : what is answered and what is open, as the pool of its learner counts it
+    disputes : rows that people disagree on, told to who reviews; to others 0
+    last_answer, last_by : when somebody last said something of a row, and who, told to who reviews; else None
+    by_row : whether answered and left count rows, not labels of rows      role : what the person is in it
+    pictured : whether its rows are "pictures", "recordings", "texts" or "numbers", by what is shown of them
+    """
+
+    id: int
+    name: str
+    description: str
+    n_rows: int
+    n_classes: int
+    n_to_ask: int
+    answered: int
+    left: int
+    disputes: int
+    last_answer: datetime | None
+    last_by: str | None
+    created_at: datetime
+    kind: str
+    words: kinds.KindWords
+    by_row: bool
+    role: Role
+    pictured: str
+
+    def may(self, right: Right) -> bool:
+        """Whether the person for whom this was made has this right in the project."""
+        return right in RIGHTS[self.role]
+
+    def to_json(self) -> dict[str, object]:
+        """It for programs, in the words that the commands use."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "description": self.description,
+            "kind": self.kind,
+            "rows": self.n_rows,
+            "classes": self.n_classes,
+            "answered": self.answered,
+            "open": self.left,
+            "created_at": self.created_at.isoformat(),
+            "last_answer": self.last_answer and self.last_answer.isoformat(),
+        }
+
+
+def summarised(home: Home, session: Session, project: Project, role: Role) -> ProjectSummary:
+    """The project with its counts, by its log alone: no learner is built for it. role : of who asks"""
+    last = entries.last_about_a_row(session, project.id)
+    reviews = Right.REVIEW in RIGHTS[role]
+    who = people.find(session, last.person_id) if last and reviews else None
+    answered, left, disputes = glances.counts(home, session, project)
+    return ProjectSummary(
+        id=project.id,
+        name=project.name,
+        description=project.description,
+        n_rows=project.n_rows,
+        n_classes=project.n_classes,
+        n_to_ask=project.n_to_ask,
+        answered=answered,
+        left=left,
+        disputes=disputes if reviews else 0,
+        last_answer=last.at if last else None,
+        last_by=who.name if who else None,
+        created_at=project.created_at,
+        kind=kinds.kind_name(project),
+        words=kinds.words(project),
+        by_row=kinds.read_settings(project).by_row,
+        role=role,
+        pictured=_pictured(project.roles),
+    )
+
+
+def _pictured(roles: Mapping[str, object]) -> str:
+    """What somebody sees of a row first. roles : of the columns, as stored"""
+    for role, words in (("image", "pictures"), ("audio", "recordings"), ("text", "texts")):
+        if roles.get(role):
+            return words
+    return "numbers"
+
+
+NAME_LENGTH = 80
+DESCRIPTION_LENGTH = 2_000
+CONTROL_SHARE = 0.08
+"""Share of the questions that are blind checks by default, where no true labels are held out."""
+
+
+class ProjectNameError(ValueError):
+    """The name of a project is empty, too long or taken."""
+
+
+class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
+    """The learner cannot be built from this table with these settings."""
+
+
+def create_project(
+    seat: Seat,
+    name: str,
+    table: LabelTable,
+    settings: kinds.KindSettings | None = None,
+    description: str = "",
+    source_hash: str | None = None,
+    groups: Groups | None = None,
+) -> int:
+    """Store the table as an immutable file and the project that points to it. Returns the project's number.
+
+    source_hash : of the file that the table was read from, by which it is known again
+    groups : of classes, any of which may be an answer where the kind of project takes such answers
+
+    Raises
+    ------
+    ProjectNameError
+        The name is empty, longer than 80 characters or in use; or the description is too long.
+    CannotLearn
+        No learner can be built from the table with these settings.
+    NotAllowed
+        The person is not an owner.
+    NotSaved
+        The disk is full, or the database cannot be written. No project was made.
+    """
+    name, description, home = checked_name(name), checked_description(description), seat.home
+    with seat.everywhere.reading(Right.OWN) as reading:
+        check_free(reading, name)  # before a table is written that nothing would name
+    settings = settings or default_settings(table)
+    kind = kinds.of_settings(settings)
+    # The learner before anything is stored: a table it cannot learn from leaves nothing behind.
+    try:
+        with saying_why():
+            learner = kind.first_learner(table, settings)
+    except ValueError as error:
+        raise CannotLearn(f"The model cannot be built from this table: {error}") from error
+    # The file first: should the process die before the commit, an unnamed file is left, never a project
+    # without its table.
+    with saving_files():
+        table_hash = home.store_table(table)
+    with seat.everywhere.owning() as owning:
+        check_free(owning, name)
+        project_id = projects.add(
+            owning.session,
+            name=name,
+            description=description,
+            table_hash=table_hash,
+            roles=table.roles.to_json(),
+            settings=settings.to_json(),
+            n_rows=table.n_rows,
+            n_classes=len(table.classes),
+            n_to_ask=learner.pool.n_to_ask,
+            created_by=seat.person_id,
+            created_at=datetime.now(UTC),
+            source_hash=source_hash,
+            room={"groups": of_these_classes(groups, table.classes)} if groups and kind.TAKES_GROUPS else {},
+        )
+        made = EventKind.PROJECT_MADE
+        audit.note(owning.session, made, person_id=seat.person_id, project_id=project_id, rows=table.n_rows)
+    if kind.CACHE is not None:
+        kind.CACHE(home, table_hash, learner)
+    home.shelf.put(project_id, learner)
+    return project_id
+
+
+def default_settings(table: LabelTable) -> kinds.KindSettings:
+    """How a project of this table learns and asks if nobody says more: blind checks where no truth can be held out."""
+    settings: kinds.KindSettings = kinds.default_settings(table, CONTROL_SHARE)
+    return settings
+
+
+def list_projects(seat: Seat) -> list[ProjectSummary]:
+    """Every project in use that the person is a member of, the one with the latest answer first. Reads the log's counts
+    only, builds no learner."""
+    with seat.reading() as reading:
+        session, home = reading.session, seat.home
+        glances.keep_only(home, {project.id for project in projects.listed(session)})
+        seen = [one for one in visible_projects(session, reading.person) if one[0].in_use]
+        summaries = [summarised(home, session, project, role) for project, role in seen]
+    return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
+
+
+def get_project(seat: Seat) -> ProjectSummary:
+    """The project of the seat with its counts.
+
+    Raises
+    ------
+    NotFound
+        There is no such project, or it is archived.
+    NotAllowed
+        The person is unknown or disabled.
+    """
+    with seat.reading() as reading:
+        assert reading.role is not None  # noqa: S101 - a member's, as they are at a project
+        return summarised(seat.home, reading.session, reading.project, reading.role)
+
+
+def change_strategy(seat: Seat, strategy: str) -> None:
+    """Ask by another strategy from the next question on. What the learner has learnt does not depend on it.
+
+    Raises as ``change_learner``.
+    """
+    change_learner(seat, strategy=strategy)
+
+
+class LatestOfSeveral(ValueError):  # noqa: N818 - a question, not a fault
+    """The latest of several people's answers is to count: the owner is asked first."""
+
+
+def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: Any) -> None:
+    """Learn and ask by other settings from now on: fields of the project's settings with their new values.
+
+    keep_latest : the owner was asked, and wants the latest of several people's answers to count
+
+    Raises
+    ------
+    LatestOfSeveral
+        The change makes the latest of several people's answers count, and `keep_latest` is not set.
+    ValueError
+        A value is not allowed, or the setting belongs to the project for good: what was drawn when it was made.
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    with seat.owning() as owning:
+        session, project = owning.session, owning.project
+        settings = kinds.changed_settings(project, changes)
+        asked = {"overlap", "fold"} & set(changes) and not keep_latest
+        if asked and (found := kinds.latest_doubts(settings)):
+            raise LatestOfSeveral(f"{found[0].message} Fix: {found[0].fix} To keep it, confirm it.")
+        change_settings(session, project, settings, person_id=seat.person_id)
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings=", ".join(sorted(changes)))
+        if kinds.read_settings(project).by_row != settings.by_row:
+            # Whoever changes it sees it at once; what lies before the others stays theirs to answer.
+            questions.delete_question(session, project.id, seat.person_id)
+
+
+def learner_settings(seat: Seat) -> dict[str, Any]:
+    """How the project learns and asks: every field of its settings.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotFound
+    """
+    with seat.reading(Right.OWN) as reading:
+        found: dict[str, Any] = kinds.read_settings(reading.project).to_json()
+        return found
+
+
+def checked_description(description: str) -> str:
+    """It without blanks around it. Raises ProjectNameError where it is too long or cannot be stored."""
+    description = description.strip()
+    if (found := forbidden_in_text(description)) is not None:
+        raise ProjectNameError(f"A description cannot be stored with {found}. Fix: take it out.")
+    if len(description) > DESCRIPTION_LENGTH:
+        has = f"has at most {DESCRIPTION_LENGTH:,} characters; this one has {len(description):,}"
+        raise ProjectNameError(f"A description {has}. Fix: shorten it.")
+    return description
+
+
+def rename_project(seat: Seat, name: str, description: str) -> None:
+    """Give a project another name and description.
+
+    Raises
+    ------
+    ProjectNameError
+        The name is empty, too long or another project's; or the description is too long.
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    name, description = checked_name(name), checked_description(description)
+    with seat.owning() as owning:
+        if name != owning.project.name:
+            check_free(owning, name, except_for=owning.project.id)
+        projects.rename(owning.session, owning.project.id, name, description)
+        audit.note_at(owning, EventKind.PROJECT_RENAMED, before=owning.project.name, after=name)
+
+
+def archive_project(seat: Seat) -> None:
+    """Put a finished project away: nobody is asked about it; table and log stay. Twice is harmless.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    with seat.owning(anywhere=True) as owning:
+        if owning.project.archived_at is None:
+            projects.archive(owning.session, owning.project.id, datetime.now(UTC))
+            audit.note_at(owning, EventKind.PROJECT_ARCHIVED)
+
+
+def bin_project(seat: Seat) -> None:
+    """Put a project into the bin, in use or archived; table and log stay, and it can be restored.
+
+    Raises as ``archive_project``.
+    """
+    with seat.owning(anywhere=True) as owning:
+        if owning.project.deleted_at is None:
+            projects.bin_project(owning.session, owning.project.id, datetime.now(UTC))
+            audit.note_at(owning, EventKind.PROJECT_BINNED)
+
+
+def restore_project(seat: Seat) -> None:
+    """Put a project from the bin or the archive back to use. Twice is harmless.
+
+    Raises
+    ------
+    ProjectNameError
+        Another project has its name meanwhile.
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    with seat.owning(anywhere=True) as owning:
+        session, project = owning.session, owning.project
+        check_free(owning, project.name, except_for=project.id)
+        projects.bin_project(session, project.id, None)
+        projects.archive(session, project.id, None)
+        if project.deleted_at is not None or project.archived_at is not None:
+            audit.note_at(owning, EventKind.PROJECT_RESTORED)
+
+
+@dataclass(frozen=True)
+class PutAway:
+    """The projects not in use, the one put away last first."""
+
+    archived: tuple[ProjectSummary, ...]
+    binned: tuple[ProjectSummary, ...]
+
+
+def put_away(seat: Seat) -> PutAway:
+    """What is archived and what is in the bin, of the projects that this person owns. Raises NotAllowed."""
+    with seat.reading() as reading:
+        session, home = reading.session, seat.home
+        known = [one for one, role in visible_projects(session, reading.person) if role is Role.OWNER]
+        binned = [one for one in known if one.deleted_at is not None]
+        archived = [one for one in known if one.archived_at is not None and one.deleted_at is None]
+        binned.sort(key=lambda one: one.deleted_at or one.created_at, reverse=True)
+        archived.sort(key=lambda one: one.archived_at or one.created_at, reverse=True)
+        return PutAway(
+            archived=tuple(summarised(home, session, one, Role.OWNER) for one in archived),
+            binned=tuple(summarised(home, session, one, Role.OWNER) for one in binned),
+        )
+
+
+def checked_name(name: str) -> str:
+    """The name without blanks around it. Raises ProjectNameError where no project may be called so."""
+    name = name.strip()
+    if not name:
+        raise ProjectNameError("The project needs a name. Fix: type one, such as the file's subject.")
+    if len(name) > NAME_LENGTH:
+        raise ProjectNameError(
+            f"A project's name has at most {NAME_LENGTH} characters; this one has {len(name)}. Fix: shorten it."
+        )
+    if (found := forbidden_in_name(name)) is not None:
+        raise ProjectNameError(f"A project's name cannot be stored with {found}. Fix: take it out.")
+    return name
+
+
+def check_free(reading: Reading, name: str, except_for: int | None = None) -> None:
+    """Raises ProjectNameError where a project in use has the name, of those that this person may see: of others they
+    are not to learn in this way, either.
+    """
+    seen = visible_projects(reading.session, reading.person)
+    if any(one.in_use and one.name == name and one.id != except_for for one, _ in seen):
+        raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")

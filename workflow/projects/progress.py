@@ -1,0 +1,136 @@
+"""What the Progress page shows, how good, settled and left, and the pace; and what Home shows of each project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from db import entries
+from workflow import kinds
+from workflow.access import visible_projects
+from workflow.kinds import glances
+from workflow.models import random_order
+from workflow.projects.figures import FEWEST_MEASURED, LabelCount, StopView, pace
+
+if TYPE_CHECKING:
+    from workflow.projects.figures import Glance
+    from workflow.seat import Seat
+from typing import TYPE_CHECKING
+
+from db import projects
+from plcore.loop import StopRules
+from workflow.people import audit
+from workflow.people.audit import EventKind
+
+if TYPE_CHECKING:
+    from workflow.seat import Seat
+
+__all__ = [
+    "FEWEST_MEASURED",
+    "CannotReplay",
+    "LabelCount",
+    "StopRules",
+    "StopView",
+    "at_a_glance",
+    "change_stop_rules",
+    "estimate_random_order",
+    "read_progress",
+    "stop_view",
+    "watched",
+]
+
+
+class CannotReplay(ValueError):  # noqa: N818 - what a page says, not a fault
+    """Nothing replays projects of this kind in random order."""
+
+
+def at_a_glance(seat: Seat) -> dict[int, Glance]:
+    """{number: glance} of the projects in use that the person may see, where anything is known of them. Nobody waits
+    for it, and no learner is built.
+
+    Raises
+    ------
+    NotAllowed
+        The person is unknown or disabled.
+    """
+    with seat.reading() as reading:
+        session = reading.session
+        seen = [one for one, _ in visible_projects(session, reading.person) if one.in_use]
+        heights = {one.id: entries.last_seq(session, one.id) for one in seen}
+
+    def read_pace(project_id: int) -> float | None:
+        with seat.reading() as reading:
+            return pace(reading.session, project_id)
+
+    found = {one.id: glances.glance_of(seat.home, one, read_pace) for one in seen}
+    # One of a log that is longer than this is of a database that another one has replaced.
+    return {key: one for key, one in found.items() if one is not None and one.seq <= heights[key]}
+
+
+def read_progress(seat: Seat) -> Any:
+    """Everything the page draws, as the project's kind measures it (`progress` in its folder), from the learner, caught
+    up with the log, and the log itself.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        return opened.kind.read_progress(opened, kinds.stop_rules(opened.project))
+
+
+def watched(seat: Seat) -> tuple[Any, ...]:
+    """Values that change whenever there is something new to draw; the log's latest seq comes first.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    return seat.kind.watched(seat)
+
+
+def estimate_random_order(seat: Seat) -> None:
+    """Have a worker estimate what random order would have reached; where that is asked for or under way already,
+    nothing changes.
+
+    Raises
+    ------
+    CannotReplay
+        Projects of this kind are not replayed.
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    with seat.owning() as owning:
+        if not kinds.replays_random_order(owning.project):
+            raise CannotReplay(
+                "What random order would have reached is not estimated in projects of this kind."
+            )
+        random_order.ask(owning.session, owning.project, seat.person_id)
+
+
+# The stop panel: the owner's rules, and what they say of the project now.
+
+
+def stop_view(seat: Seat) -> StopView:
+    """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner() as opened:
+        return opened.kind.stop_view(opened.learner, kinds.stop_rules(opened.project))
+
+
+def change_stop_rules(seat: Seat, rules: StopRules) -> None:
+    """Set the rules anew, for everybody.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner.
+    NotSaved, NotFound
+    """
+    with seat.owning() as owning:
+        projects.change_stop_rules(owning.session, owning.project.id, rules.to_json())
+        audit.note_at(owning, EventKind.SETTINGS_CHANGED, settings="stop rules")

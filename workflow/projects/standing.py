@@ -1,0 +1,130 @@
+"""Where a project stands for one person: the counts, and what they saved last."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import blake2s
+from typing import TYPE_CHECKING, Any
+
+from db import questions
+from workflow import kinds
+from workflow.access import Right
+from workflow.answering.asked import Saved, saved_of
+from workflow.answering.history import OwnAnswer, latest_standing, latest_withdrawn
+from workflow.answering.undoing import own_answers
+from workflow.rows.row import RowView, row_view
+
+if TYPE_CHECKING:
+    from plcore.loop import Learner
+    from workflow.opened import Opened
+    from workflow.seat import Seat
+
+__all__ = ["LAST", "OwnAnswer", "Saved", "Standing", "last_ten", "standing"]
+
+LAST = 10
+"""Answers that the history shows with their rows."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The state of a project as one person's question card shows it.
+
+    answered, left : what is answered and what is open: rows, or labels of rows where questions are about these
+    elsewhere : rows that are before other people now
+    settled : the share, in [0, 1], that the Progress page calls "Settled", or "Known or sure"
+    has_proof : whether `settled` is proved about predictions; else it is a share of rows or labels
+    done : no answer can change a decision any more
+    stop : the sentences of the owner's stop rules that are reached; empty where none is
+    last : this person's latest entry      history : their answers, newest first
+    undoable, redoable : seq of the answer that undo would take back, that redo would give again; None: there is none
+    classes : every class of the project, in its order
+    height : seq of the log's latest entry; of two standings the one with more is the newer
+    frame : a stamp of what stands around the card: classes, and all that the owner has set about answering
+    """
+
+    answered: int
+    left: int
+    elsewhere: int
+    settled: float
+    has_proof: bool
+    done: bool
+    stop: str
+    last: Saved | None
+    undoable: int | None
+    redoable: int | None
+    history: tuple[OwnAnswer, ...]
+    classes: tuple[str, ...]
+    height: int
+    frame: str
+
+
+def standing(seat: Seat) -> Standing:
+    """The counts, the rows open before other people, and this person's latest entry.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    now = datetime.now(UTC)
+    with seat.learner(Right.ANSWER) as opened:
+        here = opened.session, opened.project_id, opened.person_id
+        return standing_in(opened, questions.reserved_places(*here, now))
+
+
+def standing_in(opened: Opened[Learner], reserved: Collection[tuple[int, str | None]]) -> Standing:
+    """The same of a project that is open for this person, or was a moment ago in a thread that still has its learner:
+    the database is asked only where `Opened.own_log` was not read before.
+
+    reserved : places that others have before them
+    """
+    learner, kind = opened.learner, opened.kind
+    history = own_answers(opened)
+    reached = kind.stop_view(learner, kinds.stop_rules(opened.project)).reached
+    return Standing(
+        answered=learner.pool.n_answered,
+        left=learner.pool.n_open,
+        elsewhere=len({row for row, _ in reserved}),
+        settled=learner.share_settled,
+        has_proof=learner.settings.proves_done,
+        done=learner.done,
+        stop=" ".join(verdict.words for verdict in reached),
+        last=_last(opened),
+        undoable=latest_standing(history),
+        redoable=latest_withdrawn(history),
+        history=history,
+        classes=learner.classes,
+        height=learner.seq,
+        frame=_stamp(opened.project.room, _of_classes(learner.classes)),
+    )
+
+
+@lru_cache(maxsize=64)
+def _of_classes(classes: tuple[str, ...]) -> str:
+    """The stamp of all names, of which there may be many: it is wanted with every press."""
+    return _stamp(classes)
+
+
+def _stamp(*parts: Any) -> str:
+    return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
+
+
+def _last(opened: Opened[Learner]) -> Saved | None:
+    """What the latest press of the person stored."""
+    own = opened.own_log
+    return None if own.last is None else replace(saved_of(opened.learner, own.last), rows=len(own.rows))
+
+
+def last_ten(seat: Seat) -> tuple[tuple[int, RowView], ...]:
+    """The rows of this person's last LAST answers, each with the seq of its answer, newest first. On demand: most
+    questions are answered without a look back.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner(Right.ANSWER) as opened:
+        table = opened.learner.table
+        return tuple((one.seq, row_view(table, one.row)) for one in own_answers(opened)[:LAST])

@@ -1,0 +1,1 @@
+"""Rows of a project as lists, as a map, and under review."""

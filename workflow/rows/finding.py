@@ -1,0 +1,304 @@
+"""Finding answered rows: what to search for, the lines of the list that is found, and those of a row's history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from db import answers, entries, people
+from plcore.loop import EntryKind
+from workflow import access
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from plcore import LabelTable
+from typing import TYPE_CHECKING
+
+from plcore.arrays import BoolArray
+
+if TYPE_CHECKING:
+    from plcore import LabelTable
+
+
+# Text as a search compares it: without its accents, whatever its case. `pages/parts/card/folding.js` does the same.
+
+_MARKS = "[\u0300-\u036f]"
+_LETTERS = {
+    "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ı": "i", "ς": "σ",
+}  # fmt: skip
+"""Lower-case letters that Unicode does not take apart, and what people type who do not have them."""
+
+
+def folded(text: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Every text in compatibility decomposition (composed and decomposed letters alike), in lower case, without
+    accents (U+0300 to U+036F); letters such as ø and ß as o and ss.
+
+    Marks that belong to a script, such as the vowel signs of Devanagari, stay: without them words would be others.
+    """
+    if isinstance(text, pa.ChunkedArray):
+        text = text.combine_chunks()
+    plain = pc.utf8_lower(text)
+    other = pc.invert(pc.string_is_ascii(text))  # few texts, mostly, and ten times as slow
+    return pc.replace_with_mask(plain, other, _without_accents(pc.filter(text, other)))
+
+
+def _without_accents(text: pa.Array) -> pa.Array:
+    plain = pc.utf8_lower(pc.utf8_normalize(text, form="NFKD"))
+    plain = pc.replace_substring_regex(plain, pattern=_MARKS, replacement="")
+    for letter, typed in _LETTERS.items():
+        plain = pc.replace_substring(plain, pattern=letter, replacement=typed)
+    return plain
+
+
+PAGE = 50
+"""Rows on a page."""
+
+SAYS_SOMETHING = tuple(
+    kind
+    for kind in EntryKind
+    if kind
+    not in (
+        EntryKind.SKIP,
+        EntryKind.WITHDRAW,
+        EntryKind.CLASS,
+        EntryKind.ROWS,
+        EntryKind.MODEL,
+        EntryKind.ASIDE,
+    )
+)
+"""Kinds of entries that say something about a row, in a project of any kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What is looked for; the defaults find every answered row.
+
+    kind : one of SAYS_SOMETHING      label : a class, by its present name
+    words : all of them in the row's id or text      disagrees : answered otherwise than the model said when asked
+    """
+
+    label: str | None = None
+    person_id: int | None = None
+    kind: str | None = None
+    flagged: bool = False
+    disagrees: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class FoundAnswer:
+    """A line of the list: a row's latest answer, or that of the person searched for; of label vectors any answer that
+    still counts.
+
+    labels : class names as they are now      predicted : what the model said when the row was asked about, in words
+    """
+
+    seq: int
+    row: int
+    row_id: str
+    kind: str
+    labels: tuple[str, ...]
+    predicted: str | None
+    person: str
+    at: datetime
+    flagged: bool
+    note: str | None
+
+
+@dataclass(frozen=True)
+class ReviewList:
+    """One page of what was found, newest first. page : from 0, one that exists      total : lines of all pages"""
+
+    rows: tuple[FoundAnswer, ...]
+    total: int
+    page: int
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // PAGE))
+
+
+@dataclass(frozen=True)
+class HistoryLine:
+    """One entry about a row. Class names are as they are now.
+
+    before, after : the row's candidates; of label vectors the values of the labels that the entry is about, in words
+    taken_back : whether a later entry withdraws it
+    yes_no : the labels that were asked about in yes and no; none where it was asked which
+    """
+
+    seq: int
+    at: datetime
+    person: str
+    kind: str
+    labels: tuple[str, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    note: str | None
+    flagged: bool
+    predicted: str | None
+    taken_back: bool
+    yes_no: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What a search can be about.
+
+    people : (id, name) of everybody, where `everybody`: this person may see the answers of others
+    anything : whether there is any answer to find
+    scored : whether the table came with scores, of which this person may see how right they are
+    scored_by : the model that has given others since (`plcore.tables.growing`); None where they are the file's
+    """
+
+    classes: tuple[str, ...]
+    people: tuple[tuple[int, str], ...]
+    everybody: bool
+    anything: bool
+    scored: bool
+    scored_by: str | None = None
+
+
+def checked_kinds(search: Search) -> tuple[str, ...]:
+    """The kinds of entries that a search looks at. Raises ValueError."""
+    if search.kind is not None and search.kind not in SAYS_SOMETHING:
+        raise ValueError(f"kind must be one of {', '.join(SAYS_SOMETHING)}, or None. Got {search.kind!r}.")
+    return SAYS_SOMETHING if search.kind is None else (search.kind,)
+
+
+def names_of(session: Session) -> dict[int, str]:
+    """{person: name} of everybody."""
+    return {one.id: one.name for one in people.listed(session)}
+
+
+def answer_line(
+    table: LabelTable,
+    names: Mapping[int, str],
+    one: entries.LogEntry,
+    labels: tuple[str, ...],
+    predicted: str | None,
+) -> FoundAnswer:
+    """An entry as a line of the list, with these labels, and what the model had said in words."""
+    row_id, person = table.id_of(one.row), names.get(one.person_id, "")
+    return FoundAnswer(
+        one.seq, one.row, row_id, one.kind, labels, predicted, person, one.at, one.flagged, one.note
+    )
+
+
+def history_line(
+    names: Mapping[int, str],
+    one: entries.LogEntry,
+    labels: tuple[str, ...],
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    predicted: str | None,
+    *,
+    taken_back: bool,
+    yes_no: tuple[str, ...] = (),
+) -> HistoryLine:
+    """An entry as a line of a row's history."""
+    person = names.get(one.person_id, "")
+    marks = one.note, one.flagged, predicted, taken_back, yes_no
+    return HistoryLine(one.seq, one.at, person, one.kind, labels, before, after, *marks)
+
+
+def check_row(table: LabelTable, row: int) -> None:
+    """Raises NotFound where there is no such row."""
+    if not 0 <= row < table.n_rows:
+        raise access.NotFound(f"There is no row {row + 1}. Fix: choose one from the list.")
+
+
+def entries_about(
+    session: Session, project_id: int, row: int, whose: int | None
+) -> tuple[list[entries.LogEntry], list[entries.LogEntry]]:
+    """Every entry about the row, and those that may be seen. whose : as `workflow.access.Rights.whose`
+
+    Raises NotFound where a person who may see their own alone has none.
+    """
+    every = answers.of_row(session, project_id, row)
+    visible = [one for one in every if whose in (None, one.person_id)]
+    if whose is not None and not visible:
+        raise access.NotFound("This row has no answer of yours. Fix: choose one from the list.")
+    return every, visible
+
+
+def taken_back(log: Sequence[entries.LogEntry]) -> set[int | None]:
+    """The seqs of the entries that a later one withdraws."""
+    return {one.target_seq for one in log if one.target_seq is not None}
+
+
+def may_correct(log: Sequence[entries.LogEntry], whose: int | None) -> bool:
+    """Whether a row with these entries may be corrected: by who reviews, what anybody has answered, by others what they
+    have answered themselves; answers taken back do not count. whose : as `workflow.access.Rights.whose`
+    """
+    withdrawn = taken_back(log)
+    answers = [one for one in log if one.kind in SAYS_SOMETHING and one.seq not in withdrawn]
+    return any(whose in (None, one.person_id) for one in answers)
+
+
+def rows_holding(table: LabelTable, words: Sequence[str]) -> np.ndarray:
+    """(n,) whether all words are in the row's id or text, whatever their case and accents."""
+    ids = pa.array(table.ids.astype(str), pa.large_string())
+    parts = [ids]
+    if table.roles.text:
+        parts.append(pa.array(table.cells[table.roles.text], pa.large_string()))
+    text = folded(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
+    found = np.ones(table.n_rows, dtype=bool)
+    for word in folded(pa.array(words, pa.large_string())).to_pylist():
+        found &= pc.match_substring(text, word).to_numpy(zero_copy_only=False)
+    return found
+
+
+def inside(page: int, total: int) -> int:
+    """The page number, or the nearest that exists. total : lines of all pages"""
+    return min(max(0, page), max(0, -(-total // PAGE) - 1))
+
+
+# Which rows of a table hold words in their text: by whole columns, and without the learner, for a table never
+# changes.
+#
+# A word is held whatever its case (`str.casefold`).
+
+
+def words_of(search: str) -> list[str]:
+    """The words that a person searches for, each once, as `rows_with` compares them."""
+    return list(dict.fromkeys(search.casefold().split()))
+
+
+def rows_with(table: LabelTable, words: Sequence[str]) -> Mapping[str, BoolArray]:
+    """(n,) for each word: whether it is in a row's id, text or categories."""
+    if not words:
+        return {}
+    columns = [column for column in (table.roles.text, *table.roles.categories) if column]
+    texts = [_ids(table), *(pa.array(table.cells[column].array, pa.large_string()) for column in columns)]
+    found = {word: np.zeros(table.n_rows, dtype=bool) for word in words}
+    for text in texts:
+        ascii_only = pc.string_is_ascii(text)
+        lower = pc.ascii_lower(text)
+        others = np.flatnonzero(~np.asarray(ascii_only))  # few, mostly, and Python's own rules hold for them
+        folded = [one.casefold() for one in text.take(pa.array(others)).to_pylist()]
+        for word, rows in found.items():
+            if word.isascii():
+                rows |= np.asarray(pc.and_(pc.match_substring(lower, word), ascii_only))
+            rows[others] |= np.fromiter((word in one for one in folded), dtype=bool, count=len(folded))
+    return found
+
+
+def _ids(table: LabelTable) -> pa.Array | pa.ChunkedArray:
+    """The ids; white space around them may stay, for no word has any."""
+    if table.roles.id is None:
+        return pc.cast(pa.array(np.arange(1, table.n_rows + 1)), pa.large_string())
+    return pa.array(table.cells[table.roles.id].array, pa.large_string())
+
+
+# Long lists on a page.
+
+SHOWN = 200
+"""Lines that a page shows at most; its search looks through all of them."""

@@ -1,0 +1,71 @@
+"""The queue: every open row but the blind checks in the order it would be asked, with its score and the reason."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from workflow.access import NotAllowed, Right
+from workflow.rows.finding import rows_with, words_of
+
+if TYPE_CHECKING:
+    from plcore.loop import Learner
+    from workflow.opened import Opened
+    from workflow.seat import Seat
+
+
+def list_queue(seat: Seat, search: str = "") -> Any:
+    """The first open rows that hold the words searched for, in asking order: the `QueueView` of the project's kind.
+
+    Raises
+    ------
+    NotAllowed
+        The person is not an owner and the project has blind checks: what is not in the queue would be one.
+    NotFound
+    """
+    words, held = words_of(search), None
+    if words:
+        with seat.learner(Right.ANSWER) as opened:
+            _check_may_see(opened)
+            table = opened.learner.table
+        held = rows_with(table, words)  # while nobody waits for the learner
+    with seat.learner(Right.ANSWER) as opened:
+        _check_may_see(opened)
+        if words and opened.learner.table is not table:  # more rows came meanwhile
+            held = rows_with(opened.learner.table, words)
+        return opened.kind.list_queue(opened, search, held)
+
+
+def may_see_order(opened: Opened[Learner]) -> bool:
+    """Whether this person may see which rows can be chosen: in a project with blind checks it would show which they
+    are."""
+    return opened.may(Right.OWN) or not opened.learner.pool.blind_rows.any()
+
+
+def _check_may_see(opened: Opened[Learner]) -> None:
+    if not may_see_order(opened):
+        raise NotAllowed(
+            "In a project with blind checks the queue is for the owner: it would show which they are."
+        )
+
+
+def queue_rows(seat: Seat) -> list[Any]:
+    """The whole queue as the rows that the project's kind lists. It waits as `queue_csv` can. Raises as that."""
+    seat.settle()
+    with seat.learner(Right.OWN) as opened:
+        return list(opened.kind.queue_rows(opened))
+
+
+def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
+    """The whole queue as CSV. Raises NotAllowed unless the person is an owner.
+
+    wait : first wait for the model that is fitted in this process: until there is one, the order is random
+    """
+    if wait:
+        seat.settle()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    with seat.learner(Right.OWN) as opened:
+        writer.writerows(opened.kind.queue_lines(opened))
+    return text.getvalue().encode()

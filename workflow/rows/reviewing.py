@@ -1,0 +1,266 @@
+"""Review: find answered rows, look at one with all that was said about it, and correct it.
+
+No entry is changed: a correction is an answer of the reviewer's, with a token of its own, and the learner follows it as
+any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from db import answers, members
+from plcore import AnswerError
+from plcore.evaluation import (
+    Precision,
+    ScoredCandidates,
+    precision_above,
+    precision_by_label,
+    precision_by_score,
+)
+from plcore.loop import Place
+from workflow.access import NotAllowed, Right
+from workflow.answering.asked import NOTE_LENGTH, Given, Saved, checked_note
+from workflow.answering.history import stored_by
+from workflow.answering.loop import ask_next
+from workflow.answering.turn import StaleQuestion
+from workflow.rows.finding import (
+    PAGE,
+    SAYS_SOMETHING,
+    FoundAnswer,
+    HistoryLine,
+    ReviewList,
+    Search,
+    SearchOptions,
+    may_correct,
+)
+from workflow.saving import NotSaved
+
+if TYPE_CHECKING:
+    from plcore.loop import Learner
+    from workflow.opened import Opened
+    from workflow.seat import Seat
+
+__all__ = [
+    "NOTE_LENGTH",
+    "PAGE",
+    "AnswerError",
+    "FoundAnswer",
+    "HistoryLine",
+    "NotSaved",
+    "Precision",
+    "ReviewList",
+    "ScoreLine",
+    "ScoreReview",
+    "Search",
+    "SearchOptions",
+    "StaleQuestion",
+    "ask_scored",
+    "correct",
+    "find",
+    "open_row",
+    "options",
+    "scores",
+]
+
+
+# What pages show of the scores that came with a table: how many of those so high are right, by label.
+
+BINS = 10
+
+
+@dataclass(frozen=True)
+class ScoreLine:
+    """The candidates of one label whose score is at least the threshold.
+
+    seen : by all rows that people have looked at; strategies choose rows that are in doubt, so it is a low guess
+    drawn : by rows drawn at random alone, which stand for all
+    """
+
+    label: str
+    seen: Precision
+    drawn: Precision
+
+
+@dataclass(frozen=True)
+class ScoreReview:
+    """highest : of all scores      total : of all labels together      lines : most candidates first
+    edges : (BINS + 1,) scores that part `bins` of the label asked about, or of all
+    """
+
+    highest: float
+    total: ScoreLine
+    lines: tuple[ScoreLine, ...]
+    edges: tuple[float, ...]
+    bins: tuple[Precision, ...]
+
+
+def review_scores(
+    found: ScoredCandidates, classes: Sequence[str], threshold: float, label: str | None = None
+) -> ScoreReview:
+    """Raises ValueError for a label that is no class. label : whose bins are wanted, None: those of all"""
+    at = found.drawn
+    by_draw = ScoredCandidates(
+        found.rows[at], found.labels[at], found.scores[at], found.verdicts[at], found.drawn[at]
+    )
+
+    apart = zip(
+        classes,
+        *(precision_by_label(one, threshold, len(classes)) for one in (found, by_draw)),
+        strict=True,
+    )
+    lines = sorted((ScoreLine(*one) for one in apart if one[1].scored), key=lambda one: -one.seen.scored)
+    total = ScoreLine("", *(precision_above(one, threshold) for one in (found, by_draw)))
+    highest = float(found.scores.max(initial=0.0)) or 1.0
+    edges = np.linspace(0.0, highest, BINS + 1)
+    place = None if label is None else list(classes).index(label)
+    bins = precision_by_score(found, edges, place)
+    return ScoreReview(highest, total, tuple(lines), tuple(edges.tolist()), tuple(bins))
+
+
+def unseen_rows(found: ScoredCandidates, threshold: float, place: int) -> list[int]:
+    """The rows whose candidate of this class has at least this score, and that nobody has decided; without those that
+    are asked as blind checks, which nobody may choose."""
+    chosen = (found.scores >= threshold) & (found.labels == place) & (found.verdicts < 0) & ~found.drawn
+    return [int(row) for row in found.rows[chosen]]
+
+
+_TRIES = 20
+
+
+def options(seat: Seat) -> SearchOptions:
+    """What a search can be about.
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.learner(Right.ANSWER) as opened:
+        classes = tuple(opened.learner.classes)
+        table = opened.learner.table
+        scored, scored_by = table.candidate_weights is not None, table.roles.scored_by
+    with seat.reading(Right.ANSWER) as reading:
+        session, project_id, whose = reading.session, reading.project.id, reading.whose
+        return SearchOptions(
+            classes=classes,
+            people=tuple((one.id, one.name) for one in members.concerned(session, project_id, SAYS_SOMETHING))
+            if whose is None
+            else (),
+            everybody=whose is None,
+            anything=answers.any_answer(session, project_id, SAYS_SOMETHING, whose),
+            scored=scored and whose is None,
+            scored_by=scored_by,
+        )
+
+
+def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
+    """The answers that fit, the newest first; who is no reviewer finds their own alone. page : from 0
+
+    Raises
+    ------
+    NotAllowed, NotFound
+    """
+    with seat.reading(Right.ANSWER):
+        pass  # the kind asks for no right but to see the project
+    return seat.kind.find_answers(seat, search, page)
+
+
+def open_row(seat: Seat, row: int) -> Any:
+    """The row and its whole history, as the project's kind reviews it (`reviewing` in its folder); who is no reviewer
+    sees rows they have answered something of, and their own part of the history.
+
+    Raises
+    ------
+    NotFound
+        There is no such row, or it is none of this person's.
+    NotAllowed
+    """
+    with seat.learner(Right.ANSWER) as opened:
+        return opened.kind.open_row(opened, row)
+
+
+def scores(seat: Seat, threshold: float, label: str | None = None) -> ScoreReview | None:
+    """How right the scores are that came with the table, of candidates from this score on; None where it has none.
+
+    label : whose shares by score are wanted, None: those of all labels
+    Raises ValueError for a label that is no class; NotAllowed unless the person may review; NotFound.
+    """
+    with seat.learner(Right.REVIEW) as opened:
+        found, classes = _scores_given(opened), opened.learner.classes
+    return None if found is None else review_scores(found, classes, threshold, label)
+
+
+def _scores_given(opened: Opened[Learner]) -> ScoredCandidates | None:
+    """Every scored candidate, and its label by people; None if the table has no scores."""
+    scores = opened.kind.SCORES
+    return None if scores is None else scores(opened.learner)
+
+
+def ask_scored(seat: Seat, threshold: float, label: str) -> Any:
+    """Ask this person about a row drawn from those undecided whose score for the label is at least the threshold.
+
+    Raises AnswerError where none is free; as `workflow.answering.loop.ask_next` and `scores`.
+    """
+    with seat.learner(Right.REVIEW) as opened:
+        found, classes = _scores_given(opened), list(opened.learner.classes)
+    if found is None:
+        raise AnswerError(
+            "The table of this project came without scores. Fix: choose a row on the Queue page."
+        )
+    rows = unseen_rows(found, threshold, classes.index(label))
+    random.shuffle(rows)
+    for row in rows[:_TRIES]:
+        with contextlib.suppress(AnswerError):  # it is before somebody else, or has one candidate
+            return ask_next(seat, row)
+    raise AnswerError(
+        f"No row with {label} from this score on is left to ask about. Fix: take a lower score."
+    )
+
+
+def correct(
+    seat: Seat,
+    row: int,
+    token: str,
+    kind: str,
+    labels: Sequence[str] = (),
+    *,
+    changes: Mapping[str, int] | None = None,
+    shown: str | None = None,
+    note: str | None = None,
+    flagged: bool = False,
+) -> Saved:
+    """Answer a row anew, exactly once. Who reviews may, and whoever has answered something of the row themselves.
+
+    token, shown : of the row as it was opened      kind, labels, changes : see `correcting` in the project's kind
+    A token that was used gives the earlier entry with ``repeated`` set; nothing is stored.
+
+    Raises
+    ------
+    StaleQuestion
+        This person has said something else about the row since it was opened, or its labels have changed. Nothing
+        is stored.
+    AnswerError
+        The answer does not fit the row, or the note is too long. Nothing is stored.
+    NotSaved, NotAllowed, NotFound
+    """
+    given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
+    place = Place(row)
+    with seat.turn() as turn:
+        log = answers.of_row(turn.session, turn.project_id, row)
+        if token != turn.token(place, turn.revision(place)):
+            earlier = stored_by(turn.session, turn.project_id, token)
+            if earlier is None or (earlier.person_id, earlier.row) != (turn.person_id, row):
+                raise StaleQuestion("This row was answered anew since you opened it. Fix: open it again.")
+            return turn.saved(earlier, repeated=True)
+        if not may_correct(log, turn.opened.whose):
+            raise NotAllowed("Only reviewers, the owner, or who has answered a row, may correct it.")
+        stored = turn.correct(row, token, given, changes or {}, log)
+        open_now = turn.open_now()
+        if open_now is not None and open_now.row == row:
+            turn.close_question()  # it is answered by this
+        return turn.saved(stored)

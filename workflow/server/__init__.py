@@ -1,0 +1,1 @@
+"""The running server: its home, database, settings, learners in memory, and jobs."""

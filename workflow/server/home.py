@@ -1,0 +1,324 @@
+"""The home: settings, database, the folder of tables and the learners, opened once per process."""
+
+from __future__ import annotations
+
+import logging
+import stat
+import threading
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from db import people
+from db.engine import Database, DatabaseUnavailableError
+
+if TYPE_CHECKING:
+    from db.people import SignedIn
+import functools
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING
+
+from plcore.arrays import no_room
+from workflow.files import stored
+from workflow.files.arriving import Arrivals
+from workflow.files.prepared import PreparedFiles
+from workflow.files.stored import make_folder
+from workflow.people.attempts import Attempts
+from workflow.server import running
+from workflow.server.jobs import KeptJobs
+from workflow.server.settings import Settings, SettingsError
+from workflow.server.shelf import Shelf, machine_memory
+from workflow.server.store import files_of, open_database
+
+if TYPE_CHECKING:
+    from db.engine import Database
+    from plcore import LabelTable
+
+
+# The data folder is for one user of the machine: others can read neither answers nor who gave them.
+
+logger = logging.getLogger("winnow")
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def keep_private(*paths: Path) -> None:
+    """Take all rights from other users at these folders and files, or say in the log why that cannot be. What is not
+    there is passed over."""
+    for path in paths:
+        try:
+            mode = path.stat().st_mode
+            if not mode & _OTHERS:
+                continue
+            why = _why_not(path, mode)
+            if why is None:
+                path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+                continue
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+        logger.warning(
+            "Other users of this machine may read %s, and that could not be changed: %s. "
+            "Fix: give it to the user who runs Winnow, for that user alone (chown, chmod go-rwx).",
+            path,
+            why,
+        )
+
+
+def _why_not(path: Path, mode: int) -> str | None:
+    """Why others need a folder that somebody has named as the data folder; None where it is Winnow's alone."""
+    if mode & stat.S_ISVTX:
+        return "it is a folder for everybody's files"
+    if path.resolve() == Path(path.anchor) or _is_home_of_user(path):
+        return "it holds more than Winnow's data"
+    return None
+
+
+def _is_home_of_user(path: Path) -> bool:
+    try:
+        return path.resolve() == Path.home().resolve()
+    except RuntimeError:
+        return False  # they have none: a user that is a number alone, as containers have them, without HOME
+
+
+# Sign-ins that were found in the database, for as long as nobody has committed anything to it since.
+#
+# A page asks for a hundred files at once, and each is for those alone who are signed in. To hear whether the database
+# has changed takes a fraction of the time that the sign-in takes; what has ended, here or by another process, changes
+# it.
+
+
+class KnownBrowsers:
+    """What was found since the latest commit, by the SHA-256 of the sign-in's secret."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._state: tuple[object, ...] = ()
+        self._found: dict[str, SignedIn] = {}
+
+    def find(self, database: Database, secret_hash: str, now: datetime) -> SignedIn | None:
+        """`sign_ins.find`, from the database where it is not known to say the same as before.
+
+        Of PostgreSQL it is always asked for: there the one question takes as long as the other.
+        """
+        if not database.is_sqlite:
+            return _asked(database, secret_hash, now)
+        try:  # before it is asked, never after
+            state = (database.times_replaced, *database.stamp())
+        except (SQLAlchemyError, DatabaseUnavailableError):
+            return _asked(database, secret_hash, now)  # it may be told all the same, and else why not
+        with self._lock:
+            if state != self._state:
+                self._state, self._found = state, {}
+            known = self._found.get(secret_hash)
+        if known is not None and now < known.expires_at:
+            return known
+        found = _asked(database, secret_hash, now)
+        with self._lock:
+            if found is not None and state == self._state:
+                self._found[secret_hash] = found
+        return found
+
+
+def _asked(database: Database, secret_hash: str, now: datetime) -> SignedIn | None:
+    with database.read(single=True) as session:
+        return people.find_sign_in(session, secret_hash, now)
+
+
+class LostTableError(DatabaseUnavailableError):
+    """The file of an uploaded table is missing or damaged; the message is for everybody to read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The project's table (tables/{name} in the data folder) is missing or damaged. No answer is lost: they "
+            "are in the database. Fix: put the file back from a backup (winnow restore FILE --to FOLDER, then copy "
+            "it); winnow doctor says which are missing."
+        )
+
+
+class NoRoomError(DatabaseUnavailableError):
+    """There is no room to lay out a table that is opened, or what is made of its rows; the message is for everybody to
+    read."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            "There is no room left on the disk for the project: its table, or what is made of its rows, lies in "
+            f"{folder}. No answer is lost. Fix: make room there, and come back."
+        )
+
+
+@contextmanager
+def room_for_learner() -> Iterator[None]:
+    """Raises NoRoomError where what is made of many rows, which lies in files, finds no room on the disk."""
+    try:
+        yield
+    except OSError as error:
+        if not no_room(error):
+            raise
+        raise NoRoomError(Path(error.filename or tempfile.gettempdir())) from error
+
+
+@dataclass(frozen=True)
+class Home:
+    """Handed to every use case. Whoever opened it closes it."""
+
+    settings: Settings
+    database: Database
+    tables_dir: Path
+    shared: IO[bytes]  # the lock of `workflow.server.running`
+    shelf: Shelf = field(default_factory=Shelf)
+    prepared: PreparedFiles = field(default_factory=PreparedFiles)
+    arrivals: Arrivals = field(default_factory=Arrivals)
+    jobs: KeptJobs = field(default_factory=KeptJobs)
+    attempts: Attempts = field(default_factory=Attempts)
+    known_browsers: KnownBrowsers = field(default_factory=KnownBrowsers)
+
+    def table_path(self, table_hash: str) -> Path:
+        """Where the table with this SHA-256 (64 hex digits) is kept."""
+        return self.tables_dir / f"{table_hash}.parquet"
+
+    def read_table(self, table_hash: str) -> LabelTable:
+        """The table with this SHA-256. Raises LostTableError, NoRoomError."""
+        from plcore import LabelTable
+
+        try:
+            return LabelTable.read(self.table_path(table_hash))
+        except (OSError, ValueError) as error:
+            if no_room(error):
+                raise NoRoomError(self.tables_dir) from error
+            raise LostTableError(self.table_path(table_hash).name) from error
+
+    def table_size(self, table_hash: str) -> int:
+        """Bytes of the table's file. Raises LostTableError."""
+        try:
+            return self.table_path(table_hash).stat().st_size
+        except OSError as error:
+            raise LostTableError(self.table_path(table_hash).name) from error
+
+    def store_table(self, table: LabelTable) -> str:
+        """Keep the table as an immutable file and return its SHA-256, the file's name. Twice is harmless."""
+        stored.keep(self.media_dir, table)  # a table never names an image that is not there
+        return table.write_named(self.tables_dir)  # on disk, whole, before the project that names it
+
+    @property
+    def media_dir(self) -> Path:
+        """Where the images and recordings of all tables are kept; made when the first is."""
+        return self.settings.home / "media"
+
+    @property
+    def thumbnails_dir(self) -> Path:
+        """Where small pictures are kept once they are made."""
+        return self.settings.home / "thumbnails"
+
+    def model_path(self, project_id: int, key: str, version: int) -> Path:
+        """Where the scores of a model version are kept. key : of the settings it was trained with"""
+        return self.settings.home / "models" / f"{project_id}-{key}" / f"{version}.npy"
+
+    @property
+    def cache_dir(self) -> Path:
+        """Where lies what can be made again at any time; made when the first of it is."""
+        return self.settings.home / "cache"
+
+    @property
+    def encoders_dir(self) -> Path:
+        """Where whoever runs the server puts models of their own, a folder each; made by hand."""
+        return self.settings.home / "encoders"
+
+    @property
+    def exports_dir(self) -> Path:
+        """Where files lie that people are about to take away; made when the first is."""
+        return self.settings.home / "exports"
+
+    @property
+    def backups_dir(self) -> Path:
+        """Where backups lie that nobody named another place for; made when the first is."""
+        return self.settings.backups_dir
+
+    @property
+    def servers_dir(self) -> Path:
+        """Where running servers note the address browsers reach them at (`workflow.server.running`)."""
+        return self.settings.home / "servers"
+
+    @property
+    def uploads_dir(self) -> Path:
+        """Where files lie that people have sent, until they were read; made when the first comes."""
+        return self.settings.home / "uploads"
+
+    def close(self) -> None:
+        self.jobs.close()  # before what they work with goes
+        self.prepared.close()
+        self.arrivals.close()
+        self.shelf.close()
+        self.database.close()
+        self.shared.close()
+
+
+def open_home(settings: Settings, *, accept: bool = False) -> Home:
+    """Make the folders where they are missing, for this user alone, and bring the database up to date.
+
+    accept : whatever database is there is taken (`workflow.server.store.open_database`)
+
+    Raises
+    ------
+    SettingsError
+        WINNOW_HOME cannot be such a folder, or a backup is being restored there.
+    BrokenHomeError
+        The database is not the one that was there last, or cannot be opened.
+    """
+    tables_dir = settings.home / "tables"
+    try:
+        for folder in (settings.home, tables_dir):
+            make_folder(folder)
+        shared = running.share(settings.home)
+    except running.InUseError as error:
+        raise SettingsError(str(error)) from error
+    except OSError as error:
+        raise SettingsError(
+            f"WINNOW_HOME must be a folder this user may make and write. Got {str(settings.home)!r}: {error.strerror}. "
+            "Fix: name another folder; or make room there, and let this user write it."
+        ) from error
+    try:
+        keep_private(settings.home)
+        stored.clear(settings)
+        database = open_database(settings, tables_dir, accept=accept)
+        keep_private(*files_of(database))
+    except BaseException:
+        shared.close()
+        raise
+    return Home(settings, database, tables_dir, shared, Shelf(most_memory(settings)))
+
+
+def most_memory(settings: Settings) -> int | None:
+    """Bytes that a server may take before it puts projects away; None where the machine does not say what it has."""
+    if settings.memory_mb is not None:
+        return settings.memory_mb * 1_000_000
+    whole = machine_memory()
+    return None if whole is None else whole // 2
+
+
+_opening = threading.Lock()
+
+
+@functools.cache
+def _process_home() -> Home:
+    return open_home(Settings.from_environment())
+
+
+def home() -> Home:
+    """The home of this process, opened at the first call from the environment's settings."""
+    with _opening:  # functools.cache alone would let two first callers open it twice
+        return _process_home()
+
+
+def close_home() -> None:
+    """Close the process's home if it is open; the next `home()` opens it anew."""
+    with _opening:
+        if _process_home.cache_info().currsize:
+            _process_home().close()
+            _process_home.cache_clear()

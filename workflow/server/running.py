@@ -1,0 +1,166 @@
+"""Which servers run on a data folder, and where: each notes its address in a file that it holds locked.
+
+The lock ends with the process, however that ends, so that a note without one is of a server that is no more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from plcore.arrays import escaped
+
+__all__ = ["escaped"]
+
+if sys.platform != "win32":
+    import fcntl
+
+
+@contextmanager
+def noted(folder: Path, address: str) -> Iterator[None]:
+    """Note the address of this server for as long as the block lasts. folder : of the notes; made where it is not"""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    # In containers that share the folder two servers may be process 7.
+    name = f"{os.getpid()}-{secrets.token_hex(4)}"
+    path, new = folder / name, folder / f".{name}"
+    with new.open("w") as note:
+        _lock(note)  # before it has its name
+        note.write(address)
+        note.flush()
+        new.replace(path)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def running(folder: Path) -> list[str]:
+    """The addresses of the servers that run, the latest first. What others left behind is removed."""
+    found = []
+    for path in folder.glob("[0-9]*"):
+        with suppress(FileNotFoundError), path.open() as note:  # it may end meanwhile
+            if _lock(note):
+                path.unlink()
+            else:
+                found.append((os.fstat(note.fileno()).st_mtime_ns, note.read()))
+    return [address for _, address in sorted(found, reverse=True)]
+
+
+def _lock(note: IO[str]) -> bool:
+    """Whether the lock of the file could be had, which is held from now on."""
+    if sys.platform == "win32":
+        return False  # there is none of this kind: a server that was killed is taken for one that runs
+    try:
+        fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+# Who has a data folder open: all processes of Winnow share a lock on a file in it, and a restore needs it alone.
+#
+# The system gives the lock back when a process ends, however it ends.
+
+if sys.platform != "win32":
+    import fcntl
+
+NAME = "in-use"
+RESTORING = "restore-lock"
+"""The file that a start holds while it puts a backup back, before and after it has the folder alone."""
+
+
+class InUseError(RuntimeError):
+    """Others have the folder open, or somebody has it alone; in words."""
+
+
+def share(home: Path) -> IO[bytes]:
+    """The lock that every process holds while it has the folder open; closing the file gives it back.
+
+    Raises InUseError while the folder is being restored, OSError.
+    """
+    file = (home / NAME).open("ab")
+    if not _in_use_lock(file, alone=False):
+        file.close()
+        raise InUseError(
+            f"The data folder {home} is being restored from a backup. Fix: wait until that is done."
+        )
+    return file
+
+
+@contextmanager
+def alone(home: Path) -> Iterator[None]:
+    """Nobody else opens the folder during the block. Raises InUseError where somebody has, OSError."""
+    with (home / NAME).open("ab") as file:
+        if not _in_use_lock(file, alone=True):
+            raise InUseError(
+                f"The data folder {home} is open in a running Winnow (a server, a worker or a command). Nothing was "
+                "changed. Fix: stop it, then try again."
+            )
+        yield
+
+
+@contextmanager
+def only_restore(home: Path) -> Iterator[bool]:
+    """Whether no other start puts a backup back, nor can during the block. Raises OSError."""
+    with (home / RESTORING).open("ab") as file:
+        yield _in_use_lock(file, alone=True)
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Whoever asks the same of this folder waits until the block has ended. Raises OSError."""
+    if sys.platform == "win32":
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _in_use_lock(file: IO[bytes], *, alone: bool) -> bool:
+    """Whether the lock could be had at once."""
+    if sys.platform == "win32":
+        return True  # there is none of this kind; a file that is open cannot be replaced there
+    try:
+        fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+# What the server says on its terminal until it is ready: words, or for programs one document on standard output.
+
+
+class Terminal:
+    """as_json : whether standard output has a document, and words go to standard error"""
+
+    def __init__(self) -> None:
+        self.as_json = False
+
+    def say(self, text: str) -> None:
+        """A line for whoever waits."""
+        self._words(f"  {text}")
+
+    def ready(self, address: str, link: str) -> None:
+        """The server is ready. address : at which people reach it      link : by which the owner signs in, once"""
+        if not self.as_json:
+            self._words(f"\n  Winnow is ready. Sign in (once, within an hour):\n\n  {link}\n")
+        else:  # a secret stands in one place: what is said beside the document is often kept
+            self._words("\n  Winnow is ready.\n")
+            print(json.dumps({"address": address, "link": link}), flush=True)  # noqa: T201 - for the program that waits
+
+    def _words(self, text: str) -> None:
+        print(text, file=sys.stderr if self.as_json else sys.stdout, flush=True)
+
+
+terminal = Terminal()
+"""Of this process."""

@@ -1,0 +1,305 @@
+"""Opening the database at a start: the one that was there last, or a sentence that says what is there instead.
+
+An expected database that is missing, empty, damaged, foreign or older is never begun anew or gone on with in silence:
+that takes a word of whoever runs Winnow, the command `winnow accept-store`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import URL
+
+from db.engine import Database, revisions
+from workflow.backups import making
+from workflow.backups.manifest import BackupError
+from workflow.files.stored import make_folder, sync_folder
+from workflow.server.running import one_at_a_time
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from db.engine import Database
+from itertools import count
+from pathlib import Path
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import DBAPIError
+
+from db.engine import Database, UnknownTablesError, how_to_open, is_damaged
+from db.identity import Identity, Note, NoteError
+from db.opened_file import is_empty, is_no_sqlite
+from workflow.server.settings import Settings, SettingsError
+
+# The first SQLite database at a place: whole on the disk before it has its name.
+#
+# A start that is cut short, by a kill or a power cut, leaves no database; the next one begins again, and does not
+# find an empty one, which might be the rest of something that was lost.
+
+BEGUN = ".begun"
+"""Ends the name of a database that is being made."""
+BESIDE_SQLITE = ("-wal", "-shm", "-journal")
+"""What the names of SQLite's files beside the database end with."""
+
+
+def begin(path: Path) -> None:
+    """Make a database with our tables at this path, where there is none. Of several starts at once one makes it.
+
+    Raises sqlite3.Error, sqlalchemy.exc.DBAPIError, OSError; nothing is left then.
+    """
+    path = path.resolve()  # a link stays one
+    with one_at_a_time(path.parent):
+        if path.exists():
+            return
+        new = path.with_name(f".{path.name}{BEGUN}")
+        _remove(new, *_beside(new))  # of a start that was cut short
+        try:
+            _make(new)
+            if _remove(*_beside(path)):  # of a database that is gone: SQLite would bring it into this one
+                sync_folder(path.parent)  # before there is one to bring it into
+            new.replace(path)
+            sync_folder(path.parent)
+        except BaseException:
+            _remove(new, *_beside(new))
+            raise
+
+
+def _make(new: Path) -> None:
+    database = Database(URL.create("sqlite", database=str(new)).render_as_string())
+    try:
+        database.migrate()
+    finally:
+        database.close()
+    with closing(sqlite3.connect(new)) as whole:
+        whole.execute(
+            "PRAGMA journal_mode=DELETE"
+        ).fetchall()  # all of it is in the one file then, or this raises
+    handle = os.open(new, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _beside(path: Path) -> list[Path]:
+    return [path.with_name(path.name + ending) for ending in BESIDE_SQLITE]
+
+
+def _remove(*paths: Path) -> bool:
+    """Whether any was there."""
+    there = [path for path in paths if path.exists()]
+    for path in there:
+        path.unlink(missing_ok=True)
+    return bool(there)
+
+
+# A copy of the database before its tables are changed: a migration without one does not run.
+#
+# Tables and files are not in it, for a migration does not touch them: the copy is put back where they are.
+
+
+def copy_before(database: Database, folder: Path) -> Path | None:
+    """Where the database needs a migration, write a copy of it into the folder; its path, None where none is needed.
+
+    Raises BackupError.
+    """
+    found, newest = database.revision(), revisions()[0]
+    if found not in revisions()[1:]:  # a new one, one that is up to date, or one of a newer Winnow
+        return None
+    moment = datetime.now(UTC)
+    path = folder / f"before-{newest}-{moment:%Y%m%d-%H%M%S}-{os.getpid()}.zip"
+    try:
+        make_folder(folder)
+        making.make_of(database, folder, folder, path, alone=True)
+    except (BackupError, OSError) as error:
+        raise BackupError(
+            f"The tables of the database have to be brought from revision {found} to {newest}, and no copy could be "
+            f"made before: {error} Nothing was changed."
+        ) from error
+    return path
+
+
+KEPT = "backups"
+"""The folder of a home in which its backups lie."""
+NOTE = "database.seen"
+"""The file in WINNOW_HOME in which it is noted which database was seen last, and how far it had come."""
+BESIDE = ("", "-wal", "-shm")
+"""What the names of SQLite's files end with."""
+
+
+class BrokenHomeError(SettingsError):
+    """The database and what else is in WINNOW_HOME do not belong together, or the database cannot be opened."""
+
+
+def note_of(settings: Settings) -> Note:
+    return Note(settings.home / NOTE)
+
+
+def open_database(settings: Settings, tables_dir: Path, *, accept: bool = False) -> Database:
+    """The database, with its tables up to date.
+
+    accept : whatever is there is taken; where there is none, a new one is begun
+
+    Raises BrokenHomeError.
+    """
+    note = note_of(settings)
+    database = Database(settings.database_url, note)
+    try:
+        if not accept:
+            _check_there(settings, database, tables_dir, _noted(settings))
+            _check_same(settings, database, note)
+        if database.path is not None and not database.path.exists():
+            begin(database.path)
+        _copy_before(settings, database)
+        database.migrate()
+    except UnknownTablesError as error:
+        database.close()
+        raise BrokenHomeError(
+            f"The database {where(settings)} {error}. Fix: {how_to_open(error.revision)}."
+        ) from error
+    except (DBAPIError, sqlite3.Error, OSError) as error:
+        database.close()
+        raise BrokenHomeError(_why(settings, error)) from error
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def files_of(database: Database) -> list[Path]:
+    """The files of an SQLite database, whether they are there or not; none of PostgreSQL."""
+    if database.path is None:
+        return []
+    return [database.path.with_name(database.path.name + ending) for ending in BESIDE]
+
+
+def _copy_before(settings: Settings, database: Database) -> None:
+    """Raise BrokenHomeError where the tables have to be changed and the database cannot be copied before."""
+    if database.revision() not in revisions()[1:]:
+        return
+    pass
+    from workflow.backups.manifest import BackupError
+
+    try:
+        copy_before(database, settings.backups_dir)
+    except BackupError as error:
+        raise BrokenHomeError(str(error)) from error
+
+
+def _noted(settings: Settings) -> Identity | None:
+    try:
+        return note_of(settings).read()
+    except NoteError as error:
+        raise BrokenHomeError(f"{error} {_choice(settings)}") from error
+
+
+def _check_there(settings: Settings, database: Database, tables_dir: Path, noted: Identity | None) -> None:
+    """Raise BrokenHomeError where a copy that failed, or half a backup put back, would be taken for a first start."""
+    if database.path is not None and is_empty(database.path):
+        raise BrokenHomeError(f"The database {where(settings)} is empty (0 bytes). {_choice(settings)}")
+    if database.path is not None and is_no_sqlite(
+        database.path
+    ):  # asked before SQLite opens it, which may delete what is left beside it
+        raise BrokenHomeError(_damaged(settings))
+    tables = sum(1 for _ in tables_dir.glob("*.parquet"))
+    if (tables or noted) and database.is_new():
+        there = (
+            f"{tables_dir} holds {tables} table{'' if tables == 1 else 's'} of projects"
+            if tables
+            else f"there was one when {NOTE} beside it was written"
+        )
+        raise BrokenHomeError(f"There is no database at {where(settings)}, but {there}. {_choice(settings)}")
+
+
+def _check_same(settings: Settings, database: Database, note: Note) -> None:
+    """Raise BrokenHomeError where it is not the database that was there last, or is an older state of it."""
+    noted = _noted(settings)
+    if noted is None or database.is_new():
+        return
+    found = database.identity()
+    seen = f"the one that was seen last, at {note.seen_at():%Y-%m-%d %H:%M} UTC"
+    if found is not None and found.id != noted.id:
+        raise BrokenHomeError(
+            f"The database {where(settings)} is another one than {seen}. {_choice(settings)}"
+        )
+    behind = noted.height - (0 if found is None else found.height)
+    if behind > 0:
+        raise BrokenHomeError(
+            f"The database {where(settings)} is older than {seen}: {behind:,} "
+            f"change{'' if behind == 1 else 's'} (answers among them, perhaps) would be missing. {_choice(settings)}"
+        )
+
+
+def set_aside_what_is_none(settings: Settings) -> list[Path]:
+    """Rename the files of an SQLite database that is empty or damaged; where they are now. Raises OSError."""
+    database = Database(settings.database_url)
+    if database.path is None or not (is_no_sqlite(database.path) or _is_damaged(database)):
+        return []
+    aside = _free_name(database.path)
+    moved = []
+    for found, ending in zip(files_of(database), BESIDE, strict=True):
+        if found.exists():
+            moved.append(found.rename(found.with_name(f"{aside}{ending}")))
+    return moved
+
+
+def _free_name(path: Path) -> str:
+    """What no file beside it is called, nor one of the files that belong to it: two of one second stay apart."""
+    name = f"{path.name}.set-aside-{datetime.now(UTC):%Y%m%dT%H%M%S}"
+    tried = (name if again == 1 else f"{name}-{again}" for again in count(1))
+    return next(one for one in tried if not any(path.with_name(f"{one}{end}").exists() for end in BESIDE))
+
+
+def _is_damaged(database: Database) -> bool:
+    if database.path is None or not database.path.exists():
+        return False
+    try:
+        database.identity()
+    except DBAPIError as error:
+        return is_damaged(error)
+    finally:
+        database.close()
+    return False
+
+
+def where(settings: Settings) -> str:
+    """The database in words for the person at the terminal, without a password."""
+    url = make_url(settings.database_url)
+    return (
+        str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+    )
+
+
+def _why(settings: Settings, error: DBAPIError | sqlite3.Error | OSError) -> str:
+    """Why the database cannot be opened, in one line."""
+    if isinstance(error, DBAPIError) and is_damaged(error):
+        return _damaged(settings)
+    said = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())
+    if not make_url(settings.database_url).drivername.startswith("sqlite"):
+        return f"The database {where(settings)} does not answer: {said}. Fix: start it, or correct WINNOW_DATABASE_URL."
+    return (
+        f"The database {where(settings)} cannot be opened for writing: {said}. Fix: make room on the disk, and let "
+        "this user write the file and its folder."
+    )
+
+
+def _damaged(settings: Settings) -> str:
+    return f"The database {where(settings)} is damaged, or no database of Winnow's. {_choice(settings)}"
+
+
+def newest_backup(settings: Settings) -> Path | None:
+    """The backup that was made last, of those that nobody named another place for."""
+    return max(settings.backups_dir.glob("winnow-*.zip"), default=None)  # the names are the times
+
+
+def _choice(settings: Settings) -> str:
+    newest = newest_backup(settings)
+    return (
+        f"Fix: put the right one back, from a backup perhaps (winnow restore {newest or 'FILE'} --replace); or go on "
+        "with what is there, for good (winnow accept-store)."
+    )
