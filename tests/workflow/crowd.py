@@ -1,7 +1,10 @@
 """Many people at one project at once, from many threads and processes: what each was shown, and what became of it.
 
-As a program it is a server process of its own: `python -m tests.workflow.crowd PROJECT PERSON...` answers for these
-people until nothing is left, and prints what they were shown, a line of JSON each.
+Everyone has a first question before anyone answers, so that all take part however the machine shares its time out.
+
+As a program it is a server process of its own: `python -m tests.workflow.crowd PROJECT PERSON...` takes a first question
+for each of these people, prints READY, waits for a line, answers until nothing is left, and prints what they were shown,
+a line of JSON each.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
 CLASSES = ("ant", "bee", "cat")
+READY = "ready"
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ def work(seat: Seat) -> list[Press]:
         row = question.view.row
         assert row not in finished, f"person {seat.person_id} has row {row} again"
         habit = rng.random()
-        if habit < 0.05 and row not in narrowed:
+        if habit < 0.05 and presses and row not in narrowed:  # a first question is never let go of
             loop.leave(seat)
             continue
         if habit < 0.1:
@@ -128,8 +132,18 @@ def work(seat: Seat) -> list[Press]:
         )
 
 
+def take_a_question_each(home: Home, project: int, people: Sequence[int]) -> None:
+    for person in people:
+        assert loop.next_question(Seat(home, person, project)) is not None
+
+
 def work_together(home: Home, project: int, people: Sequence[int]) -> list[Press]:
     """All of them at once, a thread each."""
+    take_a_question_each(home, project, people)
+    return _work_in_threads(home, project, people)
+
+
+def _work_in_threads(home: Home, project: int, people: Sequence[int]) -> list[Press]:
     with ThreadPoolExecutor(len(people)) as pool:
         each = pool.map(lambda person: work(Seat(home, person, project)), people)
         return [press for presses in each for press in presses]
@@ -148,13 +162,17 @@ def work_in_processes(home: Home, project: int, people: Sequence[int], processes
             [*command, *map(str, people[number::processes])],
             cwd=ROOT,
             env=os.environ | environment,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         for number in range(processes)
     ]
+    for server in servers:
+        assert server.stdout is not None
+        assert server.stdout.readline() == READY + "\n"
     with ThreadPoolExecutor(processes) as pool:
-        printed = [found for found, _ in pool.map(lambda server: server.communicate(), servers)]
+        printed = [found for found, _ in pool.map(lambda server: server.communicate("\n"), servers)]
     assert [server.returncode for server in servers] == [0] * processes
     return [_read(line) for text in printed for line in text.splitlines()]
 
@@ -229,7 +247,11 @@ def _read(line: str) -> Press:
 def main() -> None:
     project, *people = map(int, sys.argv[1:])
     home = open_home(Settings.from_environment())
-    for press in work_together(home, project, people):
+    take_a_question_each(home, project, people)
+    sys.stdout.write(READY + "\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    for press in _work_in_threads(home, project, people):
         sys.stdout.write(json.dumps(asdict(press)) + "\n")
     home.close()
 
