@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, RandomState, check_int, is_real
 from plcore.crowd.votes import last_votes, read_votes
-from plcore.kernels.votes import SMALLEST, add_counts, find_confusions, find_distributions
+from plcore.kernels.votes import SMALLEST, add_counts, find_confusions, find_distributions, find_evidence
 from plcore.labels.candidates import check_candidates
 
 # The rounds of expectation and maximisation behind `DawidSkene`, on arrays.
@@ -26,7 +27,16 @@ from plcore.labels.candidates import check_candidates
 # is raised from round to round (Dawid and Skene, 1979), with theta shrunk to the person's own coin
 # (`plcore.kernels.votes.find_confusions`). The coin follows the votes, so the likelihood may fall a little in a
 # round.
+#
+# How strongly depends on how people err. Where they err evenly, a matrix of their own is noise; where they have
+# mistakes of their own, the coin is wrong. So both are fitted, the coin counting for as many answers as the person gave
+# on the class, and for 20 at most. The one under which the votes are more probable is taken, masses and matrices
+# integrated out: the variational lower bound at the posterior q of the last round,
+#
+#     E_q[log p(A, z)] + H(q),    where  H(q) = log p(A | pi, theta) - E_q[log p(A, z | pi, theta)].
 
+SHRINKAGE = (20.0, np.inf)
+"""Answers on a class for which a person's own coin counts at most."""
 TOLERANCE = 1e-6
 """The rounds end if the log-likelihood changes by less than this for each vote."""
 
@@ -49,13 +59,15 @@ class SortedVotes:
 @dataclass(frozen=True)
 class CrowdRounds:
     """Result of the rounds: distributions (n, m), masses (m,), confusions (people + 1, said, true), the last of
-    somebody who has not answered, and the history of the log-likelihood."""
+    somebody who has not answered, the history of the log-likelihood, and the evidence for this shrinkage."""
 
     distributions: FloatArray
     masses: FloatArray
     confusions: FloatArray
     objective: list[float]
     converged: bool
+    shrinkage: float
+    evidence: float  # a logarithm; nan without a prior
 
 
 def sort_votes(rows: IntArray, who: IntArray, masks: BoolArray, n_rows: int) -> SortedVotes:
@@ -85,11 +97,12 @@ def shares_of_votes(votes: SortedVotes, candidates: BoolArray) -> FloatArray:
 
 
 def run_rounds(
-    votes: SortedVotes, candidates: BoolArray, people: int, prior: float, max_iter: int
+    votes: SortedVotes, candidates: BoolArray, people: int, prior: float, shrinkage: float, max_iter: int
 ) -> CrowdRounds:
     """Expectation and maximisation from the shares of the votes on, which is their majority.
 
     prior : strength of every person's own coin, 0: none; the class masses begin as `prior` rows, spread evenly
+    shrinkage : answers on a class for which the coin counts at most
     Rows without votes take no part; they have all candidates alike at the end.
     """
     n_classes, voted = candidates.shape[1], votes.voted.astype(np.float64)
@@ -104,7 +117,7 @@ def run_rounds(
         counts[:] = 0.0
         add_counts(*parts, distributions, confusions, counts)
         counts[-1] = counts[:-1].sum(axis=0)
-        find_confusions(counts, prior, confusions)
+        find_confusions(counts, prior, shrinkage, confusions)
         masses = voted @ distributions + prior / n_classes
         masses = np.maximum(masses / max(masses.sum(), SMALLEST), SMALLEST)
         # 2) what people say of rows
@@ -114,7 +127,21 @@ def run_rounds(
         ):
             converged = True
             break
-    return CrowdRounds(distributions, masses, confusions, likelihoods, converged)
+    evidence = np.nan
+    if prior > 0:
+        counts[:] = 0.0
+        add_counts(*parts, distributions, confusions, counts)
+        rows = voted @ distributions
+        entropy = likelihoods[-1] - (counts * np.log(confusions)).sum() - rows @ np.log(masses)
+        evidence = entropy + find_evidence(counts[:-1], prior, shrinkage) + _evidence_of_masses(rows, prior)
+    return CrowdRounds(distributions, masses, confusions, likelihoods, converged, shrinkage, evidence)
+
+
+def _evidence_of_masses(rows: FloatArray, prior: float) -> float:
+    """The same as `find_evidence`, of how many rows are of each class: rows float (m,)."""
+    each = prior / len(rows)
+    evidence = gammaln(prior) - gammaln(prior + rows.sum()) + (gammaln(each + rows) - gammaln(each)).sum()
+    return float(evidence)
 
 
 MOST_CELLS = 2**27
@@ -127,15 +154,17 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     prior_strength : weight of the prior; 0: none, as in 1979. A person begins as a coin that is right in four of five
         answers, whatever the class, and says each other class alike. What the coin is, follows the person's answers.
         Each row of their confusion matrix is the shares of their answers on that class, shrunk to their coin: it
-        counts as many answers as they gave on that class, at least 2 and at most 20, times `prior_strength`. So it does
-        not outweigh what is known of a rare class
+        counts as many answers as they gave on that class, at least 2, times `prior_strength`. So it does not outweigh
+        what is known of a rare class. Where the votes are more probable so, which they are where people have mistakes
+        of their own, it counts as 20 answers at most (`shrinkage_`)
     max_iter : rounds at most
     random_state : kept for tools that set it on every estimator; nothing is drawn, the same votes give the same fit
 
     After `fit`: label_distributions_ (n, m), 0 outside the candidates; rows without votes have all their candidates
     alike. confusion_ {annotator: (m, m)}, a row for each true class, what that person then says, rows sum to 1;
     pooled_confusion_ (m, m), of somebody who has not answered yet; class_masses_ (m,); classes_ (m,); annotators_;
-    n_iter_; converged_; objective_, the log-likelihood of the votes after every round.
+    n_iter_; converged_; objective_, the log-likelihood of the votes after every round; shrinkage_, 20 or inf, the
+    answers on a class for which a coin counts at most.
 
     On the anaesthetists' data of 1979 plain EM has class masses of .422 .401 .111 .067; this has .417 .441 .093 .049,
     and a fixed prior of 20 answers .027 for the rarest class. `benchmarks crowd` compares the rules.
@@ -219,8 +248,12 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
                 f"{MOST_CELLS:,}. Fix: fit parts of the classes or of the people, or merge rare classes."
             )
         votes = sort_votes(rows, who, masks, len(candidates))
-        found = run_rounds(votes, candidates, len(annotators), prior, self.max_iter)
-        self.label_distributions_ = found.distributions
+        least, most = SHRINKAGE
+        found = run_rounds(votes, candidates, len(annotators), prior, least, self.max_iter)
+        if prior > 0 and np.bincount(who, minlength=1).max() > least:  # else both are the same
+            other = run_rounds(votes, candidates, len(annotators), prior, most, self.max_iter)
+            found = max(found, other, key=lambda rounds: rounds.evidence)
+        self.label_distributions_, self.shrinkage_ = found.distributions, found.shrinkage
         self._learnt(annotators, found.masses, found.confusions)
         self.objective_, self.n_iter_, self.converged_ = (
             found.objective,

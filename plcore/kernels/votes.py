@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import lgamma
+
 import numpy as np
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
@@ -119,10 +121,8 @@ def change_scaled_votes(places: AnyArray, weights: IntArray, change: IntArray, v
 SMALLEST = 1e-10
 """No chance is called smaller: without a prior what was never seen would be impossible for ever."""
 
-SHRINKAGE = 20.0
-"""Answers on a class for which a person's own coin counts, at most as many as the person gave on it, and at least
-LEAST."""
 LEAST = 2.0
+"""Answers on a class for which a person's own coin counts at least."""
 MOST_RIGHT = 0.999
 """No coin is right more often."""
 
@@ -209,33 +209,58 @@ def add_counts(
 
 
 @kernel
-def find_confusions(counts: FloatArray, prior: float, confusions: FloatArray) -> None:
-    """Fill confusions (people, said, true) from counts, each person's shrunk to their own coin.
+def find_coin(counts: FloatArray, prior: float) -> float:
+    """How often one person is right, from counts (said, true): (hits + 4 prior) / (votes + 5 prior) of all cases,
+    between 1 / m and MOST_RIGHT."""
+    n_classes = counts.shape[0]
+    hits, votes = 0.0, 0.0
+    for said in range(n_classes):
+        hits += counts[said, said]
+        for c in range(n_classes):
+            votes += counts[said, c]
+    right = 0.0
+    if votes + prior > 0.0:
+        right = (hits + 4.0 * prior) / (votes + 5.0 * prior)
+    return max(min(right, MOST_RIGHT), 1.0 / n_classes)
 
-    The coin of a person is right in a = (hits + 4 prior) / (votes + 5 prior) of all cases, between 1 / m and
-    MOST_RIGHT, and says each other class alike. On a class of N answers it counts as `prior` times N
-    more answers, within LEAST and SHRINKAGE.
+
+@kernel
+def find_confusions(counts: FloatArray, prior: float, most: float, confusions: FloatArray) -> None:
+    """Fill confusions (people, said, true) from counts, each person's shrunk to their own coin (`find_coin`), which
+    says each wrong class alike. On a class of N answers it counts as `prior` times N more answers, within LEAST and
+    `most`.
     """
     people, n_classes = counts.shape[0], counts.shape[1]
-    total = np.zeros(n_classes)
     for person in range(people):
-        total[:] = 0.0
-        hits = 0.0
-        for said in range(n_classes):
-            hits += counts[person, said, said]
-            for c in range(n_classes):
-                total[c] += counts[person, said, c]
-        votes = total.sum()
-        right = 1.0 / n_classes
-        if votes + prior > 0.0:
-            right = (hits + 4.0 * prior) / (votes + 5.0 * prior)
-        right = max(min(right, MOST_RIGHT), 1.0 / n_classes)
+        right = find_coin(counts[person], prior)
         wrong = (1.0 - right) / max(n_classes - 1, 1)
         for c in range(n_classes):
-            weight = prior * max(LEAST, min(SHRINKAGE, total[c]))
+            total = counts[person, :, c].sum()
+            weight = prior * max(LEAST, min(most, total))
             for said in range(n_classes):
                 coin = right if said == c else wrong
                 value = coin if prior > 0.0 else 1.0 / n_classes
-                if total[c] + weight > 0.0:
-                    value = (counts[person, said, c] + weight * coin) / (total[c] + weight)
+                if total + weight > 0.0:
+                    value = (counts[person, said, c] + weight * coin) / (total + weight)
                 confusions[person, said, c] = max(value, SMALLEST)
+
+
+@kernel
+def find_evidence(counts: FloatArray, prior: float, most: float) -> float:
+    """How probable these counts (people, said, true) are, as a logarithm, whatever the confusions: each row of these is
+    Dirichlet about the coin, with the weight that `find_confusions` gives it. prior > 0.
+    """
+    people, n_classes = counts.shape[0], counts.shape[1]
+    evidence = 0.0
+    for person in range(people):
+        right = find_coin(counts[person], prior)
+        wrong = (1.0 - right) / max(n_classes - 1, 1)
+        for c in range(n_classes):
+            total = counts[person, :, c].sum()
+            weight = prior * max(LEAST, min(most, total))
+            evidence += lgamma(weight) - lgamma(weight + total)
+            for said in range(n_classes):
+                expected = weight * (right if said == c else wrong)
+                if expected > 0.0:
+                    evidence += lgamma(expected + counts[person, said, c]) - lgamma(expected)
+    return evidence

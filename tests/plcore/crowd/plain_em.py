@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 
-def plain_matrix(counts, m, prior):
+def plain_matrix(counts, m, prior, most=20):
     """[c][k] from the counts [c][k] of a person, shrunk to their own coin."""
     votes, hits = sum(map(sum, counts)), sum(counts[c][c] for c in range(m))
     right = max(min((hits + 4 * prior) / (votes + 5 * prior), 0.999), 1 / m)
     found = []
     for c in range(m):
         n = sum(counts[c])
-        weight = prior * max(2, min(20, n))
+        weight = prior * max(2, min(most, n))
         coin = [right if c == k else (1 - right) / (m - 1) for k in range(m)]
         found.append(
             [
@@ -69,3 +69,26 @@ def plain_fit(votes, candidates, m, prior, rounds):
     )
     matrices = {who: np.array(one) for who, one in theta.items()}
     return found, np.array(masses), matrices, np.array(plain_matrix(every, m, prior)), history
+
+
+def plain_evidence(votes, q, m, prior, most):
+    """The bound of `plcore.crowd.dawid_skene` for votes {(row, who): class} at distributions q (n, m): evidence of what
+    each person said, evidence of the rows' classes, and the entropy of q."""
+
+    def of_counts(counts, weights):
+        total = math.lgamma(sum(weights)) - math.lgamma(sum(weights) + sum(counts))
+        return total + sum(
+            math.lgamma(one + n) - math.lgamma(one) for one, n in zip(weights, counts, strict=True)
+        )
+
+    found = of_counts(q.sum(axis=0), [prior / m] * m) - sum(p * math.log(p) for p in q.ravel() if p > 0)
+    for person in {who for _, who in votes}:
+        counts = np.zeros((m, m))
+        for (row, who), said in votes.items():
+            if who == person:
+                counts[:, said] += q[row]
+        right = max(min((np.trace(counts) + 4 * prior) / (counts.sum() + 5 * prior), 0.999), 1 / m)
+        for c in range(m):
+            coin = np.array([right if c == k else (1 - right) / (m - 1) for k in range(m)])
+            found += of_counts(counts[c], prior * max(2, min(most, counts[c].sum())) * coin)
+    return found

@@ -12,10 +12,10 @@ from sklearn.exceptions import NotFittedError
 
 from plcore.crowd import DawidSkene, majority
 from plcore.crowd import dawid_skene as module
-from plcore.crowd.dawid_skene import even, shares_of_votes, sort_votes
+from plcore.crowd.dawid_skene import SHRINKAGE, even, run_rounds, shares_of_votes, sort_votes
 from plcore.labels import CandidateError
 from tests.plcore.crowd.crowd_kit import ANSWERS, CLASSES, PEOPLE, ROUNDS, ROWS, some_votes
-from tests.plcore.crowd.plain_em import plain_fit
+from tests.plcore.crowd.plain_em import plain_evidence, plain_fit
 
 N, M = 6, 4
 
@@ -321,3 +321,47 @@ def test_parameters_say_what_the_fitted_model_says():
         )
     np.testing.assert_array_equal(again.confusion_[5], fitted.confusion_[5])
     assert not hasattr(again, "label_distributions_")
+
+
+@pytest.mark.parametrize("strength", [0.3, 1.0])
+@pytest.mark.parametrize("shrinkage", SHRINKAGE)
+def test_evidence_is_what_plain_loops_give(strength, shrinkage):
+    _, _, rows, who, said = simulate(np.random.default_rng(0))
+    votes, free = sort_votes(rows, who, np.eye(4, dtype=bool)[said], 400), np.ones((400, 4), dtype=bool)
+    found = run_rounds(votes, free, 8, strength, shrinkage, 100)
+    each = dict(zip(zip(rows.tolist(), who.tolist(), strict=True), said.tolist(), strict=True))
+    expected = plain_evidence(each, found.distributions, 4, strength, shrinkage)
+    assert found.evidence == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_vote_for_everything_tells_nothing():
+    """Its evidence is a bound, and lies below none at all by less than what one of four classes can tell."""
+    _, _, rows, who, said = simulate(np.random.default_rng(0))
+    masks = np.eye(4, dtype=bool)[said]
+    free = np.ones((400, 4), dtype=bool)
+    without = run_rounds(sort_votes(rows, who, masks, 400), free, 8, 1.0, 20.0, 100)
+    rows, who = np.append(rows, 0), np.append(who, 8)
+    masks = np.vstack([masks, np.ones((1, 4), dtype=bool)])
+    asked = run_rounds(sort_votes(rows, who, masks, 400), free, 9, 1.0, 20.0, 100)
+    np.testing.assert_allclose(asked.distributions, without.distributions, atol=1e-5)
+    assert -np.log(4) < asked.evidence - without.evidence < 1e-3
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_coin_counts_for_more_where_people_err_evenly(own):
+    """With mistakes of their own their matrices are worth more than their coins, and the other way round."""
+    rng, m, people = np.random.default_rng(1), 5, 8
+    y = rng.integers(m, size=1000)
+    rows, who = np.repeat(np.arange(1000), 3), np.tile(np.arange(people), 375)
+    right = rng.uniform(0.5, 0.9, people)[who]
+    off = 1 + (who + y[rows]) % (m - 1) if own else rng.integers(1, m, size=len(rows))
+    said = np.where(rng.random(len(rows)) < right, y[rows], (y[rows] + off) % m)
+    masks, free = np.eye(m, dtype=bool)[said], np.ones((1000, m), dtype=bool)
+    model = DawidSkene().fit_masks(rows, who, masks, free)
+    assert model.shrinkage_ == (20 if own else np.inf)
+    votes = sort_votes(rows, who, masks, 1000)
+    accuracy = [
+        (run_rounds(votes, free, people, 1.0, one, 100).distributions.argmax(axis=1) == y).mean()
+        for one in SHRINKAGE
+    ]
+    assert (model.label_distributions_.argmax(axis=1) == y).mean() == max(accuracy) > min(accuracy)
