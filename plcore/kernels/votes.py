@@ -218,10 +218,11 @@ def find_coin(counts: FloatArray, prior: float) -> float:
         hits += counts[said, said]
         for c in range(n_classes):
             votes += counts[said, c]
-    right = 0.0
+    right: float = 0.0
     if votes + prior > 0.0:
         right = (hits + 4.0 * prior) / (votes + 5.0 * prior)
-    return max(min(right, MOST_RIGHT), 1.0 / n_classes)
+    right = max(min(right, MOST_RIGHT), 1.0 / n_classes)
+    return right
 
 
 @kernel
