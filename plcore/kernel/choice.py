@@ -1,7 +1,8 @@
-"""Kernel, ridge and class mass, chosen by held-out candidate accuracy: no clean label is seen.
+"""Kernel, ridge, set mass and class mass, chosen by held-out candidate accuracy: no clean label is seen.
 
-Three folds. Kernel and alpha by the highest share of held-out predictions inside their sets, at mass .5; then mass 0
-or 1 instead only where it is better by more than one paired standard error. What is clearly worse on the first fold
+Three folds, of whole sources where rows have these. Kernel and alpha by the highest share of held-out predictions
+inside their sets, at class mass .5, and set mass 1 where rows come from sources; then set mass .5 or 0 and class mass 0
+or 1 instead only where that is better by more than one paired standard error. What is clearly worse on the first fold
 is not tried on the others. Leave-one-out consistency, which is free, chooses worse: it prefers too small an alpha.
 """
 
@@ -17,11 +18,13 @@ from plcore.kernel.features import KernelFeatures
 from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Smoother
 from plcore.labels.accuracy import deal
+from plcore.labels.set_masses import SetMasses, take_whole
 from plcore.labels.weights import ClassMasses
 
 ALPHAS = (0.02, 0.1, 0.5, 2.0)
 MIDDLE_MASS = 0.5
 MASSES = (0.0, MIDDLE_MASS, 1.0)
+SET_MASSES = (1.0, 0.5, 0.0)  # the first where nothing speaks against it
 FOLDS = 3
 HOPELESS = 1.5  # paired standard errors by which a setting is worse on the first fold that is not tried on the others
 MOST_ROWS = 5000  # rows up to which all of them serve for the choice
@@ -33,11 +36,12 @@ DRAWN_ROWS, DRAWN_POINTS, DRAWN_ROUNDS = 1500, 200, 5
 
 @dataclass(frozen=True)
 class Chosen:
-    """Kernel, alpha and mass; accuracy : the held-out candidate accuracy they were chosen by, nan for none."""
+    """Kernel, alpha and the masses; accuracy : the held-out candidate accuracy they were chosen by, nan for none."""
 
     kernel: str
     alpha: float
     mass: float
+    set_mass: float
     accuracy: float
 
 
@@ -45,12 +49,13 @@ class Chosen:
 class Grid:
     """What is chosen from, and what is given beside it.
 
-    kernels, alphas : ties go to the first      mass : None where it is chosen too
+    kernels, alphas : ties go to the first      mass, set_mass : None where it is chosen too
     """
 
     kernels: tuple[str, ...]
     alphas: tuple[float, ...]
     mass: float | None
+    set_mass: float | None
     temperature: float
     max_iter: int
     n_components: int
@@ -58,30 +63,49 @@ class Grid:
     @property
     def single(self) -> bool:
         """Whether there is nothing to choose."""
-        return len(self.kernels) == len(self.alphas) == 1 and self.mass is not None
+        return len(self.kernels) == len(self.alphas) == 1 and None not in (self.mass, self.set_mass)
 
     @property
     def middle(self) -> Chosen:
         """What is taken where nothing can be tried."""
         mass = MIDDLE_MASS if self.mass is None else self.mass
-        return Chosen(self.kernels[0], self.alphas[min(1, len(self.alphas) - 1)], mass, np.nan)
+        alpha = self.alphas[min(1, len(self.alphas) - 1)]
+        return Chosen(self.kernels[0], alpha, mass, self.set_mass or 0.0, np.nan)
 
 
 @dataclass(frozen=True)
 class Rows:
     """What the choice goes by: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
-    and weights (n,)."""
+    weights (n,), and the source of each row (n,), if these have some."""
 
     X: Any
     candidates: BoolArray
     prior: FloatArray
     imported: FloatArray
     weights: FloatArray
+    sources: IntArray | None = None
 
     def take(self, rows: IntArray) -> Rows:
         return Rows(
-            self.X[rows], self.candidates[rows], self.prior[rows], self.imported[rows], self.weights[rows]
+            self.X[rows],
+            self.candidates[rows],
+            self.prior[rows],
+            self.imported[rows],
+            self.weights[rows],
+            None if self.sources is None else self.sources[rows],
         )
+
+    def draw(self, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
+        """So many of these rows, ascending; about so many where there are sources, which are drawn whole."""
+        if self.sources is None:
+            return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
+        return take_whole(self.sources, rows, count, random)
+
+    @property
+    def set_masses(self) -> SetMasses | None:
+        if self.sources is None:
+            return None
+        return SetMasses.among(self.sources, self.imported, self.candidates, self.weights)
 
 
 @dataclass(frozen=True)
@@ -91,13 +115,14 @@ class _Fold:
     smoother: Smoother
     prior: FloatArray
     masses: ClassMasses
+    sources: SetMasses | None
     impossible: BoolArray  # (m,) the classes that none of the other rows may have
     Z: Any
     candidates: BoolArray
 
 
 class _Folds:
-    """One kernel on all folds: held-out hits for any alpha and mass."""
+    """One kernel on all folds: held-out hits for any alpha and masses."""
 
     def __init__(
         self, rows: Rows, fold: IntArray, kernel: str, grid: Grid, seed: int, progress: RoundProgress | None
@@ -107,12 +132,14 @@ class _Folds:
         self.Z = features.fit(rows.X, rows.weights, np.random.RandomState(seed))
         self._made: dict[int, _Fold] = {}
 
-    def hits(self, alpha: float, mass: float, number: int) -> FloatArray:
+    def hits(self, alpha: float, mass: float, set_mass: float, number: int) -> FloatArray:
         """1 for each row of a fold whose prediction, by a fit on the other folds, is inside its set, else 0."""
         if number not in self._made:  # not before a setting gets so far
             self._made[number] = self._make(number)
         part = self._made[number]
-        rounds = Rounds(part.smoother.ridge(alpha), part.masses, mass, self.grid.temperature)
+        sources = part.sources if set_mass > 0 else None
+        ridge = part.smoother.ridge(alpha)
+        rounds = Rounds(ridge, part.masses, mass, self.grid.temperature, sources, set_mass)
         settled = rounds.settle(part.prior, self.grid.max_iter, progress=self.progress)
         outer, shift = part.smoother.weights_of(rounds.ridge, settled.labels)
         scores = part.Z @ outer + shift
@@ -122,16 +149,20 @@ class _Folds:
 
     def _make(self, number: int) -> _Fold:
         others, left = np.flatnonzero(self.fold != number), np.flatnonzero(self.fold == number)
-        rows = self.rows
-        prior, weights = rows.prior[others], rows.weights[others]
+        rows = self.rows.take(others)
         return _Fold(
-            Smoother(self.Z[others], weights),
-            prior,
-            ClassMasses.of(rows.imported[others], weights),
-            np.asarray(~(prior > 0).any(axis=0)),
+            Smoother(self.Z[others], rows.weights),
+            rows.prior,
+            ClassMasses.of(rows.imported, rows.weights),
+            rows.set_masses,
+            np.asarray(~(rows.prior > 0).any(axis=0)),
             self.Z[left],
-            rows.candidates[left],
+            self.rows.candidates[left],
         )
+
+
+Setting = tuple[_Folds, float, float, float]
+"""Kernel, alpha, class mass and set mass."""
 
 
 def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = None) -> Chosen:
@@ -141,44 +172,75 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     """
     random = np.random.RandomState(seed)
     present = np.flatnonzero(rows.weights > 0)
+    grid = grid if rows.sources is not None else replace(grid, set_mass=0.0)
     if grid.single or len(present) < 2 * FOLDS:
         return grid.middle
     if len(present) > MOST_ROWS:
-        present = np.sort(random.choice(present, DRAWN_ROWS, replace=False))
+        present = rows.draw(present, DRAWN_ROWS, random)
         grid = replace(
             grid,
             n_components=min(grid.n_components, DRAWN_POINTS),
             max_iter=min(grid.max_iter, DRAWN_ROUNDS),
         )
     part = rows.take(present)
-    fold = deal(part.candidates, FOLDS, random)
+    fold = deal(part.candidates, FOLDS, random) if part.sources is None else _deal_sources(part, random)
     start = grid.middle.mass
+    start_set = grid.set_mass
+    if start_set is None:
+        start_set = 0.0 if part.sources is None else SET_MASSES[0]
     weights = [part.weights[fold == number] for number in range(FOLDS)]
     folds = [_Folds(part, fold, kernel, grid, seed, progress) for kernel in grid.kernels]
-    settings = [(one, alpha, start) for one in folds for alpha in grid.alphas]
-    tried = _race(settings, [one.hits(alpha, start, 0) for one, alpha, _ in settings], weights)
+    settings = [(one, alpha, start, start_set) for one in folds for alpha in grid.alphas]
+    tried = _race(settings, _firsts(settings), weights)
     whole = np.concatenate(weights)
     shares = [float(np.average(hits, weights=whole)) for _, hits in tried]
-    (best, alpha, _), found = tried[int(np.argmax(shares))]
-    accuracy = max(shares)
-    chosen = Chosen(best.kernel, alpha, start, accuracy)
+    (best, alpha, *_), found = tried[int(np.argmax(shares))]
+    chosen = Chosen(best.kernel, alpha, start, start_set, max(shares))
+    if grid.set_mass is None and part.sources is not None:
+        settings = [(best, alpha, start, one) for one in SET_MASSES[1:]]
+        chosen, found = _challenge(chosen, found, settings, weights)
     if grid.mass is None:
-        others = [(best, alpha, mass) for mass in MASSES if mass != start]
-        firsts = [best.hits(alpha, mass, 0) for _, _, mass in others]
-        for (_, _, mass), hits in _race(others, firsts, weights, rival=found[: len(weights[0])]):
-            gain = hits - found
-            mean = float(np.average(gain, weights=whole))
-            if mean > standard_error(gain, whole) and accuracy + mean > chosen.accuracy:
-                chosen = Chosen(best.kernel, alpha, mass, accuracy + mean)
+        # With set masses classes are pulled at least as far as that.
+        masses = [one for one in MASSES if one != start and (one > start or chosen.set_mass == 0)]
+        settings = [(best, alpha, one, chosen.set_mass) for one in masses]
+        chosen, _ = _challenge(chosen, found, settings, weights)
     return chosen
 
 
+def _firsts(settings: list[Setting]) -> list[FloatArray]:
+    """The hits of each setting on the first fold."""
+    return [one[0].hits(*one[1:], 0) for one in settings]
+
+
+def _challenge(
+    chosen: Chosen, found: FloatArray, settings: list[Setting], weights: list[FloatArray]
+) -> tuple[Chosen, FloatArray]:
+    """The best of the settings where it is better than what was chosen by more than one paired standard error, with its
+    hits on all folds; else what was chosen. found : the hits of that"""
+    whole, best, kept = np.concatenate(weights), chosen, found
+    rival = found[: len(weights[0])]
+    for setting, hits in _race(settings, _firsts(settings), weights, rival):
+        gain = hits - found
+        mean = float(np.average(gain, weights=whole))
+        if mean > standard_error(gain, whole) and chosen.accuracy + mean > best.accuracy:
+            best, kept = Chosen(setting[0].kernel, *setting[1:], chosen.accuracy + mean), hits
+    return best, kept
+
+
+def _deal_sources(rows: Rows, random: np.random.RandomState) -> IntArray:
+    """(n,) a fold for each row, the same for all rows of a source; by their sets where there are too few sources."""
+    found, codes = np.unique(rows.sources, return_inverse=True)
+    if len(found) < 2 * FOLDS:
+        return deal(rows.candidates, FOLDS, random)
+    return np.asarray(random.permutation(np.arange(len(found)) % FOLDS)[codes])
+
+
 def _race(
-    settings: list[tuple[_Folds, float, float]],
+    settings: list[Setting],
     firsts: list[FloatArray],
     weights: list[FloatArray],
     rival: FloatArray | None = None,
-) -> list[tuple[tuple[_Folds, float, float], FloatArray]]:
+) -> list[tuple[Setting, FloatArray]]:
     """The settings that are not clearly worse than the rival on the first fold, and their hits on all of them.
 
     firsts : the hits of each setting on the first fold      weights : of the rows of each fold

@@ -37,6 +37,7 @@ from plcore.kernel.soft_labels import (
     warn_of_frequent,
 )
 from plcore.kernels import margins
+from plcore.labels.set_masses import SetMasses, read_sources, same_sets, sources_by_set
 from plcore.labels.training import check_training, check_update
 from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_labels
 
@@ -51,12 +52,13 @@ FEW = 50  # rows of a class up to which all of them are drawn
 BLOCK = 4096  # rows whose scores are made at a time
 
 
-def draw(candidates: BoolArray, weights: FloatArray, seed: int) -> IntArray | None:
+def draw(rows: Rows, seed: int) -> IntArray | None:
     """The rows to learn from, ascending: None for all, else DRAWN of those with weight and all of the rare classes."""
+    candidates = rows.candidates
     if len(candidates) <= MOST_RESIDENT:
         return None
-    present = np.flatnonzero(weights > 0)
-    drawn = np.random.RandomState(seed).choice(present, min(DRAWN, len(present)), replace=False)
+    present = np.flatnonzero(rows.weights > 0)
+    drawn = rows.draw(present, DRAWN, np.random.RandomState(seed))
     rare = candidates.sum(axis=0) <= FEW
     needed = present[candidates[np.ix_(present, np.flatnonzero(rare))].any(axis=1)]
     return np.union1d(drawn, needed)
@@ -83,8 +85,11 @@ def follow(
         everyone[part] = softmax_inside(
             score(scaled(scaler, rows.X[part])), rounds.temperature, rows.prior[part]
         )
-    masses = ClassMasses.of(rows.imported[others], rows.weights[others])
+    left = rows.take(others)
+    masses = ClassMasses.of(left.imported, left.weights)
     everyone[others] = masses.pull(everyone[others], rounds.mass)
+    if rounds.sources is not None and left.set_masses is not None:
+        everyone[others] = left.set_masses.pull(everyone[others], rounds.set_mass)
     return everyone
 
 
@@ -98,7 +103,10 @@ class PLKernelRidge(SoftLabelClassifier):
 
     The turns of a kernel ridge regression and soft labels inside the sets are those of SURE (Feng and An, AAAI 2019)
     and PL-AGGD (Wang, Li and Zhang, KDD 2019). New here: the scores are leave-one-out, so that the regression cannot
-    confirm its own guess, and the class masses, which keep a frequent distractor from taking all rows.
+    confirm its own guess, the class masses, which keep a frequent distractor from taking all rows, and the set masses,
+    by which rows of one source explain each other (`plcore.labels.set_masses`): a caption's three names belong to its
+    three faces. In each round, after the class masses, the sums of a source's soft labels are pulled to what its
+    candidates and answers let expect.
 
     Parameters
     ----------
@@ -108,6 +116,11 @@ class PLKernelRidge(SoftLabelClassifier):
     class_mass : power of the pull towards the class masses, 0 none, 1 all the way; "auto" is .5, or 0 or 1 where that
         is better by more than one standard error. Masses help balanced classes, and harm where classes are unbalanced
         and sets large. What is "auto" is chosen by candidate accuracy on three held-out folds, without a clean label.
+    set_mass : power of the pull towards the set masses, 0 none, 1 all the way; "auto" is 1 where rows come from
+        sources, or .5 or 0 where that is better by more than one standard error. Sources are `groups` of `fit`; without
+        these they are rows with the same set, if more than half of the neighbouring rows have the same one and that is
+        beyond chance, and else there are none. A number is taken as it is, with rows of the same set where no groups
+        are given. Sets that were drawn for each row, or that depend on its label, lose by it.
     temperature : of the softmax, in units of F, which is about 1 for a sure class.
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
         through so many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
@@ -122,7 +135,7 @@ class PLKernelRidge(SoftLabelClassifier):
     Attributes
     ----------
     classes_ (m,), n_features_in_, candidates_ bool (n, m)
-    kernel_, alpha_, class_mass_ : as chosen or given.
+    kernel_, alpha_, class_mass_, set_mass_ : as chosen or given; set_mass_ is 0 where rows come from no sources.
     candidate_accuracy_ : share of predictions for held-out rows that are inside their sets: on the folds of the choice,
         for the settings chosen, hence a little high; by the leave-one-out scores where nothing was to be chosen.
     label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets.
@@ -137,6 +150,7 @@ class PLKernelRidge(SoftLabelClassifier):
         "kernel": [StrOptions({"auto", *KERNELS})],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "class_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "set_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "temperature": [Interval(Real, 0, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -148,15 +162,18 @@ class PLKernelRidge(SoftLabelClassifier):
     kernel_: str
     alpha_: float
     class_mass_: float
+    set_mass_: float
     candidate_accuracy_: float
     rounds_: Rounds
     _candidate_weights: FloatArray | None  # (n, m) as given
+    _sources: IntArray | None  # (n,) of the training rows
 
     def __init__(
         self,
         kernel: str = "auto",
         alpha: float | str = "auto",
         class_mass: float | str = "auto",
+        set_mass: float | str = "auto",
         temperature: float = 0.05,
         n_components: int = 1000,
         max_iter: int = 25,
@@ -166,6 +183,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self.kernel = kernel
         self.alpha = alpha
         self.class_mass = class_mass
+        self.set_mass = set_mass
         self.temperature = temperature
         self.n_components = n_components
         self.max_iter = max_iter
@@ -179,6 +197,7 @@ class PLKernelRidge(SoftLabelClassifier):
         y: Any,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         candidate_weights: Any = None,
         imported: Any = None,
         progress: RoundProgress | None = None,
@@ -186,14 +205,17 @@ class PLKernelRidge(SoftLabelClassifier):
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         sample_weight : (n,) s_i >= 0, s_i = 2 is the row twice
+        groups : (n,) the source of each row, such as the photo or the recording, by name or number; None or NaN for a
+            row that has none. Rows of a source must be there together: of a source of which rows are left out its
+            candidates are expected in those that remain. Keep a row of unknown label in its source, unanswered.
         candidate_weights : (n, m) prior weights of the candidates, a shortlist's scores or vote counts; rows are scaled
             to 1, None for even ones. They are where the soft labels start, and a factor of them in every round.
         imported : the candidates (n, m) before rows were answered; the class masses are theirs, by the same weights,
-            because answered rows are no fair sample of the classes. None: y.
+            because answered rows are no fair sample of the classes, and so are the set masses. None: y.
         progress : called with (round, largest change) after every round of the choice and of the fit; what it raises
             ends the fit
         Warns (UserWarning) where a class is in more than .97 of the sets. Raises CandidateError for candidates or
-        their weights that break the convention, ValueError for wrong features, weights or parameters.
+        their weights that break the convention, ValueError for wrong features, weights, groups or parameters.
         """
         X, candidates, classes, weights = check_training(self, X, y, sample_weight)
         given = check_candidate_weights(candidate_weights, candidates.shape, classes)
@@ -203,8 +225,9 @@ class PLKernelRidge(SoftLabelClassifier):
             before = imported_labels(imported, candidates.shape, classes, given)
         warn_of_frequent(candidates, classes)
         rows = Rows(X, candidates, prior, before, weights)
+        rows = replace(rows, sources=self._find_sources(groups, rows))
         seed = draw_seed(self.random_state)
-        drawn = draw(candidates, weights, seed)
+        drawn = draw(rows, seed)
         with one_thread():
             self._fit(rows if drawn is None else rows.take(drawn), classes, seed, progress)
             if drawn is not None:
@@ -212,8 +235,18 @@ class PLKernelRidge(SoftLabelClassifier):
                     rows, drawn, self.label_distributions_, self.rounds_, self._score_rows, self._scaler
                 )
                 self._keep(candidates, prior, labels)
-        self._candidate_weights = given
+        self._candidate_weights, self._sources = given, rows.sources
         return self
+
+    def _find_sources(self, groups: Any, rows: Rows) -> IntArray | None:
+        """(n,) the source of each row, None where set masses are off or nothing shows any."""
+        imported = rows.imported > 0
+        if groups is not None:
+            sources = read_sources(groups, len(imported))
+            return None if self.set_mass == 0 else sources
+        if self.set_mass == "auto":
+            return sources_by_set(imported, rows.X, rows.weights)
+        return same_sets(imported) if float(self.set_mass) > 0 else None
 
     def _fit(self, rows: Rows, classes: AnyArray, seed: int, progress: RoundProgress | None) -> None:
         """All that is learned from rows that are checked."""
@@ -232,10 +265,13 @@ class PLKernelRidge(SoftLabelClassifier):
             ridge = smoother.ridge(chosen.alpha)
         del Z
         masses = ClassMasses.of(rows.imported, rows.weights)
-        rounds = Rounds(ridge, masses, chosen.mass, self.temperature)
+        sources = rows.set_masses if chosen.set_mass > 0 else None
+        set_mass = 0.0 if sources is None else chosen.set_mass
+        rounds = Rounds(ridge, masses, chosen.mass, self.temperature, sources, set_mass)
         settled = rounds.settle(rows.prior, self.max_iter, progress=progress)
         self._scaler, self._features, self._smoother, self.rounds_ = scaler, features, smoother, rounds
         self.kernel_, self.alpha_, self.class_mass_ = chosen.kernel, chosen.alpha, chosen.mass
+        self.set_mass_ = set_mass
         self.classes_ = classes
         self._take(rows.candidates, rows.prior, settled)
         self.candidate_accuracy_ = chosen.accuracy
@@ -249,7 +285,8 @@ class PLKernelRidge(SoftLabelClassifier):
             kernels = ("linear",) if sparse.issparse(X) else ("rbf", "laplace")
         alphas = ALPHAS if self.alpha == "auto" else (float(self.alpha),)
         mass = None if self.class_mass == "auto" else float(self.class_mass)
-        return Grid(kernels, alphas, mass, self.temperature, self.max_iter, self.n_components)
+        set_mass = None if self.set_mass == "auto" else float(self.set_mass)
+        return Grid(kernels, alphas, mass, set_mass, self.temperature, self.max_iter, self.n_components)
 
     def _take(self, candidates: BoolArray, prior: FloatArray, settled: Settled) -> None:
         """Have these candidates and their soft labels, and all that follows from them."""
@@ -283,9 +320,9 @@ class PLKernelRidge(SoftLabelClassifier):
     ) -> PLKernelRidge:
         """Fit anew to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
 
-        Gives bit for bit what `fit` gives with kernel=kernel_, alpha=alpha_ and class_mass=class_mass_ on the same rows
-        and weights, and costs the rounds alone. y : candidate matrix; the other arguments and the errors are those of
-        `fit`. Nothing changes when an error is raised.
+        Gives bit for bit what `fit` gives with kernel=kernel_, alpha=alpha_, class_mass=class_mass_ and
+        set_mass=set_mass_ on the same rows, weights and sources, and costs the rounds alone. y : candidate matrix; the
+        other arguments and the errors are those of `fit`. Nothing changes when an error is raised.
         """
         self._check_resident()
         n = len(self.candidates_)
@@ -299,6 +336,9 @@ class PLKernelRidge(SoftLabelClassifier):
         with one_thread():
             masses = ClassMasses.of(before, self.rounds_.ridge.weights)
             rounds = replace(self.rounds_, masses=masses)
+            if self._sources is not None and self.set_mass_ > 0:
+                weights = self.rounds_.ridge.weights
+                rounds = replace(rounds, sources=SetMasses.among(self._sources, before, candidates, weights))
             settled = rounds.settle(prior, self.max_iter, progress=progress)
             self.rounds_ = rounds
             self._take(candidates, prior, settled)
@@ -310,9 +350,9 @@ class PLKernelRidge(SoftLabelClassifier):
         """Replace the candidates of some training rows, after answers or undo, and take it in by three warm rounds.
 
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
-        Settings, points, class masses and the weights of rows and candidates stay those of the fit; the rounds go on
-        from the last soft labels, where a fresh fit begins anew: nearly all predictions are the same. Costs some
-        milliseconds a thousand rows. `candidate_accuracy_` stays, too.
+        Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses take in
+        the answers. The rounds go on from the last soft labels, where a fresh fit begins anew: nearly all predictions
+        are the same. Costs some milliseconds a thousand rows. `candidate_accuracy_` stays, too.
         Returns the rows, ascending, whose soft labels changed by .01 or more. Nothing changes when an error is raised:
         ValueError for wrong rows, CandidateError for wrong candidates.
         """
@@ -322,6 +362,7 @@ class PLKernelRidge(SoftLabelClassifier):
         given = None if self._candidate_weights is None else self._candidate_weights[chosen]
         left[chosen], prior[chosen] = new, prior_labels(new, given)
         with one_thread():
+            self.rounds_ = self.rounds_.answered(left)
             self._take(left, prior, self.rounds_.update(before, chosen, prior))
         return np.flatnonzero(np.abs(self.label_distributions_ - before).sum(axis=1) >= TOLERANCE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Round
 from plcore.kernel.smoother import Ridge, effects
 from plcore.kernel.soft_labels import logs_inside, softmax_inside
 from plcore.kernels import largest_change, margins, softmax_rows
+from plcore.labels.set_masses import SetMasses
 from plcore.labels.weights import ClassMasses
 
 TOLERANCE = 0.01  # largest change of a row's soft labels, summed over the classes, at which the rounds end
@@ -34,12 +35,19 @@ class Rounds:
     """What the rounds go by, whatever the candidates of the rows are now.
 
     masses, mass : the class masses, and the power of the pull towards them      temperature : of the softmax
+    sources, set_mass : the set masses, and the power of the pull towards them; None and 0 for none
     """
 
     ridge: Ridge
     masses: ClassMasses
     mass: float
     temperature: float
+    sources: SetMasses | None = None
+    set_mass: float = 0.0
+
+    def answered(self, candidates: BoolArray) -> Rounds:
+        """The same for other candidates (n, m), of which the set masses take the rows with one for answers."""
+        return self if self.sources is None else replace(self, sources=self.sources.answered(candidates))
 
     def settle(
         self,
@@ -62,6 +70,8 @@ class Rounds:
             scores = self.ridge.left_out_scores(labels)
             soft = softmax_rows(scores / self.temperature + logs, inside)
             new = self.masses.pull(soft, self.mass)
+            if self.sources is not None:
+                new = self.sources.pull(new, self.set_mass)
             changes.append(largest_change(labels, new, self.ridge.weights))
             damped = damped or (len(changes) > 2 and changes[-1] >= changes[-2])
             done = changes[-1] < TOLERANCE
@@ -91,7 +101,11 @@ class Rounds:
         makes of the labels. prior : (n, m) as for `settle`; outside of the candidates it tells nothing
         """
         scores = self.ridge.left_out_scores(labels)
-        pulled = self.masses.log_factors(softmax_inside(scores, self.temperature, prior), self.mass)
+        soft = softmax_inside(scores, self.temperature, prior)
+        pulled = self.masses.log_factors(soft, self.mass)
+        if self.sources is not None:
+            after = self.masses.pull(soft, self.mass)
+            pulled = pulled + self.sources.log_factors(after, self.set_mass)
         largest = prior.max(axis=1, keepdims=True)
         told = np.log(prior / largest, out=np.zeros_like(prior), where=prior > 0)
         return np.asarray(scores / self.temperature + pulled + told)
@@ -110,6 +124,8 @@ class Rounds:
             "mass_targets": self.masses.targets,
             "mass": np.array(self.mass),
             "temperature": np.array(self.temperature),
+            "set_mass": np.array(self.set_mass),
+            **({} if self.sources is None else self.sources.to_arrays()),
         }
 
     @classmethod
@@ -117,7 +133,9 @@ class Rounds:
         """What `to_arrays` gave. Raises KeyError where something is missing."""
         ridge = Ridge(arrays["rows"], arrays["weights"], arrays["shrink"])
         masses = ClassMasses(arrays["mass_weights"], arrays["mass_targets"])
-        return cls(ridge, masses, float(arrays["mass"]), float(arrays["temperature"]))
+        set_mass = float(arrays.get("set_mass", 0.0))  # files of before know of none
+        sources = SetMasses.from_arrays(arrays) if set_mass > 0 else None
+        return cls(ridge, masses, float(arrays["mass"]), float(arrays["temperature"]), sources, set_mass)
 
 
 def left_out_accuracy(ridge: Ridge, labels: FloatArray, candidates: BoolArray) -> float:

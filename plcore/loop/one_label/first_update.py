@@ -60,9 +60,10 @@ class Footing:
         changed = np.flatnonzero((now != self.candidates).any(axis=1))
         prior = prior_labels(now, None if weights is None else weights_after_answers(weights, now))
         with one_thread():
-            labels = self.rounds.update(self.labels, changed, prior).labels
-            own = self.rounds.class_scores(labels, prior)
-            effects = self.rounds.effects(own, now) if with_effects else None
+            rounds = self.rounds.answered(now)
+            labels = rounds.update(self.labels, changed, prior).labels
+            own = rounds.class_scores(labels, prior)
+            effects = rounds.effects(own, now) if with_effects else None
         updated = np.array(scores, dtype=np.float32)
         updated[train] = own
         return FirstUpdate(updated, effects)

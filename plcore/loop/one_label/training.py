@@ -80,7 +80,8 @@ class KernelFits:
             self._begin(settings.model_entry.make(settings.C, settings.seed), self._bad, progress)
         if not np.array_equal(bad, self._bad):
             old = self._estimator
-            chosen = {"kernel": old.kernel_, "alpha": old.alpha_, "class_mass": old.class_mass_}
+            names = ("kernel", "alpha", "class_mass", "set_mass")
+            chosen = {name: getattr(old, f"{name}_") for name in names}
             self._begin(old.__class__(**{**old.get_params(), **chosen}), bad, progress)
         candidates = np.where(bad[:, None], imported, pool.candidates[pool.train])  # a bad item has none
         weights = pool.weights_of(pool.train, candidates)

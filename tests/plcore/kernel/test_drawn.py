@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from plcore import PLKernelRidge
 from plcore.evaluation import contaminate
 from plcore.kernel import ridge
+from plcore.kernel.choice import Rows
 from plcore.kernel.ridge import draw
 from plcore.kernel.soft_labels import softmax_inside
 from plcore.labels.weights import ClassMasses, prior_labels
@@ -34,12 +35,25 @@ def data():
     return X, contaminate(y, "random", p=0.8, q=0.4, random_state=0), y
 
 
+def rows_of(candidates, weights=None, sources=None):
+    prior = prior_labels(candidates)
+    weights = np.ones(len(candidates)) if weights is None else weights
+    return Rows(np.zeros((len(candidates), 1)), candidates, prior, prior, weights, sources)
+
+
+def test_sources_are_drawn_whole(few):
+    sources = np.random.default_rng(0).permutation(np.repeat(np.arange(100), 5))
+    rows = draw(rows_of(np.ones((500, 2), dtype=bool), sources=sources), 0)
+    assert len(rows) == 150
+    assert set(np.bincount(sources[rows])) == {0, 5}
+
+
 def test_few_rows_are_all_learnt_from(few):
-    assert draw(np.ones((200, 2), dtype=bool), np.ones(200), 0) is None
-    rows = draw(np.ones((201, 2), dtype=bool), np.ones(201), 0)
+    assert draw(rows_of(np.ones((200, 2), dtype=bool)), 0) is None
+    rows = draw(rows_of(np.ones((201, 2), dtype=bool)), 0)
     assert len(rows) == 150
     assert (np.diff(rows) > 0).all()
-    np.testing.assert_array_equal(rows, draw(np.ones((201, 2), dtype=bool), np.ones(201), 0))
+    np.testing.assert_array_equal(rows, draw(rows_of(np.ones((201, 2), dtype=bool)), 0))
 
 
 def test_rows_of_rare_classes_are_all_drawn_and_rows_without_weight_are_not(few):
@@ -49,17 +63,17 @@ def test_rows_of_rare_classes_are_all_drawn_and_rows_without_weight_are_not(few)
     candidates[99, 2] = True
     weights = np.ones(5000)
     weights[99] = 0
-    rows = draw(candidates, weights, 0)
+    rows = draw(rows_of(candidates, weights), 0)
     assert {17, 4321} <= set(rows.tolist())
     assert 99 not in rows
-    assert len(draw(candidates, np.where(np.arange(5000) < 60, 1.0, 0.0), 0)) == 60
+    assert len(draw(rows_of(candidates, np.where(np.arange(5000) < 60, 1.0, 0.0)), 0)) == 60
 
 
 def test_what_is_learnt_is_a_fit_of_the_drawn_rows(few, data):
     X, candidates, y = data
     model = PLKernelRidge(**GIVEN).fit(X, candidates)
     seed = int(np.random.RandomState(3).randint(2**31 - 1))
-    part = draw(candidates, np.ones(400), seed)
+    part = draw(rows_of(candidates), seed)
     alone = PLKernelRidge(**GIVEN).fit(X[part], candidates[part])
     np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
     np.testing.assert_array_equal(model.label_distributions_[part], alone.label_distributions_)

@@ -1,0 +1,169 @@
+"""Set masses: rows of one photo, recording or scene explain each other, because each name belongs to one of them.
+
+Where candidates come from one source for several rows (the caption of a photo for its faces, the list of a recording
+for its calls), every candidate of the source belongs to at least one of its rows. The bags of multi-instance
+multi-label learning (Briggs, Fern and Raich, TKDD 2013) say so; partial-label learning has dropped them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix
+
+STEPS = 3
+EVEN = 4.0
+"""Answers of a source, as much as which its candidates weigh, spread evenly."""
+SLACK = 0.5
+"""Rows added to what a class has and is to have: what has next to nothing is not pulled without bound."""
+LEAST_SHARE, LEAST_Z = 0.5, 10.0
+"""Share of neighbouring rows with equal sets, and standard errors beyond chance, above which their order shows
+sources."""
+SETS_A_CLASS = 3
+"""Different sets for each class: where sets follow from labels, there are about as many as labels."""
+
+
+def read_sources(groups: ArrayLike, n_rows: int) -> IntArray:
+    """(n,) a number for the source of each row, one of its own where none is given (None, NaN).
+
+    Raises ValueError where there are not n of them.
+    """
+    names = pd.Series(groups, dtype=object)
+    if len(names) != n_rows:
+        raise ValueError(f"groups must name the source of each of the {n_rows:,} rows. Got {len(names):,}.")
+    codes = pd.factorize(names)[0].astype(np.int64)
+    lone = np.flatnonzero(codes < 0)
+    codes[lone] = len(names) + lone
+    return codes
+
+
+def same_sets(imported: BoolArray) -> IntArray:
+    """(n,) a number for each row, the same for rows with the same candidate set (n, m)."""
+    codes = np.unique(np.packbits(imported, axis=1), axis=0, return_inverse=True)[1]
+    return np.asarray(codes.ravel(), dtype=np.int64)
+
+
+def sources_by_set(imported: BoolArray, X: Matrix, weights: FloatArray) -> IntArray | None:
+    """(n,) rows with the same candidate set (n, m) as one source, or None where the order of the rows shows none.
+
+    It does if more than half of the neighbouring ambiguous rows have equal sets, and that is beyond chance: ten
+    standard errors above sum_S p_S^2, p_S the share of a set among the ambiguous rows. Of rows sorted by label whose
+    sets follow from it that holds as well; there are few different sets then, and at least three for each class here.
+    A row that is there several times running, with equal features (n, d), is one; those of weight 0 are none.
+    """
+    codes, kept = same_sets(imported), np.flatnonzero(weights > 0)
+    change = abs(X[kept[1:]] - X[kept[:-1]]).max(axis=1)
+    moved = (change.toarray().ravel() if sparse.issparse(change) else change) > 0
+    kept = kept[np.append(True, moved | (codes[kept[1:]] != codes[kept[:-1]]))[: len(kept)]]
+    return codes if _in_runs(codes[kept], imported[kept]) else None
+
+
+def _in_runs(codes: IntArray, imported: BoolArray) -> bool:
+    ambiguous = imported.sum(axis=1) > 1
+    pairs = ambiguous[1:] & ambiguous[:-1]
+    different = len(np.unique(codes[ambiguous]))
+    if not pairs.any() or different < SETS_A_CLASS * np.count_nonzero(imported.any(axis=0)):
+        return False
+    share = float((codes[1:] == codes[:-1])[pairs].mean())
+    chance = float(((np.bincount(codes[ambiguous]) / ambiguous.sum()) ** 2).sum())
+    error = np.sqrt(chance * (1 - chance) / pairs.sum())
+    return bool(share > LEAST_SHARE and share - chance > LEAST_Z * error)
+
+
+def take_whole(sources: IntArray, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
+    """About `count` of these rows, ascending: drawn sources, each with all of its rows."""
+    found, codes, sizes = np.unique(sources[rows], return_inverse=True, return_counts=True)
+    order = random.permutation(len(found))
+    taken = order[: max(int(np.searchsorted(np.cumsum(sizes[order]), count, side="right")), 1)]
+    return np.sort(rows[np.isin(codes, taken)])
+
+
+@dataclass(frozen=True, eq=False)
+class SetMasses:
+    """How many rows of each source each class is to have. Sources of one row are left out.
+
+    rows (r,) : the rows of sources that have several, ascending      of (r,) : their source, 0..g-1
+    weights (r,) : of these rows      shares (g, m) : the mean of their soft labels as imported
+    targets (g, m) : rows that each class is to have, by weight
+    """
+
+    rows: IntArray
+    of: IntArray
+    weights: FloatArray
+    shares: FloatArray
+    targets: FloatArray
+
+    @classmethod
+    def among(
+        cls, sources: IntArray, imported: FloatArray, candidates: BoolArray, weights: FloatArray
+    ) -> SetMasses:
+        """Of sources (n,), soft labels as imported (n, m), candidates now (n, m) and weights of the rows (n,)."""
+        _, codes = np.unique(sources, return_inverse=True)
+        several = np.bincount(codes, weights) > 1
+        rows = np.flatnonzero(several[codes])
+        found, of = np.unique(codes[rows], return_inverse=True)
+        empty = np.zeros((len(found), imported.shape[1]))
+        masses = cls(rows, of.astype(np.int64), weights[rows], empty, empty)
+        shares = masses._sums @ imported[rows]
+        shares /= shares.sum(axis=1, keepdims=True)
+        return replace(masses, shares=shares).answered(candidates)
+
+    def answered(self, candidates: BoolArray) -> SetMasses:
+        """The same with other candidates (n, m): rows with one candidate say what the others of their source need not
+        be, T = A + (n - a) (4 U + A) / (4 + a), A the answers of a source to each class, a all, U `shares`, n rows."""
+        inside = candidates[self.rows]
+        answers = self._sums @ np.where(inside.sum(axis=1, keepdims=True) == 1, inside, 0.0)
+        known = answers.sum(axis=1, keepdims=True)
+        left = np.bincount(self.of, self.weights, len(self.shares))[:, None] - known
+        return replace(self, targets=answers + left * (EVEN * self.shares + answers) / (EVEN + known))
+
+    def pull(self, labels: FloatArray, power: float) -> FloatArray:
+        """Soft labels (n, m) moved towards the targets: three times
+        Q_ic ((T_gc + .5) / (sum of Q_jc over the source + .5))^power, rows scaled to 1."""
+        return self._pull(labels, power)[0]
+
+    def log_factors(self, labels: FloatArray, power: float) -> FloatArray:
+        """(n, m) logarithms of the factors by which `pull` multiplies each class of a row, before rows are scaled."""
+        found = np.zeros(labels.shape)
+        found[self.rows] = self._pull(labels, power)[1][self.of]
+        return found
+
+    def _pull(self, labels: FloatArray, power: float) -> tuple[FloatArray, FloatArray]:
+        logs, part = np.zeros(self.targets.shape), labels[self.rows]
+        for _ in range(STEPS):
+            factors = ((self.targets + SLACK) / (self._sums @ part + SLACK)) ** power
+            part = part * factors[self.of]
+            part /= part.sum(axis=1, keepdims=True)
+            logs += np.log(factors)
+        moved = labels.copy()
+        moved[self.rows] = part
+        return moved, logs
+
+    @cached_property
+    def _sums(self) -> sparse.csr_array:
+        """(g, r) adds up the rows of a source, by weight."""
+        places = np.arange(len(self.rows))
+        return sparse.csr_array((self.weights, (self.of, places)), shape=(len(self.shares), len(places)))
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """All of it as arrays by name, for a file; `from_arrays` makes it again."""
+        return {
+            "source_rows": self.rows,
+            "source_of": self.of,
+            "source_weights": self.weights,
+            "source_shares": self.shares,
+            "source_targets": self.targets,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> SetMasses:
+        """What `to_arrays` gave. Raises KeyError where something is missing."""
+        names = ("source_rows", "source_of", "source_weights", "source_shares", "source_targets")
+        return cls(*(arrays[name] for name in names))

@@ -1,0 +1,235 @@
+"""Set masses: against plain loops, when sources are seen, what answers do, and what PLKernelRidge makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_digits
+
+from plcore import PLKernelRidge
+from plcore.kernel.rounds import Rounds
+from plcore.labels.set_masses import SetMasses, read_sources, sources_by_set, take_whole
+from plcore.labels.weights import prior_labels
+
+GIVEN = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5}
+
+
+def plain_pull(labels, sources, imported, candidates, weights, power):
+    """The step in plain loops, a source at a time."""
+    found = labels.copy()
+    for source in set(sources):
+        rows = [i for i in range(len(labels)) if sources[i] == source]
+        n = sum(weights[i] for i in rows)
+        if n <= 1:
+            continue
+        m = labels.shape[1]
+        answers = [
+            sum(weights[i] for i in rows if candidates[i].sum() == 1 and candidates[i, c]) for c in range(m)
+        ]
+        a = sum(answers)
+        shares = [sum(weights[i] * imported[i, c] for i in rows) / n for c in range(m)]
+        target = [answers[c] + (n - a) * (4 * shares[c] + answers[c]) / (4 + a) for c in range(m)]
+        for _ in range(3):
+            sums = [sum(weights[i] * found[i, c] for i in rows) for c in range(m)]
+            for i in rows:
+                for c in range(m):
+                    found[i, c] *= ((target[c] + 0.5) / (sums[c] + 0.5)) ** power
+                found[i] /= found[i].sum()
+    return found
+
+
+@st.composite
+def scenes(draw):
+    """Sources (n,), sets as imported and as they stand, weights, and soft labels inside the latter."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, m = draw(st.integers(1, 14)), draw(st.integers(1, 5))
+    imported = rng.random((n, m)) < 0.6
+    imported[np.arange(n), rng.integers(m, size=n)] = True
+    candidates = imported.copy()
+    answered = rng.random(n) < 0.3
+    candidates[answered] = np.eye(m, dtype=bool)[
+        [rng.choice(np.flatnonzero(one)) for one in imported[answered]]
+    ]
+    soft = rng.random((n, m)) * candidates + 1e-3 * candidates
+    weights = draw(st.sampled_from([np.ones(n), rng.integers(0, 3, size=n).astype(float)]))
+    return rng.integers(4, size=n), imported, candidates, weights, soft / soft.sum(axis=1, keepdims=True)
+
+
+@given(scenes(), st.sampled_from([0.5, 1.0]))
+def test_it_is_what_plain_loops_give(scene, power):
+    sources, imported, candidates, weights, soft = scene
+    prior = prior_labels(imported)
+    masses = SetMasses.among(sources, prior, candidates, weights)
+    found = masses.pull(soft, power)
+    expected = plain_pull(soft, sources, prior, candidates, weights, power)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert (found[~candidates] == 0).all()
+    moved = soft * np.exp(masses.log_factors(soft, power))
+    np.testing.assert_allclose(moved / moved.sum(axis=1, keepdims=True), found, atol=1e-12)
+    np.testing.assert_array_equal(masses.answered(imported).answered(candidates).targets, masses.targets)
+    again = SetMasses.from_arrays(masses.to_arrays())
+    np.testing.assert_array_equal(again.pull(soft, power), found)
+
+
+def test_a_row_of_weight_two_is_that_row_twice():
+    sources, prior = np.array([0, 0, 0, 1]), np.full((4, 2), 0.5)
+    soft = np.array([[0.9, 0.1], [0.9, 0.1], [0.8, 0.2], [0.9, 0.1]])
+    free = np.ones((4, 2), dtype=bool)
+    twice = SetMasses.among(sources, prior, free, np.array([2.0, 0.0, 1.0, 1.0]))
+    each = SetMasses.among(sources, prior, free, np.ones(4))
+    np.testing.assert_allclose(twice.pull(soft, 1.0)[[0, 2]], each.pull(soft, 1.0)[[0, 2]], atol=1e-12)
+    np.testing.assert_array_equal(each.pull(soft, 1.0)[3], soft[3])
+
+
+def test_each_name_of_a_photo_is_one_of_its_faces():
+    """Three rows that all look most like the first name, one of them a little less: names are shared out."""
+    soft = np.array([[0.9, 0.1], [0.6, 0.4]])
+    masses = SetMasses.among(np.zeros(2, dtype=int), np.full((2, 2), 0.5), np.ones((2, 2), bool), np.ones(2))
+    found = masses.pull(soft, 1.0)
+    assert found.argmax(axis=1).tolist() == [0, 1]
+    answered = masses.answered(np.array([[True, True], [True, False]]))
+    assert answered.targets[0, 0] > masses.targets[0, 0], "who was seen once may be there again"
+
+
+def seen(sets, X=None, weights=None):
+    """`sources_by_set` of rows that all differ, where nothing else is said."""
+    n = len(sets)
+    X = np.arange(n, dtype=float)[:, None] if X is None else X
+    return sources_by_set(sets, X, np.ones(n) if weights is None else weights)
+
+
+class TestSources:
+    def test_without_a_source_a_row_is_its_own(self):
+        assert len(set(read_sources(["a", None, "a", np.nan, "b", None], 6).tolist())) == 5
+        codes = read_sources(pd.Series([3, 3, 7], index=[9, 8, 7]), 3)
+        assert (codes[0] == codes[1], codes[0] == codes[2]) == (True, False)
+
+    def test_there_is_one_a_row(self):
+        with pytest.raises(ValueError, match="the source of each of the 3 rows"):
+            PLKernelRidge().fit(np.zeros((3, 1)), np.ones((3, 2), dtype=bool), groups=["a", "b"])
+
+    def test_runs_of_equal_sets_are_sources_and_sets_drawn_for_each_row_are_not(self):
+        rng = np.random.default_rng(0)
+        sets = rng.random((60, 8)) < 0.4
+        sets[:, :2] = True
+        runs = np.repeat(sets, 4, axis=0)
+        codes = seen(runs)
+        assert codes is not None
+        assert all(len(set(codes[start : start + 4])) == 1 for start in range(0, 240, 4))
+        assert seen(runs[rng.permutation(240)]) is None
+        assert seen(sets) is None
+        assert seen(np.ones((50, 3), dtype=bool)) is None, "one set for all is no source"
+        assert seen(np.eye(3, dtype=bool)[rng.integers(3, size=50)]) is None
+
+    @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+    def test_one_row_several_times_running_is_no_source(self, make):
+        sets = np.random.default_rng(0).random((60, 8)) < 0.4
+        sets[:, :2] = True
+        X = np.random.default_rng(1).normal(size=(60, 3))
+        assert seen(np.repeat(sets, 4, axis=0), make(np.repeat(X, 4, axis=0))) is None
+        each = np.arange(240, dtype=float)[:, None]
+        assert seen(np.repeat(sets, 4, axis=0), make(each), (np.arange(240) % 4 == 0).astype(float)) is None
+        assert seen(np.repeat(sets, 4, axis=0), make(each), (np.arange(240) % 2).astype(float)) is not None
+
+    def test_drawn_sources_are_whole(self):
+        sources = np.repeat(np.arange(20), 3)
+        rows = take_whole(sources, np.arange(10, 60), 12, np.random.RandomState(0))
+        inside = np.bincount(sources[rows], minlength=20)
+        assert len(rows) <= 12
+        assert all(size in (0, (sources[10:] == number).sum()) for number, size in enumerate(inside))
+
+
+def pictures(seed, n=300):
+    """Pictures of three to six digits, whose caption names them: X, sets, y, the picture of each row."""
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(len(y))[:n]
+    sizes = rng.integers(3, 7, size=n)
+    of = np.repeat(np.arange(n), sizes)[:n]
+    named = np.zeros((n, 10), dtype=bool)
+    named[of, y[rows]] = True
+    return X[rows] + rng.normal(scale=8, size=(n, X.shape[1])), named[of], y[rows], of
+
+
+class TestModel:
+    @pytest.mark.parametrize("named", [False, True])
+    def test_rows_of_a_picture_explain_each_other(self, named):
+        """What is hard to read is what the others of its picture leave."""
+        gains = []
+        for seed in range(3):
+            X, sets, y, of = pictures(seed)
+            given = {"groups": of} if named else {}
+            on, off = PLKernelRidge().fit(X, sets, **given), PLKernelRidge(set_mass=0).fit(X, sets, **given)
+            assert off.set_mass_ == 0
+            gains.append((on.transduction_ == y).mean() - (off.transduction_ == y).mean())
+        assert min(gains) > -0.01
+        assert np.mean(gains) > 0.01
+
+    def test_without_sources_it_is_the_model_without_to_the_last_bit(self):
+        X, sets, _, _ = pictures(0)
+        shuffled = np.random.default_rng(0).permutation(len(X))
+        on = PLKernelRidge().fit(X[shuffled], sets[shuffled])
+        off = PLKernelRidge(set_mass=0).fit(X[shuffled], sets[shuffled])
+        assert on.set_mass_ == 0
+        np.testing.assert_array_equal(on.label_distributions_, off.label_distributions_)
+
+    def test_sets_that_follow_from_the_label_are_no_sources(self):
+        """Rows sorted by class with the sets {y, y + 1} stand in runs, too, but there are only ten of them."""
+        y = load_digits().target
+        order = np.argsort(y, kind="stable")[::3]
+        sets = np.eye(10, dtype=bool)[y] | np.eye(10, dtype=bool)[(y + 1) % 10]
+        assert seen(sets[order]) is None
+        runs = np.repeat(np.random.default_rng(0).random((60, 10)) < 0.4, 5, axis=0)
+        assert seen(runs | sets[order][:300]) is not None
+
+    @pytest.mark.filterwarnings("ignore:More than 97")
+    @settings(max_examples=10, deadline=None)
+    @given(scenes(), st.booleans())
+    def test_relabel_is_a_fresh_fit(self, scene, named):
+        sources, imported, candidates, weights, _ = scene
+        if not weights.any():
+            return
+        X = np.random.default_rng(0).normal(size=(len(sources), 3))
+        given = {"groups": sources} if named else {}
+        how = GIVEN | {"set_mass": 0.5}
+        model = PLKernelRidge(**how).fit(X, imported, weights, **given)
+        model.relabel(candidates, imported=imported)
+        fresh = PLKernelRidge(**how).fit(X, candidates, weights, imported=imported, **given)
+        np.testing.assert_array_equal(model.label_distributions_, fresh.label_distributions_)
+        np.testing.assert_array_equal(model.effect_scores(), fresh.effect_scores())
+
+    def test_an_answer_tells_of_the_other_rows_of_its_picture(self):
+        X, sets, y, of = pictures(1)
+        model = PLKernelRidge(**GIVEN, set_mass=1.0).fit(X, sets, groups=of)
+        row = int(np.flatnonzero(np.bincount(of)[of] > 3)[0])
+        before = model.rounds_.sources
+        model.update(row, np.eye(10, dtype=bool)[y[row]])
+        after = model.rounds_.sources
+        place = after.of[list(after.rows).index(row)]
+        assert after.targets[place, y[row]] > before.targets[place, y[row]]
+        assert np.array_equal(np.delete(after.targets, place, 0), np.delete(before.targets, place, 0))
+
+    def test_class_scores_give_what_one_round_more_makes_of_the_labels(self):
+        X, sets, _, of = pictures(2)
+        model = PLKernelRidge(**GIVEN, set_mass=1.0, max_iter=60).fit(X, sets, groups=of)
+        rounds, prior = model.rounds_, prior_labels(sets)
+        own = np.where(sets, rounds.class_scores(model.label_distributions_, prior), -np.inf)
+        soft = np.exp(own - own.max(axis=1, keepdims=True))
+        one_more = rounds.settle(prior, 1, model.label_distributions_).labels
+        np.testing.assert_allclose(soft / soft.sum(axis=1, keepdims=True), one_more, atol=1e-9)
+
+    def test_a_file_keeps_them_and_files_of_before_have_none(self):
+        X, sets, _, of = pictures(2)
+        model = PLKernelRidge(**GIVEN, set_mass=0.5).fit(X, sets, groups=of)
+        arrays, prior = model.rounds_.to_arrays(), prior_labels(sets)
+        again = Rounds.from_arrays(arrays)
+        np.testing.assert_array_equal(again.settle(prior, 5).labels, model.rounds_.settle(prior, 5).labels)
+        older = {name: one for name, one in arrays.items() if not name.startswith(("set_mass", "source"))}
+        plain = PLKernelRidge(**GIVEN, set_mass=0).fit(X, sets)
+        np.testing.assert_array_equal(
+            Rounds.from_arrays(older).settle(prior, 5).labels, plain.rounds_.settle(prior, 5).labels
+        )
