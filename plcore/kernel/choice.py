@@ -8,11 +8,10 @@ is not tried on the others. Leave-one-out consistency, which is free, chooses wo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, RoundProgress
+from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, RoundProgress
 from plcore.kernel.features import KernelFeatures
 from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Smoother
@@ -72,7 +71,7 @@ class Rows:
     """What the choice goes by: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
     and weights (n,)."""
 
-    X: Any
+    X: FeatureMatrix
     candidates: BoolArray
     prior: FloatArray
     imported: FloatArray
@@ -92,7 +91,7 @@ class _Fold:
     prior: FloatArray
     masses: ClassMasses
     impossible: BoolArray  # (m,) the classes that none of the other rows may have
-    Z: Any
+    Z: FeatureMatrix
     candidates: BoolArray
 
 

@@ -8,8 +8,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import _fit_context
+from sklearn.base import TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,8 +18,10 @@ from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
     BoolArray,
+    FeatureMatrix,
     FloatArray,
     IntArray,
+    LabelsLike,
     Matrix,
     MatrixLike,
     RoundProgress,
@@ -67,8 +70,8 @@ def follow(
     drawn: IntArray,
     labels: FloatArray,
     rounds: Rounds,
-    score: Callable[[Any], FloatArray],
-    scaler: Any,
+    score: Callable[[FeatureMatrix], FloatArray],
+    scaler: TransformerMixin | None,
 ) -> FloatArray:
     """(n, m) soft labels of all rows, given those of the drawn ones (r, m).
 
@@ -133,7 +136,7 @@ class PLKernelRidge(SoftLabelClassifier):
     rounds_ : all that the rounds go by besides the candidates (`plcore.kernel.rounds.Rounds`).
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "kernel": [StrOptions({"auto", *KERNELS})],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "class_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
@@ -175,11 +178,11 @@ class PLKernelRidge(SoftLabelClassifier):
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        candidate_weights: Any = None,
+        candidate_weights: MatrixLike | None = None,
         imported: Any = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
@@ -275,7 +278,7 @@ class PLKernelRidge(SoftLabelClassifier):
 
     def relabel(
         self,
-        y: Any,
+        y: LabelsLike,
         *,
         candidate_weights: MatrixLike | None = None,
         imported: Any = None,
@@ -306,7 +309,7 @@ class PLKernelRidge(SoftLabelClassifier):
             self.candidate_accuracy_ = left_out_accuracy(rounds.ridge, settled.labels, candidates)
         return self
 
-    def update(self, rows: Any, candidates: Any) -> IntArray:
+    def update(self, rows: ArrayLike, candidates: LabelsLike) -> IntArray:
         """Replace the candidates of some training rows, after answers or undo, and take it in by three warm rounds.
 
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
@@ -346,7 +349,7 @@ class PLKernelRidge(SoftLabelClassifier):
         with one_thread():
             return effects(self.rounds_.ridge, 1.0 - margins(self.label_distributions_))
 
-    def _score_rows(self, X: Matrix) -> FloatArray:
+    def _score_rows(self, X: FeatureMatrix) -> FloatArray:
         return np.asarray(self._features.transform(X) @ self._outer + self._shift)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray
 from plcore.kernels.margin import add_rows, best_candidates, candidate_losses, hard_rows, smooth_rows, spread
 
 # Features, or scores, at a time. All passes then find them in a second-level cache of 1 MB; with twice as much, which
@@ -55,7 +55,7 @@ class HingeProblem:
     tol : the relative tolerance that it is solved to, which says how the scores may be rounded (`SINGLE_CLASSES`)
     """
 
-    X: Any
+    X: FeatureMatrix
     candidates: BoolArray
     weights: FloatArray
     scale: float
@@ -125,14 +125,16 @@ class HingeProblem:
             self.X[rows], self.candidates[rows], weights, scale, self.all_others, gram, prior, self.tol
         )
 
-    def blocks(self) -> Iterator[tuple[slice, Any]]:
+    def blocks(self) -> Iterator[tuple[slice, FeatureMatrix]]:
         """The rows in pieces, and their features."""
         n, d = self.X.shape
         size = max(64, BLOCK_BYTES // (8 * max(d, self.candidates.shape[1], 1)))
         for begin in range(0, n, size):
             yield slice(begin, min(n, begin + size)), self.X[begin : begin + size]
 
-    def scored(self, W: FloatArray, single: bool = False) -> Iterator[tuple[slice, Any, FloatArray]]:
+    def scored(
+        self, W: FloatArray, single: bool = False
+    ) -> Iterator[tuple[slice, FeatureMatrix, FloatArray]]:
         """The rows in pieces, their features and their scores at W, which may be overwritten.
 
         single : whether a product in single precision will do, where there is one
@@ -238,7 +240,7 @@ def _room(scores: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
 
 
 def _add_product(
-    total: FloatArray, slopes: tuple[IntArray, IntArray, FloatArray], X: Any, room: FloatArray
+    total: FloatArray, slopes: tuple[IntArray, IntArray, FloatArray], X: FeatureMatrix, room: FloatArray
 ) -> None:
     """total (m, d) += S'X, S the derivative of the losses by the scores; room : (b, m), overwritten."""
     ends = slopes[0]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
-from plcore.arrays.types import FloatArray, Matrix
+from plcore.arrays.types import FeatureMatrix, FloatArray, Matrix, is_sparse
 
 WIDEST = 2048  # features up to which the d x d matrix is made and factored
 STEPS = 200
 TURNED = 8  # rows for each feature up to which features are turned into their principal axes
 
 
-def gram_matrix(X: Any, weights: FloatArray) -> FloatArray | None:
+def gram_matrix(X: FeatureMatrix, weights: FloatArray) -> FloatArray | None:
     """X' diag(weights) X (d, d); None where d is too large for it to pay."""
     d = X.shape[1]
     if d > WIDEST:
         return None
-    if sparse.issparse(X):
+    if is_sparse(X):
         return np.asarray((X.T @ X.multiply(weights[:, None]).tocsr()).toarray())
     if (weights == 1).all():
         return np.asarray(X.T @ X)
@@ -27,7 +25,9 @@ def gram_matrix(X: Any, weights: FloatArray) -> FloatArray | None:
     return np.asarray(root.T @ root)
 
 
-def ridge_start(X: Any, targets: FloatArray, weights: FloatArray, gram: FloatArray | None) -> FloatArray:
+def ridge_start(
+    X: FeatureMatrix, targets: FloatArray, weights: FloatArray, gram: FloatArray | None
+) -> FloatArray:
     """W (m, d) = T' S X (X' S X + I)^-1, S the weights; by conjugate gradients where there is no gram matrix.
 
     targets : T (n, m), as `plcore.labels.weights.prior_labels` makes them
@@ -42,7 +42,7 @@ def principal_axes(X: Matrix, gram: FloatArray | None) -> tuple[FloatArray, Floa
     """The gram matrix (d,) of the features X (n, d) in their principal axes, and these (d, d), one a column: there it
     is diagonal, and the solvers go the same way. None for sparse features, and for so many rows that turning them costs
     more than it saves."""
-    if gram is None or sparse.issparse(X) or X.shape[0] > TURNED * X.shape[1]:
+    if gram is None or is_sparse(X) or X.shape[0] > TURNED * X.shape[1]:
         return None
     values, axes = linalg.eigh(gram, driver="evd", check_finite=False)
     return np.maximum(values, 0.0), np.asarray(axes)
@@ -67,7 +67,7 @@ def solve_shifted(gram: FloatArray, right: FloatArray, shift: float = 1.0) -> Fl
     return np.asarray(linalg.cho_solve((lower, True), right))
 
 
-def _conjugate_gradients(X: Any, weights: FloatArray, right: FloatArray) -> FloatArray:
+def _conjugate_gradients(X: FeatureMatrix, weights: FloatArray, right: FloatArray) -> FloatArray:
     """(X' S X + I)^-1 right, all columns side by side, to a relative residual of 1e-6."""
     solution = np.zeros(right.shape)
     residual = right.copy()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
 from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray, large_array
+from plcore.arrays.types import FeatureMatrix, LabelsLike, MatrixLike
 from plcore.kernels.scores import SHARE_UNIT, add_scores, count_open, pick_batch
 from plcore.labels.candidates import check_candidates
 from plcore.neighbors.graph import NeighborGraph
@@ -155,7 +155,7 @@ class EffectRanker:
         self,
         rule: str = "apl",
         n_neighbors: int = 3,
-        targets: Any = "ambiguous",
+        targets: MatrixLike = "ambiguous",
         decision: str = "set",
         *,
         weights: str = "linear",
@@ -178,17 +178,17 @@ class EffectRanker:
         self.damping = damping
         self.search = search
 
-    def fit(self, X: Any, candidates: Any) -> EffectRanker:
+    def fit(self, X: MatrixLike, candidates: LabelsLike) -> EffectRanker:
         """Find the neighbours of the targets and score all rows. X (n, d) dense or CSR; candidates as
         `check_candidates`.
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
         """
         strategies.check_parameters(self)
-        X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        features: FeatureMatrix = check_array(X, accept_sparse="csr", dtype=np.float64)
         known, _ = check_candidates(candidates)
-        check_consistent_length(X, known)
-        graph = NeighborGraph(X, self.n_neighbors, self.weights, self.scaling, self.search)
+        check_consistent_length(features, known)
+        graph = NeighborGraph(features, self.n_neighbors, self.weights, self.scaling, self.search)
         if isinstance(self.targets, str):
             # "ambiguous" may come to include any row by an update, so all rows get their neighbours.
             chosen = (
@@ -197,8 +197,10 @@ class EffectRanker:
             neighbors, weights = graph.own_neighbors(chosen)
             return self._start(neighbors, weights, known, chosen)
         points = check_array(self.targets, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
-        if points.shape[1] != X.shape[1]:
-            raise ValueError(f"targets must have the {X.shape[1]} features of X. Got {points.shape[1]}.")
+        if points.shape[1] != features.shape[1]:
+            raise ValueError(
+                f"targets must have the {features.shape[1]} features of X. Got {points.shape[1]}."
+            )
         if not points.shape[0]:
             empty = np.zeros((0, graph.n_neighbors), dtype=np.int64)
             return self._start(empty, empty, known, None)
@@ -208,9 +210,9 @@ class EffectRanker:
         self,
         neighbors: ArrayLike,
         weights: ArrayLike,
-        candidates: Any,
-        target_rows: Any = None,
-        now: Any = None,
+        candidates: LabelsLike,
+        target_rows: ArrayLike | None = None,
+        now: BoolArray | None = None,
     ) -> EffectRanker:
         """Score all rows on a neighbour graph made elsewhere.
 
@@ -233,7 +235,12 @@ class EffectRanker:
             raise NotFittedError("This EffectRanker is not fitted yet: call fit or fit_graph first.")
 
     def _start(
-        self, neighbors: AnyArray, weights: IntArray, known: BoolArray, rows: Any, now: Any = None
+        self,
+        neighbors: AnyArray,
+        weights: IntArray,
+        known: BoolArray,
+        rows: IntArray | None,
+        now: BoolArray | None = None,
     ) -> EffectRanker:
         self.candidates_ = candidates = known if now is None else now
         self.n_targets_ = len(neighbors)

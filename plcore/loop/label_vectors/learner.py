@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from plcore.arrays.array_files import LARGEST_FEATURE
-from plcore.arrays.types import AnyArray, FloatArray, IntArray, Matrix
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, Matrix
 from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import Entry, Place, as_places
@@ -120,7 +120,7 @@ MATRICES = 9
 of the one fitted anew beside it (measured: docs/decisions/0012)."""
 
 
-def check_fit(X: Any, names: Sequence[str], memory: int | None = None) -> None:
+def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None) -> None:
     """Raise ValueError, saying what to do, where no model could be fitted to these features.
 
     X : (n, d) features of all rows, dense or CSR      names : (d,) of the columns they come from

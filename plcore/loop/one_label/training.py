@@ -6,14 +6,15 @@ The result follows from table, settings and entries alone: a version can always 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from plcore.arrays.candidate_sets import MOST_CELLS
-from plcore.arrays.types import AnyArray, BoolArray, Matrix, RoundProgress, Table
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, Matrix, RoundProgress, Table
 from plcore.labels.weights import prior_labels, score_columns
 from plcore.loop.one_label.first_update import Footing
 from plcore.loop.one_label.pool import OneLabelPool
@@ -68,7 +69,7 @@ class KernelFits:
 
     def __init__(self, pool: OneLabelPool[Table], X: Matrix) -> None:
         self._pool, self._X = pool, X
-        self._estimator: Any = None
+        self._estimator: BaseEstimator = None
         self._held: AnyArray | None = None  # where the held-out rows lie, which no version changes
         self._bad: BoolArray = np.zeros(len(pool.train), dtype=bool)  # when it was fitted
 
@@ -98,7 +99,7 @@ class KernelFits:
         footing = Footing(model.rounds_, labels, candidates, model.rounds_.effects(own, candidates))
         return ScoredFit(scores, bool(model.converged_), footing)
 
-    def _begin(self, estimator: Any, bad: BoolArray, progress: RoundProgress | None) -> None:
+    def _begin(self, estimator: BaseEstimator, bad: BoolArray, progress: RoundProgress | None) -> None:
         """Fit it to the candidates as imported, bad rows without weight."""
         pool = self._pool
         estimator.fit(
@@ -113,7 +114,7 @@ class KernelFits:
         self._estimator, self._bad = estimator, bad
 
 
-def class_scores(estimator: Any, X: Matrix) -> AnyArray:
+def class_scores(estimator: BaseEstimator, X: Matrix) -> AnyArray:
     """(n, m) scores; scikit-learn's one column of a two-class problem becomes two."""
     scores = np.asarray(estimator.decision_function(X))
     if scores.ndim == 1 and len(estimator.classes_) == 1:
@@ -168,7 +169,7 @@ class Trainer:
         )
 
 
-def standardized_features(pool: OneLabelPool[Table]) -> Any:
+def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
     """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
 
     For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than
