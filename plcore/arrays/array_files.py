@@ -19,9 +19,8 @@ from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from plcore.arrays.types import AnyArray, FeatureMatrix
+from plcore.arrays.types import AnyArray, FeatureMatrix, is_sparse
 
 _ALIGNED = 64
 _HEADER = 30  # bytes of a member before its name
@@ -181,7 +180,7 @@ LARGEST_FEATURE = 1e50
 def check_feature_size(X: FeatureMatrix) -> None:
     """Raise ValueError where a feature of X (n, d), dense or sparse, is larger than LARGEST_FEATURE."""
     # Not abs(X) of a sparse X: that sorts the caller's own matrix.
-    largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+    largest = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0))
     if largest > LARGEST_FEATURE:
         raise ValueError(
             f"The features must be at most {LARGEST_FEATURE:g} in size, got {largest:g}. Fix: scale them, for example "

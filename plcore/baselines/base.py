@@ -20,6 +20,7 @@ from plcore.arrays.types import (
     Matrix,
     RandomState,
     draw_seed,
+    is_sparse,
 )
 from plcore.baselines.regression import Fitted, KernelRegression, ScaledKernel
 from plcore.kernel.features import KERNELS
@@ -224,7 +225,7 @@ def difference_products(X: Matrix, neighbors: IntArray) -> FloatArray:
     for start in range(0, n, NEIGHBORHOODS_BLOCK):
         part, own = neighbors[start : start + NEIGHBORHOODS_BLOCK], X[start : start + NEIGHBORHOODS_BLOCK]
         found = products[start : start + NEIGHBORHOODS_BLOCK]
-        if not sparse.issparse(X):
+        if not is_sparse(X):
             away = own[:, None] - X[part]
             np.matmul(away, away.transpose(0, 2, 1), out=found)
             continue

@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, is_whole
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, is_sparse, is_whole
 from plcore.arrays.words import listed, shortened
 from plcore.labels.candidates import as_array, check_candidates, holds_sets, infer_labels
 
@@ -185,7 +184,7 @@ def _candidates(
     if holds_sets(candidates):
         return _with_columns(matrix, columns, known, in_order=classes is not None)
     unnamed = not isinstance(candidates, pd.DataFrame) and (
-        sparse.issparse(candidates) or np.ndim(as_array(candidates)) == 2
+        is_sparse(candidates) or np.ndim(as_array(candidates)) == 2
     )
     if unnamed and any(isinstance(name, str) for name in known):
         if len(known) != matrix.shape[1]:

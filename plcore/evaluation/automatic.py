@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import Interval
@@ -132,7 +131,7 @@ class AutoPLClassifier(PartialLabelClassifier):
         best = self.report_[self.report_["chosen"]].iloc[0]
         model = entries[best["learner"]].make(best["parameters"], X)
         self.estimator_ = fit_learner(model, X, labels, candidate_weights=candidate_weights)
-        self.classes_, self._sparse = classes, sparse.issparse(X)
+        self.classes_, self._sparse = classes, is_sparse(X)
         self._take_over("transduction_", "label_distributions_")
         return self
 

@@ -7,11 +7,10 @@ from numbers import Integral, Real
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, MatrixLike
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, MatrixLike, is_sparse
 from plcore.labels.candidates import CandidateError, check_candidates, holds_sets, is_candidate_matrix
 
 MODELS = ("random", "bayes", "size")
@@ -105,7 +104,7 @@ def _rank_of_others(X: MatrixLike | None, truth: BoolArray) -> IntArray:
         )
     features = check_array(X, accept_sparse="csr", dtype=np.float64)
     check_consistent_length(features, truth)
-    if sparse.issparse(features):
+    if is_sparse(features):
         features = features.toarray()
     with np.errstate(over="ignore", invalid="ignore"):
         spread = features.var(axis=0).max()

@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
@@ -28,6 +27,7 @@ from plcore.arrays.types import (
     MatrixLike,
     RoundProgress,
     check_names,
+    is_sparse,
 )
 from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
 from plcore.baselines.aggd import PLAGGDClassifier
@@ -71,7 +71,7 @@ class LearnerEntry:
     def make(self, parameters: Mapping[str, object], X: MatrixLike) -> BaseEstimator:
         """An unfitted estimator with these parameters, for rows like X (n, d)."""
         learner = clone(self.estimator).set_params(**parameters)
-        if not self.scaled or sparse.issparse(X):
+        if not self.scaled or is_sparse(X):
             return learner
         return Pipeline([("scale", StandardScaler()), ("learner", learner)])
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -26,6 +25,7 @@ from plcore.arrays.types import (
     MatrixLike,
     RoundProgress,
     draw_seed,
+    is_sparse,
 )
 from plcore.kernel.choice import ALPHAS, MOST_ROWS, Grid, Rows, choose
 from plcore.kernel.features import KERNELS, KernelFeatures
@@ -249,7 +249,7 @@ class PLKernelRidge(SoftLabelClassifier):
         """What the parameters leave open for rows like X."""
         kernels: tuple[str, ...] = (self.kernel,)
         if self.kernel == "auto":
-            kernels = ("linear",) if sparse.issparse(X) else ("rbf", "laplace")
+            kernels = ("linear",) if is_sparse(X) else ("rbf", "laplace")
         alphas = ALPHAS if self.alpha == "auto" else (float(self.alpha),)
         mass = None if self.class_mass == "auto" else float(self.class_mass)
         return Grid(kernels, alphas, mass, self.temperature, self.max_iter, self.n_components)

@@ -21,7 +21,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from plcore.arrays.candidate_sets import CandidateSets
-from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, is_sparse
 from plcore.arrays.words import listed, shortened
 
 Rows: TypeAlias = list[Any] | tuple[Any, ...] | AnyArray
@@ -43,7 +43,7 @@ def name_rows(rows: IntArray) -> str:
 
 def is_candidate_matrix(y: LabelsLike) -> bool:
     """Whether `y` is a candidate matrix: a DataFrame, sparse, or (n, m); other than bool, (n, 1) is a label column."""
-    if isinstance(y, pd.DataFrame) or sparse.issparse(y):
+    if isinstance(y, pd.DataFrame) or is_sparse(y):
         return True
     if holds_sets(y):
         return False
@@ -108,7 +108,7 @@ def check_candidates(y: LabelsLike) -> tuple[BoolArray, AnyArray]:
                 "Fix: give every class its own column name."
             )
         candidates = _as_bool(y.to_numpy(), classes)
-    elif sparse.issparse(y):
+    elif is_sparse(y):
         candidates = _sparse_as_bool(y)
         classes = np.arange(candidates.shape[1])
     else:

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray, is_sparse
 from plcore.kernels.margin import add_rows, best_candidates, candidate_losses, hard_rows, smooth_rows, spread
 
 # Features, or scores, at a time. All passes then find them in a second-level cache of 1 MB; with twice as much, which
@@ -81,11 +80,7 @@ class HingeProblem:
             with np.errstate(divide="ignore"):
                 share = self.prior / self.prior.max(axis=1, keepdims=True)
                 self._favours = np.log(share[self.candidates])
-        if (
-            self.tol >= SINGLE_TOL
-            and self.candidates.shape[1] >= SINGLE_CLASSES
-            and not sparse.issparse(self.X)
-        ):
+        if self.tol >= SINGLE_TOL and self.candidates.shape[1] >= SINGLE_CLASSES and not is_sparse(self.X):
             self._single = self.X.astype(np.float32)
         self.rescale(self.scale)
 
@@ -244,11 +239,11 @@ def _add_product(
 ) -> None:
     """total (m, d) += S'X, S the derivative of the losses by the scores; room : (b, m), overwritten."""
     ends = slopes[0]
-    if not sparse.issparse(X) and ends[-1] * FEW < room.size:
+    if not is_sparse(X) and ends[-1] * FEW < room.size:
         add_rows(*slopes, X, total)
         return
     spread(*slopes, room)
-    if sparse.issparse(X):
+    if is_sparse(X):
         total += (X.T @ room).T
         return
     moved = ends[1:] > ends[:-1]

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -27,6 +26,7 @@ from plcore.arrays.types import (
     MatrixLike,
     RandomState,
     RoundProgress,
+    is_sparse,
 )
 from plcore.kernels.online import LENGTH, MISTAKES, OBJECTIVE, ROUNDS, UPDATES
 from plcore.labels.candidates import (
@@ -253,7 +253,7 @@ class OnlineClassifier(ScoreClassifier):
     def _refuse(self, X: FeatureMatrix, row: int) -> None:
         """Raise for a row that cannot be learnt."""
         require_finite(self, X)
-        values = X[[row]].data if sparse.issparse(X) else X[row]
+        values = X[[row]].data if is_sparse(X) else X[row]
         raise ValueError(
             f"The features of a row must be at most {LARGEST_FEATURE:g} in size, got {np.abs(values).max():g} "
             f"in row {row} (counted from 0). Fix: scale them, for example with "

@@ -26,6 +26,7 @@ from plcore.arrays.types import (
     Matrix,
     MatrixLike,
     check_choice,
+    is_sparse,
 )
 from plcore.labels.candidates import CandidateError, kept_candidates
 from plcore.neighbors.graph import SCALINGS, WEIGHTS, make_scaler
@@ -277,12 +278,12 @@ class FarthestFirst(Baseline):
             raise ValueError(
                 f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
             )
-        scaler = make_scaler(self.scaling, sparse.issparse(features))
+        scaler = make_scaler(self.scaling, is_sparse(features))
         # A copy: the caller's own matrix may change or be read-only.
         self._X = ready(features.copy() if scaler is None else scaler.fit_transform(features))
         everyone = np.arange(len(self._sizes))
         mean = np.asarray(self._X.mean(axis=0)).reshape(1, -1)
-        mean = sparse.csr_matrix(mean) if sparse.issparse(self._X) else mean
+        mean = sparse.csr_matrix(mean) if is_sparse(self._X) else mean
         self._from_mean = self._nearest_of(everyone, ready(mean))[1]
         # Of every row: its nearest labelled row (-1: none) and the distance to it.
         self._nearest: IntArray = np.full(len(everyone), -1)

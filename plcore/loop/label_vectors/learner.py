@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from plcore.arrays.array_files import LARGEST_FEATURE
-from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, Matrix
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import Entry, Place, as_places
@@ -139,9 +139,9 @@ def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None)
             f"{counted} need about {needed / 1e9:.1f} GB of memory; {memory / 1e9:.1f} GB may be used, half of what "
             f"this machine has. {fix}"
         )
-    values = np.abs(X.data if sparse.issparse(X) else X)
+    values = np.abs(X.data if is_sparse(X) else X)
     if not values.max(initial=0.0) <= LARGEST_FEATURE:
-        places = sparse.coo_array(X) if sparse.issparse(X) else None
+        places = sparse.coo_array(X) if is_sparse(X) else None
         at = int(values.argmax())
         row, column = np.unravel_index(at, X.shape) if places is None else (places.row[at], places.col[at])
         raise ValueError(

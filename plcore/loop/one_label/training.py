@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from plcore.arrays.candidate_sets import MOST_CELLS
-from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, Matrix, RoundProgress, Table
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, Matrix, RoundProgress, Table, is_sparse
 from plcore.labels.weights import prior_labels, score_columns
 from plcore.loop.one_label.first_update import Footing
 from plcore.loop.one_label.pool import OneLabelPool
@@ -184,4 +183,4 @@ def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
     features = pool.table.features()
     features.fit(pool.table, pool.train)
     X = features.transform(pool.table, np.arange(len(pool.original)))
-    return StandardScaler(with_mean=not sparse.issparse(X)).fit(X[pool.train]).transform(X)
+    return StandardScaler(with_mean=not is_sparse(X)).fit(X[pool.train]).transform(X)
