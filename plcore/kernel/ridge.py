@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -183,7 +183,7 @@ class PLKernelRidge(SoftLabelClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         candidate_weights: MatrixLike | None = None,
-        imported: Any = None,
+        imported: LabelsLike | None = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
@@ -281,7 +281,7 @@ class PLKernelRidge(SoftLabelClassifier):
         y: LabelsLike,
         *,
         candidate_weights: MatrixLike | None = None,
-        imported: Any = None,
+        imported: LabelsLike | None = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit anew to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,15 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, MatrixLike, is_sparse
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    LabelsLike,
+    MatrixLike,
+    is_sparse,
+)
 from plcore.arrays.words import listed
 from plcore.kernels import softmax_rows
 from plcore.labels.candidates import CandidateError, candidates_among, refuse_other_columns
@@ -126,7 +133,7 @@ def logs_inside(prior: FloatArray) -> tuple[FloatArray, BoolArray]:
 
 
 def imported_labels(
-    imported: Any, shape: tuple[int, ...], classes: AnyArray, weights: FloatArray | None = None
+    imported: LabelsLike, shape: tuple[int, ...], classes: AnyArray, weights: FloatArray | None = None
 ) -> FloatArray:
     """Soft labels (n, m) of the candidates as imported, before anything is learned (`prior_labels`).
 

@@ -7,7 +7,7 @@ sums of integer shares, so an updated ranker equals a freshly fitted one bit for
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,16 +15,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
 from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray, large_array
-from plcore.arrays.types import FeatureMatrix, LabelsLike, MatrixLike
+from plcore.arrays.types import FeatureMatrix, LabelsLike, MatrixLike, check_choice
 from plcore.kernels.scores import SHARE_UNIT, add_scores, count_open, pick_batch
 from plcore.labels.candidates import check_candidates
-from plcore.neighbors.graph import NeighborGraph
+from plcore.neighbors.graph import SCALINGS, WEIGHTS, NeighborGraph
+from plcore.neighbors.search import SEARCHES
 from plcore.neighbors.votes import SlotIndex, VoteTable, check_graph
 from plcore.query import strategies
 from plcore.query.cheapest import QuestionOrder
-from plcore.query.effects import Rule, add_all_scores, in_blocks, lanes_for
+from plcore.query.effects import DECISIONS, RULES, Rule, add_all_scores, in_blocks, lanes_for
 from plcore.query.explanation import Explanation, answer_effects
-from plcore.query.possible import MAX_NODES, warn_undecided
+from plcore.query.possible import MAX_NODES, check_count, warn_undecided
 
 # What rows lose of their effect scores while others are asked about rows that count the same targets.
 
@@ -184,7 +185,7 @@ class EffectRanker:
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
         """
-        strategies.check_parameters(self)
+        self._check_parameters()
         features: FeatureMatrix = check_array(X, accept_sparse="csr", dtype=np.float64)
         known, _ = check_candidates(candidates)
         check_consistent_length(features, known)
@@ -223,12 +224,32 @@ class EffectRanker:
         now : bool (n, m), not copied: where updates have come to since, for a ranker as if it had seen them; None: none
         Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
         """
-        strategies.check_parameters(self)
+        self._check_parameters()
         rows, fixed, known = check_graph(neighbors, weights, candidates, copied=now is None)
         own = (
             None if target_rows is None else strategies.check_target_rows(target_rows, len(rows), len(known))
         )
         return self._start(rows, fixed, known, own, now)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError, naming the parameter, unless it is legal."""
+        check_choice("rule", self.rule, RULES)
+        check_choice("decision", self.decision, DECISIONS)
+        check_choice("weights", self.weights, WEIGHTS)
+        check_choice("search", self.search, SEARCHES)
+        if self.scaling not in SCALINGS:
+            raise ValueError(
+                f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
+            )
+        if isinstance(self.targets, str):
+            check_choice("targets", self.targets, ("ambiguous", "fixed"))
+        for name in ("n_neighbors", "max_nodes", "n_jobs"):
+            check_count(name, getattr(self, name))
+        seed = self.random_state
+        if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0):
+            raise ValueError(f"random_state must be None or an int of at least 0. Got {seed!r}.")
+        if not isinstance(self.damping, Real) or not 0 <= float(self.damping) <= 1:
+            raise ValueError(f"damping must be a number in [0, 1]. Got {self.damping!r}.")
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "candidates_"):

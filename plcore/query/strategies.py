@@ -7,7 +7,7 @@ Destercke and Masson, AAAI 2017). `.registry` makes any of them from its name.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Protocol, Self
 
 import numpy as np
@@ -25,50 +25,14 @@ from plcore.arrays.types import (
     LabelsLike,
     Matrix,
     MatrixLike,
-    check_choice,
     is_sparse,
 )
 from plcore.labels.candidates import CandidateError, kept_candidates
-from plcore.neighbors.graph import SCALINGS, WEIGHTS, make_scaler
-from plcore.neighbors.search import SEARCHES, make_search
+from plcore.neighbors.graph import SCALINGS, make_scaler
+from plcore.neighbors.search import make_search
 from plcore.neighbors.search.rows import ready
-from plcore.query.effects import DECISIONS, RULES
-from plcore.query.possible import check_count
 
 # What `EffectRanker` checks at the door.
-
-
-class RankerParameters(Protocol):
-    """Parameters of an `EffectRanker`, as they were given."""
-
-    rule: str
-    n_neighbors: int
-    targets: MatrixLike
-    decision: str
-    weights: str
-    scaling: str | None
-    random_state: int | None
-    damping: float
-    search: str
-
-
-def check_parameters(ranker: RankerParameters) -> None:
-    """Raise ValueError, naming the parameter, unless those of an `EffectRanker` are legal."""
-    check_choice("rule", ranker.rule, RULES)
-    check_choice("decision", ranker.decision, DECISIONS)
-    check_choice("weights", ranker.weights, WEIGHTS)
-    check_choice("search", ranker.search, SEARCHES)
-    if ranker.scaling not in SCALINGS:
-        raise ValueError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {ranker.scaling!r}.")
-    if isinstance(ranker.targets, str):
-        check_choice("targets", ranker.targets, ("ambiguous", "fixed"))
-    for name in ("n_neighbors", "max_nodes", "n_jobs"):
-        check_count(name, getattr(ranker, name))
-    seed = ranker.random_state
-    if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0):
-        raise ValueError(f"random_state must be None or an int of at least 0. Got {seed!r}.")
-    if not isinstance(ranker.damping, Real) or not 0 <= float(ranker.damping) <= 1:
-        raise ValueError(f"damping must be a number in [0, 1]. Got {ranker.damping!r}.")
 
 
 def check_number(n: object) -> int:

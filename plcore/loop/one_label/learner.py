@@ -21,8 +21,7 @@ from plcore.loop.one_label.asking import RowChooser
 from plcore.loop.one_label.disambiguation import TakenLabels
 from plcore.loop.one_label.first_update import FirstUpdate
 from plcore.loop.one_label.fold import Narrowing
-from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel, even_shares
-from plcore.loop.one_label.online_model import OnlineModel
+from plcore.loop.one_label.models import Model, NeighborModel, OnlineModel, ScoredModel, even_shares
 from plcore.loop.one_label.pool import OneLabelPool, RowCounts
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import LearnerSettings
