@@ -142,11 +142,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     transduction_: AnyArray
 
     def __init__(
-        self,
-        n_neighbors: int = 50,
-        threshold: float = 0.5,
-        delta: float = 0.1,
-        scaling: str | None = "local",
+        self, n_neighbors: int = 50, threshold: float = 0.5, delta: float = 0.1, scaling: str | None = "local"
     ) -> None:
         self.n_neighbors = n_neighbors
         self.threshold = threshold

@@ -162,11 +162,7 @@ def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0
     value, low, high = curve.at(answers, level)
     random = np.random.default_rng([random_state, 1])
     reached = random.beta(now * measured + 0.5, (1 - now) * measured + 0.5, len(curve.top))
-    return _line(
-        answers,
-        (value, low, high),
-        reach_of(curve.answers_to(reached), level),
-    )
+    return _line(answers, (value, low, high), reach_of(curve.answers_to(reached), level))
 
 
 def _line(

@@ -145,9 +145,7 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     if len(present) > MOST_ROWS:
         present = np.sort(random.choice(present, DRAWN_ROWS, replace=False))
         grid = replace(
-            grid,
-            n_components=min(grid.n_components, DRAWN_POINTS),
-            max_iter=min(grid.max_iter, DRAWN_ROUNDS),
+            grid, n_components=min(grid.n_components, DRAWN_POINTS), max_iter=min(grid.max_iter, DRAWN_ROUNDS)
         )
     part = rows.take(present)
     fold = deal(part.candidates, FOLDS, random)

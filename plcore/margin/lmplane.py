@@ -96,11 +96,7 @@ def most_violated(problem: HingeProblem, W: FloatArray) -> tuple[float, FloatArr
 
 
 def cutting_planes(
-    problem: HingeProblem,
-    W: FloatArray,
-    tol: float,
-    max_iter: int,
-    progress: RoundProgress | None = None,
+    problem: HingeProblem, W: FloatArray, tol: float, max_iter: int, progress: RoundProgress | None = None
 ) -> PlaneSolution:
     """Algorithm 1 from W (m, d), where the first plane is taken; tol is its epsilon, max_iter most planes.
 

@@ -227,11 +227,7 @@ class HingeProblem:
 def _room(scores: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Where `hard_rows` and `smooth_rows` put the derivative by scores (b, m)."""
     most = scores.size + len(scores)
-    return (
-        np.empty(len(scores) + 1, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most),
-    )
+    return (np.empty(len(scores) + 1, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most))
 
 
 def _add_product(

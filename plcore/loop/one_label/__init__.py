@@ -18,12 +18,7 @@ from plcore.loop.one_label.fold import ANSWERS, KINDS, CandidateFold, FoldedCand
 from plcore.loop.one_label.heard import undecided_rows
 from plcore.loop.one_label.learner import ActiveLearner
 from plcore.loop.one_label.pool import CandidateChange, OneLabelPool
-from plcore.loop.one_label.random_order import (
-    TRUTH,
-    CannotEstimateError,
-    RandomOrderFound,
-    RandomOrderRuns,
-)
+from plcore.loop.one_label.random_order import TRUTH, CannotEstimateError, RandomOrderFound, RandomOrderRuns
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import AUTOMATIC, LearnerSettings
 from plcore.loop.one_label.several import View

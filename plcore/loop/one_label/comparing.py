@@ -47,10 +47,7 @@ class Comparer:
         self._X = standardized_features(pool)
 
     def compare(
-        self,
-        progress: StepProgress | None = None,
-        budget: float | None = None,
-        blocks: Blocks | None = None,
+        self, progress: StepProgress | None = None, budget: float | None = None, blocks: Blocks | None = None
     ) -> ModelComparison:
         """The figures of every model that can be compared, and the best.
 
