@@ -30,8 +30,7 @@ from plcore.labels.training import ScoreClassifier, check_features, check_traini
 from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_labels
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
 from plcore.margin.majorise import ConvexStep, Solution
-from plcore.margin.problem import HingeProblem
-from plcore.margin.ridge import gram_matrix, principal_axes, ridge_start, solve_shifted
+from plcore.margin.problem import HingeProblem, gram_matrix, principal_axes, ridge_start, solve_shifted
 
 # Probabilities of the margin learners: softmax(s / T), T by `plcore.labels.temperature`, smoothed as in Platt (1999).
 #

@@ -11,8 +11,7 @@ from sklearn.base import _fit_context
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import FloatArray, LabelsLike, MatrixLike, RoundProgress
 from plcore.margin.base import COMMON_CONSTRAINTS, MarginClassifier
-from plcore.margin.lbfgs import descend_from
-from plcore.margin.majorise import Metric, Solution
+from plcore.margin.majorise import Metric, Solution, descend_from
 from plcore.margin.problem import HingeProblem
 
 

@@ -5,6 +5,7 @@ The result follows from table, settings and entries alone: a version can always 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,11 +14,96 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from plcore.arrays.candidate_sets import MOST_CELLS
-from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, Matrix, RoundProgress, Table, is_sparse
-from plcore.labels.weights import prior_labels, score_columns
-from plcore.loop.one_label.first_update import Footing
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    Matrix,
+    RoundProgress,
+    Table,
+    is_sparse,
+)
+from plcore.kernel.rounds import Rounds
+from plcore.labels.weights import prior_labels, score_columns, weights_after_answers
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
+
+# What a kernel ridge makes of new answers at once, before a worker's next version: a few rounds from the version.
+#
+# It follows from the version and the candidates as they stand: how often it was done in between changes nothing, and a
+# withdrawn answer leaves nothing behind. Only what is said of training rows changes; held-out rows are judged by
+# versions alone.
+
+
+@dataclass(frozen=True, eq=False)
+class FirstUpdate:
+    """scores : float32 (n, m) of all rows, as those of a `Version`
+    effects : (n_train,) how far an answer about each row would move the others; None where nobody asked for them
+    """
+
+    scores: AnyArray
+    effects: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Footing:
+    """What first updates start from: the state of a version, for the training rows.
+
+    rounds : all that the rounds go by      labels : (n_train, m) its soft labels
+    candidates : bool (n_train, m) those it was trained on, bad items as they were imported
+    effects : (n_train,) how far an answer about each row would move the others, then
+    """
+
+    rounds: Rounds
+    labels: FloatArray
+    candidates: BoolArray
+    effects: FloatArray
+
+    def update(
+        self,
+        candidates: BoolArray,
+        scores: AnyArray,
+        train: IntArray,
+        with_effects: bool,
+        weights: FloatArray | None,
+    ) -> FirstUpdate:
+        """Take in candidates (n_train, m) as they stand now, those of the rows `train` of the table.
+
+        scores : (n, m) of the version      weights : (n_train, m) `candidate_weights` of the table's training rows, or
+        None. A row without candidates, which has become a bad item, stays as it was until the next version leaves it
+        out.
+        """
+        now = np.where(candidates.any(axis=1, keepdims=True), candidates, self.candidates)
+        changed = np.flatnonzero((now != self.candidates).any(axis=1))
+        prior = prior_labels(now, None if weights is None else weights_after_answers(weights, now))
+        with one_thread():
+            labels = self.rounds.update(self.labels, changed, prior).labels
+            own = self.rounds.class_scores(labels, prior)
+            effects = self.rounds.effects(own, now) if with_effects else None
+        updated = np.array(scores, dtype=np.float32)
+        updated[train] = own
+        return FirstUpdate(updated, effects)
+
+    def state(self) -> dict[str, AnyArray]:
+        """What is another in each version, as arrays by name, for a file."""
+        packed = np.packbits(self.candidates, axis=1)
+        return {"labels": self.labels, "candidates": packed, "effects": self.effects}
+
+    def shared(self) -> dict[str, AnyArray]:
+        """What all versions have between two changes of the bad items, as arrays by name; it is most of it."""
+        return self.rounds.to_arrays()
+
+    @classmethod
+    def from_arrays(cls, shared: Mapping[str, AnyArray] | Footing, state: Mapping[str, AnyArray]) -> Footing:
+        """What `shared`, or another that shares it, and `state` gave. Raises KeyError where something is missing."""
+        rounds = shared.rounds if isinstance(shared, Footing) else Rounds.from_arrays(shared)
+        labels = state["labels"]
+        candidates = np.unpackbits(state["candidates"], axis=1, count=labels.shape[1]).astype(bool)
+        return cls(rounds, labels, candidates, state["effects"])
+
 
 # How a version's scores come about: a fit of the whole, or of one that was fitted, given the candidates as they are.
 #
