@@ -17,13 +17,7 @@ from plcore.baselines import (
 )
 from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
 from plcore.compiling import compile_kernels
-from plcore.evaluation import (
-    PARAMETER_GRIDS,
-    PRECISE_GRID,
-    AutoPLClassifier,
-    ControlCounts,
-    precise_folds,
-)
+from plcore.evaluation import PARAMETER_GRIDS, PRECISE_GRID, AutoPLClassifier, ControlCounts, precise_folds
 from plcore.kernel import PLKernelRidge
 from plcore.labels import CandidateError
 from plcore.loop import AnswerError, Entry
@@ -36,12 +30,7 @@ from plcore.loop.one_label import (
     Question,
     RowState,
 )
-from plcore.margin import (
-    PLSVC,
-    CLPLClassifier,
-    LMPlaneClassifier,
-    M3PLClassifier,
-)
+from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
 from plcore.neighbors import PLKNeighborsClassifier
 from plcore.online import PLPegasos, PLPerceptron, learn_stream
 from plcore.sensing import (

@@ -160,9 +160,7 @@ class _Compiler(event.Listener):
 
 
 def compile_kernels(
-    progress: StepProgress | None = None,
-    compiling: StepProgress | None = None,
-    apart: bool | None = None,
+    progress: StepProgress | None = None, compiling: StepProgress | None = None, apart: bool | None = None
 ) -> float:
     """Compile all kernels for the argument types in use; near instant when their machine code is on disk.
 

@@ -44,7 +44,6 @@ CROWDED = {
     "pages/parts": 42,
     "pages/parts/one_label": 22,
     "plcore": 19,
-    "plcore/loop/one_label": 18,
     "web": 21,
     "workflow": 19,
 }

@@ -16,8 +16,7 @@ from benchmarks.harness import Table, clocked, page, sized
 from plcore import PLSVC
 from plcore.evaluation import contaminate
 from plcore.margin.plsvm import pegasos
-from plcore.margin.problem import HingeProblem
-from plcore.margin.ridge import gram_matrix, ridge_start
+from plcore.margin.problem import HingeProblem, gram_matrix, ridge_start
 
 TITLE = "The PL-SVM objective"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")

@@ -14,14 +14,13 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
-from typing import IO, Any, BinaryIO
+from typing import IO, BinaryIO
 from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from plcore.arrays.types import AnyArray
+from plcore.arrays.types import AnyArray, FeatureMatrix, is_sparse
 
 _ALIGNED = 64
 _HEADER = 30  # bytes of a member before its name
@@ -75,7 +74,7 @@ def _mapped(file: IO[bytes]) -> dict[str, AnyArray]:
     return found
 
 
-def array_at(whole: Any, start: int = 0) -> AnyArray:
+def array_at(whole: mmap.mmap | bytes | memoryview, start: int = 0) -> AnyArray:
     """The array of a .npy file that lies in a map, or another buffer, from this byte on: not copied. Raises ValueError
     for objects, or where there is no such file."""
     with memoryview(whole) as view, view[start : start + _MOST_HEAD] as begun:
@@ -87,7 +86,7 @@ def array_at(whole: Any, start: int = 0) -> AnyArray:
     return flat.reshape(shape, order="F" if by_column else "C")
 
 
-def read_head(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def read_head(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
     """Shape, whether it lies column by column, and type of the array in a .npy file, which is read up to the array.
     Raises ValueError where it is none."""
     version = np.lib.format.read_magic(file)
@@ -121,7 +120,7 @@ def large_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> AnyArray:
     """A new array of zeros, by row. Beyond `IN_MEMORY` bytes it lies in a file in the folder that `TMPDIR` names, or
     `ON_DISK`, all of whose bytes are there from the start. The file is gone with the array; processes that are forked
     meanwhile write to the same. Raises OSError, in words, where there is no room for it."""
-    kind: np.dtype[Any] = np.dtype(dtype)
+    kind: np.dtype[np.generic] = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     if size <= IN_MEMORY:
         return np.zeros(shape, kind)
@@ -178,10 +177,10 @@ LARGEST_FEATURE = 1e50
 """Size of a feature beyond which squares and sums of them could overflow."""
 
 
-def check_feature_size(X: Any) -> None:
+def check_feature_size(X: FeatureMatrix) -> None:
     """Raise ValueError where a feature of X (n, d), dense or sparse, is larger than LARGEST_FEATURE."""
     # Not abs(X) of a sparse X: that sorts the caller's own matrix.
-    largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+    largest = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0))
     if largest > LARGEST_FEATURE:
         raise ValueError(
             f"The features must be at most {LARGEST_FEATURE:g} in size, got {largest:g}. Fix: scale them, for example "

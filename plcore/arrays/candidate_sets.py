@@ -6,9 +6,10 @@ the house uses on candidates, and gives the same. `place_candidates` is the one 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from plcore.arrays.types import AnyArray, BoolArray, IntArray
 
@@ -109,7 +110,7 @@ class CandidateSets:
             labels[first[some[row]] + np.arange(len(row)) - (np.cumsum(size[some]) - size[some])[row]] = label
         return place, labels
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: int | slice | AnyArray | tuple[AnyArray, AnyArray]) -> BoolArray:
         """One row as a mask (m,), rows as masks (r, m), or, of (rows, labels), whether each pair is a candidate."""
         if isinstance(key, tuple):
             rows, labels = key
@@ -128,7 +129,7 @@ class CandidateSets:
         masks[self.pairs(np.atleast_1d(rows))] = True
         return masks if np.ndim(rows) else masks[0]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         """The bool matrix. Raises ValueError above MOST_CELLS."""
         if copy is False:
             raise ValueError("Candidate sets become a matrix by a copy only.")
@@ -200,7 +201,7 @@ class CandidateSets:
             counts += np.bincount(self.pairs(rows)[1], minlength=self.n_classes)
         return counts
 
-    def any(self, axis: int | None = None) -> Any:
+    def any(self, axis: int | None = None) -> BoolArray | bool:
         """(n,) whether a row has a candidate, (m,) whether a class is one of a row; None: whether there is any."""
         return bool((self.sizes > 0).any()) if axis is None else self.sum(axis) > 0
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
-from typing import Any
 
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
@@ -30,13 +29,13 @@ class _Limit:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._inside = 0
-        self._set: Any = None
+        self._limit = ExitStack()
 
     @contextmanager
     def held(self) -> Iterator[None]:
         with self._lock:
             if self._inside == 0:
-                self._set = _controller().limit(limits=1, user_api="blas")
+                self._limit.enter_context(_controller().limit(limits=1, user_api="blas"))
             self._inside += 1
         try:
             yield
@@ -44,7 +43,7 @@ class _Limit:
             with self._lock:
                 self._inside -= 1
                 if self._inside == 0:
-                    self._set.restore_original_limits()
+                    self._limit.close()
 
 
 one_thread = _Limit().held

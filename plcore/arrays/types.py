@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 AnyArray = NDArray[Any]
+FeatureMatrix: TypeAlias = FloatArray | sparse.csr_matrix
+"""Features (n, d) as they were checked: a dense array, or CSR."""
 
 
 class Matrix(Protocol):
@@ -59,6 +62,11 @@ class Table(Protocol):
     def features(self) -> Features: ...
 
 
+def is_sparse(X: object) -> TypeGuard[sparse.csr_matrix]:
+    """Return whether features are sparse, in a form that type checkers follow."""
+    return bool(sparse.issparse(X))
+
+
 # One seed for all that a fit draws.
 
 
@@ -82,23 +90,23 @@ def check_names(what: str, given: Iterable[str], known: Collection[str]) -> None
         raise ValueError(f"There is no {what} {unknown[0]!r}; there are {', '.join(known)}.")
 
 
-def check_int(name: str, value: Any, least: int) -> None:
+def check_int(name: str, value: object, least: int) -> None:
     """Raise ValueError unless value is an int of at least `least`; a bool is none."""
     if not is_whole(value) or int(value) < least:
         raise ValueError(f"{name} must be an int of at least {least}. Got {value!r}.")
 
 
-def check_share(name: str, value: Any) -> None:
+def check_share(name: str, value: object) -> None:
     """Raise ValueError unless value is a number in [0, 1)."""
     if not is_real(value) or not 0 <= float(value) < 1:
         raise ValueError(f"{name} must be a number in [0, 1). Got {value!r}.")
 
 
-def is_whole(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Whether value is an int, Python's or NumPy's, and no bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def is_real(value: object) -> bool:
+def is_real(value: object) -> TypeGuard[float]:
     """Whether value is a number, Python's or NumPy's, and no bool."""
     return isinstance(value, Real) and not isinstance(value, bool)

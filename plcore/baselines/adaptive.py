@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix, MatrixLike
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    MatrixLike,
+    is_sparse,
+)
 from plcore.kernels import softmax_rows
 from plcore.labels.training import ScoreClassifier, check_features, check_training
 from plcore.neighbors.search import make_search
@@ -34,7 +44,7 @@ class LocalScaling:
     take their neighbours among the training rows as they are after mixing. X: float64 (n, d), dense or CSR.
     """
 
-    def fit(self, X: Any) -> Any:
+    def fit(self, X: FeatureMatrix) -> FeatureMatrix:
         """(n, d) the training rows, transformed; CSR where X is."""
         rows = _on_sphere(X)
         own = np.arange(rows.shape[0])
@@ -46,13 +56,13 @@ class LocalScaling:
         self._search = make_search(self._mixed, SCALE_NEIGHBORS)
         return self._scale(self._mixed, own)
 
-    def transform(self, X: MatrixLike) -> Any:
+    def transform(self, X: FeatureMatrix) -> FeatureMatrix:
         """(q, d) new rows, of the kind of the training rows."""
         rows = _on_sphere(X)
         neighbors, distances = self._search.nearest(rows, min(MIXED_NEIGHBORS, self._mixed.shape[0]))
         return self._scale(_mix(rows, self._mixed, neighbors, distances), None)
 
-    def _scale(self, rows: Any, own: IntArray | None) -> Any:
+    def _scale(self, rows: FeatureMatrix, own: IntArray | None) -> FeatureMatrix:
         count = min(SCALE_NEIGHBORS, self._mixed.shape[0] - 1)
         if count == 0:
             return rows
@@ -60,15 +70,17 @@ class LocalScaling:
         return _times(1.0 / (distances.mean(axis=1) + TINY), rows)
 
 
-def _on_sphere(X: Any) -> Any:
-    if not sparse.issparse(X):
+def _on_sphere(X: FeatureMatrix) -> FeatureMatrix:
+    if not is_sparse(X):
         return ready(normalize(np.cbrt(X)))
     roots = X.copy()
     roots.data = np.cbrt(X.data)
     return ready(normalize(roots))
 
 
-def _mix(rows: Any, others: Any, neighbors: IntArray, distances: FloatArray) -> Any:
+def _mix(
+    rows: FeatureMatrix, others: FeatureMatrix, neighbors: IntArray, distances: FloatArray
+) -> FeatureMatrix:
     """Rows (q, d) drawn to their neighbours (q, k) among the others, of unit length."""
     width = np.median(distances, axis=1, keepdims=True) + TINY
     near = np.exp(-0.5 * np.square(distances / width))
@@ -79,11 +91,9 @@ def _mix(rows: Any, others: Any, neighbors: IntArray, distances: FloatArray) -> 
     return ready(normalize((1.0 - MIXED_SHARE) * rows + pull @ others))
 
 
-def _times(factors: FloatArray, rows: Any) -> Any:
+def _times(factors: FloatArray, rows: FeatureMatrix) -> FeatureMatrix:
     """Each row (q, d) times its factor (q,)."""
-    return ready(
-        rows.multiply(factors[:, None]).tocsr() if sparse.issparse(rows) else rows * factors[:, None]
-    )
+    return ready(rows.multiply(factors[:, None]).tocsr() if is_sparse(rows) else rows * factors[:, None])
 
 
 BLOCK = 4096  # rows that are decided at a time
@@ -119,7 +129,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "threshold": [Interval(Real, 0, None, closed="neither")],
         "delta": [Interval(Real, 0, 0.5, closed="neither")],
@@ -132,11 +142,7 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
     transduction_: AnyArray
 
     def __init__(
-        self,
-        n_neighbors: int = 50,
-        threshold: float = 0.5,
-        delta: float = 0.1,
-        scaling: str | None = "local",
+        self, n_neighbors: int = 50, threshold: float = 0.5, delta: float = 0.1, scaling: str | None = "local"
     ) -> None:
         self.n_neighbors = n_neighbors
         self.threshold = threshold
@@ -144,7 +150,9 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         self.scaling = scaling
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PLAdaptiveNeighborsClassifier:
+    def fit(
+        self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None
+    ) -> PLAdaptiveNeighborsClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         sample_weight : (n,) how often each row is there, whole numbers; 0 leaves it out
@@ -171,10 +179,10 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         self.transduction_ = classes[self.label_distributions_.argmax(axis=1)]
         return self
 
-    def _decide(self, X: Any) -> tuple[FloatArray, IntArray]:
+    def _decide(self, X: FeatureMatrix) -> tuple[FloatArray, IntArray]:
         """Scores (q, m), -inf for classes that nobody has, and the neighbours needed (q,), of checked rows X (q, d)."""
-        if sparse.issparse(X) != sparse.issparse(self._rows):  # the search reads one form alone
-            X = X.toarray() if sparse.issparse(X) else sparse.csr_matrix(X)
+        if is_sparse(X) != is_sparse(self._rows):  # the search reads one form alone
+            X = X.toarray() if is_sparse(X) else sparse.csr_matrix(X)
         queries = ready(X) if self._local is None else self._local.transform(X)
         n = self._rows.shape[0]
         neighbors, _ = self._search.nearest(queries, min(self.n_neighbors, n))
@@ -191,18 +199,18 @@ class PLAdaptiveNeighborsClassifier(ScoreClassifier):
         """(n, m) a lead of 1, which decides, is worth the odds that the rule allows for."""
         return np.asarray(softmax_rows(scores * math.log((1.0 - self.delta) / self.delta), inside))
 
-    def _decide_new(self, X: Matrix) -> tuple[FloatArray, IntArray]:
+    def _decide_new(self, X: MatrixLike) -> tuple[FloatArray, IntArray]:
         check_is_fitted(self)
         return self._decide(check_features(self, X, reset=False))
 
-    def neighbors_needed(self, X: Matrix) -> IntArray:
+    def neighbors_needed(self, X: MatrixLike) -> IntArray:
         """(n,) how many neighbours were asked before one class was left; n_neighbors where several were to the end."""
         return self._decide_new(X)[1]
 
-    def _scores(self, X: Matrix) -> FloatArray:
+    def _scores(self, X: MatrixLike) -> FloatArray:
         return self._decide_new(X)[0]
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """(n, m) softmax of the scores times log((1 - delta) / delta): a lead that decides is worth the odds that the
         rule allows for. A class that was never a candidate has 0."""
         scores = self._scores(X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import BoolArray, Matrix
+from plcore.arrays.types import BoolArray, LabelsLike, Matrix, MatrixLike
 from plcore.baselines.base import (
     Complement,
     Reconstruction,
@@ -52,7 +52,7 @@ class PLAGGDClassifier(RegressionClassifier):
     objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below .01.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **RegressionClassifier._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "feature_weight": [Interval(Real, 0, None, closed="left")],
@@ -86,7 +86,7 @@ class PLAGGDClassifier(RegressionClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @one_thread()
-    def fit(self, X: Any, y: Any) -> PLAGGDClassifier:
+    def fit(self, X: MatrixLike, y: LabelsLike) -> PLAGGDClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         Raises CandidateError for candidates that break the convention, ValueError for wrong features or parameters.

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations_with_replacement
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix, draw_seed
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    Matrix,
+    RandomState,
+    draw_seed,
+    is_sparse,
+)
 from plcore.baselines.regression import Fitted, KernelRegression, ScaledKernel
 from plcore.kernel.features import KERNELS
 from plcore.kernel.soft_labels import SCALING, SoftLabelClassifier
@@ -37,7 +47,7 @@ class RegressionClassifier(SoftLabelClassifier):
     random_state : of the points, and of the rows whose distances give the width where there are more than 1,000.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions(set(KERNELS))],
         "width": [Interval(Real, 0, None, closed="neither")],
@@ -50,7 +60,7 @@ class RegressionClassifier(SoftLabelClassifier):
     kernel: str
     width: float
     n_components: int
-    random_state: Any
+    random_state: RandomState
     _kernel: ScaledKernel
     _coefficients: FloatArray
     _shift: FloatArray
@@ -66,7 +76,7 @@ class RegressionClassifier(SoftLabelClassifier):
         """What new rows are scored by."""
         self._kernel, self._coefficients, self._shift = regression.kernel, fitted.coefficients, fitted.shift
 
-    def _score_rows(self, X: Matrix) -> FloatArray:
+    def _score_rows(self, X: FeatureMatrix) -> FloatArray:
         scores = np.empty((X.shape[0], len(self._shift)))
         for start in range(0, len(scores), BLOCK):
             values = self._kernel.values_of(X[start : start + BLOCK])
@@ -171,7 +181,7 @@ def _value(point: FloatArray, product: FloatArray, linear: AnyArray | float) -> 
     return float(np.sum(point * (0.5 * product - linear)))
 
 
-def eigenvalue_bound(matrix: Any) -> float:
+def eigenvalue_bound(matrix: FeatureMatrix) -> float:
     """A number that is no smaller than the largest eigenvalue of |Q|, for Q (n, n) symmetric, dense or sparse.
 
     max_i (B x)_i / x_i is one for any x > 0 (Collatz and Wielandt), B = |Q| + I; the powers of B bring it down.
@@ -202,7 +212,7 @@ def own_neighbors(X: Matrix, n_neighbors: int) -> tuple[IntArray, FloatArray]:
     return make_search(X, k).nearest(X, k, np.arange(n))
 
 
-def as_matrix(neighbors: IntArray, weights: FloatArray) -> Any:
+def as_matrix(neighbors: IntArray, weights: FloatArray) -> sparse.csr_matrix:
     """CSR (n, n) with the weight of each neighbour (n, k) in the row of whose neighbour it is."""
     n, k = neighbors.shape
     return sparse.csr_matrix((weights.ravel(), neighbors.ravel(), np.arange(n + 1) * k), shape=(n, n))
@@ -215,7 +225,7 @@ def difference_products(X: Matrix, neighbors: IntArray) -> FloatArray:
     for start in range(0, n, NEIGHBORHOODS_BLOCK):
         part, own = neighbors[start : start + NEIGHBORHOODS_BLOCK], X[start : start + NEIGHBORHOODS_BLOCK]
         found = products[start : start + NEIGHBORHOODS_BLOCK]
-        if not sparse.issparse(X):
+        if not is_sparse(X):
             away = own[:, None] - X[part]
             np.matmul(away, away.transpose(0, 2, 1), out=found)
             continue

@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import optimize
+from scipy.optimize import OptimizeResult
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, Matrix, draw_seed
+from plcore.arrays.types import (
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    MatrixLike,
+    draw_seed,
+)
 from plcore.baselines.base import LogScoreClassifier
 from plcore.baselines.regression import EXACT_ROWS, ScaledKernel
 from plcore.kernel.soft_labels import fit_scaler, scaled, softmax_inside
@@ -63,7 +73,7 @@ class PLGPClassifier(LogScoreClassifier):
     n_iter_; converged_ : whether `tol` ended it.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "length_scale": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "variance": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -96,7 +106,7 @@ class PLGPClassifier(LogScoreClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @one_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PLGPClassifier:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> PLGPClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         sample_weight : (n,) s_i >= 0, s_i = 2 is the row twice
@@ -153,13 +163,13 @@ class PLGPClassifier(LogScoreClassifier):
                     hits[first * len(variances) + second] += test.weights @ inside
         return settings[int(hits.argmax())]
 
-    def _score_rows(self, X: Matrix) -> FloatArray:
+    def _score_rows(self, X: FeatureMatrix) -> FloatArray:
         return np.asarray(self._kernel.transform(X) @ self._coordinates)
 
 
 @dataclass(frozen=True)
 class _Rows:
-    X: Any
+    X: FeatureMatrix
     candidates: BoolArray
     weights: FloatArray
 
@@ -211,7 +221,7 @@ def find_mode(posterior: LogPosterior, max_iter: int, tol: float) -> Mode:
     start = np.zeros(posterior.shape[0] * posterior.shape[1])
     values = [posterior(start)[0]]
 
-    def note(intermediate_result: Any) -> None:
+    def note(intermediate_result: OptimizeResult) -> None:
         values.append(float(intermediate_result.fun))
 
     found = optimize.minimize(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg, optimize, sparse
 from scipy.special import digamma, expit, gammaln
 from sklearn.base import _fit_context
@@ -14,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import BoolArray, FloatArray
+from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, LabelsLike, MatrixLike, is_sparse
 from plcore.baselines.base import LogScoreClassifier
 from plcore.kernel.soft_labels import fit_scaler, scaled
 from plcore.labels.training import check_training
@@ -30,10 +31,10 @@ DAMPING = 1e-8  # keeps the Newton matrix regular where a gate has nothing to ta
 DECREASE, SHORTEST = 1e-4, 1e-8  # of a Newton step
 
 
-def with_constant(X: Any) -> Any:
+def with_constant(X: FeatureMatrix) -> FeatureMatrix:
     """X (n, d), dense or CSR, with a last column of ones for the biases."""
     ones = np.ones((X.shape[0], 1))
-    return sparse.hstack([X, ones], format="csr") if sparse.issparse(X) else np.hstack([X, ones])
+    return sparse.hstack([X, ones], format="csr") if is_sparse(X) else np.hstack([X, ones])
 
 
 def even_gates(n_features: int, n_components: int) -> FloatArray:
@@ -56,7 +57,7 @@ def penalty(gates: FloatArray, variance: float) -> float:
     return 0.5 * float(np.sum(gates[:-1] ** 2)) / variance
 
 
-def improve_gates(X: Any, gates: FloatArray, components: FloatArray, variance: float) -> FloatArray:
+def improve_gates(X: FeatureMatrix, gates: FloatArray, components: FloatArray, variance: float) -> FloatArray:
     """New gates (d + 1, L - 1), with no lower  sum_ik r_ik log phi_ik - penalty  than the gates before.
 
     X : (n, d + 1), as `with_constant`      components : (n, L) r, weighted responsibilities
@@ -74,7 +75,7 @@ def improve_gates(X: Any, gates: FloatArray, components: FloatArray, variance: f
 class _Gate:
     """What one gate is to minimise: a logistic regression with `taken` (n,) for it and `left` (n,) against it."""
 
-    def __init__(self, X: Any, taken: FloatArray, left: FloatArray, variance: float) -> None:
+    def __init__(self, X: FeatureMatrix, taken: FloatArray, left: FloatArray, variance: float) -> None:
         self.X, self.taken, self.mass = X, taken, taken + left
         self.ridge = np.full(X.shape[1], 1.0 / variance)
         self.ridge[-1] = 0.0
@@ -91,7 +92,7 @@ class _Gate:
     def curvature(self, values: FloatArray) -> FloatArray:
         share = expit(values)
         root = np.sqrt(self.mass * share * (1.0 - share))
-        if sparse.issparse(self.X):
+        if is_sparse(self.X):
             rooted = self.X.multiply(root[:, None]).tocsr()
             matrix = (rooted.T @ rooted).toarray()
         else:
@@ -170,7 +171,7 @@ class LSBCMMClassifier(LogScoreClassifier):
     objective_ : the lower bound after each round; it never falls. n_iter_; converged_ : whether `tol` ended it.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "concentration": [Interval(Real, LEAST_CONCENTRATION, None, closed="left")],
         "variance": [Interval(Real, 0, None, closed="neither")],
@@ -202,7 +203,7 @@ class LSBCMMClassifier(LogScoreClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @one_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSBCMMClassifier:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> LSBCMMClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         sample_weight : (n,) s_i >= 0, s_i = 2 is the row twice
@@ -218,7 +219,7 @@ class LSBCMMClassifier(LogScoreClassifier):
         return self
 
     def _learn(
-        self, X: Any, candidates: BoolArray, weights: FloatArray, random: np.random.RandomState
+        self, X: FeatureMatrix, candidates: BoolArray, weights: FloatArray, random: np.random.RandomState
     ) -> tuple[FloatArray, list[float]]:
         """The rounds for X (n, d + 1), as `with_constant`; returns q(y) (n, m) and the bound after each."""
         inside = candidates.astype(float)
@@ -236,7 +237,7 @@ class LSBCMMClassifier(LogScoreClassifier):
         self._gates, self.component_labels_ = gates, counts / counts.sum(axis=1, keepdims=True)
         return found.labels, bounds
 
-    def _score_rows(self, X: Any) -> FloatArray:
+    def _score_rows(self, X: FeatureMatrix) -> FloatArray:
         shares = np.exp(log_shares(with_constant(X) @ self._gates))
         return np.asarray(np.log(shares @ self.component_labels_))
 

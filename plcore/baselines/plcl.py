@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -35,7 +35,7 @@ class PLCLClassifier(PLAGGDClassifier):
     as in `PLAGGDClassifier`; objective_ is the function above.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **PLAGGDClassifier._parameter_constraints,
         "complement_weight": [Interval(Real, 0, None, closed="neither")],
         "agreement": [Interval(Real, 0, None, closed="left")],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import BoolArray, FloatArray
+from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, LabelsLike, MatrixLike, is_sparse
 from plcore.baselines.base import as_matrix, eigenvalue_bound, minimise, own_neighbors
 from plcore.kernel.rounds import TOLERANCE
 from plcore.kernel.soft_labels import SCALING, SoftLabelClassifier, fit_scaler, scaled
@@ -52,7 +52,7 @@ class RegISLClassifier(SoftLabelClassifier):
     objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below .01.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "theta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "bonus": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -78,7 +78,7 @@ class RegISLClassifier(SoftLabelClassifier):
         self.scaling = scaling
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any) -> RegISLClassifier:
+    def fit(self, X: MatrixLike, y: LabelsLike) -> RegISLClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         Raises CandidateError for candidates that break the convention, ValueError for wrong features or parameters.
@@ -92,11 +92,11 @@ class RegISLClassifier(SoftLabelClassifier):
         with one_thread():
             labels, objective, converged = self._settle(laplacian(similar.maximum(similar.T)), candidates)
         self._used = min(self.n_neighbors, len(labels))
-        self._search, self._sparse = make_search(X, self._used), sparse.issparse(X)
+        self._search, self._sparse = make_search(X, self._used), is_sparse(X)
         self._finish(classes, labels, np.asarray(candidates.any(axis=0)), scaler, objective, converged)
         return self
 
-    def _settle(self, L: Any, candidates: BoolArray) -> tuple[FloatArray, list[float], bool]:
+    def _settle(self, L: sparse.csr_matrix, candidates: BoolArray) -> tuple[FloatArray, list[float], bool]:
         """(F (n, m), the objective after each round, whether the last changed little) for the Laplacian L (n, n)."""
         labels = prior_labels(candidates)
         curvature = 2.0 * eigenvalue_bound(L) or 1.0
@@ -112,9 +112,9 @@ class RegISLClassifier(SoftLabelClassifier):
             objective.append(float(np.sum(labels * (L @ labels)) - self.bonus * np.square(labels).sum()))
         return labels, objective, converged
 
-    def _score_rows(self, X: Any) -> FloatArray:
-        if sparse.issparse(X) != self._sparse:  # the search reads one form alone
-            X = X.toarray() if sparse.issparse(X) else sparse.csr_matrix(X)
+    def _score_rows(self, X: FeatureMatrix) -> FloatArray:
+        if is_sparse(X) != self._sparse:  # the search reads one form alone
+            X = X.toarray() if is_sparse(X) else sparse.csr_matrix(X)
         neighbors, distances = self._search.nearest(X, self._used)
         weights = similarities(distances, self.theta_, distances[:, :1])
         weights /= weights.sum(axis=1, keepdims=True)
@@ -135,6 +135,6 @@ def median_distance(distances: FloatArray) -> float:
     return float(np.median(apart)) if len(apart) else 1.0
 
 
-def laplacian(similarities: Any) -> Any:
+def laplacian(similarities: sparse.csr_matrix) -> sparse.csr_matrix:
     """CSR (n, n) L = D - W of symmetric similarities W (n, n), D their sums."""
     return (sparse.diags(np.asarray(similarities.sum(axis=1)).ravel()) - similarities).tocsr()

@@ -10,13 +10,11 @@ All in float64.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from plcore.arrays.types import FloatArray, IntArray, Matrix
+from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 from plcore.kernel.features import KernelFeatures
 
 EXACT_ROWS = 5000
@@ -41,7 +39,7 @@ class ScaledKernel(KernelFeatures):
         self.points, self.exact = X, True
         return self._between(X, X)
 
-    def values_of(self, X: Matrix) -> Any:
+    def values_of(self, X: FeatureMatrix) -> FeatureMatrix:
         """(q, r) what coefficients are multiplied by: the kernel of rows X (q, d) and the points, or features."""
         return self._between(X, self.points) if self.exact else self.transform(X)
 
@@ -88,7 +86,7 @@ class KernelRegression:
 
     def _gram(self) -> FloatArray:
         """(r, r) Z'SZ, as if Z had been centred."""
-        if sparse.issparse(self._Z):
+        if is_sparse(self._Z):
             gram = (self._Z.T @ self._Z.multiply(self.weights[:, None]).tocsr()).toarray()
         else:
             gram = self._Z.T @ (self._Z * self.weights[:, None])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import BoolArray, FloatArray
+from plcore.arrays.types import BoolArray, FloatArray, LabelsLike, MatrixLike
 from plcore.baselines.base import RegressionClassifier
 from plcore.kernel.rounds import TOLERANCE
 from plcore.kernel.soft_labels import fit_scaler, scaled
@@ -59,7 +60,7 @@ class SUREClassifier(RegressionClassifier):
     objective_ : the function above after each round; n_iter_; converged_ : whether the last change is below .01.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **RegressionClassifier._parameter_constraints,
         "bonus": [Interval(Real, 0, None, closed="left")],
     }
@@ -87,7 +88,7 @@ class SUREClassifier(RegressionClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     @one_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SUREClassifier:
+    def fit(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> SUREClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
         sample_weight : (n,) s_i >= 0, s_i = 2 is the row twice

@@ -9,10 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING
 
 from plcore.blocks.parts import code_and_versions
 from plcore.blocks.runner import LOOK, BlockError, J, Meanwhile, R, RunnerError, alone, said
+
+if TYPE_CHECKING:
+    from distributed import Future
 
 INSTALL = "pip install 'plcore[cluster]'"
 PATIENCE, LEAST_PATIENCE = 30, 5
@@ -123,8 +126,8 @@ class DaskCluster:
     ) -> Iterator[tuple[J, R]]:
         self._cancelled = False
         waiting = iter(jobs)
-        running: dict[Any, J] = {}
-        done: SimpleQueue[Any] = SimpleQueue()
+        running: dict[Future[R], J] = {}
+        done: SimpleQueue[Future[R]] = SimpleQueue()
 
         def hand_over() -> None:
             width = AHEAD * max(
@@ -162,7 +165,7 @@ class DaskCluster:
         finally:
             self._client.cancel(list(running))
 
-    def _next(self, done: SimpleQueue[Any], meanwhile: Meanwhile | None) -> Any:
+    def _next(self, done: SimpleQueue[Future[R]], meanwhile: Meanwhile | None) -> Future[R]:
         """The next job that is done. Without workers its jobs would wait for ever: Dask sees no fault in that."""
         empty_since: float | None = None
         while True:

@@ -18,7 +18,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from time import time
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -168,7 +168,9 @@ class ReadRows:
     """
 
     def __init__(self, path: Path) -> None:
-        mapped: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+        mapped: np.memmap[tuple[int, ...], np.dtype[np.generic]] = np.load(
+            path, mmap_mode="r", allow_pickle=False
+        )
         self._path, self._dtype, self._offset = path, mapped.dtype, mapped.offset
 
     def read(self, first: int, end: int) -> AnyArray:

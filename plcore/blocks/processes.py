@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from threading import Thread
-from typing import Any, Generic
+from typing import Generic
 
 from joblib import cpu_count
 
@@ -108,7 +108,7 @@ class ProcessPool:
             source.appendleft(attempt)
             self._drop()
 
-    def _died(self, attempt: _Attempt[J], waiting: deque[Any], suspects: deque[Any]) -> None:
+    def _died(self, attempt: _Attempt[J], waiting: deque[_Attempt[J]], suspects: deque[_Attempt[J]]) -> None:
         if attempt.pool is self._pool:  # others that it had are told after it has gone
             self._drop()
         attempt.deaths += 1

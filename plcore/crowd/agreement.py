@@ -7,10 +7,9 @@ the tests, which hold alpha against it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from scipy import sparse, special
@@ -18,7 +17,7 @@ from sklearn.metrics import cohen_kappa_score
 from sklearn.utils import check_random_state
 
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, RandomState, check_choice, check_int
-from plcore.crowd.votes import read_votes
+from plcore.crowd.votes import VotesLike, read_votes
 
 LEAST_ROWS = 30
 """With fewer rows that people share no figure should be shown: its interval would be as wide as the scale."""
@@ -27,6 +26,8 @@ LEVEL = 0.95
 """Of the bootstrap's intervals."""
 
 DISTANCES = ("nominal", "set")
+Figure = Callable[[FloatArray], FloatArray]
+"""Gives the figure (b,) of the rows, each as often as weights (b, rows) say."""
 BLOCK = 200
 """Resamples that are counted at a time."""
 
@@ -57,7 +58,7 @@ class Agreement(float):
 class Answers:
     """Answers as values: counts sparse (n, V), how many gave each value on each row with votes; sets bool (V, m)."""
 
-    counts: Any
+    counts: sparse.csr_array
     sets: BoolArray
     shared: BoolArray
 
@@ -67,7 +68,7 @@ class Answers:
 
 
 def krippendorff_alpha(
-    votes: Any,
+    votes: VotesLike,
     distance: str = "nominal",
     n_bootstrap: int = 0,
     random_state: RandomState = None,
@@ -107,7 +108,7 @@ def krippendorff_alpha(
 
 
 def gwet_ac1(
-    votes: Any,
+    votes: VotesLike,
     n_bootstrap: int = 0,
     random_state: RandomState = None,
     *,
@@ -139,7 +140,9 @@ def gwet_ac1(
     return _with_interval(figure, answers.n_shared, n_bootstrap, random_state, least_rows, len(size))
 
 
-def cohen_kappa(votes: Any, *, least_rows: int = LEAST_ROWS) -> dict[tuple[Hashable, Hashable], Agreement]:
+def cohen_kappa(
+    votes: VotesLike, *, least_rows: int = LEAST_ROWS
+) -> dict[tuple[Hashable, Hashable], Agreement]:
     """Cohen's kappa of every pair of people over the rows that both have answered: {(one, other): figure}.
 
     least_rows : pairs with fewer have nan and a `.reason`, as have pairs that always said one and the same
@@ -164,7 +167,7 @@ def cohen_kappa(votes: Any, *, least_rows: int = LEAST_ROWS) -> dict[tuple[Hasha
     return found
 
 
-def _read(votes: Any) -> Answers:
+def _read(votes: VotesLike) -> Answers:
     read = read_votes(votes)
     sets, value = np.unique(read.masks, axis=0, return_inverse=True)
     _, row = np.unique(read.rows, return_inverse=True)
@@ -185,7 +188,7 @@ def set_distances(sets: BoolArray) -> FloatArray:
     return np.asarray(1 - M * jaccard)
 
 
-def _pairs(counts: Any, apart: FloatArray | None) -> FloatArray:
+def _pairs(counts: sparse.csr_array, apart: FloatArray | None) -> FloatArray:
     """(rows,) the sum of the distances of all ordered pairs of answers of each row of counts (rows, V)."""
     if apart is None:
         size = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
@@ -200,7 +203,7 @@ def _too_few(n_rows: int, least_rows: int) -> str:
 
 
 def _with_interval(
-    figure: Any,
+    figure: Figure,
     n_shared: int,
     n_bootstrap: int,
     random_state: RandomState,
@@ -234,7 +237,7 @@ def _with_interval(
     return found, float(min(low, found)), float(max(high, found))
 
 
-def _without_each(figure: Any, rows: int) -> FloatArray:
+def _without_each(figure: Figure, rows: int) -> FloatArray:
     """The figure without each of at most GROUPS groups of rows."""
     group = np.arange(rows) % min(rows, GROUPS)
     found = figure((group != np.arange(group.max() + 1)[:, None]).astype(np.float64))
@@ -253,7 +256,7 @@ def _levels(drawn: FloatArray, value: float, without: FloatArray) -> FloatArray:
     return np.asarray(special.ndtr(bias + z / (1 - change * z)))
 
 
-def _resamples(rng: Any, rows: int, times: int) -> FloatArray:
+def _resamples(rng: np.random.RandomState, rows: int, times: int) -> FloatArray:
     """(times, rows) how often each row is drawn."""
     drawn: IntArray = rng.randint(rows, size=(times, rows))
     flat = (drawn + rows * np.arange(times)[:, None]).ravel()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, RandomState, check_int, is_real
-from plcore.crowd.votes import last_votes, read_votes
+from plcore.crowd.votes import VotesLike, last_votes, read_votes
 from plcore.kernels.votes import SMALLEST, add_counts, find_confusions, find_distributions, find_evidence
 from plcore.labels.candidates import check_candidates
 
@@ -178,7 +177,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, votes: Any, candidates: LabelsLike | None = None) -> DawidSkene:
+    def fit(self, votes: VotesLike, candidates: LabelsLike | None = None) -> DawidSkene:
         """Fit to votes and, where given, candidates of the n rows: forms and errors as in `plcore.crowd.read_votes`."""
         read = read_votes(votes, candidates)
         self._fit(read.rows, read.who, read.masks, read.candidates, read.annotators)
@@ -200,7 +199,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.arange(candidates.shape[1])
         return self
 
-    def posterior(self, votes: Any, candidates: LabelsLike | None = None) -> FloatArray:
+    def posterior(self, votes: VotesLike, candidates: LabelsLike | None = None) -> FloatArray:
         """(n, m) distributions of rows by their votes, with people and classes as they were fitted: nothing is learnt.
 
         votes, candidates : as for `fit`, of the same classes. Who was not there is taken for one of the others
@@ -303,7 +302,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
 
 
 def _check_masks(
-    rows: ArrayLike, annotators: Any, masks: Any, candidates: LabelsLike
+    rows: ArrayLike, annotators: ArrayLike, masks: ArrayLike, candidates: LabelsLike
 ) -> tuple[IntArray, IntArray, BoolArray, BoolArray]:
     matrix, _ = check_candidates(np.asarray(candidates, dtype=bool))
     numbers, people = np.asarray(rows), np.asarray(annotators)

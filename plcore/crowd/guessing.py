@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, is_real
 from plcore.crowd.dawid_skene import DawidSkene
-from plcore.crowd.votes import CrowdVotes, read_votes
+from plcore.crowd.votes import CrowdVotes, VotesLike, read_votes
 
 TOLD_AT = 200.0
 """How many times likelier of a guess: at most one honest person in so many is ever told of by it."""
@@ -85,14 +85,14 @@ class PaceCheck:
         )
 
 
-def least_honest(chance: Any) -> FloatArray:
+def least_honest(chance: ArrayLike) -> FloatArray:
     """How often the worst honest person is right where chance is right so often: .875 at two choices alike, .73 at
     three, .70 at four, .64 at ten. Equal to chance, so that nothing is told, where chance is right in .6 or more."""
     c = np.asarray(chance, dtype=np.float64)
     return np.where(c < SKILL, c + (1 - c) * np.maximum(SKILL, 1.5 * c), c)
 
 
-def check_guessing(right: Any, chance: Any) -> GuessCheck:
+def check_guessing(right: ArrayLike, chance: ArrayLike) -> GuessCheck:
     """Hold one person's answers, in their order, against chance.
 
     right : (k,) how probable each answer is right, by what is known from elsewhere: 1 and 0 where the truth is known
@@ -127,7 +127,7 @@ def check_guessing(right: Any, chance: Any) -> GuessCheck:
 
 
 def who_is_guessing(
-    votes: Any, candidates: LabelsLike | None = None, known: Any = None
+    votes: VotesLike, candidates: LabelsLike | None = None, known: ArrayLike | None = None
 ) -> dict[Hashable, GuessCheck]:
     """{annotator: check} of everybody, each held against what all but they say, in the order of the votes.
 
@@ -190,7 +190,7 @@ def _check(read: CrowdVotes, place: int, known: FloatArray) -> GuessCheck:
     return check_guessing(np.clip(right[inside], 0, 1), np.clip(chance[inside], 0, 1))
 
 
-def too_fast(seconds: Any, others_seconds: Any) -> PaceCheck:
+def too_fast(seconds: ArrayLike, others_seconds: ArrayLike) -> PaceCheck:
     """Whether one person's answers take so little time that they can hardly have looked.
 
     seconds : (k,) of their answers      others_seconds : (l,) of the others', to questions of the same kind
@@ -207,7 +207,7 @@ def too_fast(seconds: Any, others_seconds: Any) -> PaceCheck:
     return PaceCheck(told, len(own), mine, theirs, faster)
 
 
-def _times(seconds: Any) -> FloatArray:
+def _times(seconds: ArrayLike) -> FloatArray:
     if is_real(seconds):
         raise ValueError(f"seconds must be a sequence of numbers. Got {seconds!r}.")
     times = np.asarray(seconds, dtype=np.float64).ravel()

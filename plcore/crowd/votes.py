@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, is_whole
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, is_sparse, is_whole
 from plcore.arrays.words import listed, shortened
-from plcore.labels.candidates import check_candidates, holds_sets, infer_labels
+from plcore.labels.candidates import as_array, check_candidates, holds_sets, infer_labels
 
 COLUMNS = ("row", "annotator", "labels")
 SETS = (set, frozenset, list, tuple, np.ndarray)
+VotesLike: TypeAlias = pd.DataFrame | Iterable[Sequence[object]]
+"""Votes (row, annotator, labels), or cells (row, annotator, label, value); a DataFrame has them as columns."""
 FORM = "Every vote must be (row, annotator, labels)"
 
 
@@ -45,7 +46,9 @@ class CrowdVotes:
         return np.flatnonzero(np.bincount(self.rows, minlength=len(self.candidates)) >= 2)
 
 
-def read_votes(votes: Any, candidates: Any = None, classes: Any = None) -> CrowdVotes:
+def read_votes(
+    votes: VotesLike, candidates: LabelsLike | None = None, classes: Iterable[Hashable] | None = None
+) -> CrowdVotes:
     """Check votes and bring them into one form.
 
     votes : DataFrame with the columns row, annotator, labels; or a sequence of (row, annotator, labels)
@@ -94,7 +97,7 @@ def last_votes(rows: IntArray, who: IntArray) -> IntArray:
     return np.sort(len(pairs) - 1 - from_behind)
 
 
-def _triples(votes: Any) -> list[tuple[Any, Any, Any]]:
+def _triples(votes: VotesLike) -> list[tuple[object, object, object]]:
     if isinstance(votes, pd.DataFrame):
         if missing := [name for name in COLUMNS if name not in votes.columns]:
             raise ValueError(
@@ -114,7 +117,7 @@ def _triples(votes: Any) -> list[tuple[Any, Any, Any]]:
     return found
 
 
-def _row(number: int, row: Any) -> int:
+def _row(number: int, row: object) -> int:
     if not is_whole(row) or row < 0:
         raise ValueError(
             f"Vote {number}: a row is named by its number, a whole number from 0. Got {shortened(repr(row))}. "
@@ -129,7 +132,7 @@ def _missing(value: object) -> bool:
     )
 
 
-def _annotator(number: int, name: Any) -> Hashable:
+def _annotator(number: int, name: object) -> Hashable:
     if _missing(name) or not isinstance(name, (str, int, np.integer)) or isinstance(name, bool):
         raise ValueError(
             f"Vote {number}: an annotator is named by text or a whole number. Got {shortened(repr(name))}."
@@ -137,7 +140,7 @@ def _annotator(number: int, name: Any) -> Hashable:
     return name if isinstance(name, str) else int(name)
 
 
-def _labels(number: int, labels: Any) -> list[Any]:
+def _labels(number: int, labels: object) -> list[Any]:
     """What a vote names, each once."""
     named = list(labels) if isinstance(labels, SETS) else [labels]
     named = [name.item() if isinstance(name, np.generic) else name for name in named]
@@ -167,7 +170,9 @@ def _refuse_mixed(sets: list[list[Any]]) -> None:
         )
 
 
-def _candidates(candidates: Any, classes: Any, sets: list[list[Any]]) -> tuple[BoolArray | None, AnyArray]:
+def _candidates(
+    candidates: LabelsLike | None, classes: Iterable[Hashable] | None, sets: list[list[Any]]
+) -> tuple[BoolArray | None, AnyArray]:
     """Candidates bool (n, m), None where there are none, and the classes of their columns."""
     voted = sorted({name for labels in sets for name in labels})
     known = voted if classes is None else list(classes)
@@ -179,13 +184,14 @@ def _candidates(candidates: Any, classes: Any, sets: list[list[Any]]) -> tuple[B
     if holds_sets(candidates):
         return _with_columns(matrix, columns, known, in_order=classes is not None)
     unnamed = not isinstance(candidates, pd.DataFrame) and (
-        sparse.issparse(candidates) or np.ndim(candidates) == 2
+        is_sparse(candidates) or np.ndim(as_array(candidates)) == 2
     )
     if unnamed and any(isinstance(name, str) for name in known):
         if len(known) != matrix.shape[1]:
             raise ValueError(
                 f"The candidates have {matrix.shape[1]} columns without names, and there are {len(known)} classes: "
-                f"{listed(known)}. Fix: give the candidates as a DataFrame whose columns are the classes."
+                f"{listed([str(name) for name in known])}. "
+                "Fix: give the candidates as a DataFrame whose columns are the classes."
             )
         return matrix, np.asarray(known, dtype=object)
     return matrix, columns
@@ -211,7 +217,7 @@ SAME = 1e-9
 """Sums of shares that differ by less are the same: three thirds are one."""
 
 
-def majority(votes: Any, candidates: LabelsLike | None = None) -> AnyArray:
+def majority(votes: VotesLike, candidates: LabelsLike | None = None) -> AnyArray:
     """(n,) the class with most votes of each row; None where classes are tied, and where nobody has voted.
 
     A vote for several classes counts for each in equal shares. With candidates only classes inside them count, and a
@@ -238,7 +244,7 @@ VALUES = {1: YES, 0: NO}
 """True and False are 1 and 0 to Python."""
 
 
-def votes_by_label(cells: Any) -> dict[Any, list[tuple[Any, Any, str]]]:
+def votes_by_label(cells: VotesLike) -> dict[Hashable, list[tuple[int, Hashable, str]]]:
     """{label: votes} from what people said of single labels, labels in the order they first come.
 
     cells : DataFrame with the columns row, annotator, label, value; or a sequence of such fours. value: 1 or True for
@@ -254,7 +260,7 @@ def votes_by_label(cells: Any) -> dict[Any, list[tuple[Any, Any, str]]]:
         cells = zip(*(cells[name].tolist() for name in VECTOR_COLUMNS), strict=True)
     if not isinstance(cells, Iterable) or isinstance(cells, str):
         raise ValueError(f"cells must be a DataFrame or a sequence of fours. Got {shortened(repr(cells))}.")
-    found: dict[Any, list[tuple[Any, Any, str]]] = {}
+    found: dict[Hashable, list[tuple[int, Hashable, str]]] = {}
     for number, cell in enumerate(cells):
         if not isinstance(cell, tuple | list) or len(cell) != 4:
             raise ValueError(

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from sklearn.base import _fit_context
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import AnyArray, FloatArray, MatrixLike, StepProgress, is_whole
+from plcore.arrays.types import (
+    AnyArray,
+    FloatArray,
+    LabelsLike,
+    MatrixLike,
+    StepProgress,
+    is_sparse,
+    is_whole,
+)
 from plcore.evaluation.comparison import compare_learners
-from plcore.evaluation.learners import STAY, fit_learner, last_step, read_learners
+from plcore.evaluation.learners import STAY, LearnersLike, fit_learner, last_step, read_learners
 from plcore.labels.candidates import holds_sets, is_candidate_matrix
 from plcore.labels.training import PartialLabelClassifier, check_features, check_training
 
 FIGURES = ("consistency", "kappa", "accuracy")
 
 
-def _winner_has(name: str) -> Callable[[Any], bool]:
+def _winner_has(name: str) -> Callable[[AutoPLClassifier], bool]:
     """Whether the learner that was chosen has this method; before there is one, whether all learners have."""
 
     def has(automatic: AutoPLClassifier) -> bool:
@@ -57,7 +66,7 @@ class AutoPLClassifier(PartialLabelClassifier):
     label_distributions_ : (n, m) its soft labels, where it has such.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "learners": [None, str, "array-like", dict],
         "cv": ["cv_object"],
         "budget": [None, Interval(Real, 0, None, closed="neither")],
@@ -66,14 +75,14 @@ class AutoPLClassifier(PartialLabelClassifier):
 
     classes_: AnyArray
     report_: pd.DataFrame
-    estimator_: Any
+    estimator_: BaseEstimator
     transduction_: AnyArray
     label_distributions_: FloatArray
 
     def __init__(
         self,
-        learners: Any = None,
-        cv: Any = 3,
+        learners: LearnersLike = None,
+        cv: int | BaseCrossValidator = 3,
         budget: float | None = 300.0,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
@@ -85,11 +94,11 @@ class AutoPLClassifier(PartialLabelClassifier):
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: LabelsLike,
         *,
-        candidate_weights: Any = None,
-        y_true: Any = None,
+        candidate_weights: MatrixLike | None = None,
+        y_true: ArrayLike | None = None,
         progress: StepProgress | None = None,
     ) -> AutoPLClassifier:
         """Compare, choose, and fit the best on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix
@@ -122,7 +131,7 @@ class AutoPLClassifier(PartialLabelClassifier):
         best = self.report_[self.report_["chosen"]].iloc[0]
         model = entries[best["learner"]].make(best["parameters"], X)
         self.estimator_ = fit_learner(model, X, labels, candidate_weights=candidate_weights)
-        self.classes_, self._sparse = classes, sparse.issparse(X)
+        self.classes_, self._sparse = classes, is_sparse(X)
         self._take_over("transduction_", "label_distributions_")
         return self
 
@@ -134,13 +143,11 @@ class AutoPLClassifier(PartialLabelClassifier):
             if hasattr(last_step(self.estimator_), name):
                 setattr(self, name, getattr(last_step(self.estimator_), name))
 
-    def _ask(self, method: str, X: Any) -> AnyArray:
+    def _ask(self, method: str, X: MatrixLike) -> AnyArray:
         """What a method of the chosen learner says of rows X."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        if (
-            sparse.issparse(X) and not self._sparse
-        ):  # a learner may be a pipeline whose scaler shifts dense rows
+        if is_sparse(X) and not self._sparse:  # a learner may be a pipeline whose scaler shifts dense rows
             X = X.toarray()
         return np.asarray(getattr(self.estimator_, method)(X))
 

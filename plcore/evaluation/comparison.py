@@ -10,31 +10,42 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import sleep
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import check_consistent_length
 
 from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
     BoolArray,
+    FeatureMatrix,
     IntArray,
-    Matrix,
+    LabelsLike,
+    MatrixLike,
     RandomState,
     StepProgress,
     check_int,
     draw_seed,
     is_real,
+    is_sparse,
     is_whole,
 )
 from plcore.blocks import BlockJob, Blocks, RunnerError, remove_halves
 from plcore.blocks.parts import check_code
 from plcore.blocks.runner import LOOK
-from plcore.evaluation.learners import LEARNER_ENTRIES, STAY, LearnerEntry, choose, read_learners
+from plcore.evaluation.learners import (
+    LEARNER_ENTRIES,
+    STAY,
+    LearnerEntry,
+    LearnersLike,
+    choose,
+    read_learners,
+)
 from plcore.evaluation.trials import Budget, Fit, Fold, Trial, TrialRows, setting_words
 from plcore.labels.accuracy import PartialKFold
 from plcore.labels.candidates import check_candidates, name_rows
@@ -75,9 +86,9 @@ def keep_array(folder: Path, array: AnyArray) -> str:
     return job.part
 
 
-def keep_features(folder: Path, X: Any) -> KeptFeatures:
+def keep_features(folder: Path, X: FeatureMatrix) -> KeptFeatures:
     """Write features, dense or CSR. Raises ValueError for sparse ones of another form."""
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         array = np.asarray(X)
         return KeptFeatures(DENSE, (keep_array(folder, array),), (len(array), array.shape[1]))
     form = type(X).__name__
@@ -87,7 +98,7 @@ def keep_features(folder: Path, X: Any) -> KeptFeatures:
     return KeptFeatures(form, tuple(keep_array(folder, one) for one in arrays), tuple(X.shape))
 
 
-def kept_features(job: BlockJob, kept: KeptFeatures) -> Any:
+def kept_features(job: BlockJob, kept: KeptFeatures) -> FeatureMatrix:
     """The features, mapped: what a job does not look at is not read."""
     arrays = [job.read(name) for name in kept.parts]
     if kept.form == DENSE:
@@ -263,16 +274,16 @@ UNKNOWN = -1  # the column of a true label that is missing
 
 
 def compare_learners(
-    X: Any,
-    candidates: Any,
-    learners: Any = None,
-    cv: Any = 5,
-    y_true: Any = None,
+    X: MatrixLike,
+    candidates: LabelsLike,
+    learners: LearnersLike = None,
+    cv: int | BaseCrossValidator = 5,
+    y_true: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
     *,
     budget: float | None = None,
     progress: StepProgress | None = None,
-    candidate_weights: Any = None,
+    candidate_weights: MatrixLike | None = None,
     weighted: Collection[str] | None = None,
     blocks: Blocks | None = None,
 ) -> pd.DataFrame:
@@ -353,7 +364,7 @@ def _try_here(
     return trials
 
 
-def true_columns(y_true: Any, classes: AnyArray, n: int) -> IntArray:
+def true_columns(y_true: ArrayLike | None, classes: AnyArray, n: int) -> IntArray:
     """(n,) the column of each true label, UNKNOWN where it is missing, m for a label that is none of the classes.
 
     Raises ValueError for another length, and where labels are known and none is a class.
@@ -375,7 +386,9 @@ def true_columns(y_true: Any, classes: AnyArray, n: int) -> IntArray:
     return columns
 
 
-def _held_out_folds(cv: Any, X: Matrix, candidates: BoolArray, random_state: RandomState) -> list[Fold]:
+def _held_out_folds(
+    cv: int | BaseCrossValidator, X: MatrixLike, candidates: BoolArray, random_state: RandomState
+) -> list[Fold]:
     """Train and test rows of each fold, no row tested twice."""
     if is_whole(cv):
         check_int("cv", cv, 2)

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+from numpy.typing import ArrayLike
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.arrays.types import AnyArray, BoolArray, IntArray, Matrix
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, MatrixLike, is_sparse
 from plcore.labels.candidates import CandidateError, check_candidates, holds_sets, is_candidate_matrix
 
 MODELS = ("random", "bayes", "size")
 
 
 def contaminate(
-    y: Any,
+    y: LabelsLike,
     model: str = "random",
     p: float = 1.0,
     q: float | None = None,
     r: int | None = None,
-    X: Any = None,
-    random_state: Any = None,
+    X: MatrixLike | None = None,
+    random_state: int | np.random.Generator | None = None,
     *,
-    classes: Any = None,
+    classes: ArrayLike | None = None,
 ) -> BoolArray:
     """False candidates added to exact labels; the true label always stays.
 
@@ -66,9 +65,9 @@ def contaminate(
     return candidates
 
 
-def _among(candidates: BoolArray, names: AnyArray, classes: Any) -> BoolArray:
+def _among(candidates: BoolArray, names: AnyArray, classes: ArrayLike) -> BoolArray:
     """The same labels with a column for each of `classes`."""
-    wanted = pd.Index(classes)
+    wanted = pd.Index(np.asarray(classes))
     columns = wanted.get_indexer(pd.Index(names)) if wanted.is_unique else np.full(len(names), -1)
     if (columns < 0).any():
         raise CandidateError("classes must be different from one another and hold every label of y.")
@@ -82,7 +81,7 @@ def _check_probability(name: str, value: object, needed: str = "") -> None:
         raise ValueError(f"{name} must be a probability in [0, 1]{needed}. Got {value!r}.")
 
 
-def _check_size(r: Any, m: int) -> int:
+def _check_size(r: object, m: int) -> int:
     if not isinstance(r, Integral) or isinstance(r, bool) or not 0 <= int(r) <= m - 1:
         raise ValueError(f"r must be a number of false labels in 0..{m - 1} for model 'size'. Got {r!r}.")
     return int(r)
@@ -97,7 +96,7 @@ def _add_exactly(candidates: BoolArray, p: float, r: int, rng: np.random.Generat
     candidates[rows[:, None], np.argsort(draw, axis=1, kind="stable")[:, :r]] = True
 
 
-def _rank_of_others(X: Matrix, truth: BoolArray) -> IntArray:
+def _rank_of_others(X: MatrixLike | None, truth: BoolArray) -> IntArray:
     """(n, m) rank 1..m-1 of each other label in increasing posterior; the true label has 0. Ties by class order."""
     if X is None:
         raise ValueError(
@@ -105,7 +104,7 @@ def _rank_of_others(X: Matrix, truth: BoolArray) -> IntArray:
         )
     features = check_array(X, accept_sparse="csr", dtype=np.float64)
     check_consistent_length(features, truth)
-    if sparse.issparse(features):
+    if is_sparse(features):
         features = features.toarray()
     with np.errstate(over="ignore", invalid="ignore"):
         spread = features.var(axis=0).max()

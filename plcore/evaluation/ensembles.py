@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import check_consistent_length
@@ -25,7 +23,7 @@ class PLVotingClassifier(CandidateScoreMixin, VotingClassifier):  # type: ignore
     """
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: MatrixLike, y: LabelsLike, **fit_params: Any) -> PLVotingClassifier:
+    def fit(self, X: MatrixLike, y: LabelsLike, **fit_params: object) -> PLVotingClassifier:
         """Fit every learner on X (n, d) and y: labels (n,), candidates (n, m) or n sets of class names.
 
         fit_params : `sample_weight` (n,), for learners that all take it
@@ -64,7 +62,7 @@ class PLBaggingClassifier(CandidateScoreMixin, BaggingClassifier):  # type: igno
         super().fit(X, candidates, sample_weight=sample_weight)
         return self
 
-    def _get_estimator(self) -> Any:
+    def _get_estimator(self) -> BaseEstimator:
         return PLKNeighborsClassifier() if self.estimator is None else self.estimator
 
     def _validate_y(self, y: BoolArray) -> BoolArray:

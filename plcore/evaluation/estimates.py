@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
-from plcore.arrays.types import AnyArray, FloatArray, IntArray, LabelsLike, Matrix
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, LabelsLike, Matrix
 from plcore.labels.candidates import (
     CandidateError,
     candidates_among,
@@ -38,7 +38,7 @@ from plcore.labels.candidates import (
 LEVEL = 0.95
 
 
-def wilson_interval(share: Any, n: Any, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
+def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
     """(low, high) of the share seen in n trials, arrays of one shape; NaN where n is 0 or the share is NaN.
 
     share : in [0, 1]      n : may be no whole number, as an effective sample size is
@@ -53,7 +53,7 @@ def wilson_interval(share: Any, n: Any, level: float = LEVEL) -> tuple[FloatArra
     return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
-def exact_interval(right: Any, n: Any, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
+def exact_interval(right: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[FloatArray, FloatArray]:
     """(low, high) of the share behind `right` hits in n trials, arrays of one shape; [0, 1] where n is 0.
 
     Clopper and Pearson (1934), by quantiles of the Beta distribution: at least `level` for every n and share.
@@ -99,7 +99,7 @@ class Estimate(NamedTuple):
     high: FloatArray
 
 
-def stratified_accuracy(right: Any, n: Any, weights: ArrayLike, level: float = LEVEL) -> Estimate:
+def stratified_accuracy(right: ArrayLike, n: ArrayLike, weights: ArrayLike, level: float = LEVEL) -> Estimate:
     """The weighted mean of the accuracies of s strata, with its interval.
 
     right, n : (p, s) hits and trials, p points of a curve      weights : (s,) shares of the strata, sum 1
@@ -173,10 +173,10 @@ class Progressive:
 
 
 def progressive_validation(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Matrix,
     y: LabelsLike,
-    truth: Any = None,
+    truth: ArrayLike | None = None,
     *,
     classes: ArrayLike | None = None,
     copy: bool = True,
@@ -223,7 +223,9 @@ def progressive_validation(
     return Progressive(predictions, _running(outside), wrong)
 
 
-def _one_by_one(model: Any, X: Any, y: Any, names: AnyArray, fresh: bool) -> AnyArray:
+def _one_by_one(
+    model: BaseEstimator, X: FeatureMatrix, y: LabelsLike, names: AnyArray, fresh: bool
+) -> AnyArray:
     """The predictions (n,), each made just before its row was learnt."""
     found = []
     rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))

@@ -6,20 +6,29 @@ those compared by default only where its entry says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import ArrayLike
 from scipy.stats import binomtest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, Matrix, check_names
+from plcore.arrays.types import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    MatrixLike,
+    RoundProgress,
+    check_names,
+    is_sparse,
+)
 from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
 from plcore.baselines.aggd import PLAGGDClassifier
 from plcore.baselines.gaussian_process import PLGPClassifier
@@ -41,6 +50,8 @@ STAY = "kernelridge"
 """The learner that is kept where another is hardly better, and taken where nothing can be measured."""
 
 EVERY = "all"
+LearnersLike: TypeAlias = str | Iterable[str] | Mapping[str, BaseEstimator] | None
+"""Learners to compare, as `compare_learners` takes them."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +63,15 @@ class LearnerEntry:
     """
 
     name: str
-    estimator: Any
-    settings: Sequence[Mapping[str, Any]] = ({},)
+    estimator: BaseEstimator
+    settings: Sequence[Mapping[str, object]] = ({},)
     scaled: bool = False
     by_default: bool = True
 
-    def make(self, parameters: Mapping[str, Any], X: Matrix) -> Any:
+    def make(self, parameters: Mapping[str, object], X: MatrixLike) -> BaseEstimator:
         """An unfitted estimator with these parameters, for rows like X (n, d)."""
         learner = clone(self.estimator).set_params(**parameters)
-        if not self.scaled or sparse.issparse(X):
+        if not self.scaled or is_sparse(X):
             return learner
         return Pipeline([("scale", StandardScaler()), ("learner", learner)])
 
@@ -91,7 +102,7 @@ LEARNER_ENTRIES: dict[str, LearnerEntry] = {
 """Every learner by its name, in the order in which they are tried: first those compared by default."""
 
 
-def read_learners(learners: Any) -> list[LearnerEntry]:
+def read_learners(learners: LearnersLike) -> list[LearnerEntry]:
     """The entries to compare. learners : None, "all", names, or {name: unfitted estimator}; see `compare_learners`.
 
     Raises ValueError for a name that there is not, and for no learners at all.
@@ -114,12 +125,14 @@ def read_learners(learners: Any) -> list[LearnerEntry]:
     return found
 
 
-def last_step(model: Any) -> Any:
+def last_step(model: BaseEstimator) -> BaseEstimator:
     """The learner itself: the last step of a pipeline."""
     return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
-def fit_learner(model: Any, X: Matrix, y: LabelsLike, **wanted: Any) -> Any:
+def fit_learner(
+    model: BaseEstimator, X: MatrixLike, y: LabelsLike, **wanted: MatrixLike | RoundProgress | None
+) -> BaseEstimator:
     """Fit, passing on what is wanted (`candidate_weights=...`) where the learner, or a pipeline's last step, takes it
     and it is not None."""
     prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
@@ -153,7 +166,7 @@ def kappa(candidates: BoolArray, predicted: IntArray) -> float:
     return (inside - expected) / (1 - expected) if expected < 1 - 1e-12 else 0.0
 
 
-def choose(kappas: Any, right: Any = None, stay: int | None = None) -> int | None:
+def choose(kappas: ArrayLike, right: ArrayLike | None = None, stay: int | None = None) -> int | None:
     """The number of the best of p learners; None where none was measured.
 
     kappas : (p,) NaN for a learner that was not measured
@@ -218,7 +231,7 @@ _SVM = [1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3]
 # LSB-CMM's are around its authors' 80 components for Lost and the 10 of LM-PLANE's comparison.
 # PL A-kNN's are around the 50 neighbours and c1 = .5 of its paper, whose code takes 5 neighbours for the largest set.
 # PLGP's are around the mean distance of two rows, the usual width; as it comes it chooses from fewer by itself.
-PARAMETER_GRIDS: dict[str, dict[str, list[Any]]] = {
+PARAMETER_GRIDS: dict[str, dict[str, Sequence[object]]] = {
     "PLKNeighborsClassifier": {"n_neighbors": [3, 5, 10, 20, 40], "weights": ["linear", "uniform"]},
     "PLSVC": {"C": _SVM},
     "CLPLClassifier": {"C": list(_SVM)},
@@ -237,7 +250,7 @@ PARAMETER_GRIDS: dict[str, dict[str, list[Any]]] = {
 }
 
 # The whole grid of PL-SVM's paper, with the degree of its polynomial kernel; for use with `precise_folds`.
-PRECISE_GRID: dict[str, list[Any]] = {"kernel": ["poly"], "degree": [1, 2, 3, 4, 5], "C": list(_SVM)}
+PRECISE_GRID: dict[str, list[object]] = {"kernel": ["poly"], "degree": [1, 2, 3, 4, 5], "C": list(_SVM)}
 
 
 def precise_folds(

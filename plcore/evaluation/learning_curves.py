@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,7 +91,7 @@ class LearningCurve:
         low, value, high = np.quantile(self.draws(answers), [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
         return value, low, high
 
-    def answers_to(self, goal: Any) -> FloatArray:
+    def answers_to(self, goal: float | FloatArray) -> FloatArray:
         """(d,) answers after which each draw reaches the goal, a share or one share for each draw; 0 where it begins
         there, infinite where it stays below."""
         missing = np.clip((self.top - goal) / np.maximum(self.rise, 1e-12), 0.0, 1.0)
@@ -125,7 +125,7 @@ def reach_of(answers: FloatArray, level: float = LEVEL) -> Reach:
 
 
 def fit_learning_curve(
-    answers: ArrayLike, accuracy: Any, measured: Any, until: float = 0.0, random_state: int = 0
+    answers: ArrayLike, accuracy: ArrayLike, measured: ArrayLike, until: float = 0.0, random_state: int = 0
 ) -> LearningCurve | None:
     """The curve through points; None where they are too few (`FEWEST_POINTS`, `FEWEST_ANSWERS`, `FEWEST_ROWS`), or fall
     so far that none of the curves, which rise, is near them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def check_ties(ties: str) -> None:
 
 
 def error_rate(
-    winners: Any, y_true: LabelsLike, ties: str = "error", *, classes: ArrayLike | None = None
+    winners: ArrayLike, y_true: LabelsLike, ties: str = "error", *, classes: ArrayLike | None = None
 ) -> float:
     """Share of targets decided wrong, in [0, 1], when the decision is a *set* of winners (Eq. 1).
 

@@ -13,6 +13,7 @@ The intervals are about *one* run in random order, which is what the project wou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -75,13 +76,13 @@ class RandomOrderLine:
     high: tuple[float, ...]
     needed: Reach
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values for `json.dumps`; None for what is infinite."""
         needed = [None if np.isinf(part) else part for part in self.needed]
         return {**asdict(self), "needed": needed}
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> RandomOrderLine:
+    def from_json(cls, stored: Mapping[str, Any]) -> RandomOrderLine:
         """What `to_json` gave."""
         needed = Reach(*(np.inf if part is None else float(part) for part in stored["needed"]))
         lines = {name: tuple(stored[name]) for name in ("answers", "value", "low", "high")}
@@ -131,7 +132,7 @@ def _crossings(runs: RandomRuns, random: np.random.Generator) -> FloatArray:
     return found
 
 
-def first_reached(answers: Any, accuracy: Any, goal: float) -> float:
+def first_reached(answers: FloatArray | IntArray, accuracy: ArrayLike, goal: float) -> float:
     """Answers at which a measured curve reaches the goal, made to rise everywhere and linear between its points;
     infinite where it does not."""
     rising = np.asarray(optimize.isotonic_regression(np.asarray(accuracy, dtype=np.float64)).x)
@@ -161,11 +162,7 @@ def by_carrying_on(runs: RandomRuns, level: float = LEVEL, random_state: int = 0
     value, low, high = curve.at(answers, level)
     random = np.random.default_rng([random_state, 1])
     reached = random.beta(now * measured + 0.5, (1 - now) * measured + 0.5, len(curve.top))
-    return _line(
-        answers,
-        (value, low, high),
-        reach_of(curve.answers_to(reached), level),
-    )
+    return _line(answers, (value, low, high), reach_of(curve.answers_to(reached), level))
 
 
 def _line(

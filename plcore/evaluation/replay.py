@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 
 from plcore.arrays.types import (
     AnyArray,
@@ -71,10 +72,10 @@ def replay(
     candidates: LabelsLike,
     y: LabelsLike,
     X_test: Matrix,
-    y_test: Any,
+    y_test: ArrayLike,
     *,
     strategy: str | Strategy | LearnerScore = "apl",
-    learner: Any = None,
+    learner: BaseEstimator | None = None,
     budget: float = 0.1,
     every: int | None = None,
     learn_every: int = 1,
@@ -118,7 +119,7 @@ def replay(
     chosen = _made(strategy, model, random_state)
     chosen.fit(X, candidates)
     model.fit(X, _named(candidates, classes))
-    told: Any = getattr(chosen, "learner_changed", None)
+    told: Callable[[BaseEstimator, Matrix], None] | None = getattr(chosen, "learner_changed", None)
     if told is not None:
         told(model, X)
 
@@ -149,7 +150,9 @@ def replay(
     )
 
 
-def _made(strategy: str | Strategy | LearnerScore, model: Any, random_state: int | None) -> Strategy:
+def _made(
+    strategy: str | Strategy | LearnerScore, model: BaseEstimator, random_state: int | None
+) -> Strategy:
     """The unfitted strategy that a name or a function of the learner stands for."""
     if isinstance(strategy, str):
         check_choice("strategy", strategy, REPLAYED)
@@ -169,7 +172,9 @@ def _made(strategy: str | Strategy | LearnerScore, model: Any, random_state: int
     return LearnerScores(strategy, random_state=random_state)
 
 
-def _learn(model: Any, X: Matrix, candidates: BoolArray, classes: AnyArray, rows: list[int]) -> None:
+def _learn(
+    model: BaseEstimator, X: Matrix, candidates: BoolArray, classes: AnyArray, rows: list[int]
+) -> None:
     """Bring the model up to date after answers about these rows."""
     if hasattr(model, "update"):
         model.update(rows, candidates[rows])
@@ -181,7 +186,7 @@ def _named(candidates: BoolArray, classes: AnyArray) -> pd.DataFrame:
     return pd.DataFrame(candidates, columns=pd.Index(classes))
 
 
-def _winners(model: Any, X: Matrix) -> BoolArray:
+def _winners(model: BaseEstimator, X: Matrix) -> BoolArray:
     """bool (k, m) the best labels of each row under a fitted classifier; equal best scores all win."""
     for name in ("decision_function", "predict_proba"):
         if hasattr(model, name):
@@ -202,7 +207,7 @@ def _columns(y: LabelsLike, classes: AnyArray, n: int) -> IntArray:
     return columns
 
 
-def _check_budget(budget: Any, n: int) -> int:
+def _check_budget(budget: object, n: int) -> int:
     if isinstance(budget, Integral):
         if not isinstance(budget, bool) and int(budget) >= 0:
             return int(budget)

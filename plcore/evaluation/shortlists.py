@@ -16,16 +16,18 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context, clone
-from sklearn.utils import _safe_indexing, check_consistent_length, indexable
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import Tags, _safe_indexing, check_consistent_length, indexable
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix, MatrixLike, is_real
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, MatrixLike, is_real
 from plcore.kernels.scores import softmax_rows
 from plcore.labels.accuracy import PartialKFold
 from plcore.labels.candidates import check_candidates
@@ -43,7 +45,7 @@ def checks_needed(miss: float) -> int:
     return ceil(1 / _exactly(miss)) - 1
 
 
-def conformity_scores(shares: Any, truth: Any) -> FloatArray:
+def conformity_scores(shares: ArrayLike, truth: ArrayLike) -> FloatArray:
     """(c,) the scores 1 - p(y) of rows with known truth.
 
     shares : (c, m) the model's, inside the candidates of each row as they were before anybody answered
@@ -62,7 +64,7 @@ def conformity_scores(shares: Any, truth: Any) -> FloatArray:
     return np.where(number >= 0, 1.0 - given, np.inf)
 
 
-def conformal_threshold(scores: Any, miss: float) -> float:
+def conformal_threshold(scores: ArrayLike, miss: float) -> float:
     """q, the largest score of a label that is on the shortlist; infinite where nothing may be left out: there are too
     few scores, or too many of them are infinite.
 
@@ -77,7 +79,7 @@ def conformal_threshold(scores: Any, miss: float) -> float:
     return float(scores[rank - 1]) if rank <= len(scores) else np.inf
 
 
-def conformal_sets(shares: Any, candidates: Any, threshold: float) -> BoolArray:
+def conformal_sets(shares: ArrayLike, candidates: LabelsLike, threshold: float) -> BoolArray:
     """(n, m) the labels on the shortlist of each row, all of them candidates; the likeliest alone where none is within
     the threshold.
 
@@ -123,17 +125,17 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
     candidate_likelihood_ : mean probability of the held-out rows' candidate sets at T.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split"])],
     }
 
-    def __init__(self, estimator: Any = None, cv: Any = 5) -> None:
+    def __init__(self, estimator: BaseEstimator | None = None, cv: int | BaseCrossValidator = 5) -> None:
         self.estimator = estimator
         self.cv = cv
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any) -> PLCalibratedClassifier:
+    def fit(self, X: MatrixLike, y: LabelsLike) -> PLCalibratedClassifier:
         """Fit on X (n, d) and y: labels (n,), candidates (n, m) or n sets of class names.
 
         Raises CandidateError for candidates that break the convention, ValueError for fewer rows than folds, and what
@@ -160,7 +162,7 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
         )
         return self
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """(n, m) softmax(scores / temperature_)."""
         check_is_fitted(self)
         return _shares(_scores(self.estimator_, X), self.temperature_)
@@ -175,7 +177,7 @@ class PLCalibratedClassifier(CandidateScoreMixin, MetaEstimatorMixin, BaseEstima
         """Of the fitted learner."""
         return int(self.estimator_.n_features_in_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.estimator is None or self.estimator.__sklearn_tags__().input_tags.sparse
         return tags
@@ -186,7 +188,7 @@ def _shares(scores: FloatArray, temperature: float) -> FloatArray:
     return np.asarray(softmax_rows(scores / temperature, np.ones(scores.shape, dtype=bool)))
 
 
-def _scores(model: Any, X: Matrix) -> FloatArray:
+def _scores(model: BaseEstimator, X: MatrixLike) -> FloatArray:
     """(n, m) scores of a fitted learner."""
     if not hasattr(model, "decision_function"):
         with np.errstate(divide="ignore"):

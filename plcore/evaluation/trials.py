@@ -6,12 +6,11 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import thread_time
-from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray
 from plcore.evaluation.learners import LearnerEntry, fit_learner, kappa
 
 NOT_HELD_OUT = -1
@@ -38,7 +37,7 @@ class Budget:
         self.seconds = seconds
         self._begun = thread_time()
 
-    def look(self, *_: Any) -> None:
+    def look(self, *_: object) -> None:
         """Raise where nothing is left; what fits call, too, that tell how far they are."""
         if self.seconds is not None and thread_time() - self._begun >= self.seconds:
             raise _BudgetUsedUp
@@ -70,7 +69,7 @@ class Trial:
 
     name: str
     predicted: IntArray
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
     kappa: float = np.nan
     candidate_accuracy: float = np.nan
     seconds: float = 0.0
@@ -82,7 +81,7 @@ class TrialRows:
     """What every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the candidates or
     None, and the folds."""
 
-    X: Any
+    X: FeatureMatrix
     candidates: BoolArray
     candidate_weights: FloatArray | None
     folds: list[Fold]
@@ -188,7 +187,7 @@ class TrialRows:
 def _inside(budget: Budget, inside: Callable[[], object]) -> Callable[..., None]:
     """What a fit calls that tells how far it is."""
 
-    def look(*_: Any) -> None:
+    def look(*_: object) -> None:
         budget.look()
         try:
             inside()
@@ -198,6 +197,6 @@ def _inside(budget: Budget, inside: Callable[[], object]) -> Callable[..., None]
     return look
 
 
-def setting_words(parameters: Mapping[str, Any]) -> str:
+def setting_words(parameters: Mapping[str, object]) -> str:
     """The setting as a person writes it."""
     return ", ".join(f"{name}={value}" for name, value in parameters.items())

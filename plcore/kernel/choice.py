@@ -9,11 +9,10 @@ is not tried on the others. Leave-one-out consistency, which is free, chooses wo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, RoundProgress
+from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, RoundProgress
 from plcore.kernel.features import KernelFeatures
 from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Smoother
@@ -78,7 +77,7 @@ class Rows:
     """What the choice goes by: features (n, d) as scaled, candidates (n, m), their soft labels now and as imported,
     weights (n,), and the source of each row (n,), if these have some."""
 
-    X: Any
+    X: FeatureMatrix
     candidates: BoolArray
     prior: FloatArray
     imported: FloatArray
@@ -117,7 +116,7 @@ class _Fold:
     masses: ClassMasses
     sources: SetMasses | None
     impossible: BoolArray  # (m,) the classes that none of the other rows may have
-    Z: Any
+    Z: FeatureMatrix
     candidates: BoolArray
 
 
@@ -178,9 +177,7 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
     if len(present) > MOST_ROWS:
         present = rows.draw(present, DRAWN_ROWS, random)
         grid = replace(
-            grid,
-            n_components=min(grid.n_components, DRAWN_POINTS),
-            max_iter=min(grid.max_iter, DRAWN_ROUNDS),
+            grid, n_components=min(grid.n_components, DRAWN_POINTS), max_iter=min(grid.max_iter, DRAWN_ROUNDS)
         )
     part = rows.take(present)
     fold = deal(part.candidates, FOLDS, random) if part.sources is None else _deal_sources(part, random)

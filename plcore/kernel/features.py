@@ -14,8 +14,6 @@ in float64: rounded to float32, an rbf kernel of 20,000 rows loses all accuracy.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
@@ -23,7 +21,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
-from plcore.arrays.types import FloatArray, IntArray, Matrix
+from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 
 KERNELS = ("rbf", "laplace", "linear")
 RANK_TOLERANCE = 1e-11  # of the largest diagonal entry: what a point must add to be kept
@@ -49,7 +47,7 @@ class KernelFeatures:
     """
 
     width: float
-    points: Any  # (r, d), None where the features themselves serve
+    points: FeatureMatrix  # (r, d), None where the features themselves serve
     penalty: FloatArray | None  # (r, r) M of plain features: coefficients A cost tr(A'MA); None: tr(A'A)
 
     def __init__(self, kernel: str, n_components: int, plain: bool = False) -> None:
@@ -57,7 +55,7 @@ class KernelFeatures:
         self.n_components = n_components
         self.plain = plain
 
-    def fit(self, X: Any, weights: FloatArray, random: np.random.RandomState) -> Any:
+    def fit(self, X: FeatureMatrix, weights: FloatArray, random: np.random.RandomState) -> FeatureMatrix:
         """Z (n, r) of X (n, d), dense or CSR; rows of weight 0 change nothing but get their features."""
         present = np.flatnonzero(weights > 0)
         self.width = self._find_width(X, weights, present, random)
@@ -75,7 +73,7 @@ class KernelFeatures:
                 self._factor = np.tril(factor[:rank, :rank])
         return self.transform(X)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: FeatureMatrix) -> FeatureMatrix:
         """Z (q, r) of rows X (q, d); sparse where X is and no points are needed."""
         if self.points is None:
             return X / self.width
@@ -101,7 +99,7 @@ class KernelFeatures:
             if len(rows) > WIDTH_ROWS:
                 rows = np.sort(random.choice(rows, WIDTH_ROWS, replace=False))
             shares = weights[rows] / weights[rows].sum()
-            if self.kernel == "laplace" and not sparse.issparse(X):
+            if self.kernel == "laplace" and not is_sparse(X):
                 width = _mean_manhattan(X[rows], shares)
             else:
                 width = float(shares @ self._distances(X[rows], X[rows]) @ shares)
@@ -109,14 +107,14 @@ class KernelFeatures:
 
     def _find_points(
         self, X: Matrix, weights: FloatArray, present: IntArray, random: np.random.RandomState
-    ) -> Any:
+    ) -> FeatureMatrix:
         """The points: all rows of weight, drawn rows, or for "laplace", which gains by it, centres of k-means."""
         if len(present) <= self.n_components:
             return X[present]
         drawn = random.permutation(present)
         count = int(np.ceil(PLAIN_SHARE * self.n_components)) if self.plain else self.n_components
         points = X[np.sort(drawn[:count])]
-        if self.kernel != "laplace" or sparse.issparse(X):
+        if self.kernel != "laplace" or is_sparse(X):
             return points
         seen = np.sort(drawn[: CENTRE_ROWS * count])
         return _move_to_means(points, X[seen], weights[seen])
@@ -124,18 +122,18 @@ class KernelFeatures:
     def _distances(self, A: Matrix, B: Matrix) -> FloatArray:
         if self.kernel == "rbf":
             return np.asarray(euclidean_distances(A, B))
-        if sparse.issparse(A) or sparse.issparse(B):
+        if is_sparse(A) or is_sparse(B):
             # What it makes of a sparse matrix it sorts in place: not the caller's own.
             return np.asarray(
                 manhattan_distances(sparse.csr_matrix(A, copy=True), sparse.csr_matrix(B, copy=True))
             )
         return np.asarray(cdist(A, B, "cityblock"))
 
-    def _between(self, A: Any, B: Any, room: FloatArray | None = None) -> FloatArray:
+    def _between(self, A: FeatureMatrix, B: FeatureMatrix, room: FloatArray | None = None) -> FloatArray:
         """(len(A), len(B)) the kernel; in `room`, where that is given."""
         if self.kernel == "linear":
             product = A @ B.T
-            dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
+            dense = product.toarray() if is_sparse(product) else np.asarray(product)
             return np.asarray(np.divide(dense, self.width**2, out=room))
         if self.kernel == "rbf":
             matrix = _exponents(A, B, self.width, room)
@@ -145,9 +143,9 @@ class KernelFeatures:
         return np.asarray(np.exp(matrix, out=matrix if room is None else room))
 
 
-def _exponents(A: Any, B: Any, width: float, room: FloatArray | None) -> FloatArray:
+def _exponents(A: FeatureMatrix, B: FeatureMatrix, width: float, room: FloatArray | None) -> FloatArray:
     """(len(A), len(B)) -|a - b|^2 / 2 width^2 of their rows; of dense ones by one product, with two columns more."""
-    if sparse.issparse(A) or sparse.issparse(B):
+    if is_sparse(A) or is_sparse(B):
         return np.asarray(euclidean_distances(A, B, squared=True)) * (-0.5 / width**2)
     left, right = A / width, B / width
     own, other = (-0.5 * np.einsum("ij,ij->i", rows, rows)[:, None] for rows in (left, right))
@@ -165,10 +163,10 @@ def _mean_manhattan(X: FloatArray, shares: FloatArray) -> float:
     return float(2.0 * (gaps * below * (1.0 - below)).sum())
 
 
-def _spread(X: Any, weights: FloatArray) -> float:
+def _spread(X: FeatureMatrix, weights: FloatArray) -> float:
     """The mean squared distance of a row to the mean of all."""
     shares = weights / weights.sum()
-    squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else (X * X).sum(axis=1)
+    squares = X.multiply(X).sum(axis=1) if is_sparse(X) else (X * X).sum(axis=1)
     size, mean = float(shares @ np.asarray(squares).ravel()), np.asarray(X.T @ shares).ravel()
     spread = size - float(mean @ mean)
     return spread if spread > 1e-12 * size else 0.0  # what rounding leaves of equal rows is no distance

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import _fit_context
+from numpy.typing import ArrayLike
+from sklearn.base import TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,12 +17,15 @@ from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
     BoolArray,
+    FeatureMatrix,
     FloatArray,
     IntArray,
+    LabelsLike,
     Matrix,
     MatrixLike,
     RoundProgress,
     draw_seed,
+    is_sparse,
 )
 from plcore.kernel.choice import ALPHAS, MOST_ROWS, Grid, Rows, choose
 from plcore.kernel.features import KERNELS, KernelFeatures
@@ -69,8 +72,8 @@ def follow(
     drawn: IntArray,
     labels: FloatArray,
     rounds: Rounds,
-    score: Callable[[Any], FloatArray],
-    scaler: Any,
+    score: Callable[[FeatureMatrix], FloatArray],
+    scaler: TransformerMixin | None,
 ) -> FloatArray:
     """(n, m) soft labels of all rows, given those of the drawn ones (r, m).
 
@@ -146,7 +149,7 @@ class PLKernelRidge(SoftLabelClassifier):
     rounds_ : all that the rounds go by besides the candidates (`plcore.kernel.rounds.Rounds`).
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "kernel": [StrOptions({"auto", *KERNELS})],
         "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "class_mass": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
@@ -193,13 +196,13 @@ class PLKernelRidge(SoftLabelClassifier):
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        groups: Any = None,
-        candidate_weights: Any = None,
-        imported: Any = None,
+        groups: ArrayLike | None = None,
+        candidate_weights: MatrixLike | None = None,
+        imported: LabelsLike | None = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
@@ -238,7 +241,7 @@ class PLKernelRidge(SoftLabelClassifier):
         self._candidate_weights, self._sources = given, rows.sources
         return self
 
-    def _find_sources(self, groups: Any, rows: Rows) -> IntArray | None:
+    def _find_sources(self, groups: ArrayLike | None, rows: Rows) -> IntArray | None:
         """(n,) the source of each row, None where set masses are off or nothing shows any."""
         imported = rows.imported > 0
         if groups is not None:
@@ -282,7 +285,7 @@ class PLKernelRidge(SoftLabelClassifier):
         """What the parameters leave open for rows like X."""
         kernels: tuple[str, ...] = (self.kernel,)
         if self.kernel == "auto":
-            kernels = ("linear",) if sparse.issparse(X) else ("rbf", "laplace")
+            kernels = ("linear",) if is_sparse(X) else ("rbf", "laplace")
         alphas = ALPHAS if self.alpha == "auto" else (float(self.alpha),)
         mass = None if self.class_mass == "auto" else float(self.class_mass)
         set_mass = None if self.set_mass == "auto" else float(self.set_mass)
@@ -312,10 +315,10 @@ class PLKernelRidge(SoftLabelClassifier):
 
     def relabel(
         self,
-        y: Any,
+        y: LabelsLike,
         *,
         candidate_weights: MatrixLike | None = None,
-        imported: Any = None,
+        imported: LabelsLike | None = None,
         progress: RoundProgress | None = None,
     ) -> PLKernelRidge:
         """Fit anew to other candidates (n, m) of the same rows, with kernel, ridge and mass as they were chosen.
@@ -346,7 +349,7 @@ class PLKernelRidge(SoftLabelClassifier):
             self.candidate_accuracy_ = left_out_accuracy(rounds.ridge, settled.labels, candidates)
         return self
 
-    def update(self, rows: Any, candidates: Any) -> IntArray:
+    def update(self, rows: ArrayLike, candidates: LabelsLike) -> IntArray:
         """Replace the candidates of some training rows, after answers or undo, and take it in by three warm rounds.
 
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
@@ -387,7 +390,7 @@ class PLKernelRidge(SoftLabelClassifier):
         with one_thread():
             return effects(self.rounds_.ridge, 1.0 - margins(self.label_distributions_))
 
-    def _score_rows(self, X: Matrix) -> FloatArray:
+    def _score_rows(self, X: FeatureMatrix) -> FloatArray:
         return np.asarray(self._features.transform(X) @ self._outer + self._shift)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:

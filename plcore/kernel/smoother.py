@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from numpy.typing import DTypeLike
+from scipy import linalg
 from scipy.linalg import blas, lapack
 
-from plcore.arrays.types import AnyArray, FloatArray, Matrix
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, Matrix, is_sparse
 
 SINGLE_FROM = 1000  # rows from which the rounds are computed in float32; their errors stay at 1e-6
 BLOCK = 4096  # rows that are turned at a time, so that they are never all there twice
@@ -45,7 +45,7 @@ class Smoother:
         self.axes = vectors[:, kept]
         self.rows = self.turn(Z, np.float32 if Z.shape[0] >= SINGLE_FROM else np.float64)
 
-    def turn(self, Z: Matrix, kind: Any = np.float64) -> AnyArray:
+    def turn(self, Z: Matrix, kind: DTypeLike = np.float64) -> AnyArray:
         """(q, r) of this float type: features Z (q, d), less the mean, in the axes."""
         rows = np.empty((Z.shape[0], len(self.values)), dtype=kind)
         axes, shift = self.axes.astype(kind), (self.mean @ self.axes).astype(kind)
@@ -92,7 +92,7 @@ class FactoredSmoother:
         self.weights = weights
         self.rows = self.turn(Z, np.float32 if Z.shape[0] >= SINGLE_FROM else np.float64)
 
-    def turn(self, Z: Matrix, kind: Any = np.float64) -> AnyArray:
+    def turn(self, Z: Matrix, kind: DTypeLike = np.float64) -> AnyArray:
         """(q, r) of this float type: features Z (q, d), less the mean, in the axes of the factor.
 
         With the inverse of the factor it takes half of the time of a solve, and half of that again in float32. Where
@@ -104,7 +104,7 @@ class FactoredSmoother:
         rows = np.empty((Z.shape[0], len(self.mean)), dtype=kind)
         for start in range(0, len(rows), FACTOR_BLOCK):
             part = Z[start : start + FACTOR_BLOCK]
-            part = (part.toarray() if sparse.issparse(part) else part) - self.mean
+            part = (part.toarray() if is_sparse(part) else part) - self.mean
             turned = multiply(1.0, inverse, part.astype(wide, copy=False).T, lower=1, overwrite_b=1)
             rows[start : start + FACTOR_BLOCK] = turned.T
         return rows
@@ -120,12 +120,12 @@ class FactoredSmoother:
         return outer, mean - self.mean @ outer
 
 
-def _centred_gram(Z: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _centred_gram(Z: FeatureMatrix, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Z'SZ (r, r) of Z (n, r) less its weighted mean, and that mean (r,)."""
     total = float(weights.sum())
     mean = np.asarray(Z.T @ weights).ravel() / total
     even = bool((weights == 1).all())
-    if sparse.issparse(Z):
+    if is_sparse(Z):
         gram = np.asarray((Z.T @ Z.multiply(weights[:, None]).tocsr()).toarray())
     else:
         root = Z if even else Z * np.sqrt(weights)[:, None]

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+from sklearn.base import TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, Matrix
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    LabelsLike,
+    MatrixLike,
+    is_sparse,
+)
 from plcore.arrays.words import listed
 from plcore.kernels import softmax_rows
 from plcore.labels.candidates import CandidateError, candidates_among, refuse_other_columns
@@ -21,29 +28,29 @@ from plcore.labels.training import ScoreClassifier, check_features
 from plcore.labels.weights import prior_labels, project_rows
 from plcore.neighbors import make_scaler
 
-SCALING: list[Any] = [StrOptions({"standard", "minmax"}), None]
+SCALING: list[object] = [StrOptions({"standard", "minmax"}), None]
 """What `scaling` may be: "standard" z-scores the features, "minmax" brings each to [0, 1], None leaves them."""
 
 
-def fit_scaler(scaling: str | None, X: Matrix, weights: FloatArray) -> Any:
+def fit_scaler(scaling: str | None, X: FeatureMatrix, weights: FloatArray) -> TransformerMixin | None:
     """A scaler fitted on rows X (n, d) of weights (n,), which only "standard" goes by; None for none.
 
     "auto" is "standard" for dense X, None for sparse X, which is mostly text with scales of its own. Sparse features
     are never shifted.
     """
     if scaling == "auto":
-        scaling = None if sparse.issparse(X) else "standard"
-    scaler = make_scaler(scaling, sparse.issparse(X))
-    if scaling == "standard":
-        return scaler.fit(X, sample_weight=weights)
-    return None if scaler is None else scaler.fit(X)
+        scaling = None if is_sparse(X) else "standard"
+    scaler = make_scaler(scaling, is_sparse(X))
+    if scaler is None:
+        return None
+    return scaler.fit(X, sample_weight=weights) if scaling == "standard" else scaler.fit(X)
 
 
-def scaled(scaler: Any, X: Any) -> Any:
+def scaled(scaler: TransformerMixin | None, X: FeatureMatrix) -> FeatureMatrix:
     """Rows X (q, d), dense or CSR, by a scaler that `fit_scaler` gave."""
     if scaler is None:
         return X
-    if sparse.issparse(X) and not get_tags(scaler).input_tags.sparse:  # it shifts, as for dense rows
+    if is_sparse(X) and not get_tags(scaler).input_tags.sparse:  # it shifts, as for dense rows
         X = X.toarray()
     return scaler.transform(X)
 
@@ -67,14 +74,14 @@ class SoftLabelClassifier(ScoreClassifier):
     n_iter_: int
     converged_: bool
     _possible: BoolArray  # (m,) the classes that a training row with weight may have
-    _scaler: Any  # of the features, None where they are taken as they are
+    _scaler: TransformerMixin | None  # of the features, None where they are taken as they are
 
     def _finish(
         self,
         classes: AnyArray,
         labels: FloatArray,
         possible: BoolArray,
-        scaler: Any,
+        scaler: TransformerMixin | None,
         objective: list[float],
         converged: bool,
     ) -> None:
@@ -85,17 +92,17 @@ class SoftLabelClassifier(ScoreClassifier):
         self.objective_, self.n_iter_, self.converged_ = np.array(objective), len(objective), converged
 
     @abstractmethod
-    def _score_rows(self, X: Matrix) -> FloatArray:
+    def _score_rows(self, X: FeatureMatrix) -> FloatArray:
         """(n, m) scores of rows X (n, d), dense or CSR, that are checked and scaled; a new array."""
 
-    def _scores(self, X: Matrix) -> FloatArray:
+    def _scores(self, X: MatrixLike) -> FloatArray:
         """(n, m) scores, -inf for classes that were a candidate of no training row with weight."""
         check_is_fitted(self)
         scores = self._score_rows(self._read_rows(X))
         scores[:, ~self._possible] = -np.inf
         return scores
 
-    def _read_rows(self, X: Matrix) -> Any:
+    def _read_rows(self, X: MatrixLike) -> FeatureMatrix:
         """New rows (q, d), dense or CSR, checked and scaled as the training rows were."""
         return scaled(self._scaler, check_features(self, X, reset=False))
 
@@ -103,7 +110,7 @@ class SoftLabelClassifier(ScoreClassifier):
         """(n, m) of scores (n, m): the distribution nearest to them. Scores of classes that nobody has are -inf."""
         return project_rows(scores, np.broadcast_to(self._possible, scores.shape))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """(n, m) what the scores say of each class, rows sum to 1; 0 for a class that was never a candidate."""
         return self._probabilities(self._scores(X))
 
@@ -126,7 +133,7 @@ def logs_inside(prior: FloatArray) -> tuple[FloatArray, BoolArray]:
 
 
 def imported_labels(
-    imported: Any, shape: tuple[int, ...], classes: AnyArray, weights: FloatArray | None = None
+    imported: LabelsLike, shape: tuple[int, ...], classes: AnyArray, weights: FloatArray | None = None
 ) -> FloatArray:
     """Soft labels (n, m) of the candidates as imported, before anything is learned (`prior_labels`).
 

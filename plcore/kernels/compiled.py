@@ -34,12 +34,18 @@ import re
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from numba import njit
 from numba.core.types import unliteral
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
+
+
+class Compiler(Protocol):
+    """What makes a compiled function of one, with the same arguments and results."""
+
+    def __call__(self, function: F, /) -> F: ...
 
 
 CONSTANTS = "arrays"

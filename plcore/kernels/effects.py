@@ -7,8 +7,6 @@ maxima inside and outside the answers of a neighbour, and a second sweep compare
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from plcore.arrays.types import AnyArray, BoolArray, IntArray
@@ -34,19 +32,19 @@ BEST = 16 * LANES
 
 
 @kernel
-def larger(a: Any, b: Any) -> Any:
+def larger(a: int | np.int64, b: int | np.int64) -> int | np.int64:
     """max(a, b), which Numba would widen to int64."""
     return a if a > b else b
 
 
 @kernel
-def smaller(a: Any, b: Any) -> Any:
+def smaller(a: int | np.int64, b: int | np.int64) -> int | np.int64:
     """min(a, b), which Numba would widen to int64."""
     return a if a < b else b
 
 
 @kernel
-def aligned(n_cells: int, like: Any) -> Any:
+def aligned(n_cells: int, like: IntArray) -> IntArray:
     """Zeros of the type of `like` that begin at a whole cache line, so that no vector lies across two."""
     cells = np.zeros(n_cells + 2 * GUARD + 64, dtype=like.dtype)
     begin = GUARD + ((-cells.ctypes.data) & 63) // cells.itemsize
@@ -61,7 +59,7 @@ def find_effects(
     masks: IntArray,
     n_classes: int,
     incumbent: bool,
-    like: Any,
+    like: IntArray,
     sure: BoolArray,
     approximate: BoolArray,
     state: IntArray,

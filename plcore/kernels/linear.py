@@ -8,20 +8,20 @@ by side. The last feature is the constant of the intercept, 0 where there is non
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numba import njit
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.kernels.compiled import kernel
+from plcore.kernels.compiled import Compiler, kernel
 
 # Part of the machine code of the kernels that call them, which are the ones kept on disk. Matrix and row number go
 # as two arguments: a slice of a row would be counted as a reference in every call, which costs more than the product.
-product: Any = njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+product = cast(Compiler, njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"}))
 
 
-@product  # type: ignore[untyped-decorator]
+@product
 def squared_length(X: AnyArray, i: int) -> float:
     """X[i] . X[i]"""
     total = 0.0
@@ -30,7 +30,7 @@ def squared_length(X: AnyArray, i: int) -> float:
     return total
 
 
-@product  # type: ignore[untyped-decorator]
+@product
 def two_products(V: FloatArray, first: int, second: int, X: AnyArray, i: int) -> tuple[float, float]:
     """V[first] . X[i] and V[second] . X[i]"""
     a, b = 0.0, 0.0

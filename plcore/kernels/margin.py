@@ -9,20 +9,20 @@ its second: these numbers are floats. Plain twins are in `tests/plcore/kernels/t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numba import njit
 
 from plcore.arrays.types import AnyArray, FloatArray, IntArray
-from plcore.kernels.compiled import kernel
+from plcore.kernels.compiled import Compiler, kernel
 from plcore.kernels.linear import squared_length
 
 # So compiled, many numbers are taken at a time: sums in any order, no NaN, 0 is -0.
-many: Any = njit(nogil=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc", "contract"})
+many = cast(Compiler, njit(nogil=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc", "contract"}))
 
 
-@many  # type: ignore[untyped-decorator]
+@many
 def largest(values: FloatArray) -> float:
     """The largest of the values (m,), -inf of none."""
     found = -np.inf
@@ -31,7 +31,7 @@ def largest(values: FloatArray) -> float:
     return found
 
 
-@many  # type: ignore[untyped-decorator]
+@many
 def above(values: FloatArray, shift: float) -> tuple[float, float]:
     """Sum and number of the values (m,) that are larger than `shift`."""
     total, count = 0.0, 0.0

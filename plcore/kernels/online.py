@@ -15,14 +15,14 @@ those of `plcore.kernels.compiled`, but for its second: these numbers are floats
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numba import njit
 
 from plcore.arrays.array_files import LARGEST_FEATURE
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.kernels.compiled import kernel
+from plcore.kernels.compiled import Compiler, kernel
 from plcore.kernels.linear import best_possible, mean_weights, score_dense, score_sparse, squared_length
 
 SMALLEST = 1 / 16
@@ -31,10 +31,10 @@ SCALE, MASS, SQUARE, OBJECTIVE, LENGTH = range(5)
 ROUNDS, UPDATES, MISTAKES = range(3)  # counts
 
 # Pasted into the two loops below before they are compiled: a fifth faster than the calls.
-inlined: Any = njit(nogil=True, error_model="numpy", inline="always")
+inlined = cast(Compiler, njit(nogil=True, error_model="numpy", inline="always"))
 
 
-@inlined  # type: ignore[untyped-decorator]
+@inlined
 def settle(
     scores: FloatArray, candidates: BoolArray, i: int, use_max: bool, moved: IntArray
 ) -> tuple[float, int, bool]:
@@ -85,7 +85,7 @@ def rescale(V: FloatArray, U: FloatArray, numbers: FloatArray, factor: float, av
     numbers[SCALE], numbers[MASS], numbers[SQUARE] = 1.0, 0.0, square
 
 
-@inlined  # type: ignore[untyped-decorator]
+@inlined
 def begin_round(
     scores: FloatArray,
     candidates: BoolArray,
@@ -120,7 +120,7 @@ def begin_round(
     return (weight * eta if loss > 0.0 else 0.0), raised, kept * (1.0 - loss)
 
 
-@inlined  # type: ignore[untyped-decorator]
+@inlined
 def end_round(
     settings: tuple[bool, float, float, bool, bool],
     V: FloatArray,

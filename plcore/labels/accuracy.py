@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import KFold
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 
-from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, Matrix
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, MatrixLike
 from plcore.arrays.words import shortened
 from plcore.labels.candidates import (
     CandidateError,
@@ -31,7 +31,7 @@ from plcore.labels.weights import check_sample_weight
 
 def candidate_accuracy(
     candidates: LabelsLike,
-    y_pred: Any,
+    y_pred: ArrayLike,
     classes: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
@@ -75,7 +75,9 @@ def candidate_accuracy(
     return float(np.average(inside, weights=weights))
 
 
-def score_of(predicted: AnyArray, y: Any, classes: AnyArray, sample_weight: Any = None) -> float:
+def score_of(
+    predicted: AnyArray, y: LabelsLike, classes: AnyArray, sample_weight: ArrayLike | None = None
+) -> float:
     """What `score(X, y)` of a classifier returns: accuracy for labels, `candidate_accuracy` for a matrix or sets.
 
     predicted (n,), classes (m,) : the predictions for X, members of `classes_`      y : labels or candidates
@@ -103,9 +105,11 @@ def score_of(predicted: AnyArray, y: Any, classes: AnyArray, sample_weight: Any 
         refuse_missing_labels(labels)
         return float(accuracy_score(labels, predicted, sample_weight=sample_weight))
     # Class names of another kind, or of several: each stays what it is. NumPy would make numbers of some dates.
-    own, guessed = (pd.Series(labels, dtype=object).to_numpy() for labels in (y, predicted))
+    own, guessed = (pd.Series(labels, dtype=object).to_numpy() for labels in (cast("AnyArray", y), predicted))
     check_consistent_length(own, guessed, sample_weight)
-    return float(np.average(own == guessed, weights=sample_weight))
+    return float(
+        np.average(own == guessed, weights=None if sample_weight is None else np.asarray(sample_weight))
+    )
 
 
 def _kind(labels: AnyArray) -> str:
@@ -145,7 +149,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
 
     def split(
-        self, X: Matrix, y: LabelsLike | None = None, groups: Any = None
+        self, X: MatrixLike, y: LabelsLike | None = None, groups: ArrayLike | None = None
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Train and test rows of each fold. y : label vector (n,) or candidate matrix (n, m).
 
@@ -159,7 +163,7 @@ class PartialKFold(KFold):  # type: ignore[misc]
             )
         yield from super().split(X, y, groups)
 
-    def _iter_test_indices(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[IntArray]:  # noqa: ARG002
+    def _iter_test_indices(self, X: MatrixLike, y: LabelsLike, groups: object) -> Iterator[IntArray]:  # noqa: ARG002
         candidates, _ = check_candidates(y)
         fold = deal(
             candidates, self.n_splits, check_random_state(self.random_state) if self.shuffle else None

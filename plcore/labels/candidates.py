@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from itertools import chain
 from numbers import Number
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,11 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from plcore.arrays.candidate_sets import CandidateSets
-from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike
+from plcore.arrays.types import AnyArray, BoolArray, IntArray, LabelsLike, is_sparse
 from plcore.arrays.words import listed, shortened
 
+Rows: TypeAlias = list[Any] | tuple[Any, ...] | AnyArray
+"""Rows as they were passed, each a set, a list or an array."""
 SETS = (set, frozenset)
 ROWS_NAMED = 10  # an error names at most this many rows, then counts the others
 
@@ -41,7 +43,7 @@ def name_rows(rows: IntArray) -> str:
 
 def is_candidate_matrix(y: LabelsLike) -> bool:
     """Whether `y` is a candidate matrix: a DataFrame, sparse, or (n, m); other than bool, (n, 1) is a label column."""
-    if isinstance(y, pd.DataFrame) or sparse.issparse(y):
+    if isinstance(y, pd.DataFrame) or is_sparse(y):
         return True
     if holds_sets(y):
         return False
@@ -93,8 +95,8 @@ def check_candidates(y: LabelsLike) -> tuple[BoolArray, AnyArray]:
     for labels in a vector that are missing, of several kinds or neither text nor numbers, and for repeated
     column names. ValueError for labels that are continuous numbers.
     """
-    if holds_sets(y):
-        return _read_sets(_rows_of(y))
+    if holds_sets(y) and (rows := _rows_of(y)) is not None:
+        return _read_sets(rows)
     if not is_candidate_matrix(y):
         return _one_each(as_array(y))
     if isinstance(y, pd.DataFrame):
@@ -106,7 +108,7 @@ def check_candidates(y: LabelsLike) -> tuple[BoolArray, AnyArray]:
                 "Fix: give every class its own column name."
             )
         candidates = _as_bool(y.to_numpy(), classes)
-    elif sparse.issparse(y):
+    elif is_sparse(y):
         candidates = _sparse_as_bool(y)
         classes = np.arange(candidates.shape[1])
     else:
@@ -119,12 +121,12 @@ def check_candidates(y: LabelsLike) -> tuple[BoolArray, AnyArray]:
     return candidates, classes
 
 
-def kept_candidates(y: Any, *, copied: bool = True) -> BoolArray:
+def kept_candidates(y: LabelsLike | CandidateSets, *, copied: bool = True) -> BoolArray:
     """The candidates of `check_candidates`, or a copy of `CandidateSets` as such. copied : also read-only bool ones"""
     fits = isinstance(y, np.ndarray) and y.dtype == np.bool_ and y.ndim == 2 and y.size > 0
-    if fits and not copied and not y.flags.writeable:
+    if isinstance(y, np.ndarray) and fits and not copied and not y.flags.writeable:
         refuse_empty_rows(y)
-        return cast("BoolArray", y)
+        return y
     return cast("BoolArray", y.copy()) if isinstance(y, CandidateSets) else check_candidates(y)[0]
 
 
@@ -154,7 +156,7 @@ def refuse_empty_rows(candidates: BoolArray) -> None:
         )
 
 
-def as_array(y: Any) -> AnyArray:
+def as_array(y: LabelsLike) -> AnyArray:
     """y as an array; objects where a list holds text beside other values, which NumPy would make text: "nan"."""
     rows = _rows_of(y)
     try:
@@ -169,11 +171,15 @@ def as_array(y: Any) -> AnyArray:
             f"y must be a label vector (n,) or a candidate matrix (n, m). Got records with the fields "
             f"{array.dtype.names!r}. Fix: pass pandas.DataFrame(y)."
         )
-    text = array.dtype.kind == "U" and isinstance(y, (list, tuple))
-    return np.array(y, object) if text and not all(isinstance(one, str) for one in y) else array
+    text = (
+        array.dtype.kind == "U"
+        and isinstance(y, (list, tuple))
+        and not all(isinstance(one, str) for one in y)
+    )
+    return np.array(y, object) if text else array
 
 
-def _rows_of(y: LabelsLike) -> Any:
+def _rows_of(y: LabelsLike) -> Rows | None:
     """The rows of a list, tuple or vector of objects that begins with a set, a list or an array; None of others."""
     if isinstance(y, (np.ndarray, pd.Series)) and y.dtype == object and y.ndim == 1:
         y = np.asarray(y)
@@ -190,7 +196,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (Number, np.bool_)) and bool(value == value)  # NaN is a missing name
 
 
-def _read_sets(rows: Any) -> tuple[BoolArray, AnyArray]:
+def _read_sets(rows: Rows) -> tuple[BoolArray, AnyArray]:
     """Rows of class names as a candidate matrix and its classes."""
     sizes = np.array([len(row) for row in rows])
     refuse_empty_rows(sizes[:, None] > 0)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
-from scipy import sparse
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from plcore.arrays.array_files import check_feature_size
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, Matrix, MatrixLike
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    MatrixLike,
+    is_sparse,
+)
 from plcore.arrays.words import quoted
 from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import (
@@ -38,8 +46,8 @@ def require_y(estimator: object, y: LabelsLike, wanted: str = CANDIDATES) -> Non
 
 
 def check_features(
-    estimator: object, X: Matrix, *, reset: bool, dtype: Any = np.float64, finite: bool = True
-) -> Any:
+    estimator: object, X: MatrixLike, *, reset: bool, dtype: DTypeLike = np.float64, finite: bool = True
+) -> FeatureMatrix:
     """X (n, d) in C order, or CSR, as numbers of `dtype`.
 
     reset : whether the number and the names of the features are stored in the estimator, as `fit` does, or held
@@ -55,15 +63,15 @@ def check_features(
     return X
 
 
-def require_finite(estimator: Any, X: Any) -> None:
+def require_finite(estimator: BaseEstimator, X: FeatureMatrix) -> None:
     """Raise ValueError where a feature of X (n, d), dense or CSR, is NaN or infinite, naming the first."""
-    values = X.data if sparse.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()) or np.isfinite(values).all():
             return
     missing = bool(np.isnan(values).any())
     wrong = np.isnan(values) if missing else np.isinf(values)
-    if sparse.issparse(X):
+    if is_sparse(X):
         place = int(np.flatnonzero(wrong)[0])
         row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
     else:
@@ -85,8 +93,8 @@ def require_finite(estimator: Any, X: Any) -> None:
 
 
 def check_training(
-    estimator: object, X: Matrix, y: LabelsLike, sample_weight: ArrayLike | None
-) -> tuple[Any, BoolArray, AnyArray, FloatArray]:
+    estimator: object, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None
+) -> tuple[FeatureMatrix, BoolArray, AnyArray, FloatArray]:
     """(X float64 (n, d) in C order, or CSR; candidates (n, m); classes (m,); weights (n,) >= 0) of a fit.
 
     The number and the names of the features are stored in the estimator. Raises CandidateError for candidates that
@@ -120,7 +128,7 @@ class CandidateScoreMixin(ClassifierMixin):  # type: ignore[misc]
 class PartialLabelClassifier(CandidateScoreMixin, BaseEstimator):  # type: ignore[misc]
     """Base of classifiers that learn from candidate sets, with rows dense or CSR."""
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -130,15 +138,15 @@ class ScoreClassifier(PartialLabelClassifier):
     """Base of those that predict the class of the highest score; they add `fit` and `_scores`."""
 
     @abstractmethod
-    def _scores(self, X: Matrix) -> FloatArray:
+    def _scores(self, X: MatrixLike) -> FloatArray:
         """(n, m) scores of rows X (n, d) as they come, -inf for a class that was never a candidate."""
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """(n, m) scores, for m = 2 (n,) = s1 - s0; -inf for a class that was never a candidate."""
         scores = self._scores(X)
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: MatrixLike) -> AnyArray:
         """(n,) the class with the highest score, a member of `classes_`; ties go to the first class."""
         scores = self._scores(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
@@ -147,7 +155,9 @@ class ScoreClassifier(PartialLabelClassifier):
 # New candidates for some training rows, after answers or undo: checked at the door.
 
 
-def check_update(rows: Any, candidates: Any, n: int, classes: AnyArray) -> tuple[IntArray, BoolArray]:
+def check_update(
+    rows: ArrayLike, candidates: LabelsLike, n: int, classes: AnyArray
+) -> tuple[IntArray, BoolArray]:
     """Row numbers int64 (r,) and their candidates bool (r, m).
 
     rows : (r,) distinct numbers of the n training rows, or one
@@ -169,7 +179,7 @@ def check_update(rows: Any, candidates: Any, n: int, classes: AnyArray) -> tuple
     if isinstance(candidates, pd.DataFrame):
         refuse_other_columns("candidates", candidates, classes)
         candidates = candidates.to_numpy()
-    given = candidates if sparse.issparse(candidates) else np.asarray(candidates)
+    given = candidates if is_sparse(candidates) else np.asarray(candidates)
     if given.ndim == 1 and len(chosen) == 1:
         given = given[None]
     if given.shape != (len(chosen), m):

@@ -7,13 +7,11 @@ asked, and `known` (n, L) bool. A plain label vector (n,) is the special case of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, LabelsLike, is_sparse
 from plcore.labels.candidates import (
     CandidateError,
     check_candidates,
@@ -40,7 +38,7 @@ class LabelVectors:
         return np.where(self.known, self.values, UNKNOWN).astype(np.int8)
 
 
-def check_label_vectors(y: Any, matrix: bool = False) -> LabelVectors:
+def check_label_vectors(y: LabelsLike, matrix: bool = False) -> LabelVectors:
     """Read label vectors with holes, or a plain label vector.
 
     y : (n, L) array, DataFrame (column names become the classes) or SciPy sparse matrix (what is not stored is
@@ -69,7 +67,7 @@ def check_label_vectors(y: Any, matrix: bool = False) -> LabelVectors:
             )
         array = y.to_numpy()
     else:
-        array = y.toarray() if sparse.issparse(y) else np.asarray(y)
+        array = y.toarray() if is_sparse(y) else np.asarray(y)
         if array.ndim != 2:
             raise CandidateError(f"Label vectors must be a matrix (n, L). Got shape {array.shape}.")
         classes = np.arange(array.shape[1])

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, MatrixLike, is_sparse
 from plcore.labels.candidates import CandidateError, name_rows, refuse_other_columns
 
 
-def check_sample_weight(sample_weight: Any, X: Any, **how: Any) -> FloatArray:
+def check_sample_weight(sample_weight: ArrayLike | None, X: MatrixLike, **how: object) -> FloatArray:
     """Return the weights as scikit-learn checks them. Raise ValueError if all are 0, as its older releases do not."""
     weights: FloatArray = _check_sample_weight(sample_weight, X, **how)
     if not weights.any():
@@ -23,7 +22,7 @@ def check_sample_weight(sample_weight: Any, X: Any, **how: Any) -> FloatArray:
 
 
 def check_candidate_weights(
-    candidate_weights: Any, shape: tuple[int, ...], classes: AnyArray
+    candidate_weights: MatrixLike | None, shape: tuple[int, ...], classes: AnyArray
 ) -> FloatArray | None:
     """The weights as a new float64 array (n, m), None for none.
 
@@ -36,7 +35,7 @@ def check_candidate_weights(
         return None
     if isinstance(candidate_weights, pd.DataFrame):
         refuse_other_columns("candidate_weights", candidate_weights, classes)
-    elif sparse.issparse(candidate_weights):
+    elif is_sparse(candidate_weights):
         candidate_weights = candidate_weights.toarray()
     given = np.array(candidate_weights, dtype=float)
     if given.shape != shape:

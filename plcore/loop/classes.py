@@ -30,7 +30,7 @@ NAMED = 20
 """Classes that a message names; the others are counted."""
 
 
-def moved(values: AnyArray, places: AnyArray, m: int) -> Any:
+def moved(values: AnyArray, places: AnyArray, m: int) -> AnyArray:
     """(..., m) the sum of what is said of all classes that go to each place; of bools whether any is set.
 
     values : (..., k), or `CandidateSets`      places : (k,) where each class goes, -1 for nowhere
@@ -213,14 +213,14 @@ class ClassMap:
                 found.append(left[-1].seq if left else 0)
         return tuple(found)
 
-    def rooted(self, columns: AnyArray) -> Any:
+    def rooted(self, columns: AnyArray) -> AnyArray:
         """(..., n_roots) what the table says of each of its classes (..., n_tabled), at their roots; no copy where
         these are the same."""
         if self._tabled == list(range(len(self.columns))):
             return columns
         return moved(columns, np.array(self._tabled), len(self.columns))
 
-    def onto(self, roots: AnyArray) -> Any:
+    def onto(self, roots: AnyArray) -> AnyArray:
         """(..., m) the sum over the roots of each effective class; of bools whether any is set.
         roots : (..., n_roots)"""
         return moved(roots, self.columns, len(self.classes))

@@ -90,7 +90,7 @@ class ModelComparison:
         by = f"; accuracy on {self.checks} of known truth" if self.checks else ""
         return "\n".join([*lines, f"Each of {self.rows} rows was held out once{by}."])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values for `json.dumps`."""
         return asdict(self)
 

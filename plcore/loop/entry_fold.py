@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class EntryLog:
         """`columns` int64 (e, 5): the entries in order, of each seq, row, and the numbers of its kind, annotator and
         labels in `words`, the lists of those there are. `withdrawn` int64 (w,), ascending."""
         past = self._past
-        lists: list[list[Any]] = [[], [], []] if past is None else [list(one) for one in past.words]
+        lists: list[list[object]] = [[], [], []] if past is None else [list(one) for one in past.words]
         numbers = [{word: number for number, word in enumerate(one)} for one in lists]
         columns = np.array(
             [

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from plcore.kernel import PLKernelRidge
 from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
@@ -48,9 +49,9 @@ class ModelEntry:
 
     name: str
     words: str
-    estimator: Callable[..., Any]
+    estimator: Callable[..., BaseEstimator]
     upkeep: Upkeep
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     c_option: str | None = None
     c_inverse: bool = False
     seeded: bool = False
@@ -66,7 +67,7 @@ class ModelEntry:
         count all candidates alike: what is proved settled, and the effect scores, rest on that."""
         return self.uses_scores and self.upkeep is not Upkeep.VOTES
 
-    def make(self, C: float | None = None, seed: int = 0) -> Any:
+    def make(self, C: float | None = None, seed: int = 0) -> BaseEstimator:
         """An unfitted estimator.
 
         C : the setting of that name, where the model has it; None: its default

@@ -76,7 +76,7 @@ class StopRules:
         check_names("rule", stored, cls.__dataclass_fields__)
         return cls(**stored)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
 

@@ -7,9 +7,4 @@ from plcore.margin.lmplane import LMPlaneClassifier
 from plcore.margin.m3pl import M3PLClassifier
 from plcore.margin.plsvm import PLSVC
 
-__all__ = [
-    "PLSVC",
-    "CLPLClassifier",
-    "LMPlaneClassifier",
-    "M3PLClassifier",
-]
+__all__ = ["PLSVC", "CLPLClassifier", "LMPlaneClassifier", "M3PLClassifier"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,10 +17,10 @@ from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
     BoolArray,
+    FeatureMatrix,
     FloatArray,
     IntArray,
     LabelsLike,
-    Matrix,
     MatrixLike,
     RoundProgress,
 )
@@ -30,8 +30,7 @@ from plcore.labels.training import ScoreClassifier, check_features, check_traini
 from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_labels
 from plcore.margin.feature_maps import KERNELS, KernelMap, LinearMap, make_map
 from plcore.margin.majorise import ConvexStep, Solution
-from plcore.margin.problem import HingeProblem
-from plcore.margin.ridge import gram_matrix, principal_axes, ridge_start, solve_shifted
+from plcore.margin.problem import HingeProblem, gram_matrix, principal_axes, ridge_start, solve_shifted
 
 # Probabilities of the margin learners: softmax(s / T), T by `plcore.labels.temperature`, smoothed as in Platt (1999).
 #
@@ -54,7 +53,7 @@ def probabilities(scores: FloatArray, temperature: float, possible: BoolArray) -
     return np.asarray(softmax_rows(np.where(inside, scores, 0.0) / temperature, inside))
 
 
-COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+COMMON_CONSTRAINTS: dict[str, list[object]] = {
     "C": [Interval(Real, 0, None, closed="neither")],
     "fit_intercept": ["boolean"],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -62,7 +61,7 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "warm_start": ["boolean"],
     "probability": ["boolean"],
 }
-KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
+KERNEL_CONSTRAINTS: dict[str, list[object]] = {
     "kernel": [StrOptions(set(KERNELS))],
     "degree": [Interval(Integral, 1, None, closed="left")],
     "gamma": [Interval(Real, 0, None, closed="neither"), None],
@@ -79,9 +78,9 @@ class PreparedFit:
         what they were; the gram matrix is then a diagonal (D,), and what goes by it costs D instead of D^2.
     """
 
-    X: Any
+    X: FeatureMatrix
     map: LinearMap | KernelMap
-    Z: Any
+    Z: FeatureMatrix
     classes: AnyArray
     candidates: BoolArray
     weights: FloatArray
@@ -129,7 +128,7 @@ class MarginClassifier(ScoreClassifier):
     temperature_ : T of `predict_proba`, with probability=True.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = COMMON_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = COMMON_CONSTRAINTS
     _turns: ClassVar[bool] = True  # whether the solver makes so many steps that `principal_axes` pay
 
     classes_: AnyArray
@@ -147,7 +146,7 @@ class MarginClassifier(ScoreClassifier):
 
     def _prepare(
         self,
-        X: Matrix,
+        X: MatrixLike,
         y: LabelsLike,
         sample_weight: ArrayLike | None,
         candidate_weights: MatrixLike | None = None,
@@ -172,13 +171,13 @@ class MarginClassifier(ScoreClassifier):
                 start = _continue_from(before[0], before[1], new_map, X, Z, gram, axes)
         return PreparedFit(X, new_map, Z, classes, candidates, weights, gram, start, prior, axes)
 
-    def _make_map(self) -> Any:
+    def _make_map(self) -> LinearMap | KernelMap:
         """The features of this learner's kernel."""
         if not hasattr(self, "kernel"):
             return make_map("linear", self.fit_intercept)
         return make_map(self.kernel, self.fit_intercept, self.degree, self.gamma, self.coef0)
 
-    def _find_temperature(self, training: PreparedFit, progress: Any) -> float | None:
+    def _find_temperature(self, training: PreparedFit, progress: RoundProgress | None) -> float | None:
         """T by a third of the rows and a fit on the others; None where none is wanted."""
         if not self.probability:
             return None
@@ -216,7 +215,7 @@ class MarginClassifier(ScoreClassifier):
         else:
             self.coef_, self.intercept_ = self._map.split(W)
 
-    def _scores(self, X: Matrix) -> FloatArray:
+    def _scores(self, X: MatrixLike) -> FloatArray:
         """(n, m) scores, -inf for classes that were a candidate of no training row with weight."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
@@ -233,15 +232,21 @@ class MarginClassifier(ScoreClassifier):
         return True
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """(n, m) softmax(scores / temperature_), 0 for a class that was never a candidate. See `calibration`."""
         check_is_fitted(self, "temperature_")
         return probabilities(self._scores(X), self.temperature_, self._possible)
 
 
 def _continue_from(
-    old: Any, W: FloatArray, new: Any, X: Any, Z: Any, gram: FloatArray | None, axes: FloatArray | None
-) -> Any:
+    old: LinearMap | KernelMap,
+    W: FloatArray,
+    new: LinearMap | KernelMap,
+    X: FeatureMatrix,
+    Z: FeatureMatrix,
+    gram: FloatArray | None,
+    axes: FloatArray | None,
+) -> FloatArray | None:
     """The solution W of the old map in the features of the new one, in their axes; None where there is no way."""
     if isinstance(old, LinearMap) and isinstance(new, LinearMap):
         same = (old.constant, old.factor, W.shape[1]) == (new.constant, new.factor, Z.shape[1])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import FloatArray, RoundProgress
+from plcore.arrays.types import FloatArray, LabelsLike, MatrixLike, RoundProgress
 from plcore.margin.base import COMMON_CONSTRAINTS, MarginClassifier
-from plcore.margin.lbfgs import descend_from
-from plcore.margin.majorise import Metric, Solution
+from plcore.margin.majorise import Metric, Solution, descend_from
 from plcore.margin.problem import HingeProblem
 
 
@@ -25,7 +25,7 @@ class CLPLClassifier(MarginClassifier):
     which bounds F minus its minimum, relative to F. Other parameters and attributes: see `MarginClassifier`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = COMMON_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = COMMON_CONSTRAINTS
     _turns = False
 
     def __init__(
@@ -46,7 +46,12 @@ class CLPLClassifier(MarginClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, progress: RoundProgress | None = None
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: RoundProgress | None = None,
     ) -> CLPLClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m); see `PLSVC.fit`."""
         training = self._prepare(X, y, sample_weight)

@@ -8,30 +8,21 @@ New rows need the kernel against the pivot rows only.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from plcore.arrays.types import FloatArray, IntArray, Matrix, MatrixLike
+from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 
 KERNELS = ("linear", "poly", "rbf")
 MAX_KERNEL_ROWS = 10_000  # .8 GB for the matrix, and twice that while it is factored
 RANK_TOLERANCE = 1e-11
 
 
-class FeatureMap(Protocol):
-    """Turns rows into the features Z a linear learner was fitted on; `scores` needs no Z."""
-
-    def fit(self, X: MatrixLike, weights: FloatArray | None = None) -> Any: ...
-    def scores(self, X: Matrix, W: FloatArray) -> FloatArray: ...
-
-
 def make_map(
     kernel: str, fit_intercept: bool, degree: int = 3, gamma: float | None = None, coef0: float = 0.0
-) -> FeatureMap:
+) -> LinearMap | KernelMap:
     """The map of a kernel: "linear", "poly" (gamma x.x' + coef0)^degree, or "rbf" exp(-gamma |x - x'|^2).
 
     gamma : None means 1 for "poly", `default_gamma` for "rbf". fit_intercept appends a constant 1 to x.
@@ -46,13 +37,13 @@ def make_map(
     return KernelMap("rbf", degree, gamma, 0.0)
 
 
-def default_gamma(X: Any, weights: FloatArray | None = None) -> float:
+def default_gamma(X: FeatureMatrix, weights: FloatArray | None = None) -> float:
     """1 / (2 * mean of |x_i - x_j|^2 over all pairs of different rows); 1 where all rows are equal.
 
     weights : (n,) s_i, a pair then counts s_i s_j; None for equal ones
     """
     s = np.ones(X.shape[0]) if weights is None else weights / weights.max()
-    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else (X * X).sum(axis=1)
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if is_sparse(X) else (X * X).sum(axis=1)
     n, size, total = float(s.sum()), float(s @ squares), np.asarray(X.T @ s).ravel()
     spread = n * size - float(total @ total)  # sum of s_i s_j |x_i - x_j|^2 over all i < j
     if spread <= 1e-12 * n * size:  # what rounding leaves of equal rows is no distance
@@ -67,12 +58,12 @@ class LinearMap:
         self.constant = constant
         self.factor = factor
 
-    def fit(self, X: Any, weights: FloatArray | None = None) -> Any:  # noqa: ARG002
+    def fit(self, X: FeatureMatrix, weights: FloatArray | None = None) -> FeatureMatrix:  # noqa: ARG002
         Z = X if self.factor == 1.0 else X * self.factor
         if self.constant == 0.0:
             return Z
         last = np.full((X.shape[0], 1), self.constant)
-        if sparse.issparse(Z):
+        if is_sparse(Z):
             return sparse.csr_matrix(sparse.hstack([Z, last], format="csr"))
         return np.hstack([Z, last])
 
@@ -91,7 +82,7 @@ class KernelMap:
     """Z of a kernel matrix by pivoted Cholesky; see the module."""
 
     pivots: IntArray
-    rows: Any
+    rows: FeatureMatrix
     gamma_: float
     _factor: FloatArray
 
@@ -101,7 +92,7 @@ class KernelMap:
         self.gamma = gamma
         self.coef0 = coef0
 
-    def fit(self, X: Any, weights: FloatArray | None = None) -> FloatArray:
+    def fit(self, X: FeatureMatrix, weights: FloatArray | None = None) -> FloatArray:
         """Z (n, rank). weights : (n,) of the rows for `default_gamma`. Raises ValueError where the kernel matrix
         would be too large, naming the way out."""
         n = X.shape[0]

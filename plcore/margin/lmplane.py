@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import FloatArray, RoundProgress
+from plcore.arrays.types import FloatArray, LabelsLike, MatrixLike, RoundProgress
 from plcore.kernels.margin import simplex_quadratic
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, balance
 from plcore.margin.majorise import Solution, majorise
@@ -95,11 +96,7 @@ def most_violated(problem: HingeProblem, W: FloatArray) -> tuple[float, FloatArr
 
 
 def cutting_planes(
-    problem: HingeProblem,
-    W: FloatArray,
-    tol: float,
-    max_iter: int,
-    progress: RoundProgress | None = None,
+    problem: HingeProblem, W: FloatArray, tol: float, max_iter: int, progress: RoundProgress | None = None
 ) -> PlaneSolution:
     """Algorithm 1 from W (m, d), where the first plane is taken; tol is its epsilon, max_iter most planes.
 
@@ -161,7 +158,7 @@ class LMPlaneClassifier(MarginClassifier):
     `coef_` belongs to the least, and `program_values_` holds the QP's value after each plane, which never falls.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON_CONSTRAINTS,
         **KERNEL_CONSTRAINTS,
         "solver": [StrOptions({"auto", "cp", "mm"})],
@@ -206,11 +203,11 @@ class LMPlaneClassifier(MarginClassifier):
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        candidate_weights: Any = None,
+        candidate_weights: MatrixLike | None = None,
         progress: RoundProgress | None = None,
     ) -> LMPlaneClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m); see `PLSVC.fit`.

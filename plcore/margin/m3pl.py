@@ -5,15 +5,23 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, RoundProgress
+from plcore.arrays.types import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    MatrixLike,
+    RoundProgress,
+    is_sparse,
+)
 from plcore.kernels.transport import place_rows
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, PreparedFit
 from plcore.margin.majorise import ConvexStep, Solution
@@ -114,14 +122,14 @@ class M3PLClassifier(MarginClassifier):
     objective_ : the objective after each turn at C = C_max.      n_iter_ : SVMs solved.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **{name: rule for name, rule in COMMON_CONSTRAINTS.items() if name != "C"},
         **KERNEL_CONSTRAINTS,
         "C_max": [Interval(Real, 0, None, closed="neither")],
     }
 
     capacities_: IntArray
-    assignment_: Any
+    assignment_: IntArray
 
     def __init__(
         self,
@@ -149,7 +157,12 @@ class M3PLClassifier(MarginClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, progress: RoundProgress | None = None
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: RoundProgress | None = None,
     ) -> M3PLClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
@@ -217,7 +230,7 @@ class M3PLClassifier(MarginClassifier):
 def _warn_of_long(training: PreparedFit) -> None:
     """Warn (UserWarning) the caller of `fit` where it will take long."""
     (n, d), m = training.Z.shape, training.candidates.shape[1]
-    cells = training.Z.nnz if sparse.issparse(training.Z) else n * d
+    cells = training.Z.nnz if is_sparse(training.Z) else n * d
     seconds = SECONDS * cells * m
     if seconds > LONG:
         warnings.warn(

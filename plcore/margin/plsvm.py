@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import FloatArray, RoundProgress
+from plcore.arrays.types import FloatArray, LabelsLike, MatrixLike, RoundProgress
 from plcore.margin.base import COMMON_CONSTRAINTS, KERNEL_CONSTRAINTS, MarginClassifier, balance
 from plcore.margin.majorise import Solution, majorise
 from plcore.margin.problem import HingeProblem
@@ -78,7 +79,7 @@ class PLSVC(MarginClassifier):
     Attributes: see `MarginClassifier`; with "mm" `objective_` never rises, but in the rounds of `class_mass`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON_CONSTRAINTS,
         **KERNEL_CONSTRAINTS,
         "solver": [StrOptions({"mm", "pegasos"})],
@@ -118,7 +119,12 @@ class PLSVC(MarginClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, progress: RoundProgress | None = None
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: RoundProgress | None = None,
     ) -> PLSVC:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, Matrix
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, MatrixLike
 from plcore.labels.candidates import check_candidates
 from plcore.labels.training import PartialLabelClassifier, check_features, check_update, require_y
 from plcore.labels.weights import ClassMasses, check_candidate_weights, check_sample_weight, prior_labels
@@ -60,7 +60,7 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
     neighbor_recall_ : share of the true neighbours found, on a sample of training rows; 1.0 for exact searches.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "weights": [StrOptions({"linear", "uniform"})],
         "scaling": [StrOptions({"minmax", "standard"}), None],
@@ -90,7 +90,12 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, candidate_weights: Any = None
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        candidate_weights: MatrixLike | None = None,
     ) -> PLKNeighborsClassifier:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,), candidate matrix (n, m) or n sets of class names.
 
@@ -168,24 +173,24 @@ class PLKNeighborsClassifier(PartialLabelClassifier):
         self.candidates_[chosen] = new
         return self._disambiguate(np.unique(np.concatenate(touched)))
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: MatrixLike) -> AnyArray:
         """(n,) the label with most votes, a member of `classes_`; ties go to the first class."""
         votes, _ = self._votes(X)
         return np.asarray(self.classes_[votes.argmax(axis=1)])
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """(n, m) votes divided by their sum over the classes."""
         votes, _ = self._votes(X)
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """(n, m) share of the neighbours' weight that votes for each class; for m = 2 (n,) = s1 - s0."""
         votes, weight = self._votes(X)
         if votes.shape[1] == 2:
             return np.asarray((votes[:, 1] - votes[:, 0]) / weight)
         return np.asarray(votes / weight[:, None])
 
-    def _votes(self, X: Matrix) -> tuple[IntArray, IntArray]:
+    def _votes(self, X: MatrixLike) -> tuple[IntArray, IntArray]:
         """Votes of Eq. 1, (n, m), and weight sums (n,). Where no neighbour has weight, all classes tie that occur."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)

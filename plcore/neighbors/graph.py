@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import TransformerMixin
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from plcore.arrays.array_files import large_array
-from plcore.arrays.types import AnyArray, FloatArray, IntArray, Matrix
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, MatrixLike, is_sparse
 from plcore.neighbors.search import SEARCHES, make_search
 from plcore.neighbors.search.rows import ready
 from plcore.neighbors.votes import WEIGHT_UNIT, fixed_weights
@@ -52,7 +53,7 @@ def neighbor_weights(distances: FloatArray, weights: str) -> IntArray:
     return np.where(usable, fixed_weights(np.where(usable, np.maximum(linear, 0.0), 1.0)), ones)
 
 
-def make_scaler(scaling: str | None, is_sparse: bool) -> Any:
+def make_scaler(scaling: str | None, is_sparse: bool) -> TransformerMixin | None:
     """An unfitted scaler, or None. Sparse features are never shifted and stay sparse: max-abs for "minmax"."""
     if scaling is None:
         return None
@@ -71,14 +72,14 @@ class NeighborGraph:
 
     def __init__(
         self,
-        X: Matrix,
+        X: MatrixLike,
         n_neighbors: int,
         weights: str,
         scaling: str | None,
         search: str = "auto",
         seed: int = 0,
     ) -> None:
-        self.scaler = make_scaler(scaling, sparse.issparse(X))
+        self.scaler = make_scaler(scaling, is_sparse(X))
         self.X = ready(X if self.scaler is None else self.scaler.fit_transform(X))
         self.n_rows: int = self.X.shape[0]
         self.n_neighbors = min(n_neighbors, self.n_rows)
@@ -87,10 +88,10 @@ class NeighborGraph:
         self.kind = self._search.kind
         self.recall = self._search.recall
 
-    def neighbors_of(self, X: Any) -> tuple[IntArray, IntArray]:
+    def neighbors_of(self, X: FeatureMatrix) -> tuple[IntArray, IntArray]:
         """(neighbors int32, weights int64) (q, K) of new rows X (q, d), dense or CSR, nearest first."""
-        if sparse.issparse(X) != sparse.issparse(self.X):  # the scaler and the search read one form alone
-            X = X.toarray() if sparse.issparse(X) else sparse.csr_matrix(X)
+        if is_sparse(X) != is_sparse(self.X):  # the scaler and the search read one form alone
+            X = X.toarray() if is_sparse(X) else sparse.csr_matrix(X)
         queries = X if self.scaler is None else self.scaler.transform(X)
         rows, distances = self._search.nearest(queries, self.n_neighbors)
         return rows.astype(np.int32), neighbor_weights(distances, self.weights)
@@ -208,7 +209,7 @@ def _pair(neighbors: AnyArray, weights: AnyArray, n_rows: int) -> tuple[AnyArray
     return neighbors.astype(np.int32, copy=False), weights.astype(np.int64, copy=False)
 
 
-def find_graph(X: Matrix, unseen: Any | None, settings: GraphSettings) -> Graph:
+def find_graph(X: MatrixLike, unseen: MatrixLike | None, settings: GraphSettings) -> Graph:
     """The graph of training rows X (n_train, d) and held-out rows `unseen` (n_test, d), None for none.
 
     Both are finite float64, dense or CSR, already scaled.

@@ -10,14 +10,24 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.arrays.array_files import LARGEST_FEATURE
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, Matrix, RoundProgress
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    MatrixLike,
+    RandomState,
+    RoundProgress,
+    is_sparse,
+)
 from plcore.kernels.online import LENGTH, MISTAKES, OBJECTIVE, ROUNDS, UPDATES
 from plcore.labels.candidates import (
     CandidateError,
@@ -43,7 +53,7 @@ def check_classes(classes: ArrayLike) -> AnyArray:
     return names
 
 
-def read_first(y: LabelsLike, classes: ArrayLike) -> tuple[BoolArray, AnyArray]:
+def read_first(y: LabelsLike, classes: ArrayLike | None) -> tuple[BoolArray, AnyArray]:
     """(candidates, classes) of a first chunk.
 
     Raises as `candidates_among`; ValueError for labels or sets without classes.
@@ -59,7 +69,7 @@ def read_first(y: LabelsLike, classes: ArrayLike) -> tuple[BoolArray, AnyArray]:
     return check_candidates(y)
 
 
-def read_weights(sample_weight: ArrayLike | None, X: Matrix) -> FloatArray:
+def read_weights(sample_weight: ArrayLike | None, X: MatrixLike) -> FloatArray:
     """(n,) as the loops take them; ValueError for what are no weights of the rows, or none above 0."""
     if sample_weight is None:
         return EVEN
@@ -96,7 +106,7 @@ class OnlineClassifier(ScoreClassifier):
         the passes; converged_, whether the last pass made no update.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "loss": [StrOptions({"average", "max"})],
         "average": ["boolean"],
         "fit_intercept": ["boolean"],
@@ -116,7 +126,7 @@ class OnlineClassifier(ScoreClassifier):
     fit_intercept: bool
     max_iter: int
     shuffle: bool
-    random_state: Any
+    random_state: RandomState
     _state: OnlineState
 
     @abstractmethod
@@ -126,9 +136,9 @@ class OnlineClassifier(ScoreClassifier):
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: LabelsLike,
+        sample_weight: ArrayLike | None = None,
         *,
         progress: RoundProgress | None = None,
     ) -> Self:
@@ -164,7 +174,13 @@ class OnlineClassifier(ScoreClassifier):
         self.transduction_ = classes[self._best_candidates(X, candidates)]
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn the rows of X (k, d) in their order; y : labels (k,) or candidates (k, m); sample_weight as in `fit`.
 
         classes : (m,) all classes; needed in the first call where y is a label vector. A candidate matrix without
@@ -175,7 +191,7 @@ class OnlineClassifier(ScoreClassifier):
         self._learn(X, y, classes, sample_weight, predict=False)
         return self
 
-    def predict_then_learn(self, X: Matrix, y: Any, classes: Any = None) -> AnyArray:
+    def predict_then_learn(self, X: MatrixLike, y: LabelsLike, classes: ArrayLike | None = None) -> AnyArray:
         """As `partial_fit`; returns (k,) what `predict` would have said of each row just before it was learnt.
 
         Of the very first row, which no model has seen, that is the first class.
@@ -184,7 +200,12 @@ class OnlineClassifier(ScoreClassifier):
         return np.asarray(self.classes_[predicted])
 
     def _learn(
-        self, X: Matrix, y: LabelsLike, classes: ArrayLike, sample_weight: ArrayLike | None, predict: bool
+        self,
+        X: MatrixLike,
+        y: LabelsLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        predict: bool,
     ) -> IntArray:
         first = not self.__sklearn_is_fitted__()
         if first:
@@ -216,23 +237,23 @@ class OnlineClassifier(ScoreClassifier):
             self.__dict__.pop(name, None)
         return predicted
 
-    def _begin(self, X: Matrix, weights: FloatArray, m: int) -> OnlineState:
+    def _begin(self, X: FeatureMatrix, weights: FloatArray, m: int) -> OnlineState:
         """W = 0 before the first rows X (n, d) of m classes."""
         state = OnlineState.zero(m, X.shape[1], self.average)
         if getattr(self, self._rate) == "auto":
             state.numbers[LENGTH] = mean_square(X, weights)
         return state
 
-    def _read_features(self, X: Matrix, y: LabelsLike, first: bool) -> Any:
+    def _read_features(self, X: MatrixLike, y: LabelsLike, first: bool) -> FeatureMatrix:
         """X as the loops take it; whether all numbers are finite they see themselves, in the same pass."""
         X = check_features(self, X, reset=first, dtype=DTYPES, finite=False)
         require_y(self, y)
         return X
 
-    def _refuse(self, X: Matrix, row: int) -> None:
+    def _refuse(self, X: FeatureMatrix, row: int) -> None:
         """Raise for a row that cannot be learnt."""
         require_finite(self, X)
-        values = X[[row]].data if sparse.issparse(X) else X[row]
+        values = X[[row]].data if is_sparse(X) else X[row]
         raise ValueError(
             f"The features of a row must be at most {LARGEST_FEATURE:g} in size, got {np.abs(values).max():g} "
             f"in row {row} (counted from 0). Fix: scale them, for example with "
@@ -242,23 +263,23 @@ class OnlineClassifier(ScoreClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")
 
-    def _all_scores(self, X: Matrix) -> FloatArray:
+    def _all_scores(self, X: MatrixLike) -> FloatArray:
         """(n, m) scores, those of classes that were never a candidate too."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False, dtype=DTYPES)
         return self._state.scores(X, float(self.fit_intercept))
 
-    def _best_candidates(self, X: Matrix, candidates: BoolArray) -> IntArray:
+    def _best_candidates(self, X: FeatureMatrix, candidates: BoolArray) -> IntArray:
         scores = self._state.scores(X, float(self.fit_intercept))
         scores[~candidates] = -np.inf
         return np.asarray(scores.argmax(axis=1))
 
-    def _scores(self, X: Matrix) -> FloatArray:
+    def _scores(self, X: MatrixLike) -> FloatArray:
         scores = self._all_scores(X)
         scores[:, ~self._state.possible] = -np.inf
         return scores
 
-    def disambiguate(self, X: Matrix, y: LabelsLike) -> AnyArray:
+    def disambiguate(self, X: MatrixLike, y: LabelsLike) -> AnyArray:
         """(n,) the candidate with the highest score for each row of X (n, d), y : candidates (n, m) or labels."""
         scores = self._all_scores(X)
         candidates = candidates_among(y, self.classes_)

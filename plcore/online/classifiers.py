@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _num_samples
 
-from plcore.arrays.types import RandomState
+from plcore.arrays.types import LabelsLike, MatrixLike, RandomState
 from plcore.online.base import OnlineClassifier
 from plcore.online.state import Rules
 
@@ -32,7 +35,7 @@ class PLPerceptron(OnlineClassifier):
     max_iter, shuffle, random_state : of `fit`: passes, each in a new random order of the rows.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **OnlineClassifier._parameter_constraints,
         "eta0": [StrOptions({"auto"}), Interval(Real, 0, LARGEST, closed="right")],
     }
@@ -103,7 +106,7 @@ class PLPegasos(OnlineClassifier):
     max_iter, shuffle, random_state : of `fit`: passes, each in a new random order of the rows.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **OnlineClassifier._parameter_constraints,
         "alpha": [StrOptions({"auto"}), Interval(Real, SMALLEST, None, closed="left")],
         "decay_always": ["boolean"],
@@ -151,9 +154,9 @@ class PLPegasos(OnlineClassifier):
 
 
 def learn_stream(
-    estimator: Any,
-    chunks: Iterable[tuple[Any, Any]],
-    classes: Any = None,
+    estimator: BaseEstimator,
+    chunks: Iterable[tuple[MatrixLike, LabelsLike]],
+    classes: ArrayLike | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> int:
     """Learn a stream in one pass with `partial_fit`; one chunk is held at a time. Returns the number of rows.
@@ -179,7 +182,7 @@ def learn_stream(
                 f"In chunk {number} of the stream, which begins with its row {rows} (counted from 0)."
             )
             raise
-        rows += X.shape[0] if hasattr(X, "shape") else len(X)
+        rows += _num_samples(X)
         if progress is not None:
             progress(rows, number)
         del X, y  # or two chunks would be held while the next is made

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray, is_sparse
 from plcore.kernels.linear import mean_weights, score_rows, score_sparse_rows
 from plcore.kernels.online import MASS, ROUNDS, SCALE, learn_dense, learn_sparse
 
@@ -94,7 +94,7 @@ class OnlineState:
 
     def learn(
         self,
-        X: Any,
+        X: FeatureMatrix,
         candidates: BoolArray,
         rules: Rules,
         order: IntArray = NO_ROWS,
@@ -113,22 +113,16 @@ class OnlineState:
                 "Fix: set average before the first row."
             )
         predicted = np.zeros(X.shape[0] if predict else 0, dtype=np.int64)
-        matrix: Any
-        learn: Any
-        matrix, learn = (_parts(X), learn_sparse) if sparse.issparse(X) else ((_fixed(X),), learn_dense)
-        learnt = learn(
-            *matrix,
-            order,
-            candidates,
-            weights,
-            rules.settings,
-            rules.constant,
-            *self._laid_out(sparse.issparse(X)),
-            self.numbers,
-            self.counts,
-            self.possible,
-            predicted,
-        )
+        W, U = self._laid_out(is_sparse(X))
+        rest = (
+            order, candidates, weights, rules.settings, rules.constant, W, U,
+            self.numbers, self.counts, self.possible, predicted,
+        )  # fmt: skip
+        if is_sparse(X):
+            values, columns, starts = _parts(X)
+            learnt = learn_sparse(values, columns, starts, *rest)
+        else:
+            learnt = learn_dense(_fixed(X), *rest)
         return int(learnt), predicted
 
     def _laid_out(self, by_feature: bool) -> tuple[FloatArray, FloatArray]:
@@ -152,20 +146,20 @@ class OnlineState:
         mean_weights(V, U, self.numbers[MASS], self.counts[ROUNDS], mean)
         return (mean if V is self.weights else mean.T), 1.0
 
-    def scores(self, X: Any, constant: float) -> FloatArray:
+    def scores(self, X: FeatureMatrix, constant: float) -> FloatArray:
         """(n, m), by the loops that learn: not by a matrix product, which may score equal weights differently."""
         V, scale = self.model()
         scores = np.empty((X.shape[0], len(V)))
-        if sparse.issparse(X):
+        if is_sparse(X):
             score_sparse_rows(*_parts(X), np.ascontiguousarray(V.T), scale, constant, scores)
         else:
             score_rows(_fixed(X), np.ascontiguousarray(V), scale, constant, scores)
         return scores
 
 
-def mean_square(X: Any, weights: FloatArray) -> float:
+def mean_square(X: FeatureMatrix, weights: FloatArray) -> float:
     """Mean |x|^2 of the rows of X by their weights (n,), or `EVEN`; 1 where that is 0: nothing is to be learnt."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
     else:
         squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
@@ -179,7 +173,7 @@ def _fixed(array: AnyArray) -> AnyArray:
     return view
 
 
-def _parts(X: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _parts(X: sparse.csr_matrix) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Values, columns and row starts of a CSR matrix in which no cell is stored twice."""
     if not X.has_canonical_format:
         X = X.copy()  # to add up what is stored twice is to change it

@@ -8,8 +8,6 @@ rows whose label is known and from which the model has not learnt (`sure_from`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import special
 from sklearn.metrics.pairwise import euclidean_distances
@@ -73,7 +71,7 @@ def sure_rows(shares: FloatArray, *, at_least: float, fewest: int = FEWEST) -> I
     return np.asarray(order[best[order] == best[order[:1]]], dtype=np.int64)
 
 
-def nearest_rows(X: Matrix, first: Any, most: int) -> IntArray:
+def nearest_rows(X: Matrix, first: Matrix, most: int) -> IntArray:
     """The places in X (r, d), dense or CSR, of the at most `most` rows nearest to `first` (1, d), the nearest first,
     ties by place."""
     far = euclidean_distances(first, X)[0].round(9)

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,7 +41,7 @@ CRITERIA = ("classes", "entropy", "error", "flips")
 SAME = 1e-9
 """Gains per second that differ by no more than this share of the larger are a tie: sums in another order."""
 
-SecondsOf = Callable[[Sequence[str], IntArray], Any]
+SecondsOf = Callable[[Sequence[str], IntArray], ArrayLike]
 Changed = Callable[[BoolArray], float]
 
 
@@ -71,7 +70,7 @@ def row_questions(
     shares: ArrayLike,
     seconds: SecondsOf,
     *,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     criterion: str = "classes",
     changed: Changed | None = None,
     n_likeliest: int = 3,
@@ -145,7 +144,9 @@ def _shares_of(own: BoolArray, inside: IntArray, shares: ArrayLike) -> FloatArra
     return p / total if total > 0 else np.full(len(p), 1.0 / len(p))
 
 
-def _yes_parts(own: BoolArray, inside: IntArray, p: FloatArray, groups: Any, n_likeliest: int) -> BoolArray:
+def _yes_parts(
+    own: BoolArray, inside: IntArray, p: FloatArray, groups: ArrayLike | None, n_likeliest: int
+) -> BoolArray:
     """(a, s) what *yes* leaves, for the likeliest candidates, then for the groups; none where one candidate is left."""
     s = len(inside)
     if s == 1:

@@ -19,15 +19,17 @@ shares are even, w_i = 1 - 1 / |S_i|.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
 
 from plcore.arrays.types import (
     AnyArray,
     BoolArray,
+    FeatureMatrix,
     FloatArray,
     IntArray,
     LabelsLike,
@@ -104,7 +106,7 @@ class MaxHerding(Baseline):
         self._index = SlotIndex(rows, self._near, len(known))
         return super().fit(np.zeros((len(known), 1)), known)
 
-    def _start(self, features: Any) -> None:  # noqa: ARG002 - the graph says it all
+    def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002 - the graph says it all
         n = len(self._sizes)
         self._labelled: BoolArray = np.zeros(n, dtype=bool)
         self._concern: IntArray = _fixed(1.0 - 1.0 / np.maximum(self._sizes, 1))
@@ -113,7 +115,7 @@ class MaxHerding(Baseline):
         self._most = int(self._gains.max(initial=0))
         self._stale: BoolArray = np.ones(n, dtype=bool)
 
-    def learner_changed(self, learner: Any, X: Matrix) -> None:
+    def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
         """Go by what this fitted learner says of its training rows X (n, d) (`learner_shares`)."""
         shares = learner_shares(learner, X, self.candidates_)
         self.unsure = lambda rows: 1.0 - shares[rows].max(axis=1)

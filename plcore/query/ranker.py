@@ -7,8 +7,7 @@ sums of integer shares, so an updated ranker equals a freshly fitted one bit for
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral
-from typing import Any
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,15 +15,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
 from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray, large_array
+from plcore.arrays.types import FeatureMatrix, LabelsLike, MatrixLike, check_choice
 from plcore.kernels.scores import SHARE_UNIT, add_scores, count_open, pick_batch
 from plcore.labels.candidates import check_candidates
-from plcore.neighbors.graph import NeighborGraph
+from plcore.neighbors.graph import SCALINGS, WEIGHTS, NeighborGraph
+from plcore.neighbors.search import SEARCHES
 from plcore.neighbors.votes import SlotIndex, VoteTable, check_graph
 from plcore.query import strategies
 from plcore.query.cheapest import QuestionOrder
-from plcore.query.effects import Rule, add_all_scores, in_blocks, lanes_for
+from plcore.query.effects import DECISIONS, RULES, Rule, add_all_scores, in_blocks, lanes_for
 from plcore.query.explanation import Explanation, answer_effects
-from plcore.query.possible import MAX_NODES, warn_undecided
+from plcore.query.possible import MAX_NODES, check_count, warn_undecided
 
 # What rows lose of their effect scores while others are asked about rows that count the same targets.
 
@@ -155,7 +156,7 @@ class EffectRanker:
         self,
         rule: str = "apl",
         n_neighbors: int = 3,
-        targets: Any = "ambiguous",
+        targets: MatrixLike = "ambiguous",
         decision: str = "set",
         *,
         weights: str = "linear",
@@ -178,17 +179,17 @@ class EffectRanker:
         self.damping = damping
         self.search = search
 
-    def fit(self, X: Any, candidates: Any) -> EffectRanker:
+    def fit(self, X: MatrixLike, candidates: LabelsLike) -> EffectRanker:
         """Find the neighbours of the targets and score all rows. X (n, d) dense or CSR; candidates as
         `check_candidates`.
 
         Raises ValueError for wrong parameters or features, CandidateError for wrong candidates.
         """
-        strategies.check_parameters(self)
-        X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        self._check_parameters()
+        features: FeatureMatrix = check_array(X, accept_sparse="csr", dtype=np.float64)
         known, _ = check_candidates(candidates)
-        check_consistent_length(X, known)
-        graph = NeighborGraph(X, self.n_neighbors, self.weights, self.scaling, self.search)
+        check_consistent_length(features, known)
+        graph = NeighborGraph(features, self.n_neighbors, self.weights, self.scaling, self.search)
         if isinstance(self.targets, str):
             # "ambiguous" may come to include any row by an update, so all rows get their neighbours.
             chosen = (
@@ -197,8 +198,10 @@ class EffectRanker:
             neighbors, weights = graph.own_neighbors(chosen)
             return self._start(neighbors, weights, known, chosen)
         points = check_array(self.targets, accept_sparse="csr", dtype=np.float64, ensure_min_samples=0)
-        if points.shape[1] != X.shape[1]:
-            raise ValueError(f"targets must have the {X.shape[1]} features of X. Got {points.shape[1]}.")
+        if points.shape[1] != features.shape[1]:
+            raise ValueError(
+                f"targets must have the {features.shape[1]} features of X. Got {points.shape[1]}."
+            )
         if not points.shape[0]:
             empty = np.zeros((0, graph.n_neighbors), dtype=np.int64)
             return self._start(empty, empty, known, None)
@@ -208,9 +211,9 @@ class EffectRanker:
         self,
         neighbors: ArrayLike,
         weights: ArrayLike,
-        candidates: Any,
-        target_rows: Any = None,
-        now: Any = None,
+        candidates: LabelsLike,
+        target_rows: ArrayLike | None = None,
+        now: BoolArray | None = None,
     ) -> EffectRanker:
         """Score all rows on a neighbour graph made elsewhere.
 
@@ -221,19 +224,44 @@ class EffectRanker:
         now : bool (n, m), not copied: where updates have come to since, for a ranker as if it had seen them; None: none
         Raises ValueError and CandidateError as `plcore.neighbors.votes.check_graph` says.
         """
-        strategies.check_parameters(self)
+        self._check_parameters()
         rows, fixed, known = check_graph(neighbors, weights, candidates, copied=now is None)
         own = (
             None if target_rows is None else strategies.check_target_rows(target_rows, len(rows), len(known))
         )
         return self._start(rows, fixed, known, own, now)
 
+    def _check_parameters(self) -> None:
+        """Raise ValueError, naming the parameter, unless it is legal."""
+        check_choice("rule", self.rule, RULES)
+        check_choice("decision", self.decision, DECISIONS)
+        check_choice("weights", self.weights, WEIGHTS)
+        check_choice("search", self.search, SEARCHES)
+        if self.scaling not in SCALINGS:
+            raise ValueError(
+                f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
+            )
+        if isinstance(self.targets, str):
+            check_choice("targets", self.targets, ("ambiguous", "fixed"))
+        for name in ("n_neighbors", "max_nodes", "n_jobs"):
+            check_count(name, getattr(self, name))
+        seed = self.random_state
+        if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0):
+            raise ValueError(f"random_state must be None or an int of at least 0. Got {seed!r}.")
+        if not isinstance(self.damping, Real) or not 0 <= float(self.damping) <= 1:
+            raise ValueError(f"damping must be a number in [0, 1]. Got {self.damping!r}.")
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "candidates_"):
             raise NotFittedError("This EffectRanker is not fitted yet: call fit or fit_graph first.")
 
     def _start(
-        self, neighbors: AnyArray, weights: IntArray, known: BoolArray, rows: Any, now: Any = None
+        self,
+        neighbors: AnyArray,
+        weights: IntArray,
+        known: BoolArray,
+        rows: IntArray | None,
+        now: BoolArray | None = None,
     ) -> EffectRanker:
         self.candidates_ = candidates = known if now is None else now
         self.n_targets_ = len(neighbors)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from plcore.arrays.types import check_choice
+from plcore.arrays.types import MatrixLike, check_choice
 from plcore.query.herding import MaxHerding
 from plcore.query.possible import MAX_NODES
 from plcore.query.ranker import EffectRanker
@@ -156,7 +156,7 @@ def make_strategy(
     name: str,
     *,
     n_neighbors: int = 3,
-    targets: Any = "ambiguous",
+    targets: MatrixLike = "ambiguous",
     decision: str = "set",
     weights: str = "linear",
     scaling: str | None = "minmax",

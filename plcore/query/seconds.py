@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -94,7 +94,9 @@ class SecondsModel:
         self.prior = prior or SecondsPrior()
         self.fit(NO_ANSWERS, [], [], NO_ANSWERS)
 
-    def fit(self, seconds: Any, people: Sequence[Hashable], forms: Sequence[str], shown: Any) -> SecondsModel:
+    def fit(
+        self, seconds: ArrayLike, people: Sequence[Hashable], forms: Sequence[str], shown: ArrayLike
+    ) -> SecondsModel:
         """Learn from answers, four sequences of one length; what was learnt before is forgotten.
 
         seconds : (k,) floats; 0, NaN and more than 300 are dropped      people : whose answer
@@ -147,7 +149,7 @@ class SecondsModel:
         change = np.linalg.solve(left, design.T @ y - (sums * weights) @ totals)
         return prior + change, weights * (totals - change @ sums)
 
-    def expected(self, person: Hashable | None, forms: str | Sequence[str], shown: Any) -> FloatArray:
+    def expected(self, person: Hashable | None, forms: str | Sequence[str], shown: ArrayLike) -> FloatArray:
         """Mean seconds of questions to one person; forms and shown are single ones, or sequences of one length.
 
         person : one who has not answered yet, or None, is like all      forms : of `FORMS`
@@ -172,7 +174,7 @@ def _places(forms: Sequence[str]) -> IntArray:
     return np.array([FORMS.index(form) for form in forms], dtype=np.int64)
 
 
-def _numbers(shown: Any) -> FloatArray:
+def _numbers(shown: ArrayLike) -> FloatArray:
     """Numbers of labels as floats; ValueError for fewer than 1."""
     n: AnyArray = np.asarray(shown, dtype=np.float64)
     if not (n >= 1).all():  # NaN fails it too

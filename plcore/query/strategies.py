@@ -7,45 +7,35 @@ Destercke and Masson, AAAI 2017). `.registry` makes any of them from its name.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Protocol, Self
+from numbers import Integral
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, LabelsLike, Matrix, MatrixLike, check_choice
+from plcore.arrays.types import (
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    Matrix,
+    MatrixLike,
+    is_sparse,
+)
 from plcore.labels.candidates import CandidateError, kept_candidates
-from plcore.neighbors.graph import SCALINGS, WEIGHTS, make_scaler
-from plcore.neighbors.search import SEARCHES, make_search
-from plcore.query.effects import DECISIONS, RULES
-from plcore.query.possible import check_count
+from plcore.neighbors.graph import SCALINGS, make_scaler
+from plcore.neighbors.search import make_search
+from plcore.neighbors.search.rows import ready
 
 # What `EffectRanker` checks at the door.
 
 
-def check_parameters(ranker: Any) -> None:
-    """Raise ValueError, naming the parameter, unless those of an `EffectRanker` are legal."""
-    check_choice("rule", ranker.rule, RULES)
-    check_choice("decision", ranker.decision, DECISIONS)
-    check_choice("weights", ranker.weights, WEIGHTS)
-    check_choice("search", ranker.search, SEARCHES)
-    if ranker.scaling not in SCALINGS:
-        raise ValueError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {ranker.scaling!r}.")
-    if isinstance(ranker.targets, str):
-        check_choice("targets", ranker.targets, ("ambiguous", "fixed"))
-    for name in ("n_neighbors", "max_nodes", "n_jobs"):
-        check_count(name, getattr(ranker, name))
-    seed = ranker.random_state
-    if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0):
-        raise ValueError(f"random_state must be None or an int of at least 0. Got {seed!r}.")
-    if not isinstance(ranker.damping, Real) or not 0 <= float(ranker.damping) <= 1:
-        raise ValueError(f"damping must be a number in [0, 1]. Got {ranker.damping!r}.")
-
-
-def check_number(n: Any) -> int:
+def check_number(n: object) -> int:
     """`n`, a number of rows to return. Raises ValueError unless it is one."""
     if not isinstance(n, Integral) or n < 0:
         raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
@@ -62,7 +52,7 @@ def check_candidates_row(candidates_row: ArrayLike, row: int, n_classes: int) ->
     return given.astype(bool)
 
 
-def allowed_rows(ambiguous: BoolArray, among: Any) -> BoolArray:
+def allowed_rows(ambiguous: BoolArray, among: ArrayLike | None) -> BoolArray:
     """A new bool (n,): the ambiguous rows, of those in among if it is given. ValueError unless that is bool (n,)."""
     if among is None:
         return ambiguous.copy()
@@ -104,7 +94,7 @@ class Strategy(Protocol):
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
         """At most n rows to ask, best first; ties by row number. among: bool (n,), rows that may be returned."""
 
-    def update(self, row: int, candidates_row: ArrayLike) -> Any:
+    def update(self, row: int, candidates_row: ArrayLike) -> object:
         """Replace the candidates of a row (m,) after an answer or an undo."""
 
 
@@ -118,7 +108,7 @@ class ModelStrategy(Strategy, Protocol):
 class LearnerStrategy(Strategy, Protocol):
     """A strategy that goes by a fitted learner, which `plcore.evaluation.replay` brings."""
 
-    def learner_changed(self, learner: Any, X: Matrix) -> None:
+    def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
         """The learner has learnt, just now: from X (n, d), the rows of `fit`, and their candidates as they stand."""
 
 
@@ -148,7 +138,7 @@ class Baseline:
         self._start(features)
         return self
 
-    def _start(self, features: Any) -> None:
+    def _start(self, features: FeatureMatrix) -> None:
         """Prepare what `_values` needs; candidates and sizes are set."""
 
     def _changed(self, row: int, old_size: int) -> None:
@@ -175,9 +165,7 @@ class Baseline:
     def next(self, n: int = 1, among: BoolArray | None = None) -> IntArray:
         """At most n rows to ask of those with two candidates or more, best first. among: bool (n,), None for all."""
         self._check_fitted()
-        if not isinstance(n, Integral) or n < 0:
-            raise ValueError(f"n must be an int of at least 0. Got {n!r}.")
-        return self._best(np.flatnonzero(allowed_rows(self._sizes >= 2, among)), int(n))
+        return self._best(np.flatnonzero(allowed_rows(self._sizes >= 2, among)), check_number(n))
 
     def _best(self, rows: IntArray, n: int) -> IntArray:
         values = self._values(rows)
@@ -195,13 +183,9 @@ class Baseline:
         self._check_fitted()
         if not isinstance(row, Integral) or not 0 <= row < len(self._sizes):
             raise ValueError(f"row must be a row number in 0..{len(self._sizes) - 1}. Got {row!r}.")
-        given, m = np.asarray(candidates_row), self.candidates_.shape[1]
-        if given.shape != (m,) or not np.all((given == 0) | (given == 1)):
-            raise CandidateError(
-                f"candidates_row must be {m} values True/False or 1/0 for row {row}. Got {given!r}."
-            )
+        given = check_candidates_row(candidates_row, row, self.candidates_.shape[1])
         old_size = int(self._sizes[row])
-        self.candidates_[row] = given.astype(bool)
+        self.candidates_[row] = given
         self._sizes[row] = self.candidates_[row].sum()
         self._changed(int(row), old_size)
 
@@ -218,7 +202,7 @@ class RandomOrder(Baseline):
     row still unclear is equally likely. Scores are places in that order, in (0, 1].
     """
 
-    def _start(self, features: Any) -> None:  # noqa: ARG002
+    def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         n = len(self._sizes)
         # A stream of its own: the same seed may have drawn test rows or ties.
         rank = np.random.default_rng([self.random_state or 0, 1]).permutation(n)
@@ -253,24 +237,24 @@ class FarthestFirst(Baseline):
         super().__init__(random_state=random_state)
         self.scaling = scaling
 
-    def _start(self, features: Any) -> None:
+    def _start(self, features: FeatureMatrix) -> None:
         if self.scaling not in SCALINGS:
             raise ValueError(
                 f"scaling must be one of {', '.join(map(repr, SCALINGS))}. Got {self.scaling!r}."
             )
-        scaler = make_scaler(self.scaling, sparse.issparse(features))
+        scaler = make_scaler(self.scaling, is_sparse(features))
         # A copy: the caller's own matrix may change or be read-only.
-        self._X = _stored(features.copy() if scaler is None else scaler.fit_transform(features))
+        self._X = ready(features.copy() if scaler is None else scaler.fit_transform(features))
         everyone = np.arange(len(self._sizes))
         mean = np.asarray(self._X.mean(axis=0)).reshape(1, -1)
-        mean = sparse.csr_matrix(mean) if sparse.issparse(self._X) else mean
-        self._from_mean = self._nearest_of(everyone, _stored(mean))[1]
+        mean = sparse.csr_matrix(mean) if is_sparse(self._X) else mean
+        self._from_mean = self._nearest_of(everyone, ready(mean))[1]
         # Of every row: its nearest labelled row (-1: none) and the distance to it.
         self._nearest: IntArray = np.full(len(everyone), -1)
         self._distance: FloatArray = np.full(len(everyone), np.inf)
         self._find_labelled(everyone)
 
-    def _nearest_of(self, rows: IntArray, points: Any) -> tuple[IntArray, FloatArray]:
+    def _nearest_of(self, rows: IntArray, points: FeatureMatrix) -> tuple[IntArray, FloatArray]:
         """(places, distances) (r,): the nearest of these points to each of these rows."""
         places, distances = make_search(points, 1, "exact").nearest(self._X[rows], 1)
         return places[:, 0], distances[:, 0]
@@ -307,12 +291,3 @@ class FarthestFirst(Baseline):
             if len(chosen) < n:
                 values = nearest = np.minimum(nearest, self._nearest_of(rows, self._X[[rows[place]]])[1])
         return np.array(chosen, dtype=np.int64)
-
-
-def _stored(X: Matrix) -> Any:
-    """X as `plcore.neighbors.search` takes it: CSR with sorted indices, or C-contiguous."""
-    if not sparse.issparse(X):
-        return np.ascontiguousarray(X, dtype=np.float64)
-    stored = sparse.csr_matrix(X)
-    stored.sum_duplicates()
-    return stored

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, Matrix
+from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, Matrix
 from plcore.kernels.scores import margins, softmax_rows
 from plcore.labels.weights import score_columns
 from plcore.query.strategies import Baseline
 
 # Ask by any function of a fitted learner, and what learners say of their training rows.
 
-LearnerScore = Callable[[Any, Any, BoolArray], Any]
+LearnerScore = Callable[[BaseEstimator, FeatureMatrix, BoolArray], ArrayLike]
 
 
 class LearnerScores(Baseline):
@@ -36,10 +37,10 @@ class LearnerScores(Baseline):
         super().__init__(random_state=random_state)
         self.score = score
 
-    def _start(self, features: Any) -> None:  # noqa: ARG002
+    def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         self._scores: FloatArray | None = None
 
-    def learner_changed(self, learner: Any, X: Matrix) -> None:
+    def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
         """Score the training rows X (n, d) of this fitted learner. Raises ValueError for other than (n,) numbers."""
         found = np.asarray(self.score(learner, X, self.candidates_.copy()), dtype=np.float64)
         if found.shape != self._sizes.shape or not np.isfinite(found).all():
@@ -55,7 +56,7 @@ class LearnerScores(Baseline):
         return self._scores[rows]
 
 
-def learner_shares(learner: Any, X: Matrix, candidates: BoolArray) -> FloatArray:
+def learner_shares(learner: BaseEstimator, X: Matrix, candidates: BoolArray) -> FloatArray:
     """(n, m) what a fitted learner says of its training rows X (n, d) inside their candidates, rows summing to 1.
 
     Its `label_distributions_` where it has some, else `predict_proba`, else the softmax of `decision_function`; even
@@ -89,7 +90,7 @@ OfRows = Callable[[IntArray], FloatArray]
 class ByModel(Baseline):
     """What the strategies share that go by a model: rows are asked of it again only when it, or they, have changed."""
 
-    def _start(self, features: Any) -> None:  # noqa: ARG002
+    def _start(self, features: FeatureMatrix) -> None:  # noqa: ARG002
         self._scores: FloatArray = np.zeros(len(self._sizes))
         self._stale: BoolArray = np.ones(len(self._sizes), dtype=bool)
 
@@ -126,7 +127,7 @@ class SmallestMargin(ByModel):
         super().__init__(random_state=random_state)
         self.margins = margins
 
-    def learner_changed(self, learner: Any, X: Matrix) -> None:
+    def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:
         """Go by what this fitted learner says of its training rows X (n, d) (`learner_shares`)."""
         shares = learner_shares(learner, X, self.candidates_)
         self.margins = lambda rows: margins(shares[rows])
@@ -150,7 +151,7 @@ class LargestEffect(ByModel):
         super().__init__(random_state=random_state)
         self.effects = effects
 
-    def learner_changed(self, learner: Any, X: Matrix) -> None:  # noqa: ARG002
+    def learner_changed(self, learner: BaseEstimator, X: Matrix) -> None:  # noqa: ARG002
         """Go by the effect scores of this fitted learner about its training rows (n,). Raises ValueError for a learner
         without `effect_scores`."""
         if not hasattr(learner, "effect_scores"):

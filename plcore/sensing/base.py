@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length
+from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from plcore.arrays.array_files import check_feature_size
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import AnyArray, FloatArray, IntArray, LabelsLike, Matrix
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, LabelsLike, MatrixLike
 from plcore.arrays.words import listed
 from plcore.labels.accuracy import score_of
 from plcore.labels.candidates import CandidateError
@@ -47,7 +48,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     transduction_: AnyArray
     _single: bool
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike) -> Self:
         """X (n, d) dense or CSR, y as described at the class. Raises CandidateError, naming row and column, for
         other cells, repeated names and a y without any known cell; ValueError for wrong features."""
         self._validate_params()
@@ -61,14 +62,14 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self._fit(X, vectors)
         return self
 
-    def _fit(self, X: Matrix, vectors: LabelVectors) -> None:
+    def _fit(self, X: FeatureMatrix, vectors: LabelVectors) -> None:
         raise NotImplementedError
 
-    def _values(self, X: Matrix) -> FloatArray:
+    def _values(self, X: FeatureMatrix) -> FloatArray:
         """(n, L) what labels are ranked by, of checked features."""
         raise NotImplementedError
 
-    def _check(self, X: Matrix) -> Any:
+    def _check(self, X: MatrixLike) -> FeatureMatrix:
         """Features of new rows."""
         check_is_fitted(self)
         return check_features(self, X, reset=False)
@@ -106,21 +107,21 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Of (n, L) values the distances from the threshold; after a label vector as `_from_single`."""
         return self._from_single(values) if self._single else values - self._cut
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: MatrixLike) -> AnyArray:
         """(n, L) int8, 1 where the value is above `threshold_`; after a label vector (n,) the label of the highest."""
         values = self._values(self._check(X))
         if self._single:
             return np.asarray(self.classes_[values.argmax(axis=1)])
         return np.asarray((values > self._cut).astype(np.int8))
 
-    def top_labels(self, X: Any, t: int = 1) -> AnyArray:
+    def top_labels(self, X: MatrixLike, t: int = 1) -> AnyArray:
         """(n, t) the t labels of each row believed most, best first, members of `classes_`; ties to the first."""
         values = self._values(self._check(X))
         if not isinstance(t, Integral) or isinstance(t, bool) or not 1 <= t <= values.shape[1]:
             raise ValueError(f"t must be an int from 1 to the {values.shape[1]} labels. Got {t!r}.")
         return np.asarray(self.classes_[top_columns(values, t)])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy for a label vector; for label vectors the precision of the first label: the share of rows
         whose highest ranked known label is a yes. Rows without a known label do not count. A DataFrame may have its
         columns in any order. Raises NotFittedError before `fit`, CandidateError for columns that are not the labels.
@@ -145,7 +146,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         return vectors.cells[:, place]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         # `multi_label` stays off: its check wants `predict` in the type of y, and ours is int8. The other checks
         # of that tag are in tests/plcore/sensing/test_estimators.py.
         tags = super().__sklearn_tags__()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr, softmax
@@ -16,7 +16,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, Matrix, RandomState
+from plcore.arrays.types import (
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    Matrix,
+    MatrixLike,
+    RandomState,
+)
 from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.metrics import AUTO, THRESHOLD
@@ -110,7 +118,7 @@ FEWEST = (
 )
 POSITIVE = Interval(Real, 0, None, closed="neither")
 COMPONENTS = [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="right")]
-KERNEL_PARAMETERS: dict[str, list[Any]] = {
+KERNEL_PARAMETERS: dict[str, list[object]] = {
     "kernel": [StrOptions({"linear", "poly", "rbf"})],
     "gamma": [POSITIVE, None],
     "degree": [Interval(Integral, 1, None, closed="left")],
@@ -150,7 +158,7 @@ class BMLCSClassifier(MultiLabelClassifier):
     projection_ (K, L), noise_, prior_variance_, n_components_, n_iter_
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": COMPONENTS,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "mode": [StrOptions({"paper", "fast"})],
@@ -275,13 +283,13 @@ class BMLCSClassifier(MultiLabelClassifier):
     def _recovered(self, fitted: FloatArray) -> Recovered:
         return recover(self._projection, self._noise, fitted, self.mode, self.max_iter, self.a0, self.b0)
 
-    def _posterior(self, X: Matrix) -> tuple[Recovered, LabelPosterior, FloatArray]:
+    def _posterior(self, X: FeatureMatrix) -> tuple[Recovered, LabelPosterior, FloatArray]:
         found = self._recover(X)
         with one_thread():
             noise = self._noise.total * (1.0 + self._at.spread(X))
             return found, self._projection.posterior(found.gamma, np.zeros_like(found.fitted), noise), noise
 
-    def posterior(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def posterior(self, X: MatrixLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """mean (n, L), variance (n, L) and joint entropy (n,), in nats, of the labels of new rows.
 
         The variance counts what is not known of W, t2 + x' S_W x for the noise of x; the paper's does not, and
@@ -296,7 +304,7 @@ class BMLCSClassifier(MultiLabelClassifier):
             return self._log_odds(X)
         return self._recover(X).mean
 
-    def _log_odds(self, X: Matrix) -> FloatArray:
+    def _log_odds(self, X: FeatureMatrix) -> FloatArray:
         """(n, m) log N(W'x; phi_k, (t2 + x' S_W x) I) but for what is the same for all k: exactly one label."""
         fitted = self._at.predict(X, self._coefficients)
         noise = self._noise.total * (1.0 + self._at.spread(X))
@@ -304,12 +312,12 @@ class BMLCSClassifier(MultiLabelClassifier):
             (fitted @ self.projection_ - 0.5 * (self.projection_**2).sum(axis=0)) / noise[:, None]
         )
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """(n, L) posterior mean - `threshold_`, so that yes is > 0. After a label vector (n, m) log odds, for m = 2
         (n,)."""
         return self._decided(self._values(self._check(X)))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """(n, L) probability that y_j is above `threshold_`, of the posterior N(mean, variance), strictly in (0, 1).
         After a label vector (n, m) the probabilities given that there is exactly one label; they sum to 1."""
         X = self._check(X)

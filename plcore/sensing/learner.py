@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
-from scipy import linalg, sparse
+from numpy.typing import ArrayLike
+from scipy import linalg
 from scipy.linalg import blas
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 
 from plcore.arrays.threads import one_thread
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, LabelsLike, Matrix, check_choice
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    LabelsLike,
+    Matrix,
+    MatrixLike,
+    check_choice,
+    is_sparse,
+)
 from plcore.labels.candidates import CandidateError
 from plcore.labels.vectors import UNKNOWN, check_label_vectors
 from plcore.sensing.bml_cs import BMLCSClassifier, draw_projection
@@ -130,17 +142,15 @@ class RowCovariance:
             self._matrix = _given(regression.moments, np.flatnonzero(weights > 0), ridge, weights)
             self.variances = self._matrix.diagonal().copy()
             return
-        self._features: Any = regression.features(regression.rows)
+        self._features: FeatureMatrix = regression.features(regression.rows)
         scaled = _scaled(self._features, np.sqrt(weights / ridge))
         product = scaled.T @ scaled
-        precision = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        precision = product.toarray() if is_sparse(product) else np.asarray(product)
         precision.flat[:: len(precision) + 1] += 1.0
         self._matrix = linalg.inv(precision, check_finite=False)
         self._matrix = np.ascontiguousarray(0.5 * (self._matrix + self._matrix.T))
         images = np.asarray(self._features @ self._matrix)
-        product = (
-            self._features.multiply(images) if sparse.issparse(self._features) else self._features * images
-        )
+        product = self._features.multiply(images) if is_sparse(self._features) else self._features * images
         self.variances = np.asarray(product.sum(axis=1)).ravel()
 
     def column(self, row: int) -> FloatArray:
@@ -161,7 +171,7 @@ class RowCovariance:
 
     def _row(self, row: int) -> FloatArray:
         picked = self._features[[row]]
-        return np.asarray(picked.toarray() if sparse.issparse(picked) else picked).ravel()
+        return np.asarray(picked.toarray() if is_sparse(picked) else picked).ravel()
 
 
 def _given(prior: FloatArray, inside: IntArray, ridge: float, weights: FloatArray) -> FloatArray:
@@ -177,9 +187,9 @@ def _given(prior: FloatArray, inside: IntArray, ridge: float, weights: FloatArra
     return np.subtract(prior, given, out=given)
 
 
-def _scaled(features: Any, factors: FloatArray) -> Any:
+def _scaled(features: FeatureMatrix, factors: FloatArray) -> FeatureMatrix:
     """Rows times factors."""
-    if sparse.issparse(features):
+    if is_sparse(features):
         return features.multiply(factors[:, None]).tocsr()
     return features * factors[:, None]
 
@@ -211,7 +221,7 @@ class SensingLearner:
         self.classifier = BMLCSClassifier() if classifier is None else classifier
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: LabelsLike) -> Self:
         """Start on features X (n, d), dense or CSR, and label vectors y (n, L) as `BMLCSClassifier.fit`; here all
         cells may be unknown. Raises CandidateError, naming row and column, for wrong cells."""
         self._start(X, y)
@@ -226,7 +236,7 @@ class SensingLearner:
         with one_thread():
             return fit_belief(classifier, learner._X, learner.cells_, learner.classes_).mean
 
-    def _start(self, X: Matrix, y: LabelsLike) -> None:
+    def _start(self, X: MatrixLike, y: LabelsLike) -> None:
         self._X = check_array(X, accept_sparse="csr", dtype=np.float64)
         vectors = check_label_vectors(y, matrix=True)
         check_consistent_length(self._X, vectors.values)
@@ -278,7 +288,7 @@ class SensingLearner:
         cells[label] = value
         return self._take(row, cells)
 
-    def answer_row(self, row: int, cells: Any) -> Self:
+    def answer_row(self, row: int, cells: ArrayLike) -> Self:
         """Take in a whole instance: (L,) of 1, 0 and -1 or NaN in place of the row's cells, at the cost of one
         answer. Raises ValueError for a row that does not exist, CandidateError for other cells."""
         self._check_number("row", row, len(self.cells_))
@@ -287,7 +297,7 @@ class SensingLearner:
             raise CandidateError(f"A row has {len(self.classes_)} labels. Got {vectors.values.shape[1]}.")
         return self._take(row, vectors.cells[0])
 
-    def _check_number(self, name: str, number: Any, size: int) -> None:
+    def _check_number(self, name: str, number: object, size: int) -> None:
         if not isinstance(number, int | np.integer) or not 0 <= number < size:
             raise ValueError(f"{name} must be an int from 0 to {size - 1}. Got {number!r}.")
 
@@ -347,11 +357,11 @@ class SensingLearner:
         self.label_mean_[row] = one.mean[0]
         self._cells.replace(row, one.gamma[0])
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: MatrixLike) -> AnyArray:
         """(len(X), L) int8, 1 where `predict_mean` is above `threshold_`."""
         return np.asarray((self.predict_mean(X) > self.threshold_).astype(np.int8))
 
-    def predict_mean(self, X: Matrix) -> FloatArray:
+    def predict_mean(self, X: FeatureMatrix) -> FloatArray:
         """(len(X), L) posterior means for new rows with all answers so far, by the mode of the classifier."""
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
         # E[W] = X' (T - F) / ridge over the rows that train.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,7 +36,7 @@ def precision_at(
     return float(np.average(share, weights=weights)) if weights.any() else float("nan")
 
 
-def f1_scores(y: LabelsLike, predicted: Any) -> tuple[float, float]:
+def f1_scores(y: LabelsLike, predicted: ArrayLike) -> tuple[float, float]:
     """(macro, micro) F1 of predicted labels on the known cells of y, both (n, L).
 
     Macro: the mean over labels with a known yes or a predicted yes; 0 where there is none.
@@ -69,7 +68,7 @@ def _checked(y: LabelsLike, scores: ArrayLike) -> tuple[LabelVectors, FloatArray
 EVEN = 0.5  # halfway from no, 0, to yes, 1: the threshold of the paper, and where no yes is known
 AUTO = "auto"
 MOST_CELLS = 100_000  # of the rows that a threshold is fitted to; of more rows some are drawn
-THRESHOLD: dict[str, list[Any]] = {
+THRESHOLD: dict[str, list[object]] = {
     "threshold": [StrOptions({AUTO}), Interval(Real, None, None, closed="neither")]
 }
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from plcore.arrays.types import FloatArray, IntArray, Matrix, RandomState
+from plcore.arrays.types import FloatArray, IntArray, Matrix, MatrixLike, RandomState
 from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.bml_cs import COMPONENTS, KERNEL_PARAMETERS, POSITIVE, draw_projection
@@ -94,7 +94,7 @@ class MLCSClassifier(MultiLabelClassifier):
     Attributes: as `MultiLabelClassifier`, and projection_ (K, L), ridge_, n_components_.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": COMPONENTS,
         "sparsity": [Interval(Integral, 1, None, closed="left")],
         "regression": [StrOptions({"ridge", "least_squares"})],
@@ -165,6 +165,6 @@ class MLCSClassifier(MultiLabelClassifier):
     def _recovered(self, fitted: FloatArray) -> FloatArray:
         return cosamp(self.projection_, fitted, self.sparsity)
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """(n, L) coefficient - `threshold_`, so that yes is > 0; after a label vector coefficients, (n,) for two."""
         return self._decided(self._values(self._check(X)))

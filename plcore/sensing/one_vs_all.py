@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from plcore.arrays.types import FloatArray, IntArray, Matrix
+from plcore.arrays.types import FloatArray, IntArray, Matrix, MatrixLike
 from plcore.labels.vectors import LabelVectors
 from plcore.sensing.base import MultiLabelClassifier
 from plcore.sensing.bml_cs import POSITIVE
@@ -29,7 +29,7 @@ class OneVsAllSVC(MultiLabelClassifier):
     Attributes: as `MultiLabelClassifier`, and coef_ (L, d), intercept_ (L,).
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [POSITIVE],
         "missing": [StrOptions({"zero", "skip"})],
         **THRESHOLD,
@@ -81,7 +81,7 @@ class OneVsAllSVC(MultiLabelClassifier):
     def _cut(self) -> float:
         return 2.0 * self.threshold_ - 1.0
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """(n, L) distances from the margins, in units of the margin, less that of the threshold, so that yes is > 0;
         after a label vector the distances, for two labels (n,) = s1 - s0."""
         return self._decided(self._values(self._check(X)))

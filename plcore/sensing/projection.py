@@ -131,10 +131,7 @@ class Projection:
         base = (self.Phi * gamma) @ self.Phi.T + other * np.eye(K)
         mean = gamma * (np.linalg.solve(base, residual.T).T @ self.Phi)
         return LabelPosterior(
-            mean,
-            np.repeat(one.variance, n, axis=0),
-            np.repeat(one.trace, n),
-            np.repeat(one.logdet, n),
+            mean, np.repeat(one.variance, n, axis=0), np.repeat(one.trace, n), np.repeat(one.logdet, n)
         )
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from plcore.arrays.types import FloatArray, Matrix
+from plcore.arrays.types import FeatureMatrix, FloatArray, is_sparse
 from plcore.margin.feature_maps import LinearMap, default_gamma
 
 LARGEST = 12_000  # rows or features of the one matrix made: 1.2 GB, and as much for its factor
@@ -32,7 +31,7 @@ class Kernel:
     coef0: float
     intercept: bool
 
-    def between(self, A: Any, B: Any) -> FloatArray:
+    def between(self, A: FeatureMatrix, B: FeatureMatrix) -> FloatArray:
         """(len(A), len(B))."""
         if self.name == "rbf":
             return np.asarray(rbf_kernel(A, B, gamma=self.gamma))
@@ -40,22 +39,22 @@ class Kernel:
             shift = self.coef0 + self.gamma * self.intercept
             return np.asarray(polynomial_kernel(A, B, degree=self.degree, gamma=self.gamma, coef0=shift))
         product = A @ B.T
-        dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        dense = product.toarray() if is_sparse(product) else np.asarray(product)
         dense += float(self.intercept)
         return dense
 
-    def own(self, A: Any) -> FloatArray:
+    def own(self, A: FeatureMatrix) -> FloatArray:
         """(len(A),) of each row with itself."""
         if self.name == "rbf":
             return np.ones(A.shape[0])
-        squares = np.asarray(A.multiply(A).sum(axis=1)).ravel() if sparse.issparse(A) else (A * A).sum(axis=1)
+        squares = np.asarray(A.multiply(A).sum(axis=1)).ravel() if is_sparse(A) else (A * A).sum(axis=1)
         if self.name == "poly":
             return np.asarray((self.gamma * (squares + self.intercept) + self.coef0) ** self.degree)
         return np.asarray(squares + float(self.intercept))
 
 
 def make_kernel(
-    name: str, X: Matrix, gamma: float | None, degree: int, coef0: float, intercept: bool
+    name: str, X: FeatureMatrix, gamma: float | None, degree: int, coef0: float, intercept: bool
 ) -> Kernel:
     """The kernel; gamma None: 1 for "poly", `default_gamma` of X for "rbf"."""
     if gamma is None:
@@ -70,7 +69,7 @@ class Regression:
     Attributes: moments, G (n, n) or X'X (d, d); dual
     """
 
-    def __init__(self, kernel: Kernel, X: Matrix, dual: bool | None = None) -> None:
+    def __init__(self, kernel: Kernel, X: FeatureMatrix, dual: bool | None = None) -> None:
         n, d = X.shape
         wide = d + kernel.intercept > n
         self.kernel, self.rows = kernel, X
@@ -87,9 +86,9 @@ class Regression:
         else:
             features = self.features(X)
             product = features.T @ features
-            self.moments = product.toarray() if sparse.issparse(product) else np.asarray(product)
+            self.moments = product.toarray() if is_sparse(product) else np.asarray(product)
 
-    def features(self, X: Matrix) -> Any:
+    def features(self, X: FeatureMatrix) -> FeatureMatrix:
         """X with the constant, for a linear kernel."""
         return LinearMap(float(self.kernel.intercept)).fit(X)
 
@@ -126,7 +125,7 @@ class RegressionAt:
             return np.asarray(T - self.ridge * coefficients)  # G (G + r)^-1 = I - r (G + r)^-1
         return np.asarray(self.parent.features(self.parent.rows) @ coefficients)
 
-    def predict(self, X: Any, coefficients: FloatArray) -> FloatArray:
+    def predict(self, X: FeatureMatrix, coefficients: FloatArray) -> FloatArray:
         """(len(X), K) for new rows."""
         if self.parent.dual:
             return np.asarray(self.parent.kernel.between(X, self.parent.rows) @ coefficients)
@@ -146,11 +145,11 @@ class RegressionAt:
         """Of (moments + ridge I)^-1."""
         return np.asarray(linalg.lapack.dpotri(self.lower, lower=1)[0].diagonal())
 
-    def spread(self, X: Any = None) -> FloatArray:
+    def spread(self, X: FeatureMatrix | None = None) -> FloatArray:
         """x' (X'X + ridge)^-1 x for new rows, or None: the rows; times t2 it is the variance x' S_W x."""
         if not self.parent.dual:
             Z = self.parent.features(self.parent.rows if X is None else X)
-            Z = Z.toarray() if sparse.issparse(Z) else Z
+            Z = Z.toarray() if is_sparse(Z) else Z
             half = linalg.solve_triangular(self.lower, Z.T, lower=True, check_finite=False)
             return np.asarray((half * half).sum(axis=0))
         if X is None:

@@ -9,23 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from plcore.arrays.array_files import LARGEST_FEATURE
-from plcore.arrays.types import AnyArray, FloatArray, IntArray, Matrix
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 from plcore.loop.base import CONTROL, OVERLAP
 from plcore.loop.changes import ClassChange
 from plcore.loop.entries import Entry, Place, as_places
-from plcore.loop.label_vectors.asking import PlaceChooser
 from plcore.loop.label_vectors.controls import CellCounts, ControlSample
 from plcore.loop.label_vectors.estimates import control_estimate, entropy_of
 from plcore.loop.label_vectors.export import LabelVectorExport, export_of
 from plcore.loop.label_vectors.fold import UNKNOWN, TableT_co, VectorTable
 from plcore.loop.label_vectors.model import LabelVectorModel, Refreshed, RefreshJob
 from plcore.loop.label_vectors.pool import LabelVectorPool, VectorChange
+from plcore.loop.label_vectors.registry import CRITERION_ENTRIES, RANDOM
 from plcore.loop.label_vectors.reports import (
     LabelVectorPoint,
     LabelVectorProgress,
@@ -120,7 +120,7 @@ MATRICES = 9
 of the one fitted anew beside it (measured: docs/decisions/0012)."""
 
 
-def check_fit(X: Any, names: Sequence[str], memory: int | None = None) -> None:
+def check_fit(X: FeatureMatrix, names: Sequence[str], memory: int | None = None) -> None:
     """Raise ValueError, saying what to do, where no model could be fitted to these features.
 
     X : (n, d) features of all rows, dense or CSR      names : (d,) of the columns they come from
@@ -139,9 +139,9 @@ def check_fit(X: Any, names: Sequence[str], memory: int | None = None) -> None:
             f"{counted} need about {needed / 1e9:.1f} GB of memory; {memory / 1e9:.1f} GB may be used, half of what "
             f"this machine has. {fix}"
         )
-    values = np.abs(X.data if sparse.issparse(X) else X)
+    values = np.abs(X.data if is_sparse(X) else X)
     if not values.max(initial=0.0) <= LARGEST_FEATURE:
-        places = sparse.coo_array(X) if sparse.issparse(X) else None
+        places = sparse.coo_array(X) if is_sparse(X) else None
         at = int(values.argmax())
         row, column = np.unravel_index(at, X.shape) if places is None else (places.row[at], places.col[at])
         raise ValueError(
@@ -213,6 +213,70 @@ def _begun_waits(pool: LabelVectorPool[VectorTable], annotator: str | None) -> b
 
 
 AnyTableT = TypeVar("AnyTableT", bound=VectorTable)
+
+
+class PlaceChooser:
+    """Chooses what to ask about a pool. Without a model, or by the criterion "random", the order is drawn once.
+
+    by_row : whether questions are about whole rows
+    """
+
+    def __init__(self, pool: LabelVectorPool[VectorTable]) -> None:
+        self._pool, self.settings = pool, pool.settings
+        self.by_row = self.settings.by_row
+        self._random: FloatArray | None = None
+
+    def strategy(self, model: LabelVectorModel | None) -> str:
+        """The criterion in use."""
+        return RANDOM if model is None else self.settings.asked_by
+
+    def scores(self, model: LabelVectorModel | None) -> FloatArray:
+        """(n,) of whole rows, else (n, L) of their labels; higher = ask sooner."""
+        if model is not None and CRITERION_ENTRIES[self.settings.asked_by].needs_model:
+            return model.scores
+        if self._random is None:
+            shape = self._pool.cells.shape[:1] if self.by_row else self._pool.cells.shape
+            self._random = np.random.default_rng([self.settings.seed, 4]).random(shape)
+        return self._random
+
+    def best(self, model: LabelVectorModel | None, allowed: BoolArray) -> Place | None:
+        """The best question about labels inside `allowed` (n, L), None where there is none; ties by row, then label."""
+        rows = allowed.any(axis=1)
+        if not rows.any():
+            return None
+        if self.by_row:
+            return Place(int(np.where(rows, self.scores(model), -np.inf).argmax()))
+        if self.settings.question_entry.in_turn:  # one label of each row, before any row gets another
+            given = self._pool.answered.sum(axis=1)
+            allowed = allowed & (given == given[rows].min())[:, None]
+        best = int(np.where(allowed, self.scores(model), -np.inf).argmax())
+        row, column = divmod(best, allowed.shape[1])
+        return Place(row, self._pool.classes[column])
+
+    def score_of(self, model: LabelVectorModel | None, row: int, column: int | None) -> float:
+        """The score of a row, or of one label of it. Of a row whose labels are asked about one by one it is that of the
+        best of them; 0 if nothing is open."""
+        scores = self.scores(model)[row]
+        if scores.ndim:
+            open_ = self._pool.open[row] if column is None else self._pool.open[row, [column]]
+            asked = scores if column is None else scores[[column]]
+            return float(asked[open_].max()) if open_.any() else 0.0
+        return float(scores) if self._pool.open[row].any() else 0.0
+
+    def ranking(self, model: LabelVectorModel | None) -> tuple[IntArray, IntArray, FloatArray]:
+        """(rows, columns, scores): every row that can be asked about, by the score of its best label (its column; -1
+        where whole rows are asked about), highest first, then by row."""
+        free = self._pool.fresh() & ~self._pool.control_cells
+        rows = np.flatnonzero(free.any(axis=1))
+        scores, columns = self.scores(model)[rows], np.full(len(rows), -1)
+        if scores.ndim == 2:
+            scores = np.where(free[rows], scores, -np.inf)
+            columns, scores = scores.argmax(axis=1), scores.max(axis=1)
+        turn = np.zeros(len(rows))
+        if self.settings.question_entry.in_turn:  # each row in turn, as in `best`
+            turn = self._pool.answered[rows].sum(axis=1)
+        order = np.lexsort((rows, -scores, turn))
+        return rows[order], columns[order], scores[order]
 
 
 class LabelVectorLearner(Generic[TableT_co]):

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, Matrix
+from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, Matrix
 from plcore.loop.label_vectors.controls import ControlSample
 from plcore.loop.label_vectors.estimates import (
     FEWEST_YES,
@@ -151,7 +150,7 @@ class LabelVectorModel:
         self._sensing.answer_row(change.row, change.values)
         self._look()
 
-    def proba(self, rows: Any = slice(None)) -> FloatArray:
+    def proba(self, rows: Sequence[int] | AnyArray | slice = slice(None)) -> FloatArray:
         """(r, L) probability of yes of the cells of rows (an index or mask); of known cells it says nothing."""
         partial = (self._sensing.cells_[rows] != UNKNOWN).any(axis=1)
         return self._calibration.proba(self._values[rows], partial)
@@ -179,7 +178,7 @@ class RefreshJob:
     """All that a fit needs, as it stood after the entry `seq`; nothing in it changes any more."""
 
     seq: int
-    X: Any
+    X: FeatureMatrix
     cells: AnyArray  # (n, L) int8, what models learn from
     open: BoolArray  # (n, L) what is not known
     test_rows: BoolArray

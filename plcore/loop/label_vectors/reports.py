@@ -121,7 +121,7 @@ class LabelVectorPoint:
         """As in plcore.CurvePoint."""
         return self.seq
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values for `json.dumps`; `from_json` reads them."""
         return asdict(self)
 

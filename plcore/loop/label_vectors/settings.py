@@ -104,7 +104,7 @@ class LabelVectorSettings(OverlapSettings):
         check_names("setting", stored, cls.__dataclass_fields__)
         return cls(**{"model": BMLCS, **stored})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values for `json.dumps`."""
         return asdict(self)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -47,10 +47,7 @@ class Comparer:
         self._X = standardized_features(pool)
 
     def compare(
-        self,
-        progress: StepProgress | None = None,
-        budget: float | None = None,
-        blocks: Blocks | None = None,
+        self, progress: StepProgress | None = None, budget: float | None = None, blocks: Blocks | None = None
     ) -> ModelComparison:
         """The figures of every model that can be compared, and the best.
 
@@ -97,7 +94,7 @@ def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntAr
     return np.concatenate([rows, checked]), candidates, truth
 
 
-def _figures(line: dict[Any, Any]) -> ModelFigures:
+def _figures(line: Mapping[Hashable, Any]) -> ModelFigures:
     """One line of `compare_learners` as plain values."""
     option = MODEL_ENTRIES[line["learner"]].c_option
     C = None if option is None else line["parameters"].get(option)
@@ -154,7 +151,7 @@ class StrategyRuns:
             writer.writerow((one.strategy, one.answers, f"{one.error:.4f}", spread))
         return text.getvalue()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values for `json.dumps`."""
         return asdict(self)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
 from plcore.loop.one_label.checks import rate_at_risk, rows_at_risk
@@ -212,7 +212,7 @@ class TakenColumn:
             return np.asarray(getattr(self._labels.of(rows), self._name))
         return np.asarray(self)[rows]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         return np.array(getattr(self._labels.whole, self._name), dtype=dtype, copy=copy)
 
 

@@ -19,13 +19,12 @@ from plcore.loop.changes import ClassChange
 from plcore.loop.entries import AnswerError, Entry, Place, as_places
 from plcore.loop.one_label.asking import RowChooser
 from plcore.loop.one_label.disambiguation import TakenLabels
-from plcore.loop.one_label.first_update import FirstUpdate
 from plcore.loop.one_label.fold import Narrowing
-from plcore.loop.one_label.models import Model, NeighborModel, ScoredModel, even_shares
-from plcore.loop.one_label.online_model import OnlineModel
+from plcore.loop.one_label.models import Model, NeighborModel, OnlineModel, ScoredModel, even_shares
 from plcore.loop.one_label.pool import OneLabelPool, RowCounts
 from plcore.loop.one_label.reports import CurvePoint, Disambiguation, Progress, Question, RowState
 from plcore.loop.one_label.settings import LearnerSettings
+from plcore.loop.one_label.training import FirstUpdate
 from plcore.loop.packed import joined, part
 from plcore.neighbors.graph import Graph
 from plcore.query.ranker import EffectRanker
@@ -272,7 +271,7 @@ class ActiveLearner(Generic[TableT_co]):
 
         scores : (n, m) of all rows by the newest version, as `.training.Trainer` gives them, not copied
         points : of the versions since the last call, this one last; its `model_version` is the new one
-        effects : (n_train,) of the training rows, where the version gives them (`.first_update.Footing`)
+        effects : (n_train,) of the training rows, where the version gives them (`.training.Footing`)
         Raises ValueError for a model that follows each answer itself, a wrong shape, or versions out of order.
         """
         if not isinstance(self._model, ScoredModel):

@@ -6,12 +6,12 @@ Everything here follows from table, settings and log alone, whatever model learn
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from plcore.arrays.candidate_sets import lowest_of, read_only, set_exact
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, Table
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
 from plcore.evaluation.estimates import ControlCounts
 from plcore.labels.candidates import kept_candidates
 from plcore.labels.weights import weights_after_answers
@@ -90,7 +90,7 @@ class HeldScore:
             return None
         return int(self._right[_TEST]) / self.n_test
 
-    def _count(self, places: Any, sign: int) -> None:
+    def _count(self, places: Sequence[int] | AnyArray | slice, sign: int) -> None:
         """Add what these rows count, or take it away. places : (r,) or a slice"""
         label, group = self._label[places], self._group[places]
         known = label >= 0

@@ -7,7 +7,7 @@ true labels that the project hides, and answers to blind checks, which no model 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from time import thread_time
 from typing import Any
@@ -29,6 +29,7 @@ from plcore.loop.one_label.learner import ActiveLearner
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.settings import LearnerSettings
 from plcore.loop.one_label.training import Trainer
+from plcore.neighbors.graph import Graph
 
 # A project's model under other answers than were given: begun anew, answered, and asked what it says of held-out
 # rows.
@@ -75,12 +76,16 @@ class RunAtOnce(Run):
     """Of a model that follows each answer."""
 
     def __init__(
-        self, table: Any, settings: LearnerSettings, changes: Sequence[ClassChange], controls: IntArray | None
+        self,
+        table: Table,
+        settings: LearnerSettings,
+        changes: Sequence[ClassChange],
+        controls: IntArray | None,
     ) -> None:
         self._made = table, settings, changes, controls
         self._learner = self._make(None)
 
-    def _make(self, graph: Any) -> ActiveLearner[Any]:
+    def _make(self, graph: Graph | None) -> ActiveLearner[Table]:
         table, settings, changes, controls = self._made
         return ActiveLearner(table, settings, graph, changes, controls)
 
@@ -104,7 +109,11 @@ class RunTrained(Run):
     """Of a model that is fitted as a whole. What it is fitted by, a kernel perhaps, is made once for all runs."""
 
     def __init__(
-        self, table: Any, settings: LearnerSettings, changes: Sequence[ClassChange], controls: IntArray | None
+        self,
+        table: Table,
+        settings: LearnerSettings,
+        changes: Sequence[ClassChange],
+        controls: IntArray | None,
     ) -> None:
         self._pool: OneLabelPool[Table] = OneLabelPool(table, settings, changes, controls)
         self._trainer = Trainer(self._pool)
@@ -133,7 +142,7 @@ class RunTrained(Run):
 
 
 def make_run(
-    table: Any,
+    table: Table,
     settings: LearnerSettings,
     changes: Sequence[ClassChange] = (),
     controls: IntArray | None = None,
@@ -185,12 +194,12 @@ class RandomOrderFound:
     given: int
     now: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values for `json.dumps`."""
         return {**asdict(self), "line": self.line.to_json()}
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> RandomOrderFound:
+    def from_json(cls, stored: Mapping[str, Any]) -> RandomOrderFound:
         """What `to_json` gave."""
         return cls(**{**stored, "line": RandomOrderLine.from_json(stored["line"])})
 
@@ -383,7 +392,7 @@ class _Clock:
     def is_over(self) -> bool:
         return self._budget is not None and thread_time() - self._begun > self._budget
 
-    def tell(self, *_: Any) -> None:
+    def tell(self, *_: object) -> None:
         """Say how far it is. Raises CannotEstimateError where the fits take far longer than they may."""
         if self._progress is not None:
             self._progress(self.done, self._total, self._model)

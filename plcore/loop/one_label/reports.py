@@ -58,7 +58,9 @@ class CurvePoint:
     candidates_left: int
     model_version: int
     control: ControlCounts = NOTHING_COUNTED
-    progressive_error: float | None = None  # of an online model, over the rows answered; see `.online_model`
+    progressive_error: float | None = (
+        None  # of an online model, over the rows answered; see `.models.OnlineModel`
+    )
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class LearnerSettings(OverlapSettings):
         check_names("setting", stored, cls.__dataclass_fields__)
         return cls(**{"strategy": "apl", **stored})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values for `json.dumps`."""
         return asdict(self)
 

@@ -5,19 +5,106 @@ The result follows from table, settings and entries alone: a version can always 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from plcore.arrays.candidate_sets import MOST_CELLS
-from plcore.arrays.types import AnyArray, BoolArray, Matrix, RoundProgress, Table
-from plcore.labels.weights import prior_labels, score_columns
-from plcore.loop.one_label.first_update import Footing
+from plcore.arrays.threads import one_thread
+from plcore.arrays.types import (
+    AnyArray,
+    BoolArray,
+    FeatureMatrix,
+    FloatArray,
+    IntArray,
+    Matrix,
+    RoundProgress,
+    Table,
+    is_sparse,
+)
+from plcore.kernel.rounds import Rounds
+from plcore.labels.weights import prior_labels, score_columns, weights_after_answers
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
+
+# What a kernel ridge makes of new answers at once, before a worker's next version: a few rounds from the version.
+#
+# It follows from the version and the candidates as they stand: how often it was done in between changes nothing, and a
+# withdrawn answer leaves nothing behind. Only what is said of training rows changes; held-out rows are judged by
+# versions alone.
+
+
+@dataclass(frozen=True, eq=False)
+class FirstUpdate:
+    """scores : float32 (n, m) of all rows, as those of a `Version`
+    effects : (n_train,) how far an answer about each row would move the others; None where nobody asked for them
+    """
+
+    scores: AnyArray
+    effects: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Footing:
+    """What first updates start from: the state of a version, for the training rows.
+
+    rounds : all that the rounds go by      labels : (n_train, m) its soft labels
+    candidates : bool (n_train, m) those it was trained on, bad items as they were imported
+    effects : (n_train,) how far an answer about each row would move the others, then
+    """
+
+    rounds: Rounds
+    labels: FloatArray
+    candidates: BoolArray
+    effects: FloatArray
+
+    def update(
+        self,
+        candidates: BoolArray,
+        scores: AnyArray,
+        train: IntArray,
+        with_effects: bool,
+        weights: FloatArray | None,
+    ) -> FirstUpdate:
+        """Take in candidates (n_train, m) as they stand now, those of the rows `train` of the table.
+
+        scores : (n, m) of the version      weights : (n_train, m) `candidate_weights` of the table's training rows, or
+        None. A row without candidates, which has become a bad item, stays as it was until the next version leaves it
+        out.
+        """
+        now = np.where(candidates.any(axis=1, keepdims=True), candidates, self.candidates)
+        changed = np.flatnonzero((now != self.candidates).any(axis=1))
+        prior = prior_labels(now, None if weights is None else weights_after_answers(weights, now))
+        with one_thread():
+            rounds = self.rounds.answered(now)
+            labels = rounds.update(self.labels, changed, prior).labels
+            own = rounds.class_scores(labels, prior)
+            effects = rounds.effects(own, now) if with_effects else None
+        updated = np.array(scores, dtype=np.float32)
+        updated[train] = own
+        return FirstUpdate(updated, effects)
+
+    def state(self) -> dict[str, AnyArray]:
+        """What is another in each version, as arrays by name, for a file."""
+        packed = np.packbits(self.candidates, axis=1)
+        return {"labels": self.labels, "candidates": packed, "effects": self.effects}
+
+    def shared(self) -> dict[str, AnyArray]:
+        """What all versions have between two changes of the bad items, as arrays by name; it is most of it."""
+        return self.rounds.to_arrays()
+
+    @classmethod
+    def from_arrays(cls, shared: Mapping[str, AnyArray] | Footing, state: Mapping[str, AnyArray]) -> Footing:
+        """What `shared`, or another that shares it, and `state` gave. Raises KeyError where something is missing."""
+        rounds = shared.rounds if isinstance(shared, Footing) else Rounds.from_arrays(shared)
+        labels = state["labels"]
+        candidates = np.unpackbits(state["candidates"], axis=1, count=labels.shape[1]).astype(bool)
+        return cls(rounds, labels, candidates, state["effects"])
+
 
 # How a version's scores come about: a fit of the whole, or of one that was fitted, given the candidates as they are.
 #
@@ -68,7 +155,7 @@ class KernelFits:
 
     def __init__(self, pool: OneLabelPool[Table], X: Matrix) -> None:
         self._pool, self._X = pool, X
-        self._estimator: Any = None
+        self._estimator: BaseEstimator = None
         self._held: AnyArray | None = None  # where the held-out rows lie, which no version changes
         self._bad: BoolArray = np.zeros(len(pool.train), dtype=bool)  # when it was fitted
 
@@ -99,7 +186,7 @@ class KernelFits:
         footing = Footing(model.rounds_, labels, candidates, model.rounds_.effects(own, candidates))
         return ScoredFit(scores, bool(model.converged_), footing)
 
-    def _begin(self, estimator: Any, bad: BoolArray, progress: RoundProgress | None) -> None:
+    def _begin(self, estimator: BaseEstimator, bad: BoolArray, progress: RoundProgress | None) -> None:
         """Fit it to the candidates as imported, bad rows without weight."""
         pool = self._pool
         estimator.fit(
@@ -114,7 +201,7 @@ class KernelFits:
         self._estimator, self._bad = estimator, bad
 
 
-def class_scores(estimator: Any, X: Matrix) -> AnyArray:
+def class_scores(estimator: BaseEstimator, X: Matrix) -> AnyArray:
     """(n, m) scores; scikit-learn's one column of a two-class problem becomes two."""
     scores = np.asarray(estimator.decision_function(X))
     if scores.ndim == 1 and len(estimator.classes_) == 1:
@@ -169,7 +256,7 @@ class Trainer:
         )
 
 
-def standardized_features(pool: OneLabelPool[Table]) -> Any:
+def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
     """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
 
     For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than
@@ -184,4 +271,4 @@ def standardized_features(pool: OneLabelPool[Table]) -> Any:
     features = pool.table.features()
     features.fit(pool.table, pool.train)
     X = features.transform(pool.table, np.arange(len(pool.original)))
-    return StandardScaler(with_mean=not sparse.issparse(X)).fit(X[pool.train]).transform(X)
+    return StandardScaler(with_mean=not is_sparse(X)).fit(X[pool.train]).transform(X)

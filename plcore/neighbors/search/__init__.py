@@ -9,12 +9,12 @@ never misjudges one, and says how many it finds. None ever holds n x n numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import FloatArray, IntArray, Matrix
+from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.cells import CellSearch
 from plcore.neighbors.search.rows import first_of_equals, ready
@@ -52,7 +52,7 @@ class NeighborSearch(Protocol):
         ...
 
 
-def make_search(X: Any, n_neighbors: int, search: str = "auto", seed: int = 0) -> NeighborSearch:
+def make_search(X: FeatureMatrix, n_neighbors: int, search: str = "auto", seed: int = 0) -> NeighborSearch:
     """A search among the rows of X for up to `n_neighbors` of them, besides a query's own row.
 
     X : float64, finite, array (n, d) or CSR, already checked
@@ -67,11 +67,11 @@ def make_search(X: Any, n_neighbors: int, search: str = "auto", seed: int = 0) -
     searched = first_of_equals(X, n_neighbors + 1)
     if search == "approximate":
         return CellSearch(X, searched, n_neighbors, seed)
-    if not sparse.issparse(X) and X.shape[1] <= TREE_FEATURES and max(X.max(), -X.min()) < LARGEST_VALUE:
+    if not is_sparse(X) and X.shape[1] <= TREE_FEATURES and max(X.max(), -X.min()) < LARGEST_VALUE:
         return TreeSearch(X, searched)
-    cells = SPARSE_COST * X.nnz / X.shape[0] if sparse.issparse(X) else X.shape[1]
+    cells = SPARSE_COST * X.nnz / X.shape[0] if is_sparse(X) else X.shape[1]
     work = float(X.shape[0]) * len(searched) * cells
-    if search == "exact" or work <= (EXACT_WORK if sparse.issparse(X) else min(QUICK_WORK, EXACT_WORK)):
+    if search == "exact" or work <= (EXACT_WORK if is_sparse(X) else min(QUICK_WORK, EXACT_WORK)):
         return BlockSearch(X, searched)
     by_cells = CellSearch(X, searched, n_neighbors, seed)
     cheaper = work <= EXACT_WORK and by_cells.n_probed >= EXACT_SHARE * by_cells.n_cells

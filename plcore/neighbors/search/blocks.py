@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from plcore.arrays.types import AnyArray, FloatArray, IntArray
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, is_sparse
 from plcore.kernels.near import scan_dense, scan_sparse
 from plcore.neighbors.search.rows import ready
 
@@ -51,9 +50,9 @@ class SinglePrecision:
     `unit` : the scaled squared distance of 1.
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: FeatureMatrix) -> None:
         self._centre: FloatArray | None = None
-        if sparse.issparse(X):  # zeros stay zeros, and add nothing to a sum
+        if is_sparse(X):  # zeros stay zeros, and add nothing to a sum
             terms = int(np.diff(X.indptr).max(initial=0))
             largest = float(np.abs(X.data).max(initial=0.0))
         else:
@@ -67,11 +66,11 @@ class SinglePrecision:
         self.unit = self._scale * self._scale
         self._kept = 1.0 - (terms + 16) * 2.0**-23
 
-    def rows(self, X: Any, room: RowRoom | None = None) -> tuple[Any, FloatArray]:
+    def rows(self, X: FeatureMatrix, room: RowRoom | None = None) -> tuple[FeatureMatrix, FloatArray]:
         """(float32 rows, heights float64 (n,)) of float64 rows. room : for dense ones, until the next are made in it"""
         with np.errstate(over="ignore"):  # far outside, products are infinite and prove nothing
             if self._centre is None:
-                scaled = X * self._scale
+                scaled: sparse.csr_matrix = X * self._scale
                 squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
                 return scaled.astype(np.float32), squares * self._kept
             n = len(X)
@@ -99,8 +98,8 @@ class Marks:
     def __init__(self, value: float) -> None:
         self.unit = 1.0 / value**2
 
-    def rows(self, X: Any, room: RowRoom | None = None) -> tuple[Any, FloatArray]:  # noqa: ARG002
-        if sparse.issparse(X):
+    def rows(self, X: FeatureMatrix, room: RowRoom | None = None) -> tuple[FeatureMatrix, FloatArray]:  # noqa: ARG002
+        if is_sparse(X):
             marks = sparse.csr_matrix(((X.data != 0).astype(np.float32), X.indices, X.indptr), shape=X.shape)
         else:
             marks = (X != 0).astype(np.float32)
@@ -110,9 +109,9 @@ class Marks:
         return heights + 0.5  # nearer is nearer by 1 at least
 
 
-def only_value(X: Any) -> float | None:
+def only_value(X: FeatureMatrix) -> float | None:
     """The value that all numbers of X have that are not 0; None where there are two, or it is extreme."""
-    values = X.data if sparse.issparse(X) else X.ravel()
+    values = X.data if is_sparse(X) else X.ravel()
     if not values.size:
         return None
     value = float(values.max()) or float(values.min())
@@ -137,13 +136,13 @@ class BlockSearch:
     kind = "exact"
     recall = 1.0
 
-    def __init__(self, X: Any, searched: IntArray) -> None:
+    def __init__(self, X: FeatureMatrix, searched: IntArray) -> None:
         self.X = X
         self.searched = searched
         self._value = only_value(X)
         self._singles: SinglePrecision | None = None
 
-    def frame(self, queries: Any) -> SinglePrecision | Marks:
+    def frame(self, queries: FeatureMatrix) -> SinglePrecision | Marks:
         """How rows and these queries are to be multiplied."""
         if self._value is not None and only_value(queries) == self._value:
             return Marks(self._value)
@@ -156,7 +155,7 @@ class BlockSearch:
         return make_block(frame, self.X, rows, rows, self.X[rows])
 
     def nearest(
-        self, queries: Any, n_nearest: int, own: IntArray | None = None
+        self, queries: FeatureMatrix, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         queries = ready(queries)
@@ -170,7 +169,7 @@ class BlockSearch:
             yield own, *self._nearest(self.X[first : first + BATCH], n_nearest, own, frame)
 
     def _nearest(
-        self, queries: Any, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks
+        self, queries: FeatureMatrix, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks
     ) -> tuple[IntArray, FloatArray]:
         found = Found(queries, n_nearest, own, frame, self.X.shape[0])
         for first in range(0, queries.shape[0], BATCH):
@@ -187,22 +186,22 @@ class Block:
 
     rows: IntArray  # (c,) their numbers
     places: IntArray  # (c,) where in X they are
-    X: Any  # float64 (n, d), or CSR, in which the rows' numbers are their places
-    columns: Any  # float32 (d, c), dense or CSR
+    X: FeatureMatrix  # float64 (n, d), or CSR, in which the rows' numbers are their places
+    columns: FeatureMatrix  # float32 (d, c), dense or CSR
     heights: AnyArray  # float32 (c,)
 
 
 def make_block(
     frame: SinglePrecision | Marks,
-    X: Any,
+    X: FeatureMatrix,
     rows: IntArray,
     places: IntArray,
-    values: Any,
+    values: FeatureMatrix,
     room: RowRoom | None = None,
 ) -> Block:
     """A block of the rows `places` of X, which have these `values`. room : it lasts until the next is made in it"""
     single, heights = frame.rows(values, room)
-    columns = single.T.tocsr() if sparse.issparse(single) else single.T
+    columns = single.T.tocsr() if is_sparse(single) else single.T
     with np.errstate(over="ignore"):
         return Block(rows, places, X, columns, heights.astype(np.float32))
 
@@ -214,7 +213,12 @@ class Found:
     """
 
     def __init__(
-        self, queries: Any, n_nearest: int, own: IntArray | None, frame: SinglePrecision | Marks, n_rows: int
+        self,
+        queries: FeatureMatrix,
+        n_nearest: int,
+        own: IntArray | None,
+        frame: SinglePrecision | Marks,
+        n_rows: int,
     ) -> None:
         self._queries = queries
         self.frame = frame
@@ -225,27 +229,27 @@ class Found:
         # Room that is used again and again. Where the system takes freed memory back at once, as in Dask's workers, it
         # would hand out new pages for each block, which costs as much as the product.
         self._room = np.empty(0, dtype=np.float32)
-        width = 0 if sparse.issparse(queries) else queries.shape[1]
+        width = 0 if is_sparse(queries) else queries.shape[1]
         self._asking = np.empty((QUERIES, width), dtype=np.float32)
 
-    def open(self, batch: IntArray) -> Any:
+    def open(self, batch: IntArray) -> FeatureMatrix:
         """Make ready to scan for these queries; returns their float32 rows."""
         single, heights = self.frame.rows(self._queries[batch])
         self._depths[batch] = self.frame.depths(heights)
         return single
 
-    def take(self, single: Any, places: IntArray) -> Any:
+    def take(self, single: FeatureMatrix, places: IntArray) -> FeatureMatrix:
         """At most `QUERIES` of the float32 rows that `open` gave; they last until the next are taken."""
-        if sparse.issparse(single):
+        if is_sparse(single):
             return single[places]
         taken = self._asking[: len(places)]
         return single.take(places, axis=0, out=taken, mode="clip")  # unlike "raise", it fills `out` itself
 
-    def scan(self, single: Any, queries: IntArray, block: Block) -> None:
+    def scan(self, single: FeatureMatrix, queries: IntArray, block: Block) -> None:
         """Offer the block's rows to these queries, of which `single` are the float32 rows."""
         for start in range(0, len(queries), QUERIES):
             asking = single[start : start + QUERIES]
-            if sparse.issparse(asking):
+            if is_sparse(asking):
                 products = (asking @ block.columns).toarray(order="C")
             else:
                 products = self._products(len(asking), len(block.rows))
@@ -263,7 +267,7 @@ class Found:
         X, Q = block.X, self._queries
         unit = self.frame.unit
         given = (products, block.heights, queries, block.rows)
-        if sparse.issparse(X):
+        if is_sparse(X) and is_sparse(Q):
             stored = (Q.data, Q.indices, Q.indptr, X.data, X.indices, X.indptr)
             scan_sparse(*given, *stored, self._own, self._depths, unit, self.squared, self.rows)
         else:

@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from plcore.arrays.array_files import large_array, let_go
-from plcore.arrays.types import AnyArray, FloatArray, IntArray, Matrix
+from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, Matrix, is_sparse
 from plcore.neighbors.search.blocks import (
     QUERIES,
     Block,
@@ -50,7 +48,7 @@ class CellSearch:
 
     kind = "approximate"
 
-    def __init__(self, X: Any, searched: IntArray, n_neighbors: int, seed: int = 0) -> None:
+    def __init__(self, X: FeatureMatrix, searched: IntArray, n_neighbors: int, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
         self.exact = BlockSearch(X, searched)
         centres = _centres(X, searched, rng)
@@ -63,7 +61,7 @@ class CellSearch:
         self._order = np.argsort(2 * home + late, kind="stable").astype(np.int32)
         self._start = np.append(0, np.cumsum(np.bincount(home, minlength=self.n_cells)))
         self._end = self._start[:-1] + np.bincount(home[searched], minlength=self.n_cells)
-        self._listed = X if sparse.issparse(X) else _in_order(X, self._order)
+        self._listed = X if is_sparse(X) else _in_order(X, self._order)
 
         self.n_probed, self.recall = 1, 1.0
         if X.shape[0] < 4:
@@ -132,9 +130,9 @@ class CellSearch:
             homes[first : first + BATCH] = self._centres.nearest(X[first : first + BATCH], 1)[0][:, 0]
         return homes
 
-    def _rows(self, first: int, end: int) -> Any:
+    def _rows(self, first: int, end: int) -> FeatureMatrix:
         """The rows that stand there in the order of cells."""
-        if sparse.issparse(self._listed):
+        if is_sparse(self._listed):
             return self._listed[self._order[first:end]]
         return self._listed[first:end]
 
@@ -143,7 +141,7 @@ class CellSearch:
         if first == end:
             return None
         rows, values = self._order[first:end].astype(np.int64), self._rows(first, end)
-        if sparse.issparse(values):
+        if is_sparse(values):
             return make_block(frame, self._listed, rows, rows, values)
         return make_block(frame, values, rows, np.arange(end - first), values)
 
@@ -162,7 +160,11 @@ def _in_order(X: FloatArray, order: AnyArray) -> FloatArray:
 
 
 def look(
-    found: Found, single: Any, batch: IntArray, cells: IntArray, block_of: Callable[[int], Block | None]
+    found: Found,
+    single: FeatureMatrix,
+    batch: IntArray,
+    cells: IntArray,
+    block_of: Callable[[int], Block | None],
 ) -> None:
     """Offer the rows of their cells (q, c) to the queries of a batch, cell by cell. block_of : a cell; None: empty."""
     flat = cells.ravel()
@@ -182,10 +184,10 @@ def look(
             found.scan(found.take(single, asking), batch[asking], block)
 
 
-def _centres(X: Matrix, searched: IntArray, rng: np.random.Generator) -> Any:
+def _centres(X: Matrix, searched: IntArray, rng: np.random.Generator) -> FeatureMatrix:
     """Centres of the cells (c, d): k-means of a sample; for sparse X rows drawn at random, which stay sparse."""
     n_cells = max(1, round((len(searched) / CELL_ROWS) ** 0.5))
-    if sparse.issparse(X):
+    if is_sparse(X):
         return X[np.sort(rng.choice(searched, size=min(n_cells, len(searched)), replace=False))]
     n_cells = min(n_cells, -(-len(searched) // 2))
     size = min(len(searched), TRAINING_ROWS * n_cells)

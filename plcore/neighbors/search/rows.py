@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from plcore.arrays.array_files import let_go
-from plcore.arrays.types import BoolArray, IntArray, Matrix
+from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, MatrixLike, is_sparse
 
+UintArray = NDArray[np.uint64]
 _BLOCK = 2**20  # numbers hashed at once
 _SEED = 0x5EED
 
 
-def ready(X: Matrix) -> Any:
+def ready(X: MatrixLike) -> FeatureMatrix:
     """X float64 (n, d) in the one form the loops are compiled for, itself where it has it: C-contiguous and writable,
     or CSR with int32 indices, sorted and distinct."""
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return np.require(X, dtype=np.float64, requirements=["C", "W"])
     stored = sparse.csr_matrix(X)
     if not stored.has_canonical_format:
@@ -30,12 +30,12 @@ def ready(X: Matrix) -> Any:
     return stored
 
 
-def first_of_equals(X: Matrix, most: int) -> IntArray:
+def first_of_equals(X: FeatureMatrix, most: int) -> IntArray:
     """The rows of X, ascending, without those that equal `most` earlier ones, bit for bit.
 
     X : float64 (n, d) C-contiguous, or CSR with sorted indices.
     """
-    hashes = _hash_sparse(X) if sparse.issparse(X) else _hash_dense(X)
+    hashes = _hash_sparse(X) if is_sparse(X) else _hash_dense(X)
     let_go()
     kept = np.ones(len(hashes), dtype=bool)
     ordered = np.sort(hashes)
@@ -51,8 +51,8 @@ def first_of_equals(X: Matrix, most: int) -> IntArray:
     return np.flatnonzero(kept)
 
 
-def _equal_to(X: Any, first: int, rows: IntArray) -> BoolArray:
-    if not sparse.issparse(X):
+def _equal_to(X: FeatureMatrix, first: int, rows: IntArray) -> BoolArray:
+    if not is_sparse(X):
         return np.concatenate(
             [
                 (X[part] == X[first]).all(axis=1)
@@ -67,7 +67,7 @@ def _equal_to(X: Any, first: int, rows: IntArray) -> BoolArray:
     return np.asarray(same)
 
 
-def _hash_dense(X: Any) -> IntArray:
+def _hash_dense(X: FloatArray) -> IntArray:
     """A 64-bit hash of each row: its bits times odd random numbers, added up without regard to overflow."""
     factors = _odd(X.shape[1])
     hashes = np.empty(len(X), dtype=np.uint64)
@@ -78,18 +78,18 @@ def _hash_dense(X: Any) -> IntArray:
     return hashes.view(np.int64)
 
 
-def _hash_sparse(X: Any) -> IntArray:
+def _hash_sparse(X: sparse.csr_matrix) -> IntArray:
     parts = _mixed(X.data.view(np.uint64)) * _odd(X.shape[1])[X.indices]
     totals = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(parts, dtype=np.uint64)])
     return np.asarray(totals[X.indptr[1:]] - totals[X.indptr[:-1]]).view(np.int64)
 
 
-def _mixed(bits: Any) -> Any:
+def _mixed(bits: UintArray) -> UintArray:
     """Simple numbers differ in their high bits only, which a product with an odd number would leave there."""
     return bits ^ (bits >> np.uint64(32))
 
 
-def _odd(count: int) -> Any:
+def _odd(count: int) -> UintArray:
     return np.random.default_rng(_SEED).integers(2**63, size=count, dtype=np.uint64) * np.uint64(
         2
     ) + np.uint64(1)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from plcore.arrays.types import FloatArray, IntArray
+from plcore.arrays.types import FeatureMatrix, FloatArray, IntArray
 from plcore.kernels.near import offer_proposed
 from plcore.neighbors.search.blocks import BlockSearch
 from plcore.neighbors.search.rows import ready
@@ -26,7 +25,7 @@ class TreeSearch:
     kind = "kd-tree"
     recall = 1.0
 
-    def __init__(self, X: Any, searched: IntArray) -> None:
+    def __init__(self, X: FeatureMatrix, searched: IntArray) -> None:
         self.X = X
         self.searched = searched
         self._tree = cKDTree(X[searched])
@@ -34,7 +33,7 @@ class TreeSearch:
         self._kept = 1.0 - 8 * (X.shape[1] + 8) * np.finfo(float).eps
 
     def nearest(
-        self, queries: Any, n_nearest: int, own: IntArray | None = None
+        self, queries: FeatureMatrix, n_nearest: int, own: IntArray | None = None
     ) -> tuple[IntArray, FloatArray]:
         """(rows, distances) (q, n_nearest), as `NeighborSearch`."""
         n_queries = queries.shape[0]

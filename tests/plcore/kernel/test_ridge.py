@@ -149,7 +149,7 @@ class TestChoice:
 
     def test_the_mass_leaves_the_middle_for_more_than_one_standard_error_only(self, monkeypatch):
         rows = choice.Rows(np.zeros((200, 1)), *(np.ones((200, 2), dtype=bool),) * 3, np.ones(200))
-        grid = choice.Grid(("rbf",), (0.1,), None, 0.05, 25, 100)
+        grid = choice.Grid(("rbf",), (0.1,), None, None, 0.05, 25, 100)
 
         def chosen(gains):
             class Folds:
@@ -190,7 +190,7 @@ class TestChoice:
                 return (np.arange(100) < right[alpha][number]).astype(float)
 
         monkeypatch.setattr(choice, "_Folds", Folds)
-        chosen = choice.choose(rows, choice.Grid(("rbf",), choice.ALPHAS, 0.5, 0.05, 25, 100), 0)
+        chosen = choice.choose(rows, choice.Grid(("rbf",), choice.ALPHAS, 0.5, None, 0.05, 25, 100), 0)
         assert (chosen.alpha, chosen.mass, chosen.accuracy) == (2.0, 0.5, pytest.approx(260 / 300))
         assert [alpha for alpha, number in asked if number == 0] == list(choice.ALPHAS)
         assert {alpha for alpha, number in asked if number} == {0.02, 0.1, 2.0}

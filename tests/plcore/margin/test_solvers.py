@@ -12,12 +12,10 @@ from plcore.evaluation import contaminate
 from plcore.labels.weights import prior_labels
 from plcore.margin.clpl import convex_objective
 from plcore.margin.clpl import minimise as minimise_clpl
-from plcore.margin.lbfgs import descend_from
 from plcore.margin.lmplane import cutting_planes, most_violated
-from plcore.margin.majorise import NEAR, ConvexStep, majorise, metric_at
+from plcore.margin.majorise import NEAR, ConvexStep, descend_from, majorise, metric_at
 from plcore.margin.plsvm import pegasos
-from plcore.margin.problem import HingeProblem
-from plcore.margin.ridge import gram_matrix, principal_axes, ridge_start
+from plcore.margin.problem import HingeProblem, gram_matrix, principal_axes, ridge_start
 
 
 def iris():
@@ -425,7 +423,7 @@ class TestPrincipalAxes:
         options = {"kernel": kernel, "tol": 1e-8, "warm_start": True}
         turned = PLSVC(**options).fit(X, candidates)
         again = PLSVC(**options).fit(X, candidates).fit(X, candidates)  # from its own solution
-        monkeypatch.setattr("plcore.margin.ridge.TURNED", 0)
+        monkeypatch.setattr("plcore.margin.problem.TURNED", 0)
         plain = PLSVC(**options).fit(X, candidates)
         for other in (plain, again):
             np.testing.assert_allclose(turned.decision_function(X), other.decision_function(X), atol=1e-3)

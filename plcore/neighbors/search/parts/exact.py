@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler
@@ -105,7 +104,7 @@ class RowParts:
         return write_names(self.folder, self.names)
 
 
-def listed_type(n_features: int) -> Any:
+def listed_type(n_features: int) -> np.dtype[np.void]:
     """Of rows that stand in another order than the table's: their numbers, whether they can be neighbours, features."""
     return np.dtype([("row", "<i8"), ("searched", "?"), ("x", "<f4", (n_features,))])
 
@@ -205,7 +204,7 @@ def scale_rows(runner: Runner, rows: RowParts, progress: BlockProgress | None = 
     return RowParts(rows.folder, names, rows.block, rows.n_rows, rows.n_features)
 
 
-def found_type(n_nearest: int) -> Any:
+def found_type(n_nearest: int) -> np.dtype[np.void]:
     """Of rows with what was found for them: their numbers, and others by (squared distance, number)."""
     return np.dtype([("row", "<i4"), ("neighbors", "<i4", (n_nearest,)), ("squared", "<f8", (n_nearest,))])
 

@@ -7,8 +7,7 @@ import pytest
 from plcore import ActiveLearner, LearnerSettings
 from plcore.loop.one_label.asking import RowChooser
 from plcore.loop.one_label.learner import make_model
-from plcore.loop.one_label.models import NeighborModel, ScoredModel
-from plcore.loop.one_label.online_model import OnlineModel
+from plcore.loop.one_label.models import NeighborModel, OnlineModel, ScoredModel
 from tests.plcore.loop.fake_table import blobs
 
 
