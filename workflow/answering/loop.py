@@ -237,7 +237,7 @@ def get_ready(seat: Seat) -> None:
     NotAllowed, NotFound
     """
     with seat.learner(Right.ANSWER) as opened:
-        opened.kind.get_ready(opened)
+        opened.kind.make_turn(opened).get_ready()
         checkpoint = take_checkpoint(opened)
     if checkpoint is not None:
         checkpoint.write()

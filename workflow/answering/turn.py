@@ -262,6 +262,10 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """Whether the row's labels, before this person, are what they were before one press. parts : the entries that
         the press stored"""
 
+    def get_ready(self) -> None:
+        """Do now what the next question would otherwise take longer for."""
+        self.learner.get_ready()
+
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
         """Whether this person may have this place asked now. drawn : as for `workflow.answering.loop.ask_next`"""
         del drawn

@@ -13,6 +13,7 @@ from workflow.access import Right
 from workflow.answering import loop
 from workflow.exporting import files
 from workflow.exporting.project_files import ExportChoice, files_of
+from workflow.kinds import needed
 from workflow.log.columns import values_of
 from workflow.log.reading import told_row
 from workflow.projects import progress
@@ -21,6 +22,7 @@ from workflow.rows.row import row_view
 from workflow.saving import saving_files
 
 if TYPE_CHECKING:
+    from workflow.kinds.kind import AnyKind, ForPrograms
     from workflow.seat import Seat
 
 __all__ = [
@@ -71,16 +73,19 @@ def rows_of(seat: Seat, start: int, count: int) -> Part:
     return Part(_enough(told_row(row_view(table, row)) for row in rows), table.n_rows)
 
 
-def question_for(seat: Seat) -> dict[str, Any] | None:
+def _told(kind: AnyKind) -> ForPrograms[Any, Any, Any]:
+    return needed(kind, kind.PROGRAMS, "questions, figures or predictions for programs")
+
+
+def question_for(seat: Seat) -> Mapping[str, object] | None:
     """As `workflow.answering.loop.next_question`."""
-    shown, kind = loop.next_question(seat), seat.kind
-    return None if shown is None else kind.tell_question(shown)
+    programs, shown = _told(seat.kind), loop.next_question(seat)
+    return None if shown is None else programs.question(shown)
 
 
-def figures_of(seat: Seat) -> dict[str, Any]:
+def figures_of(seat: Seat) -> Mapping[str, object]:
     """How good and how far the project is, with the curve. Raises NotAllowed, NotFound."""
-    view, kind = progress.read_progress(seat), seat.kind
-    return kind.tell_figures(view)
+    return _told(seat.kind).figures(progress.read_progress(seat))
 
 
 def log_since(seat: Seat, seq: int, count: int) -> Part:
@@ -109,7 +114,7 @@ def predictions_of(seat: Seat, start: int, count: int) -> Part:
         total = opened.learner.table.n_rows
         count = min(count, max(1, MOST_SHARES // len(opened.learner.classes)))
         rows = range(min(start, total), min(start + count, total))
-        return Part(opened.kind.tell_predictions(opened, rows), total)
+        return Part(_told(opened.kind).predictions(opened, rows), total)
 
 
 def file_of(seat: Seat, choice: ExportChoice) -> WrittenFile:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from plcore import LabelTable
 from plcore.tables import Doubt
+from workflow.access import NotFound
 from workflow.kinds import label_vectors, one_label
 from workflow.kinds.kind import (
     AnyKind,
@@ -59,6 +60,7 @@ __all__ = [
     "make_trainer",
     "model_of",
     "models",
+    "needed",
     "of_settings",
     "of_table",
     "read_settings",
@@ -72,6 +74,7 @@ __all__ = [
 
 
 AskedT = TypeVar("AskedT")
+CapabilityT = TypeVar("CapabilityT")
 
 
 def typed(
@@ -95,6 +98,13 @@ KINDS: Mapping[str, AnyKind] = {
     label_vectors.NAME: typed(label_vectors),
 }
 """Every kind by its name."""
+
+
+def needed(kind: AnyKind, capability: CapabilityT | None, name: str) -> CapabilityT:
+    """The capability of the kind. name : in words, for people      Raises NotFound if the kind lacks it."""
+    if capability is None:
+        raise NotFound(f"Projects of {kind.WORDS.short} have no {name}.")
+    return capability
 
 
 def kind_of(project: Project) -> AnyKind:

@@ -225,7 +225,36 @@ class HiddenTruth(Generic[SettingsT, LearnerT, ShownT]):
     doubts: Callable[[LabelTable, SettingsT], list[Doubt]]
 
 
-# Rows on the map.
+# The queue, the map, and what programs read.
+
+
+@dataclass(frozen=True)
+class Queue(Generic[OpenedT_contra]):
+    """The open rows in the order in which they would be asked.
+
+    listed : (opened, search, held) -> the first that hold these words, with counts. held : which rows of the table do,
+        if that was looked up before (`workflow.rows.finding.rows_with`)
+    rows : all of them      lines : the same as lines of a file, the heading first
+    """
+
+    listed: Callable[[OpenedT_contra, str, Mapping[str, BoolArray] | None], object]
+    rows: Callable[[OpenedT_contra], Iterator[object]]
+    lines: Callable[[OpenedT_contra], Iterator[Sequence[object]]]
+
+
+@dataclass(frozen=True)
+class ForPrograms(Generic[OpenedT_contra, ShownT, ViewT]):
+    """A project in plain values, for programs.
+
+    question : it does not tell whether it is a blind check
+    figures : the progress, one measure with its curve
+    predictions : the label of each of these rows, and the shares
+    """
+
+    question: Callable[[ShownT], Mapping[str, object]]
+    figures: Callable[[ViewT], Mapping[str, object]]
+    predictions: Callable[[OpenedT_contra, Sequence[int]], Sequence[Mapping[str, object]]]
+
 
 NOTHING = -1
 """In the place of a class: nothing is known, or nothing may be shown."""
@@ -243,6 +272,20 @@ class NamedRows:
     classes: IntArray
     known: BoolArray
     doubt: FloatArray
+
+
+@dataclass(frozen=True)
+class OnMap(Generic[LearnerT]):
+    """What the map shows of rows.
+
+    named : the label that each of these rows has, or that the model gives it; nothing that shows other people's answers
+        if people answer for themselves
+    label_to_ask : the label of a row that a question would be about, or None; None in its place if questions are about
+        whole rows
+    """
+
+    named: Callable[[LearnerT, Sequence[int]], NamedRows]
+    label_to_ask: Callable[[LearnerT, int], str | None] | None
 
 
 class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co, ShownT, ViewT, CountedT]):
@@ -305,8 +348,16 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """The scored candidates of a table, and their labels by people; None for a table without scores."""
 
     @property
-    def LABEL_TO_ASK(self) -> Callable[[LearnerT, int], str | None] | None:  # noqa: N802
-        """The label of a row that a question would be about, if one is: questions can be about one label."""
+    def QUEUE(self) -> Queue[OpenedT_contra] | None:  # noqa: N802
+        """The open rows in the order in which they would be asked."""
+
+    @property
+    def MAP(self) -> OnMap[LearnerT] | None:  # noqa: N802
+        """What the map shows of rows."""
+
+    @property
+    def PROGRAMS(self) -> ForPrograms[OpenedT_contra, ShownT, ViewT] | None:  # noqa: N802
+        """A project in plain values, for programs."""
 
     @property
     def HIDDEN_TRUTH(self) -> HiddenTruth[SettingsT, LearnerT, ShownT] | None:  # noqa: N802
@@ -375,10 +426,6 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     def make_turn(self, opened: OpenedT_contra) -> TurnT_co:
         """The turn of the person who has opened the project: it writes answers and corrections."""
 
-    # showing.py
-    def get_ready(self, opened: OpenedT_contra) -> None:
-        """Do now what the next question would otherwise take longer for."""
-
     # reviewing.py
     def find_answers(self, doors: DoorsT_contra, search: Search, page: int) -> ReviewList:
         """A page, from 0, of the answers that fit the search, the newest first."""
@@ -388,23 +435,6 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     def votes_of(self, learner: LearnerT, log: Sequence[SaidEntry]) -> list[Vote]:
         """The latest vote of each person about each place. log : the entries that were not withdrawn, in order"""
-
-    # rows.py: the queue and the map
-    def list_queue(
-        self, opened: OpenedT_contra, search: str, held: Mapping[str, BoolArray] | None = None
-    ) -> object:
-        """The first open rows that hold these words, in asking order, with counts. held : which rows of the table do,
-        if that was looked up before (`workflow.rows.finding.rows_with`)."""
-
-    def queue_rows(self, opened: OpenedT_contra) -> Iterator[object]:
-        """The whole queue, as the rows of `list_queue`."""
-
-    def queue_lines(self, opened: OpenedT_contra) -> Iterator[Sequence[object]]:
-        """The whole queue as lines of a file, the heading first."""
-
-    def named_on_map(self, learner: LearnerT, rows: Sequence[int]) -> NamedRows:
-        """The label that each of these rows has, or that the model gives it; nothing that shows other people's answers
-        if people answer for themselves."""
 
     # progress.py
     def count(
@@ -430,15 +460,6 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     def describe(self, opened: OpenedT_contra, rules: StopRules) -> Described:
         """The facts about the labels for a dataset card, as this kind counts and measures them."""
-
-    def tell_question(self, shown: ShownT) -> dict[str, Any]:
-        """A question for programs, in plain values that do not tell whether it is a blind check."""
-
-    def tell_figures(self, view: ViewT) -> dict[str, Any]:
-        """The progress for programs, in plain values: one measure with its curve."""
-
-    def tell_predictions(self, opened: OpenedT_contra, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """The label of each of these rows, and the shares, for programs, in plain values."""
 
 
 AnyKind: TypeAlias = Kind[Any, Any, Any, Any, Any, Any, Any, Any]

@@ -38,6 +38,7 @@ from weakref import WeakKeyDictionary
 from db import answers
 from workflow.access import NotAllowed, Right
 from workflow.answering.loop import ask_next
+from workflow.kinds import needed
 from workflow.kinds.kind import NamedRows
 from workflow.models import leases
 from workflow.rows.finding import names_of
@@ -276,7 +277,7 @@ def instance_map(seat: Seat) -> InstanceMap:
     with seat.learner() as opened:
         states = _row_states(opened)[found.rows]
         labels = opened.learner.pool.labels_shown(rows)
-        named = opened.kind.named_on_map(opened.learner, rows)
+        named = needed(opened.kind, opened.kind.MAP, "map").named(opened.learner, rows)
         classes = tuple(opened.learner.classes)
         can_ask = opened.may(Right.ANSWER) and may_see_order(opened)
     return InstanceMap(
@@ -334,10 +335,10 @@ def ask_row(seat: Seat, row: int) -> Any:
     with seat.learner(Right.ANSWER) as opened:
         if not may_see_order(opened):
             raise NotAllowed("In a project with blind checks the owner alone chooses which row is asked.")
-        label_to_ask, learner = opened.kind.LABEL_TO_ASK, opened.learner
+        on_map, learner = needed(opened.kind, opened.kind.MAP, "map"), opened.learner
         label = None
-        if label_to_ask is not None and 0 <= row < learner.table.n_rows:
-            label = label_to_ask(learner, row)
+        if on_map.label_to_ask is not None and 0 <= row < learner.table.n_rows:
+            label = on_map.label_to_ask(learner, row)
     return ask_next(seat, row, label)
 
 

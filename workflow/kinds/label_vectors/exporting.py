@@ -14,6 +14,7 @@ from plcore.loop.label_vectors import LabelVectorLearner
 from plcore.tables import VECTOR_FORMATS as FORMATS
 from plcore.tables import FileFormat, LabelVectorTable, export_types
 from workflow.exporting.snapshot import Snapshot
+from workflow.kinds.kind import ForPrograms
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
@@ -173,3 +174,6 @@ def tell_predictions(
         }
         for place, row in enumerate(rows)
     ]
+
+
+PROGRAMS = ForPrograms(tell_question, tell_figures, tell_predictions)

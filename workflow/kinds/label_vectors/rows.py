@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workflow.opened import Opened
 import numpy as np
 
-from workflow.kinds.kind import NOTHING, NamedRows
+from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queue
 
 Learner = LabelVectorLearner[LabelTable]
 
@@ -125,6 +125,9 @@ def _queue_row(learner: Learner, place: int, row: int, label: str | None, score:
     )
 
 
+QUEUE = Queue(list_queue, queue_rows, queue_lines)
+
+
 # Which rows of the map are answered or open, their labels, and what the model says of them.
 
 _SURE = 2.0
@@ -166,4 +169,4 @@ def label_to_ask(learner: Learner, row: int) -> str | None:
     return learner.classes[int(columns[doubt.argmax()])]
 
 
-LABEL_TO_ASK = label_to_ask
+MAP = OnMap(named_on_map, label_to_ask)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from plcore import LabelTable
     from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorQuestion
     from workflow.answering.room_settings import RoomSettings
-    from workflow.opened import Opened
 
 from plcore import LabelTable
 from plcore.loop.label_vectors import LabelVectorLearner
@@ -57,11 +56,6 @@ class ShownVector:
     def line(self) -> LabelLine | None:
         """The line of the one label asked about; None where all of them are."""
         return next((one for one in self.lines if one.label == self.label), None)
-
-
-def get_ready(opened: Opened[LabelVectorLearner[LabelTable]]) -> None:
-    """See `workflow.answering.loop.get_ready`."""
-    opened.learner.get_ready()
 
 
 def word_question(

@@ -20,7 +20,7 @@ from plcore.tables import FILE_FORMATS as FORMATS
 from plcore.tables import NATURE_FORMATS as GIVEN_BACK
 from plcore.tables import Disambiguated, export_types
 from workflow.exporting.snapshot import Snapshot
-from workflow.kinds.kind import HiddenTruth
+from workflow.kinds.kind import ForPrograms, HiddenTruth
 from workflow.kinds.one_label.settings import doubts
 from workflow.projects.class_names import names_now
 
@@ -264,6 +264,9 @@ def tell_predictions(opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[i
             }
         )
     return told
+
+
+PROGRAMS = ForPrograms(tell_question, tell_figures, tell_predictions)
 
 
 # The true labels that a table hides, for a dry run.

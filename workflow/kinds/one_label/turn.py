@@ -13,9 +13,9 @@ from workflow.answering.asked import AskedAs, QuestionForm
 from workflow.answering.history import Parts, question_token
 from workflow.answering.turn import Turn
 from workflow.kinds.one_label.answering import OneLabelWriter, answer, correct, halves_of
-from workflow.kinds.one_label.forms import form_of, kept
+from workflow.kinds.one_label.forms import form_of, kept, learn_prices
 from workflow.kinds.one_label.shortlists import shortlist, with_shortlist
-from workflow.kinds.one_label.showing import ShownQuestion, word_question
+from workflow.kinds.one_label.showing import ShownQuestion, learn_words, word_question
 from workflow.projects.class_names import among_candidates, groups_now
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
 
     def best(self, taken: Collection[Place], ahead: int = 0) -> Question | None:
         return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
+
+    def get_ready(self) -> None:
+        super().get_ready()
+        learn_words(self.learner)
+        learn_prices(self.opened)
 
     def word(self, asked: Question, token: str, how: AskedAs | None) -> ShownQuestion:
         return word_question(
