@@ -7,15 +7,6 @@ file outside of the database, after the commit, so that the note is never ahead 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from sqlalchemy import make_url
-
-from db.opened_file import DatabaseUnavailableError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-    from sqlalchemy.orm import Session
 import contextlib
 import json
 import os
@@ -23,8 +14,14 @@ import tempfile
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, inspect, make_url, text
+
+from db.opened_file import DatabaseUnavailableError
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
 # News of the logs: PostgreSQL tells every process that listens which project's log has grown, and how far.
 #

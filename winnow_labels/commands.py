@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from winnow_labels.column_options import column_options, file_options, setting_option
-from winnow_labels.options import home, is_json, json_option, owner, say
+from winnow_labels.options import NotWell, home, is_json, json_option, owner, say
 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
-from winnow_labels.options import NotWell
 
 # What `winnow export` is told, and what it tells.
 

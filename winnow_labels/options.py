@@ -7,9 +7,12 @@ A command returns what the document says, in the names that the interface for pr
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
@@ -18,16 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
-    from workflow.server.settings import Settings
-import logging
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from workflow.seat import Seat
     from workflow.server.home import Home
+    from workflow.server.settings import Settings
 
 FLAG = "--json"
 _KEY = "winnow.json"

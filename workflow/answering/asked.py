@@ -9,18 +9,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-if TYPE_CHECKING:
-    from plcore.loop import Learner
-    from workflow.answering.room_settings import RoomSettings
-from typing import TYPE_CHECKING
-
+from plcore import AnswerError
+from plcore.arrays import forbidden_in_text
 from plcore.loop import EntryKind
 
 if TYPE_CHECKING:
     from db import entries
     from plcore.loop import Learner
-from plcore import AnswerError
-from plcore.arrays import forbidden_in_text
+    from workflow.answering.room_settings import RoomSettings
 
 
 class QuestionForm(StrEnum):

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
-
-from db import answers, entries
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from plcore.loop import Learner
 from array import array
 from bisect import bisect_left
 from collections import deque
-from dataclasses import field, replace
-from datetime import UTC, timedelta
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from db import members
-from plcore.loop import EntryKind
+from db import answers, entries, members
+from plcore.loop import EntryKind, Place
 from workflow.answering.asked import MOST, batch_of
 from workflow.projects.figures import SIMULATED
 from workflow.rows.finding import SAYS_SOMETHING
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
-from collections.abc import Collection
-from typing import Any
 
-from plcore.loop import Place
+    from plcore.loop import Learner
 
 REACH = 50
 """Answers of a person that undo, redo and the history go back over."""

@@ -7,56 +7,40 @@ and the back button are all harmless.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from db import members
-from plcore import LabelTable
-from workflow.answering.turn import StaleQuestion
-from workflow.people.goals import BREAK_AFTER
-from workflow.people.qualification import require_qualified
-
-if TYPE_CHECKING:
-    from workflow.seat import Seat
+import logging
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
-from plcore.query import nearest_rows
-from workflow.rows.row import RowView, row_view
-from workflow.server.home import room_for_learner
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from plcore import LabelTable
-    from plcore.arrays import IntArray
-    from plcore.loop import Learner
-    from plcore.tables import FeatureTransformer
-    from workflow.opened import Opened
-import logging
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-from db import questions
-from plcore import AnswerError
+from db import members, questions
+from plcore import AnswerError, LabelTable
 from plcore.loop import ClassMap, Place
+from plcore.query import nearest_rows
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering.asked import NOTE_LENGTH, Given, Saved, checked_note
 from workflow.answering.history import place_of
+from workflow.answering.turn import StaleQuestion
 from workflow.kinds.opening import take_checkpoint
 from workflow.log.reading import read_class_changes
-from workflow.people.qualification import NotQualified
+from workflow.people.goals import BREAK_AFTER
+from workflow.people.qualification import NotQualified, require_qualified
 from workflow.projects.class_names import names_now
+from workflow.rows.row import RowView, row_view
 from workflow.saving import NotSaved
+from workflow.server.home import room_for_learner
 
 if TYPE_CHECKING:
+    from plcore.arrays import IntArray
+    from plcore.loop import Learner
+    from plcore.tables import FeatureTransformer
     from workflow.answering.turn import Turn
+    from workflow.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [

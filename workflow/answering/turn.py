@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
-
-from db.questions import OpenQuestion
-
-if TYPE_CHECKING:
-    from workflow.answering.asked import AskedAs
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
-
-from db import entries
-from plcore import Entry
-
-if TYPE_CHECKING:
-    from plcore.loop import Place
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from db import questions
+from db import entries, questions
+from db.questions import OpenQuestion
+from plcore import Entry
 from plcore.loop import VERDICTS, Place
 from workflow.answering.asked import Given, Saved, saved_of
 from workflow.answering.history import denied_beside, overlaps, place_of, stored_by

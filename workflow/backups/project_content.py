@@ -9,22 +9,27 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from db import copies, projects
+from db.copies import Rows
+from db.engine import BRIDGE, is_older, revisions, writer_of
 from db.entries import NO_ROW, LogEntry
 from plcore import LabelTable
 from plcore.arrays import forbidden_in_text, unstorable_in
 from plcore.loop import EntryKind, class_changes
-from plcore.tables import Roles
+from plcore.tables import Roles, is_kept_name, read_kept_names
 from workflow import kinds
 from workflow.access import Role
 from workflow.answering.asked import AskedAs
 from workflow.answering.room_settings import RoomSettings
-from workflow.backups.manifest import CONTENT, BackupError, DamagedError
+from workflow.backups.archive import check_archive, extract_all
+from workflow.backups.manifest import CONTENT, PROJECT, BackupError, DamagedError, Manifest
 from workflow.exporting.snapshots import checked_snapshot_name
+from workflow.files.limited import Bounds
 from workflow.log.lines import first_table
 from workflow.log.reading import learner_entry
 from workflow.log.verifying import LogError, check_fold
@@ -34,14 +39,6 @@ from workflow.people.goals import Goal
 
 if TYPE_CHECKING:
     from workflow.kinds import AnyKind
-from dataclasses import replace
-
-from db.copies import Rows
-from db.engine import BRIDGE, is_older, revisions, writer_of
-from plcore.tables import is_kept_name, read_kept_names
-from workflow.backups.archive import check_archive, extract_all
-from workflow.backups.manifest import PROJECT, Manifest
-from workflow.files.limited import Bounds
 
 _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)

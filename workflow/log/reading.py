@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from db import entries, events
 from plcore import Entry
 from plcore.loop import ClassChange, EntryKind, class_changes
+from workflow.files.stored import PATH
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore.loop import Pool
-import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-from workflow.files.stored import PATH
-
-if TYPE_CHECKING:
     from plcore.arrays import AnyArray
+    from plcore.loop import Pool
     from workflow.rows.row import RowView
 
 

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from db import trained
 from plcore.arrays import StepProgress
-from plcore.blocks import BlockError, RunnerError
+from plcore.blocks import BlockError, BlockProgress, RunnerError
 from plcore.loop import ModelComparison
+from plcore.loop.one_label import StrategyRuns
 from workflow import kinds
 from workflow.access import Right
 from workflow.kinds.adopting import AUTOMATIC, change_settings
 from workflow.models import comparing
 from workflow.models.showing import found_by
-from workflow.server.jobs import cluster_blocks
+from workflow.server.jobs import cluster_blocks, open_blocks
 
 if TYPE_CHECKING:
     from plcore import LabelTable
     from workflow.seat import Seat
-    from workflow.server.settings import Settings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from plcore.blocks import BlockProgress
-from plcore.loop.one_label import StrategyRuns
-from workflow.server.jobs import open_blocks
-
-if TYPE_CHECKING:
-    from plcore import LabelTable
     from workflow.server.settings import Settings
 
 __all__ = [

@@ -12,6 +12,8 @@ import math
 import shutil
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from db import entries, projects, trained
 from db.engine import DatabaseUnavailableError
 from plcore.arrays import one_thread_for_good
+from plcore.loop import TooFewRowsError
 from workflow import kinds
 from workflow.log.reading import follow, read_class_changes
 from workflow.models import leases, versions
@@ -34,10 +37,6 @@ if TYPE_CHECKING:
     from workflow.kinds.kind import WorkerSettings
     from workflow.seat import Seat
     from workflow.server.home import Home
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-from plcore.loop import TooFewRowsError
 
 logger = logging.getLogger("winnow")
 

@@ -11,15 +11,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from db import answers, members
-from plcore.loop import Learner, Place
+from plcore import AnswerError
+from plcore.loop import EntryKind, Learner, Place
 from workflow.access import Right
-from workflow.rows.finding import check_row, names_of
+from workflow.answering.asked import checked_note
+from workflow.answering.history import stored_by
+from workflow.answering.turn import StaleQuestion
+from workflow.projects.class_names import names_now
+from workflow.rows.finding import check_row, names_of, taken_back
 from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
@@ -27,19 +32,6 @@ if TYPE_CHECKING:
     from plcore.arrays import FloatArray
     from plcore.loop import ClassMap
     from plcore.loop.one_label import View
-    from workflow.seat import Seat
-from datetime import UTC
-from typing import TYPE_CHECKING
-
-from plcore import AnswerError
-from plcore.loop import EntryKind
-from workflow.answering.asked import checked_note
-from workflow.answering.history import stored_by
-from workflow.answering.turn import StaleQuestion
-from workflow.projects.class_names import names_now
-from workflow.rows.finding import taken_back
-
-if TYPE_CHECKING:
     from workflow.answering.asked import Saved
     from workflow.opened import Opened
     from workflow.seat import Seat

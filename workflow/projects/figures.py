@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,10 +16,7 @@ from plcore.loop import EntryKind, StopRules, Verdict
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
-import math
-from typing import TYPE_CHECKING, Any, NamedTuple
 
-if TYPE_CHECKING:
     from plcore.arrays import AnyArray
 
 PointT = TypeVar("PointT")

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
-
-from db import entries, people
-from workflow import kinds
-from workflow.access import RIGHTS, Right, Role
-from workflow.kinds import glances
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.projects import Project
-    from workflow.server.home import Home
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from db import projects, questions
+from db import entries, people, projects, questions
 from plcore.arrays import forbidden_in_name, forbidden_in_text
-from workflow.access import visible_projects
+from workflow import kinds
+from workflow.access import RIGHTS, Right, Role, visible_projects
+from workflow.kinds import glances
 from workflow.kinds.adopting import change_settings
 from workflow.people import audit
 from workflow.people.audit import EventKind
@@ -30,10 +19,14 @@ from workflow.projects.class_names import of_these_classes
 from workflow.saving import saving_files, saying_why
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
     from plcore import LabelTable
     from workflow.answering.room_settings import Groups
     from workflow.opened import Reading
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 
 # One project as a line in a list of projects.

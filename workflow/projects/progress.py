@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from db import entries
+from db import entries, projects
+from plcore.loop import StopRules
 from workflow import kinds
 from workflow.access import visible_projects
 from workflow.kinds import glances
 from workflow.models import random_order
+from workflow.people import audit
+from workflow.people.audit import EventKind
 from workflow.projects.figures import FEWEST_MEASURED, LabelCount, StopView, pace
 
 if TYPE_CHECKING:
     from workflow.projects.figures import Glance
-    from workflow.seat import Seat
-from typing import TYPE_CHECKING
-
-from db import projects
-from plcore.loop import StopRules
-from workflow.people import audit
-from workflow.people.audit import EventKind
-
-if TYPE_CHECKING:
     from workflow.seat import Seat
 
 __all__ = [

@@ -12,18 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from db import answers, entries, people
+from plcore.arrays import BoolArray
 from plcore.loop import EntryKind
 from workflow import access
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore import LabelTable
-from typing import TYPE_CHECKING
-
-from plcore.arrays import BoolArray
-
-if TYPE_CHECKING:
     from plcore import LabelTable
 
 

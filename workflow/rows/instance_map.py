@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import json
+import logging
+import threading
+import zipfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
@@ -10,46 +19,27 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from plcore.arrays import AnyArray, FloatArray, IntArray
-from workflow.server.home import room_for_learner
-
-if TYPE_CHECKING:
-    from plcore import LabelTable
-import io
-import json
-import logging
-import zipfile
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
-
-from workflow.files.stored import make_folder, whole_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plcore.arrays import FloatArray, IntArray
-    from workflow.server.home import Home
-import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
-
 from db import answers
+from plcore.arrays import AnyArray, FloatArray, IntArray
 from workflow.access import NotAllowed, Right
 from workflow.answering.loop import ask_next
+from workflow.files.stored import make_folder, whole_file
 from workflow.kinds import needed
 from workflow.kinds.kind import NamedRows
 from workflow.models import leases
 from workflow.rows.finding import names_of
 from workflow.rows.queue import may_see_order
+from workflow.server.home import room_for_learner
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from db.projects import Project
     from plcore import LabelTable
     from plcore.loop import Learner
     from workflow.opened import Opened
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 
 # Where rows lie on the map: by the principal axes of their features, or beside those most like them (t-SNE).

@@ -4,38 +4,26 @@ comes from. A cell that nobody answered is empty, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plcore import LabelTable
+from plcore.loop import EntryKind
 from plcore.loop.label_vectors import LabelVectorLearner
 from plcore.tables import VECTOR_FORMATS as FORMATS
 from plcore.tables import FileFormat, LabelVectorTable, export_types
+from workflow.exporting.described import Described, Measure
 from workflow.exporting.snapshot import Snapshot
 from workflow.kinds.kind import ForPrograms
-
-if TYPE_CHECKING:
-    from workflow.opened import Opened
-from typing import TYPE_CHECKING
-
-from workflow.exporting.described import Described, Measure
-from workflow.kinds.label_vectors.progress import read_progress
-
-if TYPE_CHECKING:
-    from plcore.loop import StopRules
-    from workflow.opened import Opened
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from plcore.loop import EntryKind
 from workflow.kinds.label_vectors.answering import WHOLE_ROW
+from workflow.kinds.label_vectors.progress import read_progress
 from workflow.kinds.label_vectors.turn import LabelVectorTurn
 from workflow.log.reading import curve_points, figure, number, told_row
 
 if TYPE_CHECKING:
-    from plcore.loop.label_vectors import LabelVectorLearner
+    from plcore.loop import StopRules
     from workflow.kinds.label_vectors.progress import VectorProgress
     from workflow.kinds.label_vectors.showing import ShownVector
     from workflow.opened import Opened

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from plcore import LabelTable
 from plcore.arrays import BoolArray
 from plcore.loop.label_vectors import LabelVectorLearner
+from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queue
 from workflow.rows.finding import SHOWN, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
-import numpy as np
-
-from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queue
 
 Learner = LabelVectorLearner[LabelTable]
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from plcore.loop.label_vectors import LabelVectorSettings
+from plcore.loop.label_vectors import (
+    CRITERION_ENTRIES,
+    PREDICTOR_ENTRIES,
+    QUESTION_ENTRIES,
+    LabelVectorSettings,
+)
+from workflow.kinds.kind import KindWords
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from plcore import LabelTable
-from plcore.loop.label_vectors import CRITERION_ENTRIES, PREDICTOR_ENTRIES, QUESTION_ENTRIES
-from workflow.kinds.kind import KindWords
 
 __all__ = [
     "DRAWN",

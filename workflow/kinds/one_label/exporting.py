@@ -14,40 +14,28 @@ import numpy.typing as npt
 
 from plcore import ActiveLearner, Disambiguation, LabelTable
 from plcore.arrays import AnyArray, FloatArray, IntArray
-from plcore.loop import ClassMap, EntryKind
+from plcore.evaluation import wilson_interval
+from plcore.loop import ClassMap, EntryKind, Place
 from plcore.loop.one_label import TakenLabels
 from plcore.tables import FILE_FORMATS as FORMATS
 from plcore.tables import NATURE_FORMATS as GIVEN_BACK
 from plcore.tables import Disambiguated, export_types
+from workflow.answering.asked import Given
+from workflow.exporting.described import Described, Measure
 from workflow.exporting.snapshot import Snapshot
 from workflow.kinds.kind import ForPrograms, HiddenTruth
+from workflow.kinds.one_label.progress import read_progress
 from workflow.kinds.one_label.settings import doubts
+from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.kinds.one_label.turn import OneLabelTurn
+from workflow.log.reading import curve_points, figure, number, told_row
 from workflow.projects.class_names import names_now
 
 if TYPE_CHECKING:
     from db.entries import LogEntry
-    from workflow.opened import Opened
-from typing import TYPE_CHECKING
-
-from plcore.evaluation import wilson_interval
-from workflow.exporting.described import Described, Measure
-from workflow.kinds.one_label.progress import read_progress
-
-if TYPE_CHECKING:
     from plcore.loop import StopRules
-    from workflow.opened import Opened
-from typing import TYPE_CHECKING
-
-from workflow.kinds.one_label.turn import OneLabelTurn
-from workflow.log.reading import curve_points, figure, number, told_row
-
-if TYPE_CHECKING:
     from workflow.kinds.one_label.progress import ProgressView
-    from workflow.kinds.one_label.showing import ShownQuestion
     from workflow.opened import Opened
-from plcore.loop import Place
-from workflow.answering.asked import Given
-from workflow.kinds.one_label.showing import ShownQuestion
 
 __all__ = ["FORMATS", "GIVEN_BACK", "disambiguated", "snapshot"]
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from plcore import ActiveLearner, LabelTable
 from plcore.arrays import BoolArray
+from plcore.evaluation import ScoredCandidates, scored_candidates
+from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queue
 from workflow.kinds.one_label.settings import reason, strategies_for
 from workflow.rows.finding import SHOWN, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
-from plcore.evaluation import ScoredCandidates, scored_candidates
-from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queue
 
 Learner = ActiveLearner[LabelTable]
 

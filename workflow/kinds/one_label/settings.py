@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plcore import LearnerSettings
+from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.one_label import AUTOMATIC
+from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
 from plcore.tables import Doubt
+from workflow.kinds.kind import KindWords
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-from plcore.loop import MODEL_ENTRIES, Upkeep
-from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
-from workflow.kinds.kind import KindWords
 
 __all__ = [
     "AUTOMATIC",

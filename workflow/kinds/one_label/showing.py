@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
-from plcore.query import speaks_for
+from plcore import ActiveLearner, LabelTable
+from plcore.query import LabelMoments, label_moments, most_telling, speaks_for
 from plcore.tables import TextFeatures, marks_of
-from workflow.rows.row import text_of
+from workflow.answering.asked import AskedAs, QuestionForm, screen_order, stamp
+from workflow.kinds.one_label.settings import reason
+from workflow.rows.row import RowView, row_view, text_of, voters_of, votes_in, weight_words, weights_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plcore import ActiveLearner, LabelTable
-from dataclasses import field
-from typing import TYPE_CHECKING
-
-from plcore.query import LabelMoments, label_moments, most_telling
-from workflow.answering.asked import AskedAs, QuestionForm, screen_order, stamp
-from workflow.kinds.one_label.settings import reason
-from workflow.rows.row import RowView, row_view, voters_of, votes_in, weight_words, weights_in
-
-if TYPE_CHECKING:
-    from plcore import ActiveLearner, LabelTable, Question
+    from plcore import Question
     from workflow.answering.room_settings import Groups, RoomSettings
-from plcore import ActiveLearner, LabelTable
 
 # The words of a row's text that speak for each of its candidates, for the question card to mark.
 
