@@ -82,7 +82,7 @@ for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, simulate, 
 
 @main.command("serve")
 @json_option
-def serve() -> Any:
+def serve() -> object:
     """Start the server and print a sign-in link. With --json the document comes when it is ready, on one line.
 
     WINNOW_HOST and WINNOW_PORT say where it listens, WINNOW_HOME where its data are.
@@ -130,7 +130,7 @@ def _cannot_listen(settings: Settings, why: str, fix: str) -> click.ClickExcepti
 
 @main.command("link")
 @json_option
-def link() -> Any:
+def link() -> object:
     """Print a new one-time sign-in link for the owner of the running server. An unused earlier one ends."""
     from workflow.people import team
     from workflow.server.running import running
@@ -149,7 +149,7 @@ def link() -> Any:
 
 @main.command("projects")
 @json_option
-def list_projects() -> Any:
+def list_projects() -> object:
     """List the projects."""
     from workflow.projects import managing
 

@@ -109,10 +109,10 @@ class _JsonText(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
-    def bind_expression(self, bindvalue: Any) -> ColumnElement[Any]:
+    def bind_expression(self, bindvalue: object) -> ColumnElement[Any]:
         return cast(bindvalue, JSON)
 
-    def column_expression(self, column: Any) -> ColumnElement[Any]:
+    def column_expression(self, column: object) -> ColumnElement[Any]:
         return cast(column, Text)
 
 
@@ -508,7 +508,7 @@ class Database:
         if not connection.get_execution_options().keys() & {READS, PASSING}:
             self._committing.sent = count_commit(connection)
 
-    def _check_same(self, connection: Connection, _record: Any) -> None:
+    def _check_same(self, connection: Connection, _record: object) -> None:
         """Of a new connection to PostgreSQL."""
         if self._id is not None:
             check_same(connection, self._id)

@@ -283,5 +283,5 @@ def as_entry(row: Row[Any]) -> LogEntry:
     return LogEntry(**(values | {"label": values["label"] or None}))
 
 
-def _json(value: object) -> Any:
+def _json(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value

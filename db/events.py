@@ -30,7 +30,7 @@ class Event:
     person_id: int | None
     about_id: int | None
     project_id: int | None
-    details: dict[str, Any]
+    details: dict[str, object]
     address: str
 
 

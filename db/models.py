@@ -47,9 +47,9 @@ class ProjectRow(Base):
     archived_at: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]  # in the bin, from which it can come back
     # how the answering room is set; {} is the defaults
-    room: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
+    room: Mapped[dict[str, object]] = mapped_column(server_default="{}")
     # when the stop panel says to stop; NULL: nobody has set it
-    stop_rules: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    stop_rules: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
     # SHA-256 of the file, or files, that the table was read from; NULL: nobody noted it
     source_hash: Mapped[str | None]
 
@@ -143,7 +143,7 @@ class ModelRow(Base):
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)  # of the settings it was trained with
     version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # the log's seq it has learnt
-    figures: Mapped[dict[str, Any]]
+    figures: Mapped[dict[str, object]]
     seconds: Mapped[float]
     made_at: Mapped[datetime]
 
@@ -345,7 +345,7 @@ class EventRow(Base):
     )  # who did it; NULL: nobody signed in
     about_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
     project_id: Mapped[int | None] = mapped_column(ForeignKey("projects.id"))
-    details: Mapped[dict[str, Any]]
+    details: Mapped[dict[str, object]]
     address: Mapped[str]
 
 

@@ -128,7 +128,7 @@ def count(session: Session) -> int:
     return session.execute(select(func.count()).select_from(ProjectRow)).scalar_one()
 
 
-def change_settings(session: Session, project_id: int, settings: Mapping[str, Any]) -> None:
+def change_settings(session: Session, project_id: int, settings: Mapping[str, object]) -> None:
     """Give a project other settings; the log and the table stay."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(settings=dict(settings)))
 
@@ -138,7 +138,7 @@ def change_table(
     project_id: int,
     *,
     table_hash: str,
-    roles: Mapping[str, Any],
+    roles: Mapping[str, object],
     n_rows: int,
     n_classes: int,
     n_to_ask: int,
@@ -154,12 +154,12 @@ def change_table(
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(values))
 
 
-def change_room(session: Session, project_id: int, room: Mapping[str, Any]) -> None:
+def change_room(session: Session, project_id: int, room: Mapping[str, object]) -> None:
     """Set the answering room of a project anew."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(room=dict(room)))
 
 
-def change_stop_rules(session: Session, project_id: int, rules: Mapping[str, Any]) -> None:
+def change_stop_rules(session: Session, project_id: int, rules: Mapping[str, object]) -> None:
     """Set when the stop panel of a project says to stop."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(stop_rules=dict(rules)))
 
@@ -204,7 +204,7 @@ class PastSettings:
 
 
 def add_past_setting(
-    session: Session, project_id: int, settings: Mapping[str, Any], until_seq: int, until: datetime
+    session: Session, project_id: int, settings: Mapping[str, object], until_seq: int, until: datetime
 ) -> None:
     """Note what was in force until now; call it before the project gets others, with its log locked."""
     here = PastSettingsRow.project_id == project_id

@@ -58,7 +58,7 @@ class ModelVersion:
     project_id: int
     key: str
     version: int
-    figures: dict[str, Any]
+    figures: dict[str, object]
     seconds: float
     made_at: datetime
 
@@ -69,7 +69,7 @@ def publish(
     project_id: int,
     key: str,
     version: int,
-    figures: Mapping[str, Any],
+    figures: Mapping[str, object],
     seconds: float,
     made_at: datetime,
 ) -> None:
@@ -424,7 +424,7 @@ def end_random_order(
     state: str,
     at: datetime,
     *,
-    report: Mapping[str, Any] | None = None,
+    report: Mapping[str, object] | None = None,
     fault: str | None = None,
 ) -> bool:
     """It is over, in this state: "done" or "failed". False, and nothing is changed, where it was over

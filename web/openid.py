@@ -48,7 +48,7 @@ class ProviderError(RuntimeError):
 
 
 @lru_cache(maxsize=4)
-def _provider(settings: SignInSettings) -> Any:
+def _provider(settings: SignInSettings) -> object:
     """Authlib's client for the provider of the settings. It keeps the provider's addresses and keys."""
     return OAuth().register(
         "openid",
@@ -91,7 +91,7 @@ class _Step:
         await kept(scope, receive, send)
 
 
-async def _said_in_words(step: Endpoint, request: Request, provider: Any) -> Response:
+async def _said_in_words(step: Endpoint, request: Request, provider: object) -> Response:
     """What the step answers, or why nobody was signed in. What the provider says goes to the log, not to strangers."""
     try:
         return await step(request, provider)

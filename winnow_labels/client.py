@@ -134,7 +134,7 @@ class WinnowWeighed:
     outside: int
 
 
-def made_of(kind: type[Made], said: Mapping[str, Any]) -> Made:
+def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
     """What was said, as this class; what a later server says besides is passed over."""
     return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
@@ -346,7 +346,7 @@ class WinnowProject:
         """All rows as the file had them, fetched while they are used."""
         yield from self._each("rows", "rows")
 
-    def predictions(self) -> Iterator[dict[str, Any]]:
+    def predictions(self) -> Iterator[dict[str, object]]:
         """The label of every row as it stands, with the shares, fetched while they are used."""
         yield from self._each("predictions", "predictions")
 

@@ -101,7 +101,9 @@ def setting_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def _settings(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> Mapping[str, Any]:
+def _settings(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> Mapping[str, object]:
     found = {}
     for one in given:
         name, sign, value = one.partition("=")
@@ -114,7 +116,7 @@ def _settings(_context: click.Context, _option: click.Parameter, given: tuple[st
     return found
 
 
-def _given(value: object) -> Any:
+def _given(value: object) -> object:
     """None where nothing was said."""
     return None if value == () else value
 

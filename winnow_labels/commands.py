@@ -25,8 +25,8 @@ DETAILS = ("license", "languages", "url", "origin", "uses", "annotators", "demog
 """What `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""
 
 
-def _details(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _details(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for one in given:
         name, sign, text = (part.strip() for part in one.partition("="))
         if not sign or name not in DETAILS:
@@ -85,12 +85,12 @@ _OPTIONS = (
 )
 
 
-def export_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def export_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options. The command gets `target`, `name` of the format, `rows`, `above` (None: as by default), `details` of
     the card, `log`, `label_disputed` and `as_of` as it was typed."""
 
     @wraps(command)
-    def told(**options: Any) -> Any:
+    def told(**options: object) -> object:
         if options["above"] is not None and options["rows"] != "sure":
             raise click.UsageError("--above belongs to --rows sure.")
         if options["log"] and options["name"] is not None:
@@ -248,8 +248,8 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
 @column_options
 @json_option
 def encode(
-    what: str, name: str, target: Path | None, files: Mapping[str, Any], columns: Mapping[str, Any]
-) -> Any:
+    what: str, name: str, target: Path | None, files: Mapping[str, object], columns: Mapping[str, object]
+) -> object:
     """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
 
     Those of a FILE are written to another; those of a project are what it learns from, besides, from then on. It needs
@@ -432,7 +432,7 @@ def snapshot(project_id: int, name: str | None, check: bool) -> Any:
 
 @click.command("accept-store")
 @json_option
-def accept_store() -> Any:
+def accept_store() -> object:
     """Go on with the database that is there now, for good.
 
     Winnow does not start with a database that is missing, empty, damaged, older than the one it had last, or another

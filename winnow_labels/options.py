@@ -38,7 +38,7 @@ WRITTEN = object()
 class NotWell(NamedTuple):
     """What a command returns that found something not to be as it should; it ends with `NOT_WELL`."""
 
-    document: Any
+    document: object
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., None]:
@@ -63,14 +63,14 @@ def is_json() -> bool:
     return context is not None and bool(context.meta.get(_KEY))
 
 
-def write_document(document: Any) -> None:
+def write_document(document: object) -> None:
     """Write it on standard output. What moves a cursor or changes a colour is escaped in it, as JSON may have it."""
     from workflow.server.running import escaped
 
     click.echo(escaped(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)))
 
 
-def refusal(words: str, status: int) -> dict[str, Any]:
+def refusal(words: str, status: int) -> dict[str, object]:
     """What is refused, as a problem. status : with which the command ends"""
     return {"type": "about:blank", "title": "Not done", "detail": words, "exit_status": status}
 
@@ -91,7 +91,7 @@ _OF_SETTING = ""
 _ADDRESS = re.compile(r"processes(:.*)?|\w+://.*")
 
 
-def cluster_option(metavar: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """The argument `what` of a command, called `metavar` in its help, and the option, which it gets as `cluster`: an
     address, '' where none is named, None where the option was not given.
 
@@ -99,7 +99,7 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., Any]], Callable[...,
     and stands where `what` would is `what`.
     """
 
-    def with_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    def with_option(command: Callable[..., object]) -> Callable[..., object]:
         @click.argument("what", metavar=metavar, required=False)
         @click.option(
             "--cluster",
@@ -110,7 +110,7 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., Any]], Callable[...,
             f"machine; without ADDRESS whom {SETTING} names.  [default: {SETTING}, else this process]",
         )
         @wraps(command)
-        def told(what: str | None, cluster: str | None, **given: Any) -> Any:
+        def told(what: str | None, cluster: str | None, **given: object) -> object:
             if what is None and cluster and not _ADDRESS.fullmatch(cluster):
                 what, cluster = cluster, _OF_SETTING
             if what is None:

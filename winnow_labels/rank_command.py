@@ -58,7 +58,7 @@ def rank(
     recall: float | None,
     block: int | None,
     reverse: bool,
-) -> Any:
+) -> object:
     """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV.
 
     Of FILES the first rows to ask about of a table too large for a project, in blocks: a folder of Parquet files with

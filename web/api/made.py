@@ -114,7 +114,7 @@ It has the rights of its person. What is refused is a problem (RFC 9457) in word
 class Api(FastAPI):
     """FastAPI's app, whose document says of refusals what they are sent as."""
 
-    def openapi(self) -> dict[str, Any]:
+    def openapi(self) -> dict[str, object]:
         if self.openapi_schema is None:
             document = super().openapi()
             for call in (call for path in document["paths"].values() for call in path.values()):

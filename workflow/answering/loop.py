@@ -198,7 +198,7 @@ def still_shown(opened: Opened[Learner], rows: Sequence[int]) -> tuple[SimilarRo
 logger = logging.getLogger("winnow")
 
 
-def next_question(seat: Seat) -> Any:
+def next_question(seat: Seat) -> object:
     """The question open before this person, or a new one, as the project's kind shows it (`showing` in its folder);
     None when there is nothing left to ask them.
 
@@ -227,7 +227,7 @@ def get_ready(seat: Seat) -> None:
         checkpoint.write()
 
 
-def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> Any:
+def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> object:
     """Ask this person about this row, or this label of it, now. The question they had before them goes back to the
     open ones. Returns the shown question.
 

@@ -98,7 +98,7 @@ def wanted_of(said: object, part: str) -> str | None:
         return None
 
 
-def _malformed(part: str, allowed: str, got: Any) -> AnswerError:
+def _malformed(part: str, allowed: str, got: object) -> AnswerError:
     came = ascii(got)  # half of a character can be shown, too
     came = came if len(came) <= SHOWN else f"{came[:SHOWN]}…"
     return AnswerError(f"What the page sent is no press: {part} must be {allowed}. Got {came}. {_RELOAD}")

@@ -112,7 +112,7 @@ def miss_of(promise: float) -> float:
     return round(1 - promise, 9)
 
 
-def _check_groups(groups: Any) -> None:
+def _check_groups(groups: object) -> None:
     if not isinstance(groups, dict):
         raise RoomError(f"groups must be a dict of names and classes. Got {groups!r}.")
     for name, classes in groups.items():

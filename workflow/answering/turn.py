@@ -54,13 +54,13 @@ def to_store(asked: Any, how: AskedAs | None, **where: Any) -> OpenQuestion:
     return OpenQuestion(**{part: getattr(asked, part) for part in _WHY}, asked=_stored(how), **where)
 
 
-def says_the_same(asked: Any, how: AskedAs | None, stored: OpenQuestion) -> bool:
+def says_the_same(asked: object, how: AskedAs | None, stored: OpenQuestion) -> bool:
     """Whether the stored question still says why this one is asked, how, and by which model."""
     same = all(getattr(asked, part) == getattr(stored, part) for part in _WHY)
     return same and _stored(how) == stored.asked
 
 
-def _stored(how: AskedAs | None) -> dict[str, Any] | None:
+def _stored(how: AskedAs | None) -> dict[str, object] | None:
     return None if how is None else how.to_json()
 
 
@@ -259,7 +259,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         del drawn
         return self.may_ask(place)
 
-    def asked_as(self, asked: AskedT, token: str, put: dict[str, Any] | None) -> AskedAs | None:
+    def asked_as(self, asked: AskedT, token: str, put: dict[str, object] | None) -> AskedAs | None:
         """How the question with this token is put, as the log will have it; None where there is one way only. put : as
         it is stored, where this very question is before the person already"""
         del asked, token, put

@@ -253,11 +253,11 @@ def _people_here(
     return here, known, tuple(sorted(set(named.values()) - set(known)))
 
 
-def _rows(aside: Path, part: str, here: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+def _rows(aside: Path, part: str, here: Mapping[int, int]) -> Iterator[dict[str, object]]:
     """The rows of a table, as the job has left them, with the numbers that people have here."""
     with (aside / project_content.ROWS.format(part)).open(encoding="utf-8") as lines:
         for line in lines:
-            row: dict[str, Any] = json.loads(line)
+            row: dict[str, object] = json.loads(line)
             yield _renumbered(row, here) if part == "entries" else row
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What comes of a value that is none of Winnow's, where nothing says so in words of its own."""
-_LATER: Mapping[str, Any] = {"room": {}, "stop_rules": None, "source_hash": None}
+_LATER: Mapping[str, object] = {"room": {}, "stop_rules": None, "source_hash": None}
 """What a project has where its file is from before there was such a column."""
 
 
@@ -132,7 +132,7 @@ def _check_named(named: Mapping[int, str], spoken_of: set[int]) -> None:
         raise ValueError(f"{len(named):,} people, of whom the log and the lists name {len(spoken_of):,}")
 
 
-def _name(name: Any) -> str:
+def _name(name: object) -> str:
     if not isinstance(name, str) or team.checked_name(name) != name:
         raise ValueError(f"{name!r:.80} is no name of a person")
     return name
@@ -201,7 +201,7 @@ def _entry(row: Mapping[str, Any]) -> LogEntry:
     return LogEntry(**values)
 
 
-def _check_asked(asked: Mapping[str, Any]) -> None:
+def _check_asked(asked: Mapping[str, object]) -> None:
     kinds_of = {"form": str, "about": list, "drawn": bool, "choices": int, "first": list, "batch": str}
     texts = (text for value in asked.values() if isinstance(value, list) for text in value)
     fits = all(type(value) is kinds_of.get(key) for key, value in asked.items())

@@ -173,7 +173,7 @@ def _seconds(given: Sequence[LogEntry]) -> float | None:
     return median(spent) if spent else None
 
 
-def _task(roles: Any) -> str:
+def _task(roles: object) -> str:
     for what in ("image", "audio", "text"):
         if getattr(roles, what) is not None:
             return f"{what}-classification"

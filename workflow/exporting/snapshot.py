@@ -42,7 +42,7 @@ class Snapshot:
     certainty: Callable[[], FloatArray]
     labels_of: Callable[[LogEntry], Sequence[str]]
     sources: Callable[[], Mapping[str, int]]
-    finish: Callable[[Sequence[dict[str, Any]]], Any]
+    finish: Callable[[Sequence[dict[str, object]]], Any]
 
     @property
     def n_rows(self) -> int:
@@ -83,9 +83,9 @@ class Past:
 
 def answers_in(
     log: Iterable[LogEntry], names: Mapping[int, str], labels_of: Callable[[LogEntry], Sequence[str]]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The answers that were not taken back, in order, as `plcore.tables.writers.disambiguated` wants them."""
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, dict[str, object]] = {}
     for entry in log:
         if entry.target_seq is not None:
             found.pop(entry.target_seq, None)

@@ -118,7 +118,7 @@ def kind_of(project: Project) -> AnyKind:
     )
 
 
-def is_stored(kind: AnyKind, settings: Mapping[str, Any]) -> bool:
+def is_stored(kind: AnyKind, settings: Mapping[str, object]) -> bool:
     """Whether these are stored settings of the kind."""
     return settings.get("kind") in kind.STORED_AS
 
@@ -158,7 +158,7 @@ def read_settings(project: Project) -> KindSettings:
     return settings
 
 
-def changed_settings(project: Project, changes: Mapping[str, Any]) -> KindSettings:
+def changed_settings(project: Project, changes: Mapping[str, object]) -> KindSettings:
     """The project's settings with some changed. Raises ValueError where one may not be, or not be changed."""
     kind = kind_of(project)
     if fixed := sorted(set(changes) & kind.DRAWN):
@@ -179,7 +179,7 @@ LATEST_FIX = "Combine answers by majority (fold=majority) or by how right each p
 """What is asked of an owner who sets both."""
 
 
-def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, Any]) -> KindSettings:
+def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, object]) -> KindSettings:
     """Settings of a kind with some changed. Raises ValueError for one that there is not, or that may not be.
 
     If a change asks for two annotators or more a row and names no rule, their answers are combined by majority.

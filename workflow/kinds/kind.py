@@ -229,7 +229,7 @@ class HiddenTruth(Generic[SettingsT, LearnerT, ShownT]):
 
 
 @dataclass(frozen=True)
-class Queue(Generic[OpenedT_contra]):
+class Queueing(Generic[OpenedT_contra]):
     """The open rows in the order in which they would be asked.
 
     listed : (opened, search, held) -> the first that hold these words, with counts. held : which rows of the table do,
@@ -348,7 +348,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """The scored candidates of a table, and their labels by people; None for a table without scores."""
 
     @property
-    def QUEUE(self) -> Queue[OpenedT_contra] | None:  # noqa: N802
+    def QUEUE(self) -> Queueing[OpenedT_contra] | None:  # noqa: N802
         """The open rows in the order in which they would be asked."""
 
     @property
@@ -383,7 +383,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     def fits(self, table: LabelTable) -> bool:
         """Whether a project of this table is of this kind."""
 
-    def read_settings(self, stored: Mapping[str, Any]) -> SettingsT:
+    def read_settings(self, stored: Mapping[str, object]) -> SettingsT:
         """The settings as they were stored. Raises ValueError."""
 
     def default_settings(self, table: LabelTable, control_share: float) -> SettingsT:

@@ -97,7 +97,7 @@ def number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def told_row(view: RowView) -> dict[str, Any]:
+def told_row(view: RowView) -> dict[str, object]:
     """A row as programs have it: what people see of it. row : from 0
 
     Files are named by their addresses below that of the interface; pictures that stand in the table come as they are.
@@ -118,7 +118,9 @@ def _address(one: str) -> str:
     return f"/{one}" if one.startswith(f"{PATH.lstrip('/')}/") else one
 
 
-def curve_points(answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray) -> list[dict[str, Any]]:
+def curve_points(
+    answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray
+) -> list[dict[str, object]]:
     """A point for each number of answers: the figure with its 95 % interval, None where it is not known."""
     return [
         {"answers": int(count), "value": number(value), "low": number(least), "high": number(most)}
@@ -126,7 +128,7 @@ def curve_points(answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyAr
     ]
 
 
-def figure(name: str, by: str, points: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def figure(name: str, by: str, points: Sequence[dict[str, object]]) -> dict[str, object] | None:
     """The figure as it stands: the last point; None where nothing has measured it yet. by : what measures it"""
     last = points[-1] if points else None
     if last is None or last["value"] is None:

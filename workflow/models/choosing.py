@@ -150,7 +150,7 @@ def replay_table(
     strategies: Sequence[str],
     *,
     progress: BlockProgress | None = None,
-    **options: Any,
+    **options: object,
 ) -> StrategyRuns:
     """What each strategy reaches on a table of no project, by whom the settings name; see
     `plcore.evaluation.replay_in_blocks` for the options. Raises CannotSimulate."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -128,7 +128,7 @@ class Worker:
 
     def __init__(self, home: Home, name: str) -> None:
         self.home, self.name = home, name
-        self._trainers: dict[int, tuple[tuple[Any, ...], Trainer]] = {}
+        self._trainers: dict[int, tuple[tuple[object, ...], Trainer]] = {}
         self._failed: dict[tuple[int, str, int], float] = {}  # until when it is not tried again
         self._stop = threading.Event()
         self._seen: object = None  # the database when it was last looked what is due

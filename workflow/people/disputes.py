@@ -230,7 +230,7 @@ def _opinion(pool: Any, names: dict[int, str], log: Sequence[LogEntry], view: Vi
     return Opinion(names.get(entry.person_id, ""), labels, entry.at, entry.seconds, entry.note)
 
 
-def _allowed(views: Sequence[View]) -> Any:
+def _allowed(views: Sequence[View]) -> object:
     """(m,) what any of them left."""
     return np.any([view.folded.votes for view in views], axis=0)
 

@@ -63,7 +63,7 @@ def rows_on_map(n_rows: int) -> IntArray:
 
 
 @room_for_learner()
-def features_of(table: LabelTable, rows: IntArray) -> Any:
+def features_of(table: LabelTable, rows: IntArray) -> object:
     """(k, d) the features of these rows, dense or sparse, fitted on them. Raises NoRoomError."""
     return table.features().fit(table, rows).transform(table, rows)
 
@@ -310,7 +310,7 @@ def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
     return tuple(names.get(found[row], "") if row in found else "" for row in rows)
 
 
-def ask_row(seat: Seat, row: int) -> Any:
+def ask_row(seat: Seat, row: int) -> object:
     """Ask this person about a row of the map; of label vectors whose labels are asked one by one, about the open label
     that is in doubt most. Returns the shown question.
 

@@ -12,12 +12,12 @@ from workflow.rows.finding import rows_with, words_of
 
 if TYPE_CHECKING:
     from plcore.loop import Learner
-    from workflow.kinds.kind import Queue
+    from workflow.kinds.kind import Queueing
     from workflow.opened import Opened
     from workflow.seat import Seat
 
 
-def list_queue(seat: Seat, search: str = "") -> Any:
+def list_queue(seat: Seat, search: str = "") -> object:
     """The first open rows that hold the words searched for, in asking order: the `QueueView` of the project's kind.
 
     Raises
@@ -39,7 +39,7 @@ def list_queue(seat: Seat, search: str = "") -> Any:
         return _queue(opened).listed(opened, search, held)
 
 
-def _queue(opened: Opened[Learner]) -> Queue[Opened[Learner]]:
+def _queue(opened: Opened[Learner]) -> Queueing[Opened[Learner]]:
     return needed(opened.kind, opened.kind.QUEUE, "queue")
 
 

@@ -72,7 +72,7 @@ def question_card(seat: Seat, question: ShownVector | None, offer: Offer | None 
     return draw
 
 
-def _question(question: ShownVector) -> dict[str, Any]:
+def _question(question: ShownVector) -> dict[str, object]:
     asked = question.line
     keys = keys_of(question.view)[: len(question.lines)] if asked is None else ""
     return {
@@ -89,7 +89,7 @@ def _question(question: ShownVector) -> dict[str, Any]:
     }
 
 
-def _line(one: LabelLine, key: str | None) -> dict[str, Any]:
+def _line(one: LabelLine, key: str | None) -> dict[str, object]:
     return {
         "key": key,
         "label": one.label,
@@ -110,11 +110,11 @@ def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
     raise ValueError(f"Project {seat.project_id} has no rows that are confirmed together. Got {batch.token}.")
 
 
-def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+def dispute_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
     """Nothing: rows of label vectors are settled on the Review page."""
 
 
-def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+def qualifying_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
     """Nothing: a project of this kind has no qualification."""
 
 

@@ -96,7 +96,7 @@ def voters_in_words(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + more
 
 
-def _question(question: ShownQuestion) -> dict[str, Any]:
+def _question(question: ShownQuestion) -> dict[str, object]:
     listed = question.candidates[:LISTED]
     keys = keys_of(question.view, [one.label for one in listed])
     telling = question.telling
@@ -143,7 +143,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
     }
 
 
-def _yes_no(question: ShownQuestion, asked: YesNo) -> dict[str, Any]:
+def _yes_no(question: ShownQuestion, asked: YesNo) -> dict[str, object]:
     rest = [one.label for one in question.candidates if one.label not in asked.labels]
     one = len(asked.labels) == 1
     return {
@@ -165,12 +165,12 @@ def class_list(
     _CLASSES(key=f"{state.CLASSES}-{project_id}", data=data)
 
 
-def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+def dispute_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
     """Draw the card of `pages.parts.other_cards`."""
     send(_CARD, {"project": project_id, **data}, on_press)
 
 
-def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+def qualifying_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
     """Draw the card of `pages.parts.other_cards`."""
     send(_CARD, {"project": project_id, **data}, on_press)
 

@@ -308,7 +308,7 @@ def _read(text: bytes) -> dict[str, Any]:
     return found
 
 
-def _limit(said: Mapping[str, Any], code: int | None) -> str:
+def _limit(said: Mapping[str, object], code: int | None) -> str:
     if "memory" in said:
         return "memory"
     if "system" in said:

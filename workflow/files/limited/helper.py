@@ -143,7 +143,7 @@ def _answer(request: dict[str, Any], tell: Callable[[float], None]) -> dict[str,
         return {"failed": traceback.format_exc()}
 
 
-def _send(job: socket.socket, said: dict[str, Any], before: bytes = b"") -> bool:
+def _send(job: socket.socket, said: dict[str, object], before: bytes = b"") -> bool:
     """Whether anybody listens."""
     try:
         job.sendall(before + json.dumps(said).encode() + b"\n")

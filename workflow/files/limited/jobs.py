@@ -215,7 +215,7 @@ def grow(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None])
     }
 
 
-def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, Any]:
+def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, object]:
     """The SHA-256 of a table's file, and where the files lie that its rows name. there : those that are kept already"""
     digest, files = table.write(folder / TABLE), table.media.files
     if not isinstance(files, MediaFiles):
@@ -228,7 +228,7 @@ def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, A
     }
 
 
-def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
+def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, object]]:
     return [asdict(one) for one in doubts]
 
 

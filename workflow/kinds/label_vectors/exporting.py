@@ -5,7 +5,7 @@ comes from. A cell that nobody answered is empty, never 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
 _SAID = {1: True, 0: False, -1: None}
 
 
-def tell_question(shown: ShownVector) -> dict[str, Any]:
+def tell_question(shown: ShownVector) -> dict[str, object]:
     """See `workflow.kinds.Kind`. The criterion and the score are left out: they would tell the blind checks."""
     others = (EntryKind.YES, EntryKind.NO) if shown.label is None else (WHOLE_ROW,)
     return {
@@ -120,7 +120,7 @@ def tell_question(shown: ShownVector) -> dict[str, Any]:
     }
 
 
-def tell_figures(view: VectorProgress) -> dict[str, Any]:
+def tell_figures(view: VectorProgress) -> dict[str, object]:
     """See `workflow.kinds.Kind`. Micro F1 of test rows where there are any, else F1 of the blind checks."""
     curve = view.curve
     by, band = ("test rows", curve.micro_f1) if view.n_test else ("blind checks", curve.control)
@@ -139,7 +139,7 @@ def tell_figures(view: VectorProgress) -> dict[str, Any]:
 
 def tell_predictions(
     opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """See `workflow.kinds.Kind`. Of each label whether it is known, or else predicted, to be right."""
     found = opened.learner.export_cells(np.asarray(rows, dtype=np.intp))
     said = np.where(found.cells >= 0, found.cells, found.predicted)

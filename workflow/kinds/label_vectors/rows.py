@@ -11,7 +11,7 @@ import numpy as np
 from plcore import LabelTable
 from plcore.arrays import BoolArray
 from plcore.loop.label_vectors import LabelVectorLearner
-from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queue
+from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.rows.finding import SHOWN, rows_with, words_of
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _queue_row(learner: Learner, place: int, row: int, label: str | None, score:
     )
 
 
-QUEUE = Queue(list_queue, queue_rows, queue_lines)
+QUEUE = Queueing(list_queue, queue_rows, queue_lines)
 
 
 # Which rows of the map are answered or open, their labels, and what the model says of them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from plcore.loop.label_vectors import (
     CRITERION_ENTRIES,
@@ -56,7 +56,7 @@ def vectors_of(table: LabelTable) -> npt.NDArray[np.int8]:
     return table.label_vectors
 
 
-def read_settings(stored: Mapping[str, Any]) -> LabelVectorSettings:
+def read_settings(stored: Mapping[str, object]) -> LabelVectorSettings:
     """The settings as they are stored. Raises ValueError."""
     return LabelVectorSettings.from_json(stored)
 

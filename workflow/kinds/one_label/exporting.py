@@ -182,7 +182,7 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
 # What programs are told of projects of one true label: a question, the figures, what is predicted; as plain values.
 
 
-def tell_question(shown: ShownQuestion) -> dict[str, Any]:
+def tell_question(shown: ShownQuestion) -> dict[str, object]:
     """See `workflow.kinds.Kind`. The strategy and the scores are left out: they would tell the blind checks."""
     asked = shown.yes_no
     return {
@@ -205,7 +205,7 @@ def tell_question(shown: ShownQuestion) -> dict[str, Any]:
     }
 
 
-def tell_figures(view: ProgressView) -> dict[str, Any]:
+def tell_figures(view: ProgressView) -> dict[str, object]:
     """See `workflow.kinds.Kind`. By test rows where there are any, else by blind checks."""
     curve = view.curve
     if view.n_test:
@@ -227,7 +227,9 @@ def tell_figures(view: ProgressView) -> dict[str, Any]:
     }
 
 
-def tell_predictions(opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]) -> list[dict[str, Any]]:
+def tell_predictions(
+    opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]
+) -> list[dict[str, object]]:
     """See `workflow.kinds.Kind`. A test row's shares are not told: only its label is."""
     learner = opened.learner
     found, classes = disambiguated(learner), learner.classes

@@ -11,7 +11,7 @@ import numpy as np
 from plcore import ActiveLearner, LabelTable
 from plcore.arrays import BoolArray
 from plcore.evaluation import ScoredCandidates, scored_candidates
-from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queue
+from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.kinds.one_label.settings import reason, strategies_for
 from workflow.rows.finding import SHOWN, rows_with, words_of
 
@@ -114,7 +114,7 @@ def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow
     )
 
 
-QUEUE = Queue(list_queue, queue_rows, queue_lines)
+QUEUE = Queueing(list_queue, queue_rows, queue_lines)
 
 
 # Which rows of the map are answered or open, their labels, and what the model says of them.

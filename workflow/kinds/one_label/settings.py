@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def fits(table: LabelTable) -> bool:
     return table.label_vectors is None
 
 
-def read_settings(stored: Mapping[str, Any]) -> LearnerSettings:
+def read_settings(stored: Mapping[str, object]) -> LearnerSettings:
     """The settings as they are stored. Raises ValueError."""
     return LearnerSettings.from_json(stored)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import entries, questions
 from plcore import ActiveLearner, LabelTable, Question
@@ -64,7 +64,7 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
             with_voters=self.opened.may(Right.REVIEW),
         )
 
-    def asked_as(self, asked: Question, token: str, put: dict[str, Any] | None) -> AskedAs:
+    def asked_as(self, asked: Question, token: str, put: dict[str, object] | None) -> AskedAs:
         if put is not None:
             before = AskedAs.from_json(put)
             how, first = kept(before, asked.choices), before.first
