@@ -14,13 +14,13 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from winnow_labels import __version__
 from winnow_labels.backup_commands import BACKUP_COMMANDS
-from winnow_labels.column_options import column_options, file_options
+from winnow_labels.column_options import FileOptions, column_options, file_options
 from winnow_labels.commands import FILE_COMMANDS, accept_store, snapshot, token
 from winnow_labels.options import (
     FLAG,
@@ -165,7 +165,7 @@ def list_projects() -> object:
 @cluster_option("FILE|PROJECT_ID")
 @file_options
 @column_options
-def compare(what: str, cluster: str | None, files: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
+def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping[str, object]) -> object:
     """Compare the models on the rows of a project, or of a table of any format. Nothing is stored or adopted.
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the

@@ -65,6 +65,8 @@ from db.sqlite import (
 )
 
 if TYPE_CHECKING:
+    import psycopg
+    from psycopg.rows import TupleRow
     from sqlalchemy import PoolProxiedConnection
 
 __all__ = [
@@ -109,10 +111,10 @@ class _JsonText(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
-    def bind_expression(self, bindvalue: object) -> ColumnElement[Any]:
+    def bind_expression(self, bindvalue: object) -> ColumnElement[str]:
         return cast(bindvalue, JSON)
 
-    def column_expression(self, column: object) -> ColumnElement[Any]:
+    def column_expression(self, column: object) -> ColumnElement[str]:
         return cast(column, Text)
 
 
@@ -508,7 +510,7 @@ class Database:
         if not connection.get_execution_options().keys() & {READS, PASSING}:
             self._committing.sent = count_commit(connection)
 
-    def _check_same(self, connection: Connection, _record: object) -> None:
+    def _check_same(self, connection: psycopg.Connection[TupleRow], _record: object) -> None:
         """Of a new connection to PostgreSQL."""
         if self._id is not None:
             check_same(connection, self._id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
@@ -28,8 +27,8 @@ class Project:
     id: int
     name: str
     table_hash: str
-    roles: dict[str, Any]
-    settings: dict[str, Any]
+    roles: dict[str, object]
+    settings: dict[str, object]
     description: str
     n_rows: int
     n_classes: int
@@ -38,8 +37,8 @@ class Project:
     created_by: int
     archived_at: datetime | None
     deleted_at: datetime | None
-    room: dict[str, Any]
-    stop_rules: dict[str, Any] | None
+    room: dict[str, object]
+    stop_rules: dict[str, object] | None
     source_hash: str | None
 
     @property
@@ -58,8 +57,8 @@ def add(
     *,
     name: str,
     table_hash: str,
-    roles: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    roles: Mapping[str, object],
+    settings: Mapping[str, object],
     n_rows: int,
     n_classes: int,
     n_to_ask: int,
@@ -67,7 +66,7 @@ def add(
     created_at: datetime,
     description: str = "",
     source_hash: str | None = None,
-    room: Mapping[str, Any] | None = None,
+    room: Mapping[str, object] | None = None,
 ) -> int:
     """Add a project and return its id. room : None: all as by default"""
     values = {
@@ -200,7 +199,7 @@ class PastSettings:
 
     until_seq: int
     until: datetime
-    settings: dict[str, Any]
+    settings: dict[str, object]
 
 
 def add_past_setting(
@@ -248,7 +247,7 @@ class StoredSnapshot:
     seq: int
     made_at: datetime
     made_by: int
-    settings: dict[str, Any]
+    settings: dict[str, object]
     model_version: int | None
     sha256: str
     log_sha256: str

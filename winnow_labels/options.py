@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -41,12 +41,12 @@ class NotWell(NamedTuple):
     document: object
 
 
-def json_option(command: Callable[..., Any]) -> Callable[..., None]:
+def json_option(command: Callable[..., object]) -> Callable[..., None]:
     """The option `--json`. The command returns the document, or `NotWell` of it; paths in it are texts, moments ISO."""
 
     @click.option(FLAG, "as_json", is_flag=True, help="One JSON document on standard output, for programs.")
     @wraps(command)
-    def told(as_json: bool, **given: Any) -> None:
+    def told(as_json: bool, **given: object) -> None:
         click.get_current_context().meta[_KEY] = as_json
         found = command(**given)
         if as_json and found is not WRITTEN:

@@ -52,7 +52,7 @@ class KindParts(Protocol[QuestionT_contra, RowT_contra]):
         standing: Standing,
         notice: str | None,
         offer: Offer | None = None,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """What the question card is told; offer : in place of a question"""
 
     def question_card(

@@ -182,7 +182,7 @@ class MapLook:
 
     marks: Sequence[MapMarks]
     told: Sequence[str]
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     alt: str
     about: str
 

@@ -94,7 +94,7 @@ SeatAt = Annotated[Seat, Depends(_seat_at)]
 """Of whoever asks, at the project of the address."""
 
 
-async def done(act: Callable[..., Given], *given: Any, **more: Any) -> Given:
+async def done(act: Callable[..., Given], *given: object, **more: object) -> Given:
     """What the use case gives, in a thread."""
     return await to_thread.run_sync(partial(act, *given, **more), limiter=AT_ONCE)
 

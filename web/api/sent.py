@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -211,7 +211,7 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
 @router.post(
     "/projects/{project}/rows", response_model=Added, status_code=201, summary="Add rows, all or none"
 )
-async def append(seat: SeatAt, body: RowsBody) -> Any:
+async def append(seat: SeatAt, body: RowsBody) -> object:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
     passed over, and columns that it has not: the reply names both. Where no row is new, it is refused. So nothing comes
     in twice. A doubt about how the rows are read stops them, until `accept` names it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -157,7 +157,7 @@ class LoggedEntry(BaseModel):
     note: str | None
     revision: int
     label: str | None
-    asked: dict[str, Any] | None
+    asked: dict[str, object] | None
 
 
 class PulledLog(BaseModel):

@@ -118,7 +118,7 @@ class _Kept:
 
     features: FeatureTransformer | None = None
     place: dict[int, int] = field(default_factory=dict)
-    X: Any = None
+    X: object = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, table: LabelTable, rows: Sequence[int]) -> Any:

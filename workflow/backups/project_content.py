@@ -138,7 +138,7 @@ def _name(name: object) -> str:
     return name
 
 
-def _check_settings(kind: AnyKind, settings: Mapping[str, Any]) -> None:
+def _check_settings(kind: AnyKind, settings: Mapping[str, object]) -> None:
     if not kinds.is_stored(kind, settings):
         raise ValueError("its settings are those of another kind of project than its table is for")
     kind.read_settings(settings)

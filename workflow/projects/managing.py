@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import entries, people, projects, questions
 from plcore.arrays import forbidden_in_name, forbidden_in_text
@@ -241,7 +241,7 @@ class LatestOfSeveral(ValueError):  # noqa: N818 - a question, not a fault
     """The latest of several people's answers is to count: the owner is asked first."""
 
 
-def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: Any) -> None:
+def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: object) -> None:
     """Learn and ask by other settings from now on: fields of the project's settings with their new values.
 
     keep_latest : the owner was asked, and wants the latest of several people's answers to count
@@ -269,7 +269,7 @@ def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: Any) -> 
             questions.delete_question(session, project.id, seat.person_id)
 
 
-def learner_settings(seat: Seat) -> dict[str, Any]:
+def learner_settings(seat: Seat) -> dict[str, object]:
     """How the project learns and asks: every field of its settings.
 
     Raises
@@ -279,7 +279,7 @@ def learner_settings(seat: Seat) -> dict[str, Any]:
     NotFound
     """
     with seat.reading(Right.OWN) as reading:
-        found: dict[str, Any] = kinds.read_settings(reading.project).to_json()
+        found: dict[str, object] = kinds.read_settings(reading.project).to_json()
         return found
 
 

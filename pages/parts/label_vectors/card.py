@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 from pages.parts.learner_form import CHECKS_BY_ALL, OVERLAP_SHARE, Setting
 from pages.parts.map_chart import MapWords
@@ -45,7 +44,7 @@ DONE = "Every label of every row is known, or was set aside."
 
 def told(
     question: ShownVector | None, standing: Standing, notice: str | None, offer: Offer | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What the card is told of the question, or the empty state, or what is offered in place of a question."""
     return card_data(
         room="cell" if question is not None and question.label is not None else "labels",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 from pages.parts import state
 from pages.parts.answers import first_of
@@ -53,7 +52,7 @@ LISTED = 60
 
 def told(
     question: ShownQuestion | None, standing: Standing, notice: str | None, offer: Offer | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What the card is told of the question, or the empty state, or what is offered in place of a question."""
     token, asked = (question.token, _question(question)) if question else (None, None)
     return card_data("candidates", token, asked, standing, _heading(standing), notice, offer)

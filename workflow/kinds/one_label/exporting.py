@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -60,7 +60,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
     several = learner.settings.several
     before, after, weights = pool.original, learner.candidates, pool.table.candidate_weights
 
-    def finish(answers: Sequence[dict[str, Any]]) -> Disambiguated:
+    def finish(answers: Sequence[dict[str, object]]) -> Disambiguated:
         return Disambiguated(
             ids=table.ids,
             cells=table.cells,

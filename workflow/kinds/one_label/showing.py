@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -66,7 +66,7 @@ class _Sample:
     rows: np.ndarray
     place: dict[int, int]
     features: TextFeatures
-    X: Any
+    X: object
     said: np.ndarray | None = None
     seq: int = 0
 
