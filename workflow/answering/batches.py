@@ -23,7 +23,7 @@ from plcore.loop import EntryKind, Place
 from workflow.access import NotAllowed, Right
 from workflow.answering.asked import MOST, AskedAs, QuestionForm, batch_of
 from workflow.answering.loop import COMPARED, compare
-from workflow.answering.turn import StaleQuestion, Turn
+from workflow.answering.turn import AnyTurn, StaleQuestion
 from workflow.people.goals import LONGEST
 from workflow.people.qualification import require_qualified
 from workflow.rows.row import RowView, row_view
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from workflow.opened import Opened
     from workflow.seat import Seat
-
-    AnyTurn = Turn[Any, Any, Any]
 
 __all__ = [
     "MOST",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from plcore.arrays import IntArray
     from plcore.loop import Learner
     from plcore.tables import FeatureTransformer
-    from workflow.answering.turn import Turn
+    from workflow.answering.turn import AnyTurn
     from workflow.opened import Opened
     from workflow.seat import Seat
 
@@ -118,7 +118,7 @@ class _Kept:
 
     features: FeatureTransformer | None = None
     place: dict[int, int] = field(default_factory=dict)
-    X: object = None
+    X: Any = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, table: LabelTable, rows: Sequence[int]) -> Any:
@@ -289,7 +289,7 @@ def submit_answer(
     return saved
 
 
-def answer_in(turn: Turn[Any, Any, Any], token: str, given: Given) -> tuple[Saved, Place | None]:
+def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | None]:
     """What `submit_answer` does in its turn: what was stored, and the place that stays before the person, None where
     none does. Raises as it."""
     require_qualified(turn.opened)
@@ -313,7 +313,7 @@ def answer_in(turn: Turn[Any, Any, Any], token: str, given: Given) -> tuple[Save
     return turn.saved(stored), None
 
 
-def _is_said_again(turn: Turn[Any, Any, Any], saved: Saved, given: Given) -> bool:
+def _is_said_again(turn: AnyTurn, saved: Saved, given: Given) -> bool:
     """Whether this may be what was stored before, by whatever name its classes had then: where a class got another one
     between a question and its answer, the answer names it as the question did, and the entry as it is called."""
     if saved.may_be(given.kind, given.labels):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypedDict, TypeVar, Unpack
 
 from db import entries, questions
 from db.questions import OpenQuestion
@@ -70,13 +70,33 @@ def _stored(how: AskedAs | None) -> dict[str, object] | None:
 # second of them is checked against what the first makes of the row.
 
 
+class FirstFacts(TypedDict):
+    """Fields of the first entry of an answer alone, as `db.entries.NewEntry` names them."""
+
+    token: str
+    revision: int
+    seconds: float | None
+
+
+class Facts(TypedDict, total=False):
+    """Fields of every entry of an answer, as `db.entries.NewEntry` names them."""
+
+    strategy: str | None
+    score: float | None
+    model_version: int
+    predicted: str | None
+    asked: dict[str, object] | None
+    note: str | None
+    flagged: bool
+
+
 class EntryWriter(ABC):
     """Appends entries of this turn's person about a place, each with the labels before and after it."""
 
     CHANGED: ClassVar[str]
     """The sentence for a person who would repeat an answer after the labels of the place have changed."""
 
-    def __init__(self, turn: Any, place: Place) -> None:
+    def __init__(self, turn: AnyTurn, place: Place) -> None:
         """turn : the `workflow.answering.turn.Turn` in which it writes"""
         self._turn, self._place = turn, place
         self._kept: list[Entry] = list(turn.learner.state(place.row).entries)
@@ -104,7 +124,8 @@ class EntryWriter(ABC):
         token: str,
         target: int | None = None,
         revision: int | None = None,
-        **more: Any,
+        seconds: float | None = None,
+        **more: Unpack[Facts],
     ) -> entries.LogEntry:
         """Append one entry.
 
@@ -136,6 +157,7 @@ class EntryWriter(ABC):
                 target_seq=target,
                 before=before,
                 after=self.state(entry),
+                seconds=seconds,
                 **more,
             ),
         )
@@ -384,12 +406,11 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """A stored entry as a page says it."""
         return saved_of(self.learner, entry, repeated=repeated)
 
-    def facts(self, question: questions.OpenQuestion, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Fields of the entries that one answer stores, as `db.entries.NewEntry` names them: (of the first entry alone,
-        of every entry)."""
+    def facts(self, question: questions.OpenQuestion, given: Given) -> tuple[FirstFacts, Facts]:
+        """Fields of the entries that one answer stores: (of the first entry alone, of every entry)."""
         seconds = question.seconds(self.steady)
-        first = {"token": question.token, "revision": question.revision, "seconds": seconds}
-        every = {
+        first: FirstFacts = {"token": question.token, "revision": question.revision, "seconds": seconds}
+        every: Facts = {
             "strategy": question.strategy,
             "score": question.score,
             "model_version": question.model_version,
@@ -414,7 +435,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """How long so many rows that are shown now, together, are this person's."""
         return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * rows * self.opened.own_log.pace))
 
-    def _show(self, asked: Any, open_now: questions.OpenQuestion | None) -> ShownT:
+    def _show(self, asked: AskedT, open_now: questions.OpenQuestion | None) -> ShownT:
         """Reserve the place for this person; its question as a page shows it. open_now : what is before them so far"""
         place = place_of(asked)
         revision = self.revision(place)
@@ -440,3 +461,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
             )
         )
         return self.word(asked, token, how)
+
+
+AnyTurn: TypeAlias = Turn[Any, Any, Any]
+"""A turn at a project of a kind that the caller does not know: what it asks and shows goes back to it alone."""

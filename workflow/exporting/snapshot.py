@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from db.entries import LogEntry
     from plcore.loop import ClassChange
+    from plcore.tables import FileFormat
+
+AnyFormat: TypeAlias = "FileFormat[Any]"
+"""A format of tables of a kind that the caller does not know."""
 
 ANSWERED, SURE, ALL = "answered", "sure", "all"
 CHOICES = (ALL, SURE, ANSWERED)

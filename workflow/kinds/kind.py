@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from plcore import LabelTable
     from plcore.arrays import AnyArray
     from plcore.evaluation import ScoredCandidates
-    from plcore.loop import ClassChange, ClassMap, Learner, Place, Pool, StopRules
+    from plcore.loop import ClassChange, ClassMap, Learner, Place, StopRules
     from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer, View
-    from plcore.tables import Doubt, FileFormat
+    from plcore.tables import Doubt
     from workflow.answering.asked import FormsNow, Given
     from workflow.exporting.described import Described
-    from workflow.exporting.snapshot import Past, Snapshot
+    from workflow.exporting.snapshot import AnyFormat, Past, Snapshot
     from workflow.kinds.shortlists import ShortlistView
-    from workflow.log.reading import Vote
+    from workflow.log.reading import AnyPool, Vote
     from workflow.projects.figures import Glance, StopView
     from workflow.rows.finding import ReviewList, Search
     from workflow.server.home import Home
@@ -84,7 +84,7 @@ DoorsT_contra = TypeVar("DoorsT_contra", contravariant=True)
 TurnT_co = TypeVar("TurnT_co", covariant=True)
 ShownT = TypeVar("ShownT")
 ViewT = TypeVar("ViewT")
-CountedT = TypeVar("CountedT", bound="Pool[Any, Any, Any]")
+CountedT = TypeVar("CountedT", bound="AnyPool")
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class CandidatePool(Protocol):
     """Rows with candidates: one of them is right. The part of `plcore.loop.one_label.OneLabelPool` that is about them.
 
     original, first, candidates : (n, m) at import, before any answer, and now
-    by_verdict : (n,) rows that a reviewer has decided
+    by_verdict, control_rows : (n,) rows that a reviewer has decided; rows asked as blind checks
     """
 
     class_map: ClassMap
@@ -160,6 +160,7 @@ class CandidatePool(Protocol):
     first: BoolArray
     candidates: BoolArray
     by_verdict: BoolArray
+    control_rows: BoolArray
 
     def disputed(self) -> Mapping[int, float]: ...
     def views(self, row: int) -> Sequence[View]: ...
@@ -312,9 +313,9 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     """Names of the settings that decide which rows are held out, and so never change."""
     DEFAULT_RULES: StopRules
     """The stop rules of a project whose owner has set none."""
-    FORMATS: Mapping[str, FileFormat[Any]]
+    FORMATS: Mapping[str, AnyFormat]
     """The formats that the table can be written in, by name; CSV first."""
-    GIVEN_BACK: Mapping[str, FileFormat[Any]]
+    GIVEN_BACK: Mapping[str, AnyFormat]
     """Further formats, of tables that came from certain tools; each tells of which (`fits`)."""
 
     # Capabilities
@@ -409,7 +410,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     def make_pool(
         self, table: LabelTable, settings: SettingsT, changes: Sequence[ClassChange] = ()
-    ) -> Pool[Any, Any, Any]:
+    ) -> AnyPool:
         """The rows before the first entry, under these changes of the classes. Raises ClassError."""
 
     # training.py

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from db import entries, events
 from plcore import Entry
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from plcore.arrays import AnyArray
     from plcore.loop import Pool
     from workflow.rows.row import RowView
+
+
+AnyPool: TypeAlias = "Pool[Any, Any, Any]"
+"""The rows of a project of a kind that the caller does not know."""
 
 
 def learner_entry(entry: entries.LogEntry | events.ToldEntry) -> Entry:
@@ -39,7 +43,7 @@ def read_class_changes(session: Session, project_id: int) -> tuple[ClassChange, 
 def follow(
     session: Session,
     project_id: int,
-    pool: Pool[Any, Any, Any],
+    pool: AnyPool,
     apply: Callable[[Entry], object],
 ) -> bool:
     """Let `apply` take in the log entries that the pool has not seen. Call it in a transaction that has not written any
@@ -52,7 +56,7 @@ def follow(
 
 
 def take_in(
-    pool: Pool[Any, Any, Any],
+    pool: AnyPool,
     log: Iterable[entries.LogEntry | events.ToldEntry],
     apply: Callable[[Entry], object],
 ) -> bool:

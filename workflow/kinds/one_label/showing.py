@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -66,7 +66,7 @@ class _Sample:
     rows: np.ndarray
     place: dict[int, int]
     features: TextFeatures
-    X: object
+    X: Any
     said: np.ndarray | None = None
     seq: int = 0
 
