@@ -201,7 +201,7 @@ def start() -> None:
 
 def ask(
     job: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     folder: Path,
     bounds: Bounds,
     on_step: Callable[[float], None] | None = None,
@@ -245,7 +245,7 @@ def ask(
 
 def ask_in_turn(
     job: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     folder: Path,
     bounds: Bounds,
     on_step: Callable[[float], None] | None = None,
@@ -260,7 +260,7 @@ def ask_in_turn(
 
 
 def _asked(
-    request: Mapping[str, Any],
+    request: Mapping[str, object],
     on_step: Callable[[float], None] | None,
     on_wait: OnWait | None,
 ) -> dict[str, Any]:
