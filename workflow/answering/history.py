@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from db import answers, entries, members
 from plcore.loop import EntryKind, Place
@@ -328,7 +328,14 @@ def _past(entry: entries.LogEntry, batch: str | None) -> answers.PastEntry:
 # Places that questions and entries are about, and the tokens of their showings.
 
 
-def place_of(about: Any) -> Place:
+class AboutRow(Protocol):
+    """A question or an entry. One that has a `label` is about that label of the row."""
+
+    @property
+    def row(self) -> int: ...
+
+
+def place_of(about: AboutRow) -> Place:
     """The place of a question or an entry; without a label that is the row as a whole."""
     return Place(about.row, getattr(about, "label", None))
 

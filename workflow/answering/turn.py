@@ -15,7 +15,7 @@ from db.questions import OpenQuestion
 from plcore import Entry
 from plcore.loop import VERDICTS, Place
 from workflow.answering.asked import Given, Saved, saved_of
-from workflow.answering.history import denied_beside, overlaps, place_of, stored_by
+from workflow.answering.history import AboutRow, denied_beside, overlaps, place_of, stored_by
 from workflow.answering.room_settings import RoomSettings
 from workflow.rows.row import RowView, row_view
 
@@ -169,7 +169,7 @@ RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
 """How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
 times to answer, where that is longer."""
 LearnerT = TypeVar("LearnerT", bound="Learner")
-AskedT = TypeVar("AskedT")
+AskedT = TypeVar("AskedT", bound=AboutRow)
 ShownT = TypeVar("ShownT")
 
 

@@ -49,7 +49,7 @@ class Part:
     """Some of many things, in order: at least one, where there are any, and fewer than were asked for where they are
     large. total : how many there are; of the log, the seq of its latest entry"""
 
-    items: Sequence[Mapping[str, Any]]
+    items: Sequence[Mapping[str, object]]
     total: int
 
 
@@ -135,7 +135,7 @@ def file_of(seat: Seat, choice: ExportChoice) -> WrittenFile:
     return WrittenFile(content, f"project-{seat.project_id}-{file.sort}{file.form.suffix}", size)
 
 
-def _enough(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _enough(told: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
     """The first of these: until they are so large that more would be too much to hold at once."""
     taken, size = [], 0
     for one in told:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from db.projects import Project
     from plcore.loop import ClassChange, StopRules
     from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer
+    from workflow.answering.history import AboutRow
     from workflow.answering.turn import Turn
     from workflow.opened import Doors, Opened
     from workflow.server.home import Home
@@ -73,7 +74,7 @@ __all__ = [
 ]
 
 
-AskedT = TypeVar("AskedT")
+AskedT = TypeVar("AskedT", bound="AboutRow")
 CapabilityT = TypeVar("CapabilityT")
 
 

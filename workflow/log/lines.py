@@ -54,11 +54,11 @@ class LogHeader:
 
     project: str
     table_sha256: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     written_at: datetime
     version: int = VERSION
 
-    def values(self) -> dict[str, Any]:
+    def values(self) -> dict[str, object]:
         """What the line holds."""
         return {
             "winnow_log": self.version,

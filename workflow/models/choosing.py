@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import trained
 from plcore.arrays import StepProgress
@@ -20,6 +20,7 @@ from workflow.server.jobs import cluster_blocks, open_blocks
 
 if TYPE_CHECKING:
     from plcore import LabelTable
+    from plcore.loop.one_label import Comparer
     from workflow.seat import Seat
     from workflow.server.settings import Settings
 
@@ -126,15 +127,14 @@ def measure_table(
 
 
 def _measure(
-    make: Callable[[], Any], settings: Settings | None, progress: StepProgress | None
+    make: Callable[[], Comparer], settings: Settings | None, progress: StepProgress | None
 ) -> ModelComparison:
     try:
         comparer = make()
         with cluster_blocks(settings) as blocks:
-            found: ModelComparison = comparer.compare(progress, blocks=blocks)
+            return comparer.compare(progress, blocks=blocks)
     except (ValueError, BlockError, RunnerError) as error:
         raise CannotCompare(f"The models cannot be compared: {error}") from error
-    return found
 
 
 # Labelling runs replayed on a table of known truth, to see which strategy to ask by before anybody is asked.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
@@ -136,7 +136,7 @@ class Glance:
         return None if low is None or high is None else (low, high)
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> Glance:
+    def from_json(cls, stored: Mapping[str, Any]) -> Glance:
         """As it was written by `vars`. Raises KeyError, TypeError, ValueError for anything else."""
         stored, curve = dict(stored), tuple(float(value) for value in stored["curve"])
         for edge in ("low", "high"):

@@ -72,14 +72,15 @@ def read_progress(seat: Seat) -> Any:
         return opened.kind.read_progress(opened, kinds.stop_rules(opened.project))
 
 
-def watched(seat: Seat) -> tuple[Any, ...]:
+def watched(seat: Seat) -> tuple[object, ...]:
     """Values that change whenever there is something new to draw; the log's latest seq comes first.
 
     Raises
     ------
     NotAllowed, NotFound
     """
-    return seat.kind.watched(seat)
+    values: tuple[object, ...] = seat.kind.watched(seat)
+    return values
 
 
 def estimate_random_order(seat: Seat) -> None:
