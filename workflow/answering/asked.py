@@ -74,7 +74,7 @@ class AskedAs:
         lists = {name: tuple(stored[name]) for name in ("about", "first") if stored.get(name) is not None}
         return cls(**{**stored, **lists})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values, without those that are as by default."""
         values = asdict(self)
         kept = {name: value for name, value in values.items() if value != getattr(AskedAs, name, "")}

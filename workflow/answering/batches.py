@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class ShownBatch:
     left_out: int = 0
 
 
-def batching_of(opened: Opened[Learner]) -> Batching[Any]:
+def batching_of(opened: Opened[Learner]) -> Batching[Learner]:
     """Raises AnswerError where rows are not confirmed together in projects of this kind."""
     if opened.kind.BATCHING is None:
         raise AnswerError("In projects of this kind rows are not confirmed together.")

@@ -103,7 +103,7 @@ class RoomSettings:
         rule = QualificationRule(**rule) if isinstance(rule, dict) else rule
         return cls(**{**stored, "groups": groups, "qualification": rule})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
 

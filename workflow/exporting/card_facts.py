@@ -70,7 +70,7 @@ class CardFacts:
     first: datetime | None
     last: datetime | None
     asked_by: Mapping[str, int]
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     models: tuple[str, ...]
     model_version: int
     table_sha256: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from db import entries
 from winnow_labels import __version__ as VERSION  # noqa: N812
@@ -22,7 +22,9 @@ from workflow.rows.row import row_view
 from workflow.saving import saving_files
 
 if TYPE_CHECKING:
+    from plcore.loop import Learner
     from workflow.kinds.kind import AnyKind, ForPrograms
+    from workflow.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [
@@ -73,7 +75,7 @@ def rows_of(seat: Seat, start: int, count: int) -> Part:
     return Part(_enough(told_row(row_view(table, row)) for row in rows), table.n_rows)
 
 
-def _told(kind: AnyKind) -> ForPrograms[Any, Any, Any]:
+def _told(kind: AnyKind) -> ForPrograms[Opened[Learner], object, object]:
     return needed(kind, kind.PROGRAMS, "questions, figures or predictions for programs")
 
 

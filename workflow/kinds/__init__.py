@@ -8,7 +8,7 @@ capability.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from plcore import LabelTable
 from plcore.tables import Doubt
@@ -227,7 +227,7 @@ def make_trainer(home: Home, project: Project, changes: Sequence[ClassChange]) -
     return _worker(project).make_trainer(home, project.table_hash, read_settings(project), changes)
 
 
-def _worker(project: Project) -> WorkerTraining[Any]:
+def _worker(project: Project) -> WorkerTraining[KindSettings]:
     kind = kind_of(project)
     if kind.WORKER is None:
         raise LookupError(
@@ -284,7 +284,7 @@ def make_table_comparer(table: LabelTable) -> Comparer:
 NOTHING_TO_COMPARE = "there is nothing to compare"
 
 
-def _comparing(kind: AnyKind, refused: str) -> Comparing[Any]:
+def _comparing(kind: AnyKind, refused: str) -> Comparing[KindSettings]:
     if kind.COMPARING is None:
         raise ValueError(f"Projects of {kind.WORDS.short} have no choice of models: {refused}.")
     return kind.COMPARING

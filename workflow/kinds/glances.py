@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from db.projects import Project
     from plcore import LabelTable
     from plcore.loop import Learner
+    from workflow.kinds.kind import KindSettings
     from workflow.server.home import Home
 
 _log = logging.getLogger("winnow")
@@ -124,7 +125,7 @@ class _Count:
     next count
     """
 
-    settings: Any = None
+    settings: KindSettings | None = None
     seq: int = -1
     counts: tuple[int, int, int] = (0, 0, 0)
     kept: Any = None
