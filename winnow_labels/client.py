@@ -57,7 +57,7 @@ class WinnowChoice:
     """A label that a row may have.
 
     share : what the model gives it, in [0, 1]; None where there is no model yet
-    known : in a project of label vectors, whether it is known to be right; None: not asked
+    known : where labels are asked one by one, whether it is known to be right; None: not asked
     """
 
     label: str
@@ -71,7 +71,7 @@ class WinnowQuestion:
     """A question that is before the person of the token.
 
     row : its number, from 0      text, features, images, audio : what people would see of it
-    label : in a project of label vectors, the label asked about; None: all of them
+    label : where labels are asked one by one, the label asked about; None: all of them
     is_it : where it is asked in yes and no, whether it is one of these      answers : the kinds that it takes
     """
 

@@ -158,7 +158,7 @@ def _table(
         with database.read() as session:
             log = entries.each(session, project_id, found.seq)
             whole = found.whole(_counted(log, lambda _entries: tell(0)), names)
-        if choice.label_disputed and isinstance(whole, Disambiguated):  # label vectors have no disputed rows
+        if choice.label_disputed and isinstance(whole, Disambiguated):  # others have no disputed rows
             whole = whole.with_disputed()
         form.write(whole.chosen(rows), file, tell)
 

@@ -122,7 +122,7 @@ class RandomOrderWorker(ComparingWorker):
                     )
 
     def _measure_order(self, asked: RandomOrderEstimate) -> dict[str, object]:
-        """What is stored: `found`, a `plcore.loop.one_label.RandomOrderFound`, or what is `missing` for it."""
+        """What is stored: `found`, a `RandomOrderFound`, or what is `missing` for it."""
         with self.home.database.read() as session:
             project = projects.get(session, asked.project_id)
             changes = read_class_changes(session, project.id)

@@ -37,7 +37,7 @@ class ProjectSummary:
     """One project as Home lists it.
 
     kind : the name of its kind in `workflow.kinds.KINDS`      words : how pages speak of such projects
-    n_to_ask : rows, or labels of rows in a project of label vectors, that were open at import
+    n_to_ask : rows, or labels of rows where these are asked one by one, that were open at import
     answered, left : what is answered and what is open, as the pool of its learner counts it
     disputes : rows that people disagree on, told to who reviews; to others 0
     last_answer, last_by : when somebody last said something of a row, and who, told to who reviews; else None

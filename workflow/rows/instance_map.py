@@ -212,7 +212,7 @@ class InstanceMap:
     places : (k, 2) where they lie: beside those most like them where they are `laid_out`, else their first two
         principal components
     states : (k,) number in STATES
-    labels : of each row its candidates now; of label vectors the labels known to be right
+    labels : of each row its candidates now; where several labels may be right, the labels known to be right
     classes : their names, which `named` numbers
     explained : share of the variance of the features that the two components hold
     coming : a worker is to lay them out      layout_fault : why it cannot, "" where nothing keeps it
@@ -311,8 +311,8 @@ def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
 
 
 def ask_row(seat: Seat, row: int) -> object:
-    """Ask this person about a row of the map; of label vectors whose labels are asked one by one, about the open label
-    that is in doubt most. Returns the shown question.
+    """Ask this person about a row of the map; where labels are asked one by one, about the open label that is in
+    doubt most. Returns the shown question.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from joblib import cpu_count
 
@@ -139,6 +139,27 @@ class Finished:
     peak: int
 
 
+class Ended(TypedDict):
+    """How a child ended."""
+
+    code: int | None
+    cpu: float
+    peak: int
+
+
+class Said(TypedDict, total=False):
+    """What a child and the helper say, a line for each part or several."""
+
+    result: Any
+    problems: list[dict[str, Any]]
+    unreadable: list[str]
+    memory: bool
+    system: tuple[int | None, str, str | None]
+    failed: str
+    step: float
+    ended: Ended
+
+
 class _Helper:
     """The process, and this end of its socket."""
 
@@ -228,7 +249,7 @@ def ask(
     request = {"job": job, "given": dict(given), "folder": str(folder), "bounds": bounds.to_json()}
     said = _asked(request, on_step, on_wait)
     said = said or _asked(request, on_step, on_wait)  # nothing said: the helper ended before it began
-    ended = said.get("ended") or {"code": None, "cpu": 0.0, "peak": 0}
+    ended = said.get("ended") or Ended({"code": None, "cpu": 0.0, "peak": 0})
     logger.debug(COST, job, ended["cpu"], ended["peak"] / 1e6)
     if "result" in said:
         return Finished(said["result"], ended["cpu"], ended["peak"])
@@ -263,9 +284,9 @@ def _asked(
     request: Mapping[str, object],
     on_step: Callable[[float], None] | None,
     on_wait: OnWait | None,
-) -> dict[str, Any]:
+) -> Said:
     """What a child and the helper say of a request; nothing where none has begun with it."""
-    said: dict[str, Any] = {}
+    said: Said = {}
     with _helper.job() as mine:
         with contextlib.suppress(OSError):  # the helper is gone: nothing comes back, which says so
             mine.sendall(json.dumps(request).encode() + b"\n")
@@ -299,16 +320,16 @@ def _lines(mine: socket.socket, on_wait: OnWait | None) -> Iterator[bytes]:
             yield from map(bytes, whole)
 
 
-def _read(text: bytes) -> dict[str, Any]:
+def _read(text: bytes) -> Said:
     """What a line says; nothing where the child was ended in the middle of it."""
     try:
-        found: dict[str, Any] = json.loads(text)
+        found: Said = json.loads(text)
     except ValueError:
         return {}
     return found
 
 
-def _limit(said: Mapping[str, object], code: int | None) -> str:
+def _limit(said: Said, code: int | None) -> str:
     if "memory" in said:
         return "memory"
     if "system" in said:
