@@ -366,7 +366,7 @@ class WinnowProject:
 
         accept : names of doubts that stop the import otherwise
         """
-        sent: dict[str, Any] = {"rows": [dict(one) for one in rows]}
+        sent: dict[str, object] = {"rows": [dict(one) for one in rows]}
         if accept:  # a server of an earlier version does not know it
             sent["accept"] = list(accept)
         return made_of(WinnowAdded, self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent))
@@ -418,9 +418,9 @@ class WinnowProject:
                 return
 
 
-def _parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+def _parts(rows: Sequence[Mapping[str, object]]) -> Iterator[list[Mapping[str, object]]]:
     """These rows, so many at a time as a body may have, by number and by size."""
-    part: list[Mapping[str, Any]] = []
+    part: list[Mapping[str, object]] = []
     size = 0
     for row in rows:
         larger = size + len(json.dumps(row)) + 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import streamlit as st
 
@@ -30,7 +30,14 @@ def offered(classes: Sequence[str], chosen: Collection[str] = ()) -> Offered:
     return {"options": list(options), "accept_new_options": len(classes) > LISTED}
 
 
-def class_box(words: str, classes: Sequence[str], placeholder: str, key: str, width: int) -> str | None:
+def class_box(
+    words: str,
+    classes: Sequence[str],
+    *,
+    key: str,
+    placeholder: str | None = None,
+    width: int | Literal["stretch"] = "stretch",
+) -> str | None:
     """A box to choose one class, none at first. placeholder, key, width : as `st.selectbox` takes them"""
     chosen: str | None = st.selectbox(
         words, index=None, placeholder=placeholder, key=key, width=width, **offered(classes)
