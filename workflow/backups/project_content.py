@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from db import copies, projects
 from db.copies import Rows
@@ -58,7 +58,7 @@ def read_content(called: str, aside: Path) -> tuple[dict[str, Any], copies.Rows,
     try:
         said = json.loads((aside / CONTENT).read_bytes())
         _check_storable(said)
-        given: dict[str, Any] = {**{key: [] for key in copies.LATER}, **said["rows"]}
+        given: copies.Rows = {**{key: [] for key in copies.LATER}, **said["rows"]}
         rows = {name: list(given[name]) for name in copies.PARTS}
         values = dict(said["project"])
         copies.check(values, rows)
@@ -78,7 +78,7 @@ def set_aside_in(rows: copies.Rows) -> list[int]:
 
 def check_content(
     called: str, path_of: Callable[[str], Path], values: Mapping[str, Any], rows: copies.Rows
-) -> dict[str, Any]:
+) -> dict[str, int]:
     """The project's counts, from its table. All else is checked: whether a learner can be made of table and log, and
     says of each row what the log says, and whether every setting can be read. path_of : where the table of a SHA-256
     lies      Raises BackupError.
@@ -221,7 +221,22 @@ _LEAST_MB = 600
 _PATIENCE = 5
 """Times the seconds that other files of this size may take: every entry of the log is folded anew."""
 
-Given = Mapping[str, Any]
+
+class Given(TypedDict):
+    """What `look` is given. called : the file's name for people"""
+
+    path: str
+    called: str
+
+
+class Found(TypedDict, total=False):
+    """What `look` gives; see there."""
+
+    project: dict[str, Any]
+    people: dict[int, str]
+    files: list[str]
+    damaged: tuple[str, str, str, str]
+    refused: str
 
 
 def bounds_of(size: int) -> Bounds:
@@ -236,7 +251,7 @@ def table_hashes(last: str, rows: Rows) -> set[str]:
     return {last, *(name for one in added for name in (*one["before"], *one["after"]))}
 
 
-def look(given: Given, folder: Path, tell: Callable[[float], None]) -> dict[str, Any]:
+def look(given: Given, folder: Path, tell: Callable[[float], None]) -> Found:
     """Check all of a project's file: every byte, every value, and whether table and log fit, entry for entry.
 
     given : `path`; `called`, the file's name for people
