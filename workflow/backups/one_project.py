@@ -168,7 +168,7 @@ def bring_in(
     return BroughtIn(project_id, own["name"], known, new)
 
 
-def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> project_content.Found:
+def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> project_content.ProjectFileFound:
     """What the job says of the file. Raises BackupError."""
     size = path.stat().st_size
 
@@ -178,7 +178,7 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> pro
 
     given = {"path": str(path.absolute()), "called": called}
     try:
-        found: project_content.Found = limited.ask(
+        found: project_content.ProjectFileFound = limited.ask(
             project_content.JOB, given, aside, project_content.bounds_of(size), on_step
         ).result
     except TableError as error:  # a limit was passed

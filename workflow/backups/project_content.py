@@ -222,14 +222,14 @@ _PATIENCE = 5
 """Times the seconds that other files of this size may take: every entry of the log is folded anew."""
 
 
-class Given(TypedDict):
+class ProjectFileGiven(TypedDict):
     """What `look` is given. called : the file's name for people"""
 
     path: str
     called: str
 
 
-class Found(TypedDict, total=False):
+class ProjectFileFound(TypedDict, total=False):
     """What `look` gives; see there."""
 
     project: dict[str, Any]
@@ -251,7 +251,7 @@ def table_hashes(last: str, rows: Rows) -> set[str]:
     return {last, *(name for one in added for name in (*one["before"], *one["after"]))}
 
 
-def look(given: Given, folder: Path, tell: Callable[[float], None]) -> Found:
+def look(given: ProjectFileGiven, folder: Path, tell: Callable[[float], None]) -> ProjectFileFound:
     """Check all of a project's file: every byte, every value, and whether table and log fit, entry for entry.
 
     given : `path`; `called`, the file's name for people

@@ -139,7 +139,7 @@ class Finished:
     peak: int
 
 
-class Ended(TypedDict):
+class ChildEnded(TypedDict):
     """How a child ended."""
 
     code: int | None
@@ -147,7 +147,7 @@ class Ended(TypedDict):
     peak: int
 
 
-class Said(TypedDict, total=False):
+class HelperSaid(TypedDict, total=False):
     """What a child and the helper say, a line for each part or several."""
 
     result: Any
@@ -157,7 +157,7 @@ class Said(TypedDict, total=False):
     system: tuple[int | None, str, str | None]
     failed: str
     step: float
-    ended: Ended
+    ended: ChildEnded
 
 
 class _Helper:
@@ -249,7 +249,7 @@ def ask(
     request = {"job": job, "given": dict(given), "folder": str(folder), "bounds": bounds.to_json()}
     said = _asked(request, on_step, on_wait)
     said = said or _asked(request, on_step, on_wait)  # nothing said: the helper ended before it began
-    ended = said.get("ended") or Ended({"code": None, "cpu": 0.0, "peak": 0})
+    ended = said.get("ended") or ChildEnded({"code": None, "cpu": 0.0, "peak": 0})
     logger.debug(COST, job, ended["cpu"], ended["peak"] / 1e6)
     if "result" in said:
         return Finished(said["result"], ended["cpu"], ended["peak"])
@@ -284,9 +284,9 @@ def _asked(
     request: Mapping[str, object],
     on_step: Callable[[float], None] | None,
     on_wait: OnWait | None,
-) -> Said:
+) -> HelperSaid:
     """What a child and the helper say of a request; nothing where none has begun with it."""
-    said: Said = {}
+    said: HelperSaid = {}
     with _helper.job() as mine:
         with contextlib.suppress(OSError):  # the helper is gone: nothing comes back, which says so
             mine.sendall(json.dumps(request).encode() + b"\n")
@@ -320,16 +320,16 @@ def _lines(mine: socket.socket, on_wait: OnWait | None) -> Iterator[bytes]:
             yield from map(bytes, whole)
 
 
-def _read(text: bytes) -> Said:
+def _read(text: bytes) -> HelperSaid:
     """What a line says; nothing where the child was ended in the middle of it."""
     try:
-        found: Said = json.loads(text)
+        found: HelperSaid = json.loads(text)
     except ValueError:
         return {}
     return found
 
 
-def _limit(said: Said, code: int | None) -> str:
+def _limit(said: HelperSaid, code: int | None) -> str:
     if "memory" in said:
         return "memory"
     if "system" in said:
