@@ -14,13 +14,13 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from winnow_labels import __version__
 from winnow_labels.backup_commands import BACKUP_COMMANDS
-from winnow_labels.column_options import column_options, file_options
+from winnow_labels.column_options import FileOptions, column_options, file_options
 from winnow_labels.commands import FILE_COMMANDS, accept_store, snapshot, token
 from winnow_labels.options import (
     FLAG,
@@ -82,7 +82,7 @@ for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, simulate, 
 
 @main.command("serve")
 @json_option
-def serve() -> Any:
+def serve() -> object:
     """Start the server and print a sign-in link. With --json the document comes when it is ready, on one line.
 
     WINNOW_HOST and WINNOW_PORT say where it listens, WINNOW_HOME where its data are.
@@ -130,7 +130,7 @@ def _cannot_listen(settings: Settings, why: str, fix: str) -> click.ClickExcepti
 
 @main.command("link")
 @json_option
-def link() -> Any:
+def link() -> object:
     """Print a new one-time sign-in link for the owner of the running server. An unused earlier one ends."""
     from workflow.people import team
     from workflow.server.running import running
@@ -149,7 +149,7 @@ def link() -> Any:
 
 @main.command("projects")
 @json_option
-def list_projects() -> Any:
+def list_projects() -> object:
     """List the projects."""
     from workflow.projects import managing
 
@@ -165,7 +165,7 @@ def list_projects() -> Any:
 @cluster_option("FILE|PROJECT_ID")
 @file_options
 @column_options
-def compare(what: str, cluster: str | None, files: Mapping[str, Any], columns: Mapping[str, Any]) -> Any:
+def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping[str, object]) -> object:
     """Compare the models on the rows of a project, or of a table of any format. Nothing is stored or adopted.
 
     Each row is held out once. Consistency is how much more often than by chance a model's predictions are among the

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any
+from typing import TypeVarTuple
 
 from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, case, cast, func, or_, select
 from sqlalchemy.orm import Session, aliased
@@ -14,6 +14,8 @@ from sqlalchemy.orm import Session, aliased
 from db.base import Base
 from db.entries import NO_ROW, LogEntry, as_entry, every_column
 from db.models import EntryRow
+
+Columns = TypeVarTuple("Columns")
 
 _TABLE = Base.metadata.tables["entries"]
 # Built once: it runs for every answer, and to build it takes as long as to run it.
@@ -199,7 +201,7 @@ class TimedAnswer:
     person_id: int
     seconds: float
     choices: int
-    asked: dict[str, Any] | None
+    asked: dict[str, object] | None
 
 
 def timed(
@@ -255,7 +257,7 @@ class SaidEntry:
     seconds: float | None
     note: str | None
     at: datetime
-    asked: dict[str, Any] | None
+    asked: dict[str, object] | None
 
 
 _SAID = select(*(_TABLE.c[one.name] for one in fields(SaidEntry)), _TABLE.c.target_seq).where(
@@ -369,11 +371,11 @@ def _is_wanted(project_id: int, wanted: Wanted) -> ColumnElement[bool]:
     return and_(*wishes)
 
 
-def _as_now(name: ColumnElement[Any], now: Mapping[str, str]) -> ColumnElement[Any]:
+def _as_now(name: ColumnElement[str | None], now: Mapping[str, str]) -> ColumnElement[str | None]:
     return case(dict(now), value=name, else_=name) if now else name
 
 
-def _taken_back(project_id: int) -> Select[Any]:
+def _taken_back(project_id: int) -> Select[int | None]:
     return select(EntryRow.target_seq).where(
         EntryRow.project_id == project_id, EntryRow.target_seq.is_not(None)
     )
@@ -388,5 +390,5 @@ def _names_one_of(labels: Sequence[str]) -> ColumnElement[bool]:
     return or_(*(func.replace(kept, json.dumps(label), "") != kept for label in labels))
 
 
-def _newest_first(query: Select[Any]) -> Select[Any]:
+def _newest_first(query: Select[*Columns]) -> Select[*Columns]:
     return query.order_by(EntryRow.seq.desc())

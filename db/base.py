@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -55,7 +54,7 @@ class Base(DeclarativeBase):
         datetime: UtcTime,
         list[str]: JSON,
         list[int]: JSON,
-        dict[str, Any]: JSON,
+        dict[str, object]: JSON,
     }
 
 

@@ -291,7 +291,7 @@ def check(project: Mapping[str, Any], rows: Rows) -> None:
             seen.add(mine)
 
 
-def _check_row(name: str, columns: Mapping[str, Column[Any]], row: Any) -> None:
+def _check_row(name: str, columns: Mapping[str, Column[Any]], row: object) -> None:
     if not isinstance(row, dict):
         raise MisfitError(f"{name}: {row!r} is no row")
     for key, value in row.items():
@@ -305,14 +305,14 @@ def _check_row(name: str, columns: Mapping[str, Column[Any]], row: Any) -> None:
 
 
 @cache
-def _holders(name: str) -> dict[str, Callable[[Any], bool]]:
+def _holders(name: str) -> dict[str, Callable[[object], bool]]:
     """Of each column of a table, whether it holds a value, as its class says."""
     (of,) = (one.class_ for one in Base.registry.mappers if one.local_table.description == name)
     hints = get_type_hints(of)
     return {key: _holder(get_args(hints[key])[0]) for key in _by_name(name)}
 
 
-def _holder(hint: Any) -> Callable[[Any], bool]:
+def _holder(hint: object) -> Callable[[object], bool]:
     if isinstance(hint, UnionType):
         among = [_holder(one) for one in get_args(hint)]
         return lambda value: any(one(value) for one in among)
@@ -332,7 +332,7 @@ def _is_moment(value: object) -> bool:
     return True
 
 
-_HOLDS: Mapping[Any, Callable[[Any], bool]] = {
+_HOLDS: Mapping[Any, Callable[[object], bool]] = {
     NoneType: lambda value: value is None,
     bool: lambda value: type(value) is bool,
     int: lambda value: type(value) is int and -_LARGEST <= value <= _LARGEST,

@@ -30,31 +30,23 @@ from sqlalchemy import (
     cast,
     column,
     create_engine,
+    event,
     func,
     insert,
     inspect,
+    make_url,
     select,
     table,
     text,
 )
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
-from db.base import Base, UtcTime, is_gone
-from db.identity import Commit
-from db.opened_file import DatabaseBusyError, DatabaseUnavailableError
-from db.postgres import alone_with_tables
-from db.sqlite import upgrade
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine, PoolProxiedConnection
-from sqlalchemy import event, make_url
-from sqlalchemy.orm import Session
-
-from db.base import is_damaged
-from db.identity import Identity, Note, check_same, count_commit, read_identity
-from db.opened_file import DatabaseReplacedError, OpenedFile
-from db.postgres import PROJECT, READS, glancer_of, postgres_engine, reader_of
+from db.base import Base, UtcTime, is_damaged, is_gone
+from db.identity import Commit, Identity, Note, check_same, count_commit, read_identity
+from db.opened_file import DatabaseBusyError, DatabaseReplacedError, DatabaseUnavailableError, OpenedFile
+from db.postgres import PROJECT, READS, alone_with_tables, glancer_of, postgres_engine, reader_of
 from db.sqlite import (
     BRIDGE,
     BUSY_SECONDS,
@@ -68,8 +60,14 @@ from db.sqlite import (
     path_in,
     revisions,
     sqlite_engine,
+    upgrade,
     writer_of,
 )
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.rows import TupleRow
+    from sqlalchemy import PoolProxiedConnection
 
 __all__ = [
     "BRIDGE",
@@ -113,10 +111,10 @@ class _JsonText(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
-    def bind_expression(self, bindvalue: Any) -> ColumnElement[Any]:
+    def bind_expression(self, bindvalue: object) -> ColumnElement[str]:
         return cast(bindvalue, JSON)
 
-    def column_expression(self, column: Any) -> ColumnElement[Any]:
+    def column_expression(self, column: object) -> ColumnElement[str]:
         return cast(column, Text)
 
 
@@ -512,7 +510,7 @@ class Database:
         if not connection.get_execution_options().keys() & {READS, PASSING}:
             self._committing.sent = count_commit(connection)
 
-    def _check_same(self, connection: Connection, _record: Any) -> None:
+    def _check_same(self, connection: psycopg.Connection[TupleRow], _record: object) -> None:
         """Of a new connection to PostgreSQL."""
         if self._id is not None:
             check_same(connection, self._id)

@@ -98,7 +98,7 @@ class NewEntry:
     note: str | None = None
     predicted: str | None = None
     flagged: bool = False
-    asked: dict[str, Any] | None = None
+    asked: dict[str, object] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,11 +277,11 @@ def every_column() -> Select[Any]:
 
 def as_entry(row: Row[Any]) -> LogEntry:
     """The entry of a row of `every_column`."""
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in row._mapping.items()
+    values = {
+        str(key): tuple(value) if isinstance(value, list) else value for key, value in row._mapping.items()
     }
     return LogEntry(**(values | {"label": values["label"] or None}))
 
 
-def _json(value: object) -> Any:
+def _json(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value

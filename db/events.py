@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Select, Text, bindparam, cast, insert, or_, select
 from sqlalchemy.orm import Session
@@ -30,7 +30,7 @@ class Event:
     person_id: int | None
     about_id: int | None
     project_id: int | None
-    details: dict[str, Any]
+    details: dict[str, object]
     address: str
 
 
@@ -55,7 +55,7 @@ def add(
     person_id: int | None = None,
     about_id: int | None = None,
     project_id: int | None = None,
-    details: dict[str, Any] | None = None,
+    details: dict[str, object] | None = None,
     address: str = "",
 ) -> None:
     """Store an event. Fields as in `Event`."""
@@ -91,7 +91,7 @@ def listed(session: Session, asked: EventFilter, limit: int | None = None) -> li
 # The log as learners need it: a long one is read in a fraction of the time that its whole entries take.
 
 _TOLD_TABLE = Base.metadata.tables["entries"]
-_TOLD: Select[Any] = (
+_TOLD: Select[int, str, int, int, str, int | None] = (
     select(
         *(_TOLD_TABLE.c[name] for name in ("seq", "kind", "row", "person_id")),
         cast(
@@ -105,7 +105,7 @@ _TOLD: Select[Any] = (
 
 
 _ASKED_TEXT = cast(_TOLD_TABLE.c.asked, Text)
-_PUT: Select[Any] = (
+_PUT: Select[int, str, int, str, str, str] = (
     select(
         *(_TOLD_TABLE.c[name] for name in ("seq", "kind", "row", "token")),
         cast(_TOLD_TABLE.c.labels, Text),
@@ -120,7 +120,7 @@ _PUT: Select[Any] = (
     )
     .order_by(_TOLD_TABLE.c.seq)
 )
-_PREDICTED: Select[Any] = (
+_PREDICTED: Select[int, int, str] = (
     select(_TOLD_TABLE.c.seq, _TOLD_TABLE.c.row, _TOLD_TABLE.c.predicted)
     .where(
         _TOLD_TABLE.c.project_id == bindparam("project"),
@@ -152,7 +152,7 @@ class PutEntry(NamedTuple):
     row: int
     token: str
     labels: tuple[str, ...]
-    asked: dict[str, Any]
+    asked: dict[str, object]
 
 
 def each(session: Session, project_id: int, seq: int) -> Iterator[ToldEntry]:

@@ -7,24 +7,24 @@ file outside of the database, after the commit, so that the note is never ahead 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from sqlalchemy import make_url
-
-from db.opened_file import DatabaseUnavailableError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-    from sqlalchemy.orm import Session
 import contextlib
 import json
 import os
+import sqlite3
 import tempfile
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, inspect, make_url, text
+
+from db.opened_file import DatabaseUnavailableError
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.rows import TupleRow
+    from sqlalchemy.orm import Session
 
 # News of the logs: PostgreSQL tells every process that listens which project's log has grown, and how far.
 #
@@ -65,7 +65,7 @@ class Listener:
         words, named = place.get_dialect()().create_connect_args(place)
         named = {**named, "autocommit": True, "fallback_application_name": "winnow"}
         try:
-            self._connection: psycopg.Connection[Any] = psycopg.connect(*words, **named)
+            self._connection: psycopg.Connection[TupleRow] = psycopg.connect(*words, **named)
             self._connection.execute(f"LISTEN {CHANNEL}")
         except psycopg.Error as error:
             raise _away(error) from error
@@ -201,35 +201,36 @@ def read_identity(connection: Connection) -> Identity | None:
 
 def begin_counting(connection: Connection) -> None:
     """To be called where a transaction of SQLite begins that may write."""
-    connection.info["changes"] = _driver(connection).total_changes
+    connection.info["changes"] = _sqlite(connection).total_changes
 
 
 def count_commit(connection: Connection) -> Commit | None:
     """To be called just before a commit, which it counts, and of which others are told with it; None where nothing was
     changed."""
     if connection.dialect.name == "sqlite":
-        driver = _driver(connection)
+        driver = _sqlite(connection)
         if driver.total_changes == connection.info["changes"]:
             return None
         height = int(driver.execute("PRAGMA user_version").fetchone()[0]) + 1
         driver.execute(f"PRAGMA user_version = {height}")
         return Commit(height)
-    if _driver(connection).info.transaction_status.name == "INERROR":
+    driver_of_postgres = connection.connection.driver_connection
+    if driver_of_postgres is not None and driver_of_postgres.info.transaction_status.name == "INERROR":
         return None  # an error of it was passed over: PostgreSQL will roll it back
     height, number, since = connection.exec_driver_sql(f"{_COUNT}; {words_of(connection)}").one()
     return None if number is None else Commit(None if height is None else int(height), number, since)
 
 
-def check_same(connection: Any, mine: str) -> None:
+def check_same(connection: psycopg.Connection[TupleRow], mine: str) -> None:
     """Whether a new connection of psycopg leads to the database with this id; it is closed where it does not.
 
     Raises DatabaseUnavailableError.
     """
     with connection.cursor() as cursor:
-        there = cursor.execute("SELECT to_regclass('identity')").fetchone()[0] is not None
-        found = there and cursor.execute("SELECT id FROM identity").fetchone()
+        there = cursor.execute("SELECT to_regclass('identity')").fetchone() not in (None, (None,))
+        found = cursor.execute("SELECT id FROM identity").fetchone() if there else None
     connection.rollback()
-    if not found or found[0] != mine:
+    if found is None or found[0] != mine:
         connection.close()
         raise DatabaseUnavailableError(
             "The database in PostgreSQL is another one than that which was there when Winnow was started. Nothing was "
@@ -238,5 +239,8 @@ def check_same(connection: Any, mine: str) -> None:
         )
 
 
-def _driver(connection: Connection) -> Any:
-    return connection.connection.driver_connection
+def _sqlite(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, sqlite3.Connection):
+        raise TypeError(f"A connection of SQLite was expected, not {driver!r}.")
+    return driver

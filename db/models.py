@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -36,8 +35,8 @@ class ProjectRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str]
     table_hash: Mapped[str]  # SHA-256 of the table's file, which is its name under WINNOW_HOME
-    roles: Mapped[dict[str, Any]]
-    settings: Mapped[dict[str, Any]]
+    roles: Mapped[dict[str, object]]
+    settings: Mapped[dict[str, object]]
     description: Mapped[str]
     n_rows: Mapped[int]
     n_classes: Mapped[int]
@@ -47,9 +46,9 @@ class ProjectRow(Base):
     archived_at: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]  # in the bin, from which it can come back
     # how the answering room is set; {} is the defaults
-    room: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
+    room: Mapped[dict[str, object]] = mapped_column(server_default="{}")
     # when the stop panel says to stop; NULL: nobody has set it
-    stop_rules: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    stop_rules: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
     # SHA-256 of the file, or files, that the table was read from; NULL: nobody noted it
     source_hash: Mapped[str | None]
 
@@ -86,7 +85,7 @@ class EntryRow(Base):
     predicted: Mapped[str | None]  # what the model said of the row when it was shown
     flagged: Mapped[bool] = mapped_column(server_default=false())
     # how the question was put, and what the screen showed of it; NULL: nobody noted it
-    asked: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    asked: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class QuestionRow(Base):
@@ -111,7 +110,7 @@ class QuestionRow(Base):
     # Nobody else is shown the row until then, but for those whom it waits for too.
     reserved_until: Mapped[datetime]
     paused_at: Mapped[datetime | None]  # while the person is away: the row is free, and no seconds pass
-    asked: Mapped[dict[str, Any] | None] = mapped_column(
+    asked: Mapped[dict[str, object] | None] = mapped_column(
         JSON(none_as_null=True)
     )  # as in the entry it becomes
 
@@ -125,7 +124,7 @@ class BatchRow(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
     number: Mapped[int]  # only grows, from a random one on
     label: Mapped[str]
-    rows: Mapped[list[Any]] = mapped_column(
+    rows: Mapped[list[object]] = mapped_column(
         JSON
     )  # of each row, number, share, prediction; empty once confirmed
     strategy: Mapped[str]
@@ -143,7 +142,7 @@ class ModelRow(Base):
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id"), primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)  # of the settings it was trained with
     version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # the log's seq it has learnt
-    figures: Mapped[dict[str, Any]]
+    figures: Mapped[dict[str, object]]
     seconds: Mapped[float]
     made_at: Mapped[datetime]
 
@@ -184,7 +183,7 @@ class ComparisonRow(Base):
     done: Mapped[int]
     total: Mapped[int]
     fitting: Mapped[str]  # the model that is fitted now
-    report: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    report: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
     seconds: Mapped[float | None]
     fault: Mapped[str | None]
     ended_at: Mapped[datetime | None]
@@ -205,7 +204,7 @@ class RandomOrderRow(Base):
     state: Mapped[str]
     done: Mapped[int]
     total: Mapped[int]
-    report: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    report: Mapped[dict[str, object] | None] = mapped_column(JSON(none_as_null=True))
     fault: Mapped[str | None]
     ended_at: Mapped[datetime | None]
 
@@ -237,7 +236,7 @@ class PastSettingsRow(Base):
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     until_seq: Mapped[int]  # the log's last entry before the change
     until: Mapped[datetime]
-    settings: Mapped[dict[str, Any]]
+    settings: Mapped[dict[str, object]]
 
 
 class SnapshotRow(Base):
@@ -250,7 +249,7 @@ class SnapshotRow(Base):
     seq: Mapped[int]
     made_at: Mapped[datetime]
     made_by: Mapped[int] = mapped_column(ForeignKey("people.id"))
-    settings: Mapped[dict[str, Any]]
+    settings: Mapped[dict[str, object]]
     model_version: Mapped[int | None]  # NULL: none was in place, or none is ever published
     sha256: Mapped[str]
     log_sha256: Mapped[str]
@@ -345,7 +344,7 @@ class EventRow(Base):
     )  # who did it; NULL: nobody signed in
     about_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
     project_id: Mapped[int | None] = mapped_column(ForeignKey("projects.id"))
-    details: Mapped[dict[str, Any]]
+    details: Mapped[dict[str, object]]
     address: Mapped[str]
 
 

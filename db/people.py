@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import bindparam, func, insert, or_, select, update
 from sqlalchemy.orm import Session
@@ -120,7 +119,7 @@ def change(session: Session, person_id: int, **values: str | None) -> None:
     """Set fields of `Account`. IntegrityError when `known_as` or `subject` is another person's."""
     row = session.get(AccountRow, person_id)
     if row is None:
-        fresh: dict[str, Any] = {"person_id": person_id, **values}
+        fresh: dict[str, object] = {"person_id": person_id, **values}
         session.add(AccountRow(**fresh))
     else:
         for name, value in values.items():

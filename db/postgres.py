@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import select
 import time
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import psycopg
 from psycopg import Cursor
+from psycopg.rows import TupleRow
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from db.sqlite import PASSING
 
@@ -22,7 +26,7 @@ from db.sqlite import PASSING
 _NOTHING = (None,) * 5
 
 
-class ShortCursor(Cursor[Any]):
+class ShortCursor(Cursor[TupleRow]):
     """Describes a column by its name and type alone, which is what SQLAlchemy asks of every result: to word all that
     PostgreSQL knows of each takes as long as a statement."""
 
@@ -70,8 +74,6 @@ have forgotten it without a word."""
 
 def postgres_engine(url: URL) -> Engine:
     """For writing. A writer that has waited for `entries.lock` must see what was committed meanwhile."""
-    pass
-
     engine = create_engine(
         url,
         # The listener below begins transactions, not the driver.
@@ -87,17 +89,17 @@ def postgres_engine(url: URL) -> Engine:
     limit = str(_LIMIT.compile(engine, compile_kwargs={"literal_binds": True}))
 
     @event.listens_for(engine, "connect")
-    def _set_up(connection: Any, _record: Any) -> None:
+    def _set_up(connection: psycopg.Connection[TupleRow], _record: object) -> None:
         with connection.cursor() as cursor:
             cursor.execute(limit)
             cursor.execute(_DURABLE)
 
     @event.listens_for(engine, "checkin")
-    def _note(_connection: Any, record: Any) -> None:
+    def _note(_connection: object, record: ConnectionPoolEntry) -> None:
         record.info["used"] = time.monotonic()
 
     @event.listens_for(engine, "checkout")
-    def _look(connection: Any, record: Any, _proxy: Any) -> None:
+    def _look(connection: psycopg.Connection[TupleRow], record: ConnectionPoolEntry, _proxy: object) -> None:
         quiet = time.monotonic() - record.info.get("used", -QUIET)
         if not _hears(connection, quiet):
             raise InvalidatePoolError  # the others, too, are from before; a new one is opened
@@ -111,7 +113,7 @@ def postgres_engine(url: URL) -> Engine:
     return engine
 
 
-def _beginning(options: Any) -> str:
+def _beginning(options: Mapping[str, Any]) -> str:
     """What begins a transaction. Its isolation is not left to the server's settings; whether it may write is."""
     if READS in options:
         return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -123,7 +125,7 @@ def _beginning(options: Any) -> str:
     return "; ".join(parts)
 
 
-def _hears(connection: Any, quiet: float) -> bool:
+def _hears(connection: psycopg.Connection[TupleRow], quiet: float) -> bool:
     """Whether the server is there. A connection that it has ended can be read: its last words, or its end. That takes
     microseconds, and no word to the server.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
@@ -28,8 +27,8 @@ class Project:
     id: int
     name: str
     table_hash: str
-    roles: dict[str, Any]
-    settings: dict[str, Any]
+    roles: dict[str, object]
+    settings: dict[str, object]
     description: str
     n_rows: int
     n_classes: int
@@ -38,8 +37,8 @@ class Project:
     created_by: int
     archived_at: datetime | None
     deleted_at: datetime | None
-    room: dict[str, Any]
-    stop_rules: dict[str, Any] | None
+    room: dict[str, object]
+    stop_rules: dict[str, object] | None
     source_hash: str | None
 
     @property
@@ -58,8 +57,8 @@ def add(
     *,
     name: str,
     table_hash: str,
-    roles: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    roles: Mapping[str, object],
+    settings: Mapping[str, object],
     n_rows: int,
     n_classes: int,
     n_to_ask: int,
@@ -67,7 +66,7 @@ def add(
     created_at: datetime,
     description: str = "",
     source_hash: str | None = None,
-    room: Mapping[str, Any] | None = None,
+    room: Mapping[str, object] | None = None,
 ) -> int:
     """Add a project and return its id. room : None: all as by default"""
     values = {
@@ -128,7 +127,7 @@ def count(session: Session) -> int:
     return session.execute(select(func.count()).select_from(ProjectRow)).scalar_one()
 
 
-def change_settings(session: Session, project_id: int, settings: Mapping[str, Any]) -> None:
+def change_settings(session: Session, project_id: int, settings: Mapping[str, object]) -> None:
     """Give a project other settings; the log and the table stay."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(settings=dict(settings)))
 
@@ -138,7 +137,7 @@ def change_table(
     project_id: int,
     *,
     table_hash: str,
-    roles: Mapping[str, Any],
+    roles: Mapping[str, object],
     n_rows: int,
     n_classes: int,
     n_to_ask: int,
@@ -154,12 +153,12 @@ def change_table(
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(values))
 
 
-def change_room(session: Session, project_id: int, room: Mapping[str, Any]) -> None:
+def change_room(session: Session, project_id: int, room: Mapping[str, object]) -> None:
     """Set the answering room of a project anew."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(room=dict(room)))
 
 
-def change_stop_rules(session: Session, project_id: int, rules: Mapping[str, Any]) -> None:
+def change_stop_rules(session: Session, project_id: int, rules: Mapping[str, object]) -> None:
     """Set when the stop panel of a project says to stop."""
     session.execute(update(ProjectRow).where(ProjectRow.id == project_id).values(stop_rules=dict(rules)))
 
@@ -200,11 +199,11 @@ class PastSettings:
 
     until_seq: int
     until: datetime
-    settings: dict[str, Any]
+    settings: dict[str, object]
 
 
 def add_past_setting(
-    session: Session, project_id: int, settings: Mapping[str, Any], until_seq: int, until: datetime
+    session: Session, project_id: int, settings: Mapping[str, object], until_seq: int, until: datetime
 ) -> None:
     """Note what was in force until now; call it before the project gets others, with its log locked."""
     here = PastSettingsRow.project_id == project_id
@@ -248,7 +247,7 @@ class StoredSnapshot:
     seq: int
     made_at: datetime
     made_by: int
-    settings: dict[str, Any]
+    settings: dict[str, object]
     model_version: int | None
     sha256: str
     log_sha256: str

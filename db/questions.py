@@ -73,7 +73,7 @@ class OpenQuestion:
     label: str | None = None
     predicted: str | None = None
     paused_at: datetime | None = None
-    asked: dict[str, Any] | None = None
+    asked: dict[str, object] | None = None
 
     def seconds(self, now: datetime) -> float | None:
         """Seconds spent on it so far, without the pause; None beyond LONGEST. now : of the clock that `shown_at` is of

@@ -8,7 +8,6 @@ import threading
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from alembic import command
@@ -38,11 +37,11 @@ def sqlite_engine(url: str, file: OpenedFile, *, writes: bool) -> Engine:
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_size=20, hide_parameters=True)
 
     @event.listens_for(engine, "do_connect")
-    def _look(*_: Any) -> None:
+    def _look(*_: object) -> None:
         file.check()  # or a file that was deleted would be made anew, empty
 
     @event.listens_for(engine, "connect")
-    def _set_up(connection: Any, _record: Any) -> None:
+    def _set_up(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the listener below begins transactions, not the driver
         # recursive_triggers: without it INSERT OR REPLACE deletes a row past the append-only trigger.
         for pragma in (

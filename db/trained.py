@@ -58,7 +58,7 @@ class ModelVersion:
     project_id: int
     key: str
     version: int
-    figures: dict[str, Any]
+    figures: dict[str, object]
     seconds: float
     made_at: datetime
 
@@ -69,7 +69,7 @@ def publish(
     project_id: int,
     key: str,
     version: int,
-    figures: Mapping[str, Any],
+    figures: Mapping[str, object],
     seconds: float,
     made_at: datetime,
 ) -> None:
@@ -247,7 +247,7 @@ class Requests(Generic[RequestT]):
         self._columns = select(*(self._table.c[one.name] for one in fields(kind)))
 
     def ask(
-        self, session: Session, project_id: int, *, asked_by: int | None, asked_at: datetime, **more: Any
+        self, session: Session, project_id: int, *, asked_by: int | None, asked_at: datetime, **more: object
     ) -> int:
         """Ask for the work at a project; its id, or that of the one which is unfinished: none is doubled.
 
@@ -287,7 +287,7 @@ class Requests(Generic[RequestT]):
         self,
         session: Session,
         request_id: int,
-        values: Mapping[str, Any],
+        values: Mapping[str, object],
         states: Sequence[str] = UNFINISHED,
     ) -> bool:
         """Change it where it is in one of these states. False, and nothing is changed, where it is in another: of two
@@ -318,7 +318,7 @@ class Comparison(Request):
     answers: int
     checks: int
     fitting: str
-    report: dict[str, Any] | None
+    report: dict[str, object] | None
     seconds: float | None
 
 
@@ -360,7 +360,7 @@ def end(
     state: str,
     at: datetime,
     *,
-    report: Mapping[str, Any] | None = None,
+    report: Mapping[str, object] | None = None,
     seconds: float | None = None,
     fault: str | None = None,
 ) -> bool:
@@ -387,7 +387,7 @@ class RandomOrderEstimate(Request):
 
     seq: int
     answers: int
-    report: dict[str, Any] | None
+    report: dict[str, object] | None
 
 
 _RANDOM_ORDERS_REQUESTS = Requests("random_orders", RandomOrderEstimate)
@@ -424,7 +424,7 @@ def end_random_order(
     state: str,
     at: datetime,
     *,
-    report: Mapping[str, Any] | None = None,
+    report: Mapping[str, object] | None = None,
     fault: str | None = None,
 ) -> bool:
     """It is over, in this state: "done" or "failed". False, and nothing is changed, where it was over

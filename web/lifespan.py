@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import logging
 import subprocess
 import sys
 import threading
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from workflow.backups import worker as backup_worker
-from workflow.importing.encoding_worker import anything_to_do
-from workflow.models import map_worker
-from workflow.saving import FaultLog
-
-if TYPE_CHECKING:
-    from workflow.server.home import Home
-import asyncio
-import gc
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
@@ -27,11 +18,15 @@ from streamlit import config
 
 from web.guard import SIGN_IN_HEADER
 from web.server import answer_at_once
+from workflow.backups import worker as backup_worker
 from workflow.exporting import files
 from workflow.files import limited
 from workflow.importing import arrivals
+from workflow.importing.encoding_worker import anything_to_do
 from workflow.kinds.opening import Follower
+from workflow.models import map_worker
 from workflow.people import team
+from workflow.saving import FaultLog
 from workflow.server.home import close_home, home
 from workflow.server.running import noted, terminal
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Protocol
 
 from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.starlette_client import OAuth
@@ -40,7 +40,18 @@ LEEWAY = 60
 """Seconds by which its clock and ours may differ."""
 AGAIN = '<p><a href="signin">Sign in again</a></p>'
 
-Endpoint = Callable[[Request, Any], Awaitable[Response]]
+
+class Provider(Protocol):
+    """Authlib's client for a provider, as far as it is used here."""
+
+    async def authorize_redirect(self, request: Request, redirect_uri: str) -> Response: ...
+    async def authorize_access_token(
+        self, request: Request, *, claims_options: Mapping[str, object], leeway: int
+    ) -> Mapping[str, Mapping[str, object] | None]: ...
+    async def load_server_metadata(self) -> Mapping[str, object]: ...
+
+
+Endpoint = Callable[[Request, Provider], Awaitable[Response]]
 
 
 class ProviderError(RuntimeError):
@@ -48,15 +59,16 @@ class ProviderError(RuntimeError):
 
 
 @lru_cache(maxsize=4)
-def _provider(settings: SignInSettings) -> Any:
+def _provider(settings: SignInSettings) -> Provider:
     """Authlib's client for the provider of the settings. It keeps the provider's addresses and keys."""
-    return OAuth().register(
+    made: Provider = OAuth().register(
         "openid",
         client_id=settings.oidc_client_id,
         client_secret=settings.oidc_client_secret,
         server_metadata_url=f"{settings.oidc_issuer.rstrip('/')}/.well-known/openid-configuration",
         client_kwargs={"scope": "openid email", "code_challenge_method": "S256", "timeout": TIMEOUT},
     )
+    return made
 
 
 class _Step:
@@ -91,7 +103,7 @@ class _Step:
         await kept(scope, receive, send)
 
 
-async def _said_in_words(step: Endpoint, request: Request, provider: Any) -> Response:
+async def _said_in_words(step: Endpoint, request: Request, provider: Provider) -> Response:
     """What the step answers, or why nobody was signed in. What the provider says goes to the log, not to strangers."""
     try:
         return await step(request, provider)
@@ -113,14 +125,14 @@ async def _said_in_words(step: Endpoint, request: Request, provider: Any) -> Res
         return page("Not signed in", words, AGAIN, status=502)
 
 
-async def _start(request: Request, provider: Any) -> Response:
+async def _start(request: Request, provider: Provider) -> Response:
     await _check_issuer(provider)
-    answer: Response = await provider.authorize_redirect(request, _back_address(request))
+    answer = await provider.authorize_redirect(request, _back_address(request))
     answer.headers["cache-control"] = "no-store"
     return answer
 
 
-async def _back(request: Request, provider: Any) -> Response:
+async def _back(request: Request, provider: Provider) -> Response:
     issuer = await _check_issuer(provider)
     # RFC 9207: the provider may name itself beside the code.
     if request.query_params.get("iss", issuer) != issuer:
@@ -135,7 +147,7 @@ async def _back(request: Request, provider: Any) -> Response:
     return signed_in_answer(request, secret)
 
 
-async def _check_issuer(provider: Any) -> str:
+async def _check_issuer(provider: Provider) -> str:
     """The issuer, which the provider must state as the settings do."""
     wanted = home().settings.sign_in.oidc_issuer
     stated = (await provider.load_server_metadata()).get("issuer")

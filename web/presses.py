@@ -10,7 +10,7 @@ import json
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter, Lock, to_thread
@@ -126,7 +126,7 @@ def _answered(seat: Seat, said: object) -> Response:
     return JSONResponse({"card": card, "together": dealt.together}, dealt.status, background=behind)
 
 
-def _deal(seat: Seat, said: Any, zone: str | None) -> Dealt:
+def _deal(seat: Seat, said: object, zone: str | None) -> Dealt:
     try:
         press = Press.read(said)
         if press.kind in ("undo", "redo"):
@@ -142,13 +142,13 @@ def _deal(seat: Seat, said: Any, zone: str | None) -> Dealt:
             zone=zone,
         )
     except TakenBack as refusal:
-        if said.get("again") is not True:
+        if not _part(said, "again", bool):
             return Dealt(409, _now(seat, zone), f"Not saved: {refusal}")
         return Dealt(200, None, together=True) if refusal.together else Dealt(200, _now(seat, zone))
     except (StaleQuestion, AnswerError) as refusal:
         return Dealt(409, _now(seat, zone), f"Not saved: {refusal}")
     saved = done.saved
-    if not saved.repeated or (said.get("again") is True and _says(saved, press, done.after)):
+    if not saved.repeated or (_part(said, "again", bool) and _says(saved, press, done.after)):
         return Dealt(200, done.after)
     from pages.parts.after_press import answered_before
 
@@ -204,10 +204,13 @@ def _get_ready(seat: Seat) -> None:
         loop.get_ready(seat)
 
 
-def _part(said: object, name: str, kind: type) -> Any:
+PartT = TypeVar("PartT")
+
+
+def _part(said: object, name: str, kind: type[PartT]) -> PartT | None:
     """A part of what was sent beside the press; None where it is missing, or something else."""
     part = said.get(name) if isinstance(said, dict) else None
-    return part if type(part) is kind else None
+    return part if isinstance(part, kind) and type(part) is kind else None
 
 
 def _words(status: int, words: str, *, close: bool = False) -> Response:

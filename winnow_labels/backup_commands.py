@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "--project", "project_id", type=int, help="Only this project, to bring it in to another Winnow."
 )
 @json_option
-def backup(file: Path | None, project_id: int | None) -> Any:
+def backup(file: Path | None, project_id: int | None) -> object:
     """Write everything into one FILE while Winnow runs: the database, the tables, their images and recordings.
 
     FILE is new; it is read again before it has its name. Without it, or where it is a folder, the name is the time:
@@ -58,7 +58,7 @@ def backup(file: Path | None, project_id: int | None) -> Any:
     "--replace", is_flag=True, help="What is there may go; its database is kept in the folder 'backups'."
 )
 @json_option
-def restore(file: Path, folder: Path | None, replace: bool) -> Any:
+def restore(file: Path, folder: Path | None, replace: bool) -> object:
     """Put the backup FILE in the place of the data folder. No Winnow may be running on it.
 
     All of FILE is checked before anything is touched.
@@ -90,7 +90,7 @@ def restore(file: Path, folder: Path | None, replace: bool) -> Any:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", help="Of the project here; default: the one it had.")
 @json_option
-def bring_in(file: Path, name: str | None) -> Any:
+def bring_in(file: Path, name: str | None) -> object:
     """Make a project of FILE, which `winnow backup --project` wrote in another Winnow: its log and all.
 
     Whoever is known here by the same name is taken for the same person; others come as people who cannot sign in yet.
@@ -108,7 +108,7 @@ def bring_in(file: Path, name: str | None) -> Any:
 
 @click.command("doctor")
 @json_option
-def doctor() -> Any:
+def doctor() -> object:
     """Look at the installation, the database, the files, the disk and the backups, and print what to do.
 
     Exit status 2 where anything is not well.
@@ -144,7 +144,7 @@ def _counted(manifest: Manifest) -> str:
     return f"{counted(manifest.counts)}, {files:,} file{'' if files == 1 else 's'}, {manifest.size:,} bytes"
 
 
-def _document(manifest: Manifest) -> dict[str, Any]:
+def _document(manifest: Manifest) -> dict[str, object]:
     """What programs are told of it."""
     return {
         "kind": manifest.kind,

@@ -57,7 +57,7 @@ class WinnowChoice:
     """A label that a row may have.
 
     share : what the model gives it, in [0, 1]; None where there is no model yet
-    known : in a project of label vectors, whether it is known to be right; None: not asked
+    known : where labels are asked one by one, whether it is known to be right; None: not asked
     """
 
     label: str
@@ -71,7 +71,7 @@ class WinnowQuestion:
     """A question that is before the person of the token.
 
     row : its number, from 0      text, features, images, audio : what people would see of it
-    label : in a project of label vectors, the label asked about; None: all of them
+    label : where labels are asked one by one, the label asked about; None: all of them
     is_it : where it is asked in yes and no, whether it is one of these      answers : the kinds that it takes
     """
 
@@ -134,7 +134,7 @@ class WinnowWeighed:
     outside: int
 
 
-def made_of(kind: type[Made], said: Mapping[str, Any]) -> Made:
+def made_of(kind: type[Made], said: Mapping[str, object]) -> Made:
     """What was said, as this class; what a later server says besides is passed over."""
     return kind(**{one.name: said[one.name] for one in fields(kind)})  # type: ignore[arg-type]
 
@@ -346,7 +346,7 @@ class WinnowProject:
         """All rows as the file had them, fetched while they are used."""
         yield from self._each("rows", "rows")
 
-    def predictions(self) -> Iterator[dict[str, Any]]:
+    def predictions(self) -> Iterator[dict[str, object]]:
         """The label of every row as it stands, with the shares, fetched while they are used."""
         yield from self._each("predictions", "predictions")
 
@@ -366,7 +366,7 @@ class WinnowProject:
 
         accept : names of doubts that stop the import otherwise
         """
-        sent: dict[str, Any] = {"rows": [dict(one) for one in rows]}
+        sent: dict[str, object] = {"rows": [dict(one) for one in rows]}
         if accept:  # a server of an earlier version does not know it
             sent["accept"] = list(accept)
         return made_of(WinnowAdded, self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent))
@@ -418,9 +418,9 @@ class WinnowProject:
                 return
 
 
-def _parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+def _parts(rows: Sequence[Mapping[str, object]]) -> Iterator[list[Mapping[str, object]]]:
     """These rows, so many at a time as a body may have, by number and by size."""
-    part: list[Mapping[str, Any]] = []
+    part: list[Mapping[str, object]] = []
     size = 0
     for row in rows:
         larger = size + len(json.dumps(row)) + 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import click
 
@@ -48,11 +48,19 @@ LISTS = {
 """Roles of several columns, an option for each column; "" alone means that no column has it."""
 
 
-def column_options(command: Callable[..., Any]) -> Callable[..., Any]:
+class FileOptions(TypedDict):
+    """What `file_options` gives a command."""
+
+    rows: Path | None
+    vectors: Path | None
+    as_it_is: bool
+
+
+def column_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options; the command gets them as `columns`, a mapping for `workflow.importing.adjusted`. What is not said is
     guessed."""
 
-    def told(**options: Any) -> Any:
+    def told(**options: object) -> object:
         chosen = {name: options.pop(name) for name in _NAMES}
         return command(columns={name: _given(value) for name, value in chosen.items()}, **options)
 
@@ -63,8 +71,8 @@ def column_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return told
 
 
-def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--rows`, `--embeddings` and `--as-it-is`, which say what FILE is; the command gets `files`, a mapping with
+def file_options(command: Callable[..., object]) -> Callable[..., object]:
+    """`--rows`, `--embeddings` and `--as-it-is`, which say what FILE is; the command gets `files`, `FileOptions` with
     `rows` and `vectors`, paths or None, and `as_it_is`: what `workflow.importing.read_paths` takes."""
     rows = click.option(
         "--rows",
@@ -81,7 +89,7 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Vectors of the rows by their names, made by a model of your own: .npz, Parquet, or what `encode` wrote.",
     )
 
-    def told(rows: Path | None, vectors: Path | None, as_it_is: bool, **options: Any) -> Any:
+    def told(rows: Path | None, vectors: Path | None, as_it_is: bool, **options: object) -> object:
         return command(files={"rows": rows, "vectors": vectors, "as_it_is": as_it_is}, **options)
 
     told.__doc__ = command.__doc__
@@ -89,7 +97,7 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return rows(vectors(as_it_is(told)))
 
 
-def setting_option(command: Callable[..., Any]) -> Callable[..., Any]:
+def setting_option(command: Callable[..., object]) -> Callable[..., object]:
     """`--setting NAME=VALUE`, as often as wanted; the command gets `settings`, a mapping."""
     return click.option(
         "--setting",
@@ -101,7 +109,9 @@ def setting_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def _settings(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> Mapping[str, Any]:
+def _settings(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> Mapping[str, object]:
     found = {}
     for one in given:
         name, sign, value = one.partition("=")
@@ -114,7 +124,7 @@ def _settings(_context: click.Context, _option: click.Parameter, given: tuple[st
     return found
 
 
-def _given(value: object) -> Any:
+def _given(value: object) -> object:
     """None where nothing was said."""
     return None if value == () else value
 

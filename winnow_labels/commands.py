@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from winnow_labels.column_options import column_options, file_options, setting_option
-from winnow_labels.options import home, is_json, json_option, owner, say
+from winnow_labels.column_options import FileOptions, column_options, file_options, setting_option
+from winnow_labels.options import NotWell, home, is_json, json_option, owner, say
 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
-from winnow_labels.options import NotWell
 
 # What `winnow export` is told, and what it tells.
 
@@ -26,8 +25,8 @@ DETAILS = ("license", "languages", "url", "origin", "uses", "annotators", "demog
 """What `--card` takes: fields of `workflow.exporting.card_text.CardDetails`."""
 
 
-def _details(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _details(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for one in given:
         name, sign, text = (part.strip() for part in one.partition("="))
         if not sign or name not in DETAILS:
@@ -86,12 +85,12 @@ _OPTIONS = (
 )
 
 
-def export_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def export_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options. The command gets `target`, `name` of the format, `rows`, `above` (None: as by default), `details` of
     the card, `log`, `label_disputed` and `as_of` as it was typed."""
 
     @wraps(command)
-    def told(**options: Any) -> Any:
+    def told(**options: object) -> object:
         if options["above"] is not None and options["rows"] != "sure":
             raise click.UsageError("--above belongs to --rows sure.")
         if options["log"] and options["name"] is not None:
@@ -154,10 +153,10 @@ def import_table(
     shared: tuple[tuple[str, str], ...],
     dry_run: bool,
     accepted: tuple[str, ...],
-    files: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    columns: Mapping[str, Any],
-) -> Any:
+    files: FileOptions,
+    settings: Mapping[str, object],
+    columns: Mapping[str, object],
+) -> object:
     """Make a project from FILE, a table, or a zip or folder of one with the images and recordings its cells name; or
     from a folder of Parquet files with the same columns.
 
@@ -202,7 +201,7 @@ def import_table(
     return made.to_json() | {"reading": reading, "notes": notes}
 
 
-def _say_once_settled(file: Path, columns: Mapping[str, Any], files: Mapping[str, Any]) -> None:
+def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOptions) -> None:
     """Print how a file is read once its rows without labels and true labels outside the candidates are settled, if that
     is all that is wrong with it."""
     from workflow import importing
@@ -249,8 +248,8 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
 @column_options
 @json_option
 def encode(
-    what: str, name: str, target: Path | None, files: Mapping[str, Any], columns: Mapping[str, Any]
-) -> Any:
+    what: str, name: str, target: Path | None, files: FileOptions, columns: Mapping[str, object]
+) -> object:
     """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
 
     Those of a FILE are written to another; those of a project are what it learns from, besides, from then on. It needs
@@ -294,8 +293,8 @@ def encode(
 @_accept_option
 @json_option
 def append_rows(
-    project_id: int, file: Path, files: Mapping[str, Any], labels: tuple[str, ...], accepted: tuple[str, ...]
-) -> Any:
+    project_id: int, file: Path, files: FileOptions, labels: tuple[str, ...], accepted: tuple[str, ...]
+) -> object:
     """Add the rows of FILE that PROJECT_ID does not have yet. It has the same columns as the project's first file.
 
     Refused whole, with row, column and fix, if any cell or file is wrong.
@@ -346,7 +345,7 @@ def export(
     log: bool,
     as_of: str | None,
     label_disputed: bool,
-) -> Any:
+) -> object:
     """Write the disambiguated table of PROJECT_ID, as CSV or in another format; as it is now, or as it was."""
     from workflow.exporting import files as exporting
 
@@ -377,7 +376,7 @@ def export(
 @click.argument("what", metavar="FILE|PROJECT_ID")
 @click.option("--project", "project_id", type=int, help="Is FILE how the log of this project begins?")
 @json_option
-def verify(what: str, project_id: int | None) -> Any:
+def verify(what: str, project_id: int | None) -> object:
     """Check the chain of a log written as JSON Lines, or the log of a project against its table.
 
     The first line or entry that is wrong is named. A log written anew as a whole holds too: note its head elsewhere.
@@ -406,7 +405,7 @@ FILE_COMMANDS = (import_table, append_rows, encode, export, verify)
 @click.argument("name", required=False)
 @click.option("--check", is_flag=True, help="Whether NAME, or every snapshot, still is what it was.")
 @json_option
-def snapshot(project_id: int, name: str | None, check: bool) -> Any:
+def snapshot(project_id: int, name: str | None, check: bool) -> object:
     """Give the state of PROJECT_ID as it is now a NAME; without one, list those there are.
 
     `export --as-of NAME` writes it again. Exit status 2 where a check finds that one is not what it was.
@@ -433,7 +432,7 @@ def snapshot(project_id: int, name: str | None, check: bool) -> Any:
 
 @click.command("accept-store")
 @json_option
-def accept_store() -> Any:
+def accept_store() -> object:
     """Go on with the database that is there now, for good.
 
     Winnow does not start with a database that is missing, empty, damaged, older than the one it had last, or another
@@ -461,7 +460,7 @@ def accept_store() -> Any:
 @click.option("--days", type=int, help="After so many it expires. Default: it lasts until it is ended.")
 @click.option("--end", is_flag=True, help="End the token that was made for PURPOSE.")
 @json_option
-def token(purpose: str | None, days: int | None, end: bool) -> Any:
+def token(purpose: str | None, days: int | None, end: bool) -> object:
     """Make a token for PURPOSE, by which a program acts as the owner; without one, list those there are.
 
     It is printed once. Other people make theirs on the page My account.

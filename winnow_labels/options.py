@@ -7,27 +7,23 @@ A command returns what the document says, in the names that the interface for pr
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 if TYPE_CHECKING:
-    from workflow.server.settings import Settings
-import logging
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from workflow.seat import Seat
     from workflow.server.home import Home
+    from workflow.server.settings import Settings
 
 FLAG = "--json"
 _KEY = "winnow.json"
@@ -42,15 +38,15 @@ WRITTEN = object()
 class NotWell(NamedTuple):
     """What a command returns that found something not to be as it should; it ends with `NOT_WELL`."""
 
-    document: Any
+    document: object
 
 
-def json_option(command: Callable[..., Any]) -> Callable[..., None]:
+def json_option(command: Callable[..., object]) -> Callable[..., None]:
     """The option `--json`. The command returns the document, or `NotWell` of it; paths in it are texts, moments ISO."""
 
     @click.option(FLAG, "as_json", is_flag=True, help="One JSON document on standard output, for programs.")
     @wraps(command)
-    def told(as_json: bool, **given: Any) -> None:
+    def told(as_json: bool, **given: object) -> None:
         click.get_current_context().meta[_KEY] = as_json
         found = command(**given)
         if as_json and found is not WRITTEN:
@@ -67,14 +63,14 @@ def is_json() -> bool:
     return context is not None and bool(context.meta.get(_KEY))
 
 
-def write_document(document: Any) -> None:
+def write_document(document: object) -> None:
     """Write it on standard output. What moves a cursor or changes a colour is escaped in it, as JSON may have it."""
     from workflow.server.running import escaped
 
     click.echo(escaped(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)))
 
 
-def refusal(words: str, status: int) -> dict[str, Any]:
+def refusal(words: str, status: int) -> dict[str, object]:
     """What is refused, as a problem. status : with which the command ends"""
     return {"type": "about:blank", "title": "Not done", "detail": words, "exit_status": status}
 
@@ -95,7 +91,7 @@ _OF_SETTING = ""
 _ADDRESS = re.compile(r"processes(:.*)?|\w+://.*")
 
 
-def cluster_option(metavar: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def cluster_option(metavar: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """The argument `what` of a command, called `metavar` in its help, and the option, which it gets as `cluster`: an
     address, '' where none is named, None where the option was not given.
 
@@ -103,7 +99,7 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., Any]], Callable[...,
     and stands where `what` would is `what`.
     """
 
-    def with_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    def with_option(command: Callable[..., object]) -> Callable[..., object]:
         @click.argument("what", metavar=metavar, required=False)
         @click.option(
             "--cluster",
@@ -114,7 +110,7 @@ def cluster_option(metavar: str) -> Callable[[Callable[..., Any]], Callable[...,
             f"machine; without ADDRESS whom {SETTING} names.  [default: {SETTING}, else this process]",
         )
         @wraps(command)
-        def told(what: str | None, cluster: str | None, **given: Any) -> Any:
+        def told(what: str | None, cluster: str | None, **given: object) -> object:
             if what is None and cluster and not _ADDRESS.fullmatch(cluster):
                 what, cluster = cluster, _OF_SETTING
             if what is None:

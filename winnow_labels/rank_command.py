@@ -7,11 +7,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
-from winnow_labels.column_options import column_options, file_options
+from winnow_labels.column_options import FileOptions, column_options, file_options
 from winnow_labels.options import (
     block_bar,
     cluster_option,
@@ -58,7 +57,7 @@ def rank(
     recall: float | None,
     block: int | None,
     reverse: bool,
-) -> Any:
+) -> object:
     """Write the open rows of PROJECT_ID in asking order, with score and reason, as CSV.
 
     Of FILES the first rows to ask about of a table too large for a project, in blocks: a folder of Parquet files with
@@ -102,7 +101,7 @@ def rank(
     }
 
 
-def _rank_project(project_id: int) -> Any:
+def _rank_project(project_id: int) -> object:
     from workflow.rows.queue import queue_csv, queue_rows
 
     with home() as here:
@@ -149,9 +148,9 @@ def simulate(
     learner: str | None,
     seed: int | None,
     cluster: str | None,
-    files: Mapping[str, Any],
-    columns: Mapping[str, Any],
-) -> Any:
+    files: FileOptions,
+    columns: Mapping[str, object],
+) -> object:
     """Answer the next questions of PROJECT_ID with the true labels that its table hides: a dry run, seen live.
 
     In the log these answers carry the note 'simulated'. They stay: use a project made for the purpose.

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db.entries import DuplicateEntry
 from workflow import access
 from workflow.access import Right
-from workflow.answering.turn import StaleQuestion, Turn
+from workflow.answering.turn import AnyTurn, StaleQuestion
 from workflow.kinds import AnyKind
 from workflow.kinds.opening import find_kind, find_slot, open_to_read, open_to_write
 from workflow.opened import Opened, Reading
@@ -92,7 +92,7 @@ class Seat:
             yield opened
 
     @contextmanager
-    def turn(self, right: Right = Right.ANSWER, *, lasting: bool = True) -> Iterator[Turn[Any, Any, Any]]:
+    def turn(self, right: Right = Right.ANSWER, *, lasting: bool = True) -> Iterator[AnyTurn]:
         """This person's turn at the project: a transaction that writes, at whose beginning the learner takes in the
         whole log. After the commit the learner takes in what the block wrote.
 

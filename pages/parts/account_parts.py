@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import streamlit as st
 
@@ -117,7 +116,7 @@ def _at(time: datetime) -> str:
 # A person's own day at a project: the line on the card, and the form of goal and breaks.
 
 
-def day_words(day: Day) -> dict[str, Any]:
+def day_words(day: Day) -> dict[str, object]:
     """What the card says of the day; see `Day` in `card/types.d.ts`."""
     goal, parts, wanted = day.goal, [], []
     if goal.answers:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pages.parts.account_parts import day_words
 from pages.parts.kinds import PARTS
 from pages.parts.question_card import PAUSED, Offer
@@ -11,7 +9,7 @@ from workflow.answering.loop import Saved
 from workflow.answering.press import Next
 
 
-def card_after(after: Next, notice: str | None = None) -> dict[str, Any]:
+def card_after(after: Next, notice: str | None = None) -> dict[str, object]:
     """What the card is told of what comes next; the rest of its data stays as its page has drawn it.
 
     notice : said instead of what was saved

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from workflow.projects.standing import OwnAnswer
 
@@ -49,7 +48,7 @@ NAMED = 6
 """Labels that are named where an answer is put into words; of the rest their number is given."""
 
 
-def given_before(one: OwnAnswer) -> dict[str, Any]:
+def given_before(one: OwnAnswer) -> dict[str, object]:
     """One of a person's own answers as the history lists it."""
     return {
         "seq": one.seq,

@@ -79,7 +79,7 @@ def show(
     return [point["customdata"] for point in drawn.selection.points] if picks else ()
 
 
-def to_csv(data: Mapping[str, Any]) -> bytes:
+def to_csv(data: Mapping[str, object]) -> bytes:
     """Columns of one length as CSV with a header; NaN is an empty cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -99,7 +99,12 @@ def accuracy_curve(
         curve = whole.in_percent()
         known = kept[~np.isnan(curve.value[kept])]
         x = answers[known]
-        silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
+        silent: dict[str, object] = {
+            "mode": "lines",
+            "line_width": 0,
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
         figure.add_scatter(x=x, y=curve.high[known], **silent)
         figure.add_scatter(x=x, y=curve.low[known], fill="tonexty", fillcolor=band, **silent)
         figure.add_scatter(
@@ -121,7 +126,7 @@ def accuracy_curve(
     return with_legend(figure) if len(curves) > 1 else figure
 
 
-def _error_bar(curve: Honest, points: np.ndarray) -> dict[str, Any] | None:
+def _error_bar(curve: Honest, points: np.ndarray) -> dict[str, object] | None:
     """The interval of a curve in per cent that is one point yet, where a band has no width."""
     if np.count_nonzero(~np.isnan(curve.low[points])) != 1:
         return None
@@ -167,8 +172,13 @@ def share_curves(answers: np.ndarray, curves: Sequence[Honest]) -> go.Figure:
     for whole, colour in zip(curves, MANY, strict=False):
         curve = whole.in_percent()
         known = kept[~np.isnan(curve.low[kept])]
-        silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
-        about: dict[str, Any] = {"x": answers[known], "legendgroup": curve.name}
+        silent: dict[str, object] = {
+            "mode": "lines",
+            "line_width": 0,
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+        about: dict[str, object] = {"x": answers[known], "legendgroup": curve.name}
         figure.add_scatter(y=curve.high[known], **about, **silent)
         figure.add_scatter(y=curve.low[known], fill="tonexty", fillcolor=_pale(colour), **about, **silent)
         figure.add_scatter(
@@ -285,7 +295,7 @@ def _over_answers(figure: go.Figure, answers: np.ndarray, *, share: bool) -> go.
     return figure.update_yaxes(ticksuffix=PERCENT, minallowed=0, maxallowed=100) if share else figure
 
 
-def _whole(counts: np.ndarray) -> dict[str, Any]:
+def _whole(counts: np.ndarray) -> dict[str, object]:
     """An axis of these counts, from 0; its ticks are whole numbers, where there are few, too."""
     few = not np.nanmax(counts, initial=0) > 10
     return {"rangemode": "tozero", "tickformat": ",d", "dtick": 1 if few else None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Literal, TypedDict
 
 import streamlit as st
 
@@ -16,16 +16,32 @@ NEAR = 5
 """Classes that are named where no class has the name that was typed."""
 
 
-def offered(classes: Sequence[str], chosen: Collection[str] = ()) -> dict[str, Any]:
+class Offered(TypedDict):
+    """Arguments of `st.selectbox` and `st.multiselect`."""
+
+    options: list[str]
+    accept_new_options: bool
+
+
+def offered(classes: Sequence[str], chosen: Collection[str] = ()) -> Offered:
     """What `st.selectbox` and `st.multiselect` get: the options, and whether others may be typed. chosen : are among
     them"""
     options = dict.fromkeys((*chosen, *classes[:LISTED])) if len(classes) > LISTED else classes
     return {"options": list(options), "accept_new_options": len(classes) > LISTED}
 
 
-def class_box(words: str, classes: Sequence[str], **how: Any) -> str | None:
-    """A box to choose one class, none at first. how : as `st.selectbox` takes it"""
-    chosen: str | None = st.selectbox(words, index=None, **offered(classes), **how)
+def class_box(
+    words: str,
+    classes: Sequence[str],
+    *,
+    key: str,
+    placeholder: str | None = None,
+    width: int | Literal["stretch"] = "stretch",
+) -> str | None:
+    """A box to choose one class, none at first. placeholder, key, width : as `st.selectbox` takes them"""
+    chosen: str | None = st.selectbox(
+        words, index=None, placeholder=placeholder, key=key, width=width, **offered(classes)
+    )
     if chosen is None or chosen in classes:
         return chosen
     near = with_in_name(classes, chosen)[:NEAR]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 import streamlit as st
@@ -167,6 +167,15 @@ def table_height(lines: int, line: int = LINE) -> int:
     return min(MOST_HEIGHT, HEADING + line * lines)
 
 
-def is_to_play(selection: Any) -> bool:
+class Clicked(Protocol):
+    """What is ticked and clicked in a `st.dataframe`."""
+
+    @property
+    def rows(self) -> Sequence[int]: ...
+    @property
+    def cells(self) -> Sequence[tuple[int, str]]: ...
+
+
+def is_to_play(selection: Clicked) -> bool:
     """Whether what was clicked in such a table is where its pictures are, and its marks of recordings."""
     return any(column in (PICTURE, SOUND) for _, column in selection.cells)

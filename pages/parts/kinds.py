@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from pages.parts import label_vectors, one_label
 
@@ -23,8 +23,15 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
 
 
-class KindParts(Protocol):
-    """What the folder of each kind has."""
+QuestionT_contra = TypeVar("QuestionT_contra", contravariant=True)
+RowT_contra = TypeVar("RowT_contra", contravariant=True)
+
+
+class KindParts(Protocol[QuestionT_contra, RowT_contra]):
+    """What the folder of each kind has.
+
+    QuestionT_contra : a question as the card shows it      RowT_contra : a row as the Review page shows it
+    """
 
     EXPORT: ExportWords
     MAP: MapWords
@@ -40,20 +47,28 @@ class KindParts(Protocol):
     """Said while a project is made."""
 
     def told(
-        self, question: Any, standing: Standing, notice: str | None, offer: Offer | None = None
-    ) -> dict[str, Any]:
+        self,
+        question: QuestionT_contra | None,
+        standing: Standing,
+        notice: str | None,
+        offer: Offer | None = None,
+    ) -> dict[str, object]:
         """What the question card is told; offer : in place of a question"""
 
-    def question_card(self, seat: Seat, question: Any, offer: Offer | None = None) -> Drawing:
+    def question_card(
+        self, seat: Seat, question: QuestionT_contra | None, offer: Offer | None = None
+    ) -> Drawing:
         """What draws the question card with it"""
 
     def batch_card(self, seat: Seat, batch: ShownBatch) -> Drawing:
         """What draws many rows at once; only where the kind has batches"""
 
-    def qualifying_card(self, project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+    def qualifying_card(
+        self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]
+    ) -> None:
         """The card with a known row, before somebody starts; only where the kind has qualifications."""
 
-    def dispute_card(self, project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+    def dispute_card(self, project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
         """The card with a row that people disagree on; only where the kind has disputes."""
 
     def class_list(
@@ -68,7 +83,7 @@ class KindParts(Protocol):
     def progress_page(self, page: ProjectPage) -> None:
         """The Progress page below its heading."""
 
-    def review_row(self, page: ProjectPage, key: str, row: Any) -> None:
+    def review_row(self, page: ProjectPage, key: str, row: RowT_contra) -> None:
         """An open row on the Review page. key : beginning of the widget keys"""
 
     def groups_part(self, page: ProjectPage) -> None:
@@ -84,10 +99,19 @@ class KindParts(Protocol):
         """The fields that say how the new project learns and asks. checks : per cent of blind questions by default"""
 
 
-PARTS: Mapping[str, KindParts] = {"one_label": one_label, "label_vectors": label_vectors}
+AnyParts: TypeAlias = KindParts[Any, Any]
+"""Those of a kind that the caller does not know: its questions and rows go back to it alone."""
+
+
+def typed(parts: KindParts[QuestionT_contra, RowT_contra]) -> AnyParts:
+    """The same parts. mypy finds their types here, and whether all of them agree."""
+    return parts
+
+
+PARTS: Mapping[str, AnyParts] = {"one_label": typed(one_label), "label_vectors": typed(label_vectors)}
 """By the name of the kind in `workflow.kinds`."""
 
 
-def parts_of(page: ProjectPage) -> KindParts:
+def parts_of(page: ProjectPage) -> AnyParts:
     """Those of the project's kind."""
     return PARTS[page.project.kind]

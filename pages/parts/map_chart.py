@@ -182,7 +182,7 @@ class MapLook:
 
     marks: Sequence[MapMarks]
     told: Sequence[str]
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     alt: str
     about: str
 
@@ -260,7 +260,7 @@ def _told(shown: InstanceMap, states: Sequence[str], words: MapWords) -> list[st
     return found
 
 
-def _data(shown: InstanceMap, states: Sequence[str], words: MapWords) -> dict[str, Any]:
+def _data(shown: InstanceMap, states: Sequence[str], words: MapWords) -> dict[str, object]:
     named = shown.named
     return {
         "row": shown.rows + 1,

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
@@ -34,7 +33,7 @@ def nothing_together(found: NoBatch) -> Offer:
     return Offer("No rows to confirm together now", found.why, "one", "One by one")
 
 
-def batch_question(batch: ShownBatch) -> dict[str, Any]:
+def batch_question(batch: ShownBatch) -> dict[str, object]:
     """The batch as the card draws it; see `BatchQuestion` in `one_label/types.d.ts`."""
     heard = any(tile.view.heard for tile in batch.tiles)
     keys = KEYS.replace(_SOUND_KEY, "") if heard else KEYS
@@ -158,7 +157,7 @@ def dispute_data(
     notice: str | None,
     saved: str | None,
     undoable: int | None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The card's data, for the dispute that is looked at, or for the empty state.
 
     descriptions : of the classes      zone : time zone of the browser, None where it is not known
@@ -194,7 +193,7 @@ def _empty(found: DisputeList) -> dict[str, str]:
 
 def _question(
     found: DisputeList, opened: Dispute, descriptions: Mapping[str, str], zone: str | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     labels = _in_order(opened)
     marks = _marks([(one.labels, 1) for one in opened.opinions])
     return {
@@ -306,7 +305,7 @@ def _when(moment: datetime, zone: str | None) -> str:
 
 def known_row(
     now: Qualifying | Judged, descriptions: Mapping[str, str], notice: str | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The card's data, for where a person stands, or for what came of their latest answer.
 
     descriptions : of the classes      notice : why the latest press was refused
@@ -357,7 +356,7 @@ def _begin(now: Qualifying) -> str:
     return "Try again" if now.tried else "Begin"
 
 
-def _qualifying_card_question(now: Qualifying | Judged, descriptions: Mapping[str, str]) -> dict[str, Any]:
+def _qualifying_card_question(now: Qualifying | Judged, descriptions: Mapping[str, str]) -> dict[str, object]:
     view = now.view
     if view is None:
         raise ValueError("Without a row there is no question. Fix: show what is offered.")

@@ -6,8 +6,6 @@ shape always goes with it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import plotly.io
 from streamlit.elements import plotly_chart as _  # noqa: F401 - it puts Streamlit's template where plotly looks for it
 
@@ -49,6 +47,6 @@ def class_mark(number: int) -> tuple[str, str]:
     return colours[number % len(colours)], SHAPES[number // len(colours) % len(SHAPES)]
 
 
-def ramp() -> Any:
+def ramp() -> object:
     """The colour scale from little to much, `chartSequentialColors` of the theme; see `class_mark`."""
     return plotly.io.templates["streamlit"].layout.colorscale.sequential

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -18,10 +17,10 @@ def panel_wanted() -> str | None:
 
 def show_panel(
     panel: str,
-    rows: Sequence[dict[str, Any]],
+    rows: Sequence[dict[str, object]],
     refused: str | None = None,
     *,
-    given: Sequence[dict[str, Any]] = (),
+    given: Sequence[dict[str, object]] = (),
 ) -> None:
     """Give the card these rows at its next drawing. rows : of `question_card.row_in_panel`
     refused : why there are none      given : of `answer_words.given_before`, for the history

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import streamlit as st
 
@@ -69,5 +68,5 @@ def notice(seq: int | None = None) -> str | None:
     return str(words)
 
 
-def _sent(trigger: str) -> Any:
+def _sent(trigger: str) -> object:
     return (st.session_state.get(state.CARD) or {}).get(trigger)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import plotly.graph_objects as go
@@ -292,7 +292,7 @@ def random_order(
 ) -> go.Figure:
     """The chart with a dashed line and its band; shares between 0 and 1, in arrays of one length."""
     value, low, high = 100 * value, 100 * low, 100 * high
-    silent: dict[str, Any] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
+    silent: dict[str, object] = {"mode": "lines", "line_width": 0, "hoverinfo": "skip", "showlegend": False}
     figure.add_scatter(x=answers, y=high, **silent)
     figure.add_scatter(x=answers, y=low, fill="tonexty", fillcolor=RANDOM_BAND, **silent)
     figure.add_scatter(

@@ -113,12 +113,12 @@ PAUSED = Offer(
 def card_data(
     room: str,
     token: str | None,
-    question: dict[str, Any] | None,
+    question: dict[str, object] | None,
     standing: Standing,
     heading: Heading,
     notice: str | None,
     offer: Offer | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What a card is told of this question, whatever page or press asks for it.
 
     room : the way to answer it, one of those in the kind's `card.js`
@@ -168,7 +168,7 @@ def draw_card(
     send(card, bare(data["room"]) | here | data, on_press)
 
 
-def bare(room: str) -> dict[str, Any]:
+def bare(room: str) -> dict[str, object]:
     """What the card is given for a room, with nothing in it; see `Data` in `card/types.d.ts`."""
     drawing = st.session_state[state.DRAWING] = st.session_state.get(state.DRAWING, 0) + 1
     return {
@@ -189,7 +189,7 @@ def bare(room: str) -> dict[str, Any]:
     }
 
 
-def send(card: ComponentRenderer, data: dict[str, Any], on_press: Callable[[], None]) -> None:
+def send(card: ComponentRenderer, data: dict[str, object], on_press: Callable[[], None]) -> None:
     """Draw a card with this data; see `Data` in `card/types.d.ts`."""
     card(
         key=state.CARD,
@@ -220,7 +220,7 @@ def similar_wanted() -> str | None:
 
 def row_in_panel(
     view: RowView, labels: Sequence[str] = (), *, note: str = "", seq: int | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A row as the card's panels list it."""
     return {
         "id": view.row_id,
@@ -243,7 +243,7 @@ def show_similar(token: str, rows: Sequence[SimilarRow], refused: str | None = N
     }
 
 
-def view_of(view: RowView) -> dict[str, Any]:
+def view_of(view: RowView) -> dict[str, object]:
     """The row as the card draws it."""
     return {
         "id": view.row_id,
@@ -256,7 +256,7 @@ def view_of(view: RowView) -> dict[str, Any]:
     }
 
 
-def coming_of(view: RowView | None) -> dict[str, Any] | None:
+def coming_of(view: RowView | None) -> dict[str, object] | None:
     """What a browser can fetch of the row that is likely to be asked next; None where it has no files."""
     if view is None:
         return None
@@ -286,7 +286,7 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
     }
 
 
-def _saved(last: Saved | None, notice: str | None) -> dict[str, Any] | None:
+def _saved(last: Saved | None, notice: str | None) -> dict[str, object] | None:
     if notice:
         return {"tone": "bad", "message": notice, "seq": last.seq if last else None, "row": None}
     if last is None:

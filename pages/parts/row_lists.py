@@ -16,7 +16,7 @@ from pages.parts import frame, state
 from pages.parts.answers import first_of, said
 from pages.parts.class_box import class_box
 from pages.parts.components import component
-from pages.parts.create_parts import first_columns, is_to_play
+from pages.parts.create_parts import Clicked, first_columns, is_to_play
 from pages.parts.frame import ProjectPage
 from pages.parts.question_card import view_of
 from pages.parts.words import counted
@@ -80,7 +80,7 @@ class ReviewWords:
     unit: tuple[str, str]
 
 
-def clicked_lines(selection: Any) -> list[int]:
+def clicked_lines(selection: Clicked) -> list[int]:
     """The lines of a list that are ticked; where none is, the one that was clicked."""
     return list(selection.rows) or [line for line, _ in selection.cells]
 
@@ -289,7 +289,7 @@ class Queue(Protocol):
     """What the views of the queue have in all kinds of project."""
 
     @property
-    def rows(self) -> Sequence[Any]: ...
+    def rows(self) -> Sequence[object]: ...
     @property
     def matching(self) -> int: ...
     @property

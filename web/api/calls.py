@@ -66,7 +66,7 @@ _STATUS: dict[type[Exception], int] = {
     LongLine: 503,
 }
 """What use cases refuse with, in words for the person."""
-REFUSALS: dict[int | str, dict[str, Any]] = {
+REFUSALS: dict[int | str, dict[str, object]] = {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
         401: "The token is missing, unknown or over.",
@@ -94,12 +94,12 @@ SeatAt = Annotated[Seat, Depends(_seat_at)]
 """Of whoever asks, at the project of the address."""
 
 
-async def done(act: Callable[..., Given], *given: Any, **more: Any) -> Given:
+async def done(act: Callable[..., Given], *given: object, **more: object) -> Given:
     """What the use case gives, in a thread."""
     return await to_thread.run_sync(partial(act, *given, **more), limiter=AT_ONCE)
 
 
-async def done_at_length(act: Callable[..., Given], *given: Any) -> Given:
+async def done_at_length(act: Callable[..., Given], *given: object) -> Given:
     """The same of what works on a whole file."""
     return await to_thread.run_sync(partial(act, *given), limiter=AT_LENGTH)
 

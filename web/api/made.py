@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse
 from web.api import reading, sent
 from web.api.calls import Bounded, say_refusals
 from web.problems import TYPE
+from workflow import kinds
 from workflow.exporting.for_programs import VERSION
 
 # The OpenAPI document as a page: plain HTML made of it, with no script and nothing from elsewhere.
@@ -114,9 +115,13 @@ It has the rights of its person. What is refused is a problem (RFC 9457) in word
 class Api(FastAPI):
     """FastAPI's app, whose document says of refusals what they are sent as."""
 
-    def openapi(self) -> dict[str, Any]:
+    def openapi(self) -> dict[str, object]:
         if self.openapi_schema is None:
             document = super().openapi()
+            # What the shapes leave open: the kinds of project that there are.
+            document["components"]["schemas"]["ListedProject"]["properties"]["kind"]["enum"] = list(
+                kinds.KINDS
+            )
             for call in (call for path in document["paths"].values() for call in path.values()):
                 for status, reply in call["responses"].items():
                     if status >= "400":

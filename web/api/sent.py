@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -23,7 +23,7 @@ Text = Annotated[str, AfterValidator(storable)]
 """What a database takes."""
 
 
-def _cells_are_texts(rows: Any) -> Any:
+def _cells_are_texts(rows: object) -> object:
     """The rows, each a dict of texts that a database takes. Raises ValueError at the first that is none: pydantic would
     list every cell of a million, and hold up everybody meanwhile."""
     for number, row in enumerate(rows if isinstance(rows, list) else ()):
@@ -46,7 +46,7 @@ class Sent(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _knows_all(cls, sent: object) -> Any:
+    def _knows_all(cls, sent: object) -> object:
         """Refuses the first that it does not know, of a million perhaps, which pydantic would list."""
         names = sent if isinstance(sent, dict) else ()
         unknown = next((name for name in names if name not in cls.model_fields), None)
@@ -88,7 +88,7 @@ class RowsBody(Sent):
     ] = []
 
 
-def _predictions_fit(sent: object) -> Any:
+def _predictions_fit(sent: object) -> object:
     """The predictions, each of a row, with scores that are numbers. Raises ValueError at the first that is none."""
     for place, one in enumerate(sent if isinstance(sent, list) else ()):
         scores = one.get("scores") if isinstance(one, dict) else None
@@ -167,7 +167,7 @@ class PredictionsBody(Sent):
 
 # Calls that store something: a question is put before the person, an answer, more rows, another model's scores.
 
-_REFUSALS: dict[int | str, dict[str, Any]] = REFUSALS | {
+_REFUSALS: dict[int | str, dict[str, object]] = REFUSALS | {
     status: {"model": ToldProblem, "description": words}
     for status, words in {
         400: "The body is no JSON that can be read.",
@@ -211,7 +211,7 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
 @router.post(
     "/projects/{project}/rows", response_model=Added, status_code=201, summary="Add rows, all or none"
 )
-async def append(seat: SeatAt, body: RowsBody) -> Any:
+async def append(seat: SeatAt, body: RowsBody) -> object:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
     passed over, and columns that it has not: the reply names both. Where no row is new, it is refused. So nothing comes
     in twice. A doubt about how the rows are read stops them, until `accept` names it."""
@@ -223,7 +223,7 @@ async def append(seat: SeatAt, body: RowsBody) -> Any:
     response_model=Weighed,
     summary="Let another model weigh the candidates",
 )
-async def predict(seat: SeatAt, body: PredictionsBody) -> Any:
+async def predict(seat: SeatAt, body: PredictionsBody) -> object:
     """Its scores take the place of the weights of these rows' candidates, as scores of a file would have; which classes
     are candidates does not change. All come in, or none. Of one true label alone."""
     sent = [predictions.ScoredRow(one.row, one.row_id, one.scores) for one in body.predictions]
@@ -231,7 +231,7 @@ async def predict(seat: SeatAt, body: PredictionsBody) -> Any:
     return found._asdict()
 
 
-def _stored(saved: Saved) -> dict[str, Any]:
+def _stored(saved: Saved) -> dict[str, object]:
     return {
         "seq": saved.seq,
         "kind": saved.kind,

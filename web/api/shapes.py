@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
-
-from workflow.kinds import KINDS
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -27,7 +25,7 @@ class ListedProject(BaseModel):
     id: int
     name: str
     description: str
-    kind: str = Field(json_schema_extra={"enum": list(KINDS)})
+    kind: str
     role: Literal["owner", "reviewer", "annotator", "viewer"] = Field(description="Of whoever asks.")
     rows: int
     classes: int
@@ -72,7 +70,7 @@ class ToldChoice(BaseModel):
     description: str
     share: Share | None = Field(description="What the model gives it, without the row's own vote.")
     known: bool | None = Field(
-        description="Of a label vector: whether it is known to be right; null: not asked."
+        description="Whether it is known to be right, if several labels of a row may be; null: not asked."
     )
 
 
@@ -81,7 +79,7 @@ class ToldQuestion(ToldRow):
 
     token: str = Field(description="Names this showing; an answer repeats it.")
     shown: str = Field(description="Stamp of the choices; an answer repeats it.")
-    label: str | None = Field(description="Of a label vector: the one label asked about; null: all of them.")
+    label: str | None = Field(description="The one label asked about, if questions are about one; null: all.")
     is_it: list[str] | None = Field(
         description='Where it is asked in yes and no: answer "is"/"among" or "not" of these.'
     )
@@ -157,7 +155,7 @@ class LoggedEntry(BaseModel):
     note: str | None
     revision: int
     label: str | None
-    asked: dict[str, Any] | None
+    asked: dict[str, object] | None
 
 
 class PulledLog(BaseModel):
@@ -200,11 +198,12 @@ class Figures(BaseModel):
     answered: int
     open: int
     pending: int | None = Field(
-        default=None, description="Rows that wait for another annotator's answer; null of label vectors."
+        default=None,
+        description="Rows that wait for another annotator's answer; null if the kind counts none.",
     )
     disputed: int | None = Field(
         default=None,
-        description="Rows on which annotators differ and no rule decides; null of label vectors.",
+        description="Rows on which annotators differ and no rule decides; null if the kind counts none.",
     )
     settled: float | None
     done: bool
@@ -219,8 +218,8 @@ class LabelShare(BaseModel):
 
     label: str
     share: float | None
-    value: bool | None = Field(description="Of a label vector: whether it is right, known or predicted.")
-    source: str | None = Field(description="Of a label vector: where the value comes from.")
+    value: bool | None = Field(description="Whether it is right, known or predicted, if several may be.")
+    source: str | None = Field(description="Where the value comes from, if several labels may be right.")
 
 
 class Prediction(BaseModel):

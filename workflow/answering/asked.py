@@ -9,18 +9,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-if TYPE_CHECKING:
-    from plcore.loop import Learner
-    from workflow.answering.room_settings import RoomSettings
-from typing import TYPE_CHECKING
-
+from plcore import AnswerError
+from plcore.arrays import forbidden_in_text
 from plcore.loop import EntryKind
 
 if TYPE_CHECKING:
     from db import entries
     from plcore.loop import Learner
-from plcore import AnswerError
-from plcore.arrays import forbidden_in_text
+    from workflow.answering.room_settings import RoomSettings
 
 
 class QuestionForm(StrEnum):
@@ -78,7 +74,7 @@ class AskedAs:
         lists = {name: tuple(stored[name]) for name in ("about", "first") if stored.get(name) is not None}
         return cls(**{**stored, **lists})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain values, without those that are as by default."""
         values = asdict(self)
         kept = {name: value for name, value in values.items() if value != getattr(AskedAs, name, "")}

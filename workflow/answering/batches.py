@@ -8,44 +8,36 @@ learn from the model's share what others said. Rows that the person takes out st
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from db import entries, questions
 from db.questions import RowTogether, StoredBatch
 from plcore import AnswerError
-from plcore.loop import Place
-from workflow.answering.asked import MOST, batch_of
+from plcore.loop import EntryKind, Place
+from workflow.access import NotAllowed, Right
+from workflow.answering.asked import MOST, AskedAs, QuestionForm, batch_of
+from workflow.answering.loop import COMPARED, compare
+from workflow.answering.turn import AnyTurn, StaleQuestion
+from workflow.people.goals import LONGEST
+from workflow.people.qualification import require_qualified
 from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from plcore.loop import Learner
-    from workflow.answering.turn import Turn
     from workflow.kinds.kind import Batching
     from workflow.opened import Opened
-from collections.abc import Collection
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from plcore.loop import EntryKind
-from workflow.access import NotAllowed, Right
-from workflow.answering.asked import AskedAs, QuestionForm
-from workflow.answering.loop import COMPARED, compare
-from workflow.answering.turn import StaleQuestion, Turn
-from workflow.people.goals import LONGEST
-from workflow.people.qualification import require_qualified
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
     from workflow.seat import Seat
-
-    AnyTurn = Turn[Any, Any, Any]
 
 __all__ = [
     "MOST",
@@ -101,7 +93,7 @@ class ShownBatch:
     left_out: int = 0
 
 
-def batching_of(opened: Opened[Learner]) -> Batching[Any]:
+def batching_of(opened: Opened[Learner]) -> Batching[Learner]:
     """Raises AnswerError where rows are not confirmed together in projects of this kind."""
     if opened.kind.BATCHING is None:
         raise AnswerError("In projects of this kind rows are not confirmed together.")

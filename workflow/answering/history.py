@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
-
-from db import answers, entries
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from plcore.loop import Learner
 from array import array
 from bisect import bisect_left
 from collections import deque
-from dataclasses import field, replace
-from datetime import UTC, timedelta
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from db import members
-from plcore.loop import EntryKind
+from db import answers, entries, members
+from plcore.loop import EntryKind, Place
 from workflow.answering.asked import MOST, batch_of
 from workflow.projects.figures import SIMULATED
 from workflow.rows.finding import SAYS_SOMETHING
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
-from collections.abc import Collection
-from typing import Any
 
-from plcore.loop import Place
+    from plcore.loop import Learner
 
 REACH = 50
 """Answers of a person that undo, redo and the history go back over."""
@@ -340,7 +328,14 @@ def _past(entry: entries.LogEntry, batch: str | None) -> answers.PastEntry:
 # Places that questions and entries are about, and the tokens of their showings.
 
 
-def place_of(about: Any) -> Place:
+class AboutRow(Protocol):
+    """A question or an entry. One that has a `label` is about that label of the row."""
+
+    @property
+    def row(self) -> int: ...
+
+
+def place_of(about: AboutRow) -> Place:
     """The place of a question or an entry; without a label that is the row as a whole."""
     return Place(about.row, getattr(about, "label", None))
 

@@ -7,56 +7,40 @@ and the back button are all harmless.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from db import members
-from plcore import LabelTable
-from workflow.answering.turn import StaleQuestion
-from workflow.people.goals import BREAK_AFTER
-from workflow.people.qualification import require_qualified
-
-if TYPE_CHECKING:
-    from workflow.seat import Seat
+import logging
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
-from plcore.query import nearest_rows
-from workflow.rows.row import RowView, row_view
-from workflow.server.home import room_for_learner
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from plcore import LabelTable
-    from plcore.arrays import IntArray
-    from plcore.loop import Learner
-    from plcore.tables import FeatureTransformer
-    from workflow.opened import Opened
-import logging
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-from db import questions
-from plcore import AnswerError
+from db import members, questions
+from plcore import AnswerError, LabelTable
 from plcore.loop import ClassMap, Place
+from plcore.query import nearest_rows
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering.asked import NOTE_LENGTH, Given, Saved, checked_note
 from workflow.answering.history import place_of
+from workflow.answering.turn import StaleQuestion
 from workflow.kinds.opening import take_checkpoint
 from workflow.log.reading import read_class_changes
-from workflow.people.qualification import NotQualified
+from workflow.people.goals import BREAK_AFTER
+from workflow.people.qualification import NotQualified, require_qualified
 from workflow.projects.class_names import names_now
+from workflow.rows.row import RowView, row_view
 from workflow.saving import NotSaved
+from workflow.server.home import room_for_learner
 
 if TYPE_CHECKING:
-    from workflow.answering.turn import Turn
+    from plcore.arrays import IntArray
+    from plcore.loop import Learner
+    from plcore.tables import FeatureTransformer
+    from workflow.answering.turn import AnyTurn
+    from workflow.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [
@@ -214,7 +198,7 @@ def still_shown(opened: Opened[Learner], rows: Sequence[int]) -> tuple[SimilarRo
 logger = logging.getLogger("winnow")
 
 
-def next_question(seat: Seat) -> Any:
+def next_question(seat: Seat) -> object:
     """The question open before this person, or a new one, as the project's kind shows it (`showing` in its folder);
     None when there is nothing left to ask them.
 
@@ -237,13 +221,13 @@ def get_ready(seat: Seat) -> None:
     NotAllowed, NotFound
     """
     with seat.learner(Right.ANSWER) as opened:
-        opened.kind.get_ready(opened)
+        opened.kind.make_turn(opened).get_ready()
         checkpoint = take_checkpoint(opened)
     if checkpoint is not None:
         checkpoint.write()
 
 
-def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> Any:
+def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = False) -> object:
     """Ask this person about this row, or this label of it, now. The question they had before them goes back to the
     open ones. Returns the shown question.
 
@@ -305,7 +289,7 @@ def submit_answer(
     return saved
 
 
-def answer_in(turn: Turn[Any, Any, Any], token: str, given: Given) -> tuple[Saved, Place | None]:
+def answer_in(turn: AnyTurn, token: str, given: Given) -> tuple[Saved, Place | None]:
     """What `submit_answer` does in its turn: what was stored, and the place that stays before the person, None where
     none does. Raises as it."""
     require_qualified(turn.opened)
@@ -329,7 +313,7 @@ def answer_in(turn: Turn[Any, Any, Any], token: str, given: Given) -> tuple[Save
     return turn.saved(stored), None
 
 
-def _is_said_again(turn: Turn[Any, Any, Any], saved: Saved, given: Given) -> bool:
+def _is_said_again(turn: AnyTurn, saved: Saved, given: Given) -> bool:
     """Whether this may be what was stored before, by whatever name its classes had then: where a class got another one
     between a question and its answer, the answer names it as the question did, and the entry as it is called."""
     if saved.may_be(given.kind, given.labels):

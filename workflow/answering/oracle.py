@@ -16,7 +16,7 @@ from workflow.projects.figures import SIMULATED
 if TYPE_CHECKING:
     from plcore.loop import Learner
     from workflow.answering.asked import Given
-    from workflow.kinds.kind import HiddenTruth
+    from workflow.kinds.kind import HiddenTruth, KindSettings
     from workflow.opened import Opened
     from workflow.seat import Seat
 
@@ -72,7 +72,7 @@ def answer_for_me(seat: Seat, n: int) -> int:
     return n
 
 
-def _hidden_truth(opened: Opened[Learner]) -> HiddenTruth[Any, Any, Any] | None:
+def _hidden_truth(opened: Opened[Learner]) -> HiddenTruth[KindSettings, Learner, object] | None:
     """The true labels that the project's table hides, if it does."""
     truth = opened.kind.HIDDEN_TRUTH
     return truth if truth is not None and truth.is_hidden(opened.learner) else None

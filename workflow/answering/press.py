@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from plcore import AnswerError
 from plcore.arrays import unstorable_in
@@ -63,12 +63,12 @@ class Press:
         labels = _of(said, "labels", list, "a list of texts")
         if len(labels) > MOST_LABELS:
             raise AnswerError(f"A press names at most {MOST_LABELS:,} labels. Got {len(labels):,}. {_RELOAD}")
-        seq = _of(said, "seq", (int, type(None)), "a whole number or null")
+        seq = _perhaps(said, "seq", int, "a whole number")
         if isinstance(seq, bool) or not 0 <= (seq or 0) <= MOST:
             raise _malformed("seq", f"a whole number from 0 to {MOST:,} or null", seq)
-        note = _of(said, "note", (str, type(None)), "a text or null")
-        token = _of(said, "token", (str, type(None)), "a text or null")
-        shown = _of(said, "shown", (str, type(None)), "a text or null")
+        note = _perhaps(said, "note", str, "a text")
+        token = _perhaps(said, "token", str, "a text")
+        shown = _perhaps(said, "shown", str, "a text")
         return cls(
             kind=_text("kind", _of(said, "kind", str, "a text")),
             labels=tuple(_text("labels", label) for label in labels),
@@ -98,18 +98,27 @@ def wanted_of(said: object, part: str) -> str | None:
         return None
 
 
-def _malformed(part: str, allowed: str, got: Any) -> AnswerError:
+def _malformed(part: str, allowed: str, got: object) -> AnswerError:
     came = ascii(got)  # half of a character can be shown, too
     came = came if len(came) <= SHOWN else f"{came[:SHOWN]}…"
     return AnswerError(f"What the page sent is no press: {part} must be {allowed}. Got {came}. {_RELOAD}")
 
 
-def _of(said: dict[str, Any], part: str, kinds: Any, allowed: str) -> Any:
+PartT = TypeVar("PartT")
+
+
+def _of(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str) -> PartT:
     if part not in said:
         raise _malformed(part, allowed, "nothing")
-    if not isinstance(said[part], kinds):
-        raise _malformed(part, allowed, said[part])
-    return said[part]
+    value = said[part]
+    if not isinstance(value, kinds):
+        raise _malformed(part, allowed, value)
+    return value
+
+
+def _perhaps(said: Mapping[str, object], part: str, kinds: type[PartT], allowed: str) -> PartT | None:
+    """As `_of`; None where it is null."""
+    return None if said.get(part, "") is None else _of(said, part, kinds, f"{allowed} or null")
 
 
 def storable(text: str) -> str:
@@ -148,7 +157,7 @@ class Next:
     """
 
     kind: str
-    question: Any
+    question: object
     standing: Standing
     day: Day
 

@@ -103,7 +103,7 @@ class RoomSettings:
         rule = QualificationRule(**rule) if isinstance(rule, dict) else rule
         return cls(**{**stored, "groups": groups, "qualification": rule})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
 
@@ -112,7 +112,7 @@ def miss_of(promise: float) -> float:
     return round(1 - promise, 9)
 
 
-def _check_groups(groups: Any) -> None:
+def _check_groups(groups: object) -> None:
     if not isinstance(groups, dict):
         raise RoomError(f"groups must be a dict of names and classes. Got {groups!r}.")
     for name, classes in groups.items():

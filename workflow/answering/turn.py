@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
-
-from db.questions import OpenQuestion
-
-if TYPE_CHECKING:
-    from workflow.answering.asked import AskedAs
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
-
-from db import entries
-from plcore import Entry
-
-if TYPE_CHECKING:
-    from plcore.loop import Place
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypedDict, TypeVar, Unpack
 
-from db import questions
+from db import entries, questions
+from db.questions import OpenQuestion
+from plcore import Entry
 from plcore.loop import VERDICTS, Place
 from workflow.answering.asked import Given, Saved, saved_of
-from workflow.answering.history import denied_beside, overlaps, place_of, stored_by
+from workflow.answering.history import AboutRow, denied_beside, overlaps, place_of, stored_by
 from workflow.answering.room_settings import RoomSettings
 from workflow.rows.row import RowView, row_view
 
@@ -66,13 +54,13 @@ def to_store(asked: Any, how: AskedAs | None, **where: Any) -> OpenQuestion:
     return OpenQuestion(**{part: getattr(asked, part) for part in _WHY}, asked=_stored(how), **where)
 
 
-def says_the_same(asked: Any, how: AskedAs | None, stored: OpenQuestion) -> bool:
+def says_the_same(asked: object, how: AskedAs | None, stored: OpenQuestion) -> bool:
     """Whether the stored question still says why this one is asked, how, and by which model."""
     same = all(getattr(asked, part) == getattr(stored, part) for part in _WHY)
     return same and _stored(how) == stored.asked
 
 
-def _stored(how: AskedAs | None) -> dict[str, Any] | None:
+def _stored(how: AskedAs | None) -> dict[str, object] | None:
     return None if how is None else how.to_json()
 
 
@@ -82,13 +70,33 @@ def _stored(how: AskedAs | None) -> dict[str, Any] | None:
 # second of them is checked against what the first makes of the row.
 
 
+class FirstFacts(TypedDict):
+    """Fields of the first entry of an answer alone, as `db.entries.NewEntry` names them."""
+
+    token: str
+    revision: int
+    seconds: float | None
+
+
+class Facts(TypedDict, total=False):
+    """Fields of every entry of an answer, as `db.entries.NewEntry` names them."""
+
+    strategy: str | None
+    score: float | None
+    model_version: int
+    predicted: str | None
+    asked: dict[str, object] | None
+    note: str | None
+    flagged: bool
+
+
 class EntryWriter(ABC):
     """Appends entries of this turn's person about a place, each with the labels before and after it."""
 
     CHANGED: ClassVar[str]
     """The sentence for a person who would repeat an answer after the labels of the place have changed."""
 
-    def __init__(self, turn: Any, place: Place) -> None:
+    def __init__(self, turn: AnyTurn, place: Place) -> None:
         """turn : the `workflow.answering.turn.Turn` in which it writes"""
         self._turn, self._place = turn, place
         self._kept: list[Entry] = list(turn.learner.state(place.row).entries)
@@ -116,7 +124,8 @@ class EntryWriter(ABC):
         token: str,
         target: int | None = None,
         revision: int | None = None,
-        **more: Any,
+        seconds: float | None = None,
+        **more: Unpack[Facts],
     ) -> entries.LogEntry:
         """Append one entry.
 
@@ -148,6 +157,7 @@ class EntryWriter(ABC):
                 target_seq=target,
                 before=before,
                 after=self.state(entry),
+                seconds=seconds,
                 **more,
             ),
         )
@@ -159,7 +169,7 @@ RESERVED_FOR, TIMES_THEIR_PACE = timedelta(minutes=2), 3
 """How long a row shown to one person is not offered to another, at least; as long as so many of the person's median
 times to answer, where that is longer."""
 LearnerT = TypeVar("LearnerT", bound="Learner")
-AskedT = TypeVar("AskedT")
+AskedT = TypeVar("AskedT", bound=AboutRow)
 ShownT = TypeVar("ShownT")
 
 
@@ -262,12 +272,16 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """Whether the row's labels, before this person, are what they were before one press. parts : the entries that
         the press stored"""
 
+    def get_ready(self) -> None:
+        """Do now what the next question would otherwise take longer for."""
+        self.learner.get_ready()
+
     def may_choose(self, place: Place, *, drawn: bool) -> bool:
         """Whether this person may have this place asked now. drawn : as for `workflow.answering.loop.ask_next`"""
         del drawn
         return self.may_ask(place)
 
-    def asked_as(self, asked: AskedT, token: str, put: dict[str, Any] | None) -> AskedAs | None:
+    def asked_as(self, asked: AskedT, token: str, put: dict[str, object] | None) -> AskedAs | None:
         """How the question with this token is put, as the log will have it; None where there is one way only. put : as
         it is stored, where this very question is before the person already"""
         del asked, token, put
@@ -392,12 +406,11 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """A stored entry as a page says it."""
         return saved_of(self.learner, entry, repeated=repeated)
 
-    def facts(self, question: questions.OpenQuestion, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Fields of the entries that one answer stores, as `db.entries.NewEntry` names them: (of the first entry alone,
-        of every entry)."""
+    def facts(self, question: questions.OpenQuestion, given: Given) -> tuple[FirstFacts, Facts]:
+        """Fields of the entries that one answer stores: (of the first entry alone, of every entry)."""
         seconds = question.seconds(self.steady)
-        first = {"token": question.token, "revision": question.revision, "seconds": seconds}
-        every = {
+        first: FirstFacts = {"token": question.token, "revision": question.revision, "seconds": seconds}
+        every: Facts = {
             "strategy": question.strategy,
             "score": question.score,
             "model_version": question.model_version,
@@ -422,7 +435,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
         """How long so many rows that are shown now, together, are this person's."""
         return max(RESERVED_FOR, timedelta(seconds=TIMES_THEIR_PACE * rows * self.opened.own_log.pace))
 
-    def _show(self, asked: Any, open_now: questions.OpenQuestion | None) -> ShownT:
+    def _show(self, asked: AskedT, open_now: questions.OpenQuestion | None) -> ShownT:
         """Reserve the place for this person; its question as a page shows it. open_now : what is before them so far"""
         place = place_of(asked)
         revision = self.revision(place)
@@ -448,3 +461,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
             )
         )
         return self.word(asked, token, how)
+
+
+AnyTurn: TypeAlias = Turn[Any, Any, Any]
+"""A turn at a project of a kind that the caller does not know: what it asks and shows goes back to it alone."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import answers, entries
 from plcore.loop import VERDICTS, EntryKind
@@ -26,14 +26,12 @@ from workflow.answering.history import (
     second_token,
 )
 from workflow.answering.loop import show_again
-from workflow.answering.turn import StaleQuestion, Turn
+from workflow.answering.turn import AnyTurn, StaleQuestion
 
 if TYPE_CHECKING:
     from plcore.loop import Learner
     from workflow.opened import Opened
     from workflow.seat import Seat
-
-AnyTurn = Turn[Any, Any, Any]
 
 
 def own_answers(opened: Opened[Learner]) -> tuple[OwnAnswer, ...]:

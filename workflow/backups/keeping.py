@@ -223,6 +223,6 @@ def _read(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _write(path: Path, said: dict[str, Any]) -> None:
+def _write(path: Path, said: dict[str, object]) -> None:
     with whole_file(path) as file:
         file.write(json.dumps(said, indent=1).encode())

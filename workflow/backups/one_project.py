@@ -168,7 +168,7 @@ def bring_in(
     return BroughtIn(project_id, own["name"], known, new)
 
 
-def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> dict[str, Any]:
+def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> project_content.ProjectFileFound:
     """What the job says of the file. Raises BackupError."""
     size = path.stat().st_size
 
@@ -178,7 +178,7 @@ def _looked_into(path: Path, called: str, aside: Path, tell: Tell | None) -> dic
 
     given = {"path": str(path.absolute()), "called": called}
     try:
-        found: dict[str, Any] = limited.ask(
+        found: project_content.ProjectFileFound = limited.ask(
             project_content.JOB, given, aside, project_content.bounds_of(size), on_step
         ).result
     except TableError as error:  # a limit was passed
@@ -253,11 +253,11 @@ def _people_here(
     return here, known, tuple(sorted(set(named.values()) - set(known)))
 
 
-def _rows(aside: Path, part: str, here: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+def _rows(aside: Path, part: str, here: Mapping[int, int]) -> Iterator[dict[str, object]]:
     """The rows of a table, as the job has left them, with the numbers that people have here."""
     with (aside / project_content.ROWS.format(part)).open(encoding="utf-8") as lines:
         for line in lines:
-            row: dict[str, Any] = json.loads(line)
+            row: dict[str, object] = json.loads(line)
             yield _renumbered(row, here) if part == "entries" else row
 
 

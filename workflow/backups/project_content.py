@@ -9,22 +9,27 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from db import copies, projects
+from db.copies import Rows
+from db.engine import BRIDGE, is_older, revisions, writer_of
 from db.entries import NO_ROW, LogEntry
 from plcore import LabelTable
 from plcore.arrays import forbidden_in_text, unstorable_in
 from plcore.loop import EntryKind, class_changes
-from plcore.tables import Roles
+from plcore.tables import Roles, is_kept_name, read_kept_names
 from workflow import kinds
 from workflow.access import Role
 from workflow.answering.asked import AskedAs
 from workflow.answering.room_settings import RoomSettings
-from workflow.backups.manifest import CONTENT, BackupError, DamagedError
+from workflow.backups.archive import check_archive, extract_all
+from workflow.backups.manifest import CONTENT, PROJECT, BackupError, DamagedError, Manifest
 from workflow.exporting.snapshots import checked_snapshot_name
+from workflow.files.limited import Bounds
 from workflow.log.lines import first_table
 from workflow.log.reading import learner_entry
 from workflow.log.verifying import LogError, check_fold
@@ -34,19 +39,11 @@ from workflow.people.goals import Goal
 
 if TYPE_CHECKING:
     from workflow.kinds import AnyKind
-from dataclasses import replace
-
-from db.copies import Rows
-from db.engine import BRIDGE, is_older, revisions, writer_of
-from plcore.tables import is_kept_name, read_kept_names
-from workflow.backups.archive import check_archive, extract_all
-from workflow.backups.manifest import PROJECT, Manifest
-from workflow.files.limited import Bounds
 
 _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What comes of a value that is none of Winnow's, where nothing says so in words of its own."""
-_LATER: Mapping[str, Any] = {"room": {}, "stop_rules": None, "source_hash": None}
+_LATER: Mapping[str, object] = {"room": {}, "stop_rules": None, "source_hash": None}
 """What a project has where its file is from before there was such a column."""
 
 
@@ -61,7 +58,7 @@ def read_content(called: str, aside: Path) -> tuple[dict[str, Any], copies.Rows,
     try:
         said = json.loads((aside / CONTENT).read_bytes())
         _check_storable(said)
-        given: dict[str, Any] = {**{key: [] for key in copies.LATER}, **said["rows"]}
+        given: copies.Rows = {**{key: [] for key in copies.LATER}, **said["rows"]}
         rows = {name: list(given[name]) for name in copies.PARTS}
         values = dict(said["project"])
         copies.check(values, rows)
@@ -81,7 +78,7 @@ def set_aside_in(rows: copies.Rows) -> list[int]:
 
 def check_content(
     called: str, path_of: Callable[[str], Path], values: Mapping[str, Any], rows: copies.Rows
-) -> dict[str, Any]:
+) -> dict[str, int]:
     """The project's counts, from its table. All else is checked: whether a learner can be made of table and log, and
     says of each row what the log says, and whether every setting can be read. path_of : where the table of a SHA-256
     lies      Raises BackupError.
@@ -135,13 +132,13 @@ def _check_named(named: Mapping[int, str], spoken_of: set[int]) -> None:
         raise ValueError(f"{len(named):,} people, of whom the log and the lists name {len(spoken_of):,}")
 
 
-def _name(name: Any) -> str:
+def _name(name: object) -> str:
     if not isinstance(name, str) or team.checked_name(name) != name:
         raise ValueError(f"{name!r:.80} is no name of a person")
     return name
 
 
-def _check_settings(kind: AnyKind, settings: Mapping[str, Any]) -> None:
+def _check_settings(kind: AnyKind, settings: Mapping[str, object]) -> None:
     if not kinds.is_stored(kind, settings):
         raise ValueError("its settings are those of another kind of project than its table is for")
     kind.read_settings(settings)
@@ -204,7 +201,7 @@ def _entry(row: Mapping[str, Any]) -> LogEntry:
     return LogEntry(**values)
 
 
-def _check_asked(asked: Mapping[str, Any]) -> None:
+def _check_asked(asked: Mapping[str, object]) -> None:
     kinds_of = {"form": str, "about": list, "drawn": bool, "choices": int, "first": list, "batch": str}
     texts = (text for value in asked.values() if isinstance(value, list) for text in value)
     fits = all(type(value) is kinds_of.get(key) for key, value in asked.items())
@@ -224,7 +221,22 @@ _LEAST_MB = 600
 _PATIENCE = 5
 """Times the seconds that other files of this size may take: every entry of the log is folded anew."""
 
-Given = Mapping[str, Any]
+
+class ProjectFileGiven(TypedDict):
+    """What `look` is given. called : the file's name for people"""
+
+    path: str
+    called: str
+
+
+class ProjectFileFound(TypedDict, total=False):
+    """What `look` gives; see there."""
+
+    project: dict[str, Any]
+    people: dict[int, str]
+    files: list[str]
+    damaged: tuple[str, str, str, str]
+    refused: str
 
 
 def bounds_of(size: int) -> Bounds:
@@ -239,7 +251,7 @@ def table_hashes(last: str, rows: Rows) -> set[str]:
     return {last, *(name for one in added for name in (*one["before"], *one["after"]))}
 
 
-def look(given: Given, folder: Path, tell: Callable[[float], None]) -> dict[str, Any]:
+def look(given: ProjectFileGiven, folder: Path, tell: Callable[[float], None]) -> ProjectFileFound:
     """Check all of a project's file: every byte, every value, and whether table and log fit, entry for entry.
 
     given : `path`; `called`, the file's name for people

@@ -10,19 +10,22 @@ everybody signs in anew: what has ended since the backup, sign-ins and links, mu
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from sqlalchemy import inspect, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from db.copies import AlienObjectError, DamagedCopyError, look_into
+from db.copies import AlienObjectError, DamagedCopyError, drop_aliens, end_access, look_into
 from db.engine import (
     BRIDGE,
     CommitUnknownError,
@@ -34,23 +37,14 @@ from db.engine import (
 )
 from db.sqlite import path_in
 from plcore.loop import EntryKind
-from workflow.backups.manifest import BackupError
-from workflow.files.stored import RESTORED, flush_all, make_folder, sync_folder
-from workflow.server.store import KEPT, NOTE, where
-
-if TYPE_CHECKING:
-    from workflow.server.settings import Settings
-import logging
-import tempfile
-from dataclasses import dataclass
-
-from db.copies import drop_aliens, end_access
 from workflow.backups.archive import Tell, check_archive, extract_all
-from workflow.backups.manifest import ALONE, DATABASE, PROJECT, Manifest
+from workflow.backups.manifest import ALONE, DATABASE, PROJECT, BackupError, Manifest
 from workflow.files import stored
+from workflow.files.stored import RESTORED, flush_all, make_folder, sync_folder
 from workflow.people.audit import EventKind
 from workflow.server import running
 from workflow.server.settings import Settings
+from workflow.server.store import KEPT, NOTE, where
 
 # Where a backup's database is put: an SQLite file, or PostgreSQL. Either way all of it is there at one moment, and
 # what was there before is kept as an SQLite file.

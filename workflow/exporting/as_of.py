@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import entries, projects, trained
 from plcore.loop import EntryKind, class_changes
@@ -88,7 +88,7 @@ def past_now(session: Session, project: Project) -> Past:
 
 
 def _past(
-    session: Session, project: Project, seq: int, settings: dict[str, Any], version: int | None
+    session: Session, project: Project, seq: int, settings: dict[str, object], version: int | None
 ) -> Past:
     about = entries.about_project(session, project.id)
     until_then = [one for one in about if one.seq <= seq]
@@ -119,7 +119,7 @@ def _words(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _settings_then(session: Session, project: Project, seq: int, until: datetime | None) -> dict[str, Any]:
+def _settings_then(session: Session, project: Project, seq: int, until: datetime | None) -> dict[str, object]:
     """The settings in force right after this entry, or, where a moment is meant, at that moment.
 
     Changes that a version before this one made were not noted: of these the log tells the model, and all else is taken
@@ -143,12 +143,16 @@ def _settings_then(session: Session, project: Project, seq: int, until: datetime
         return settings
     if not kinds.models(then):
         return {**settings, "model": name}
-    found: dict[str, Any] = kinds.with_model(then, name, None, automatic=automatic).to_json()
+    found: dict[str, object] = kinds.with_model(then, name, None, automatic=automatic).to_json()
     return found
 
 
 def _versions(
-    session: Session, project: Project, settings: dict[str, Any], changes: tuple[ClassChange, ...], seq: int
+    session: Session,
+    project: Project,
+    settings: dict[str, object],
+    changes: tuple[ClassChange, ...],
+    seq: int,
 ) -> list[int]:
     """The published versions of the model under these settings and classes that know no entry after `seq`."""
     then = replace(project, settings=settings)

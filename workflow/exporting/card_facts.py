@@ -70,7 +70,7 @@ class CardFacts:
     first: datetime | None
     last: datetime | None
     asked_by: Mapping[str, int]
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     models: tuple[str, ...]
     model_version: int
     table_sha256: str
@@ -173,7 +173,7 @@ def _seconds(given: Sequence[LogEntry]) -> float | None:
     return median(spent) if spent else None
 
 
-def _task(roles: Any) -> str:
+def _task(roles: object) -> str:
     for what in ("image", "audio", "text"):
         if getattr(roles, what) is not None:
             return f"{what}-classification"

@@ -75,7 +75,7 @@ def write_card(facts: CardFacts, given: CardDetails, files: Mapping[str, str], t
 
 def _front_matter(facts: CardFacts, given: CardDetails, files: Mapping[str, str]) -> str:
     by = ([given.annotators] if given.annotators else []) + ["machine-generated"] * ("model" in facts.sources)
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "pretty_name": facts.name,
         "annotations_creators": by,
         "language": list(given.languages),

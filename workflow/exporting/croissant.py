@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,7 +27,7 @@ TYPES = {
 }
 """Media types by the ending of a file's name; of all others the general one."""
 
-CONTEXT: Mapping[str, Any] = {
+CONTEXT: Mapping[str, object] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "citeAs": "cr:citeAs",
@@ -98,7 +98,7 @@ def describe_file(path: Path) -> CardFile:
 def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFile], tool: str) -> str:
     """metadata.json, to lie beside the files. tool : Winnow, and its version"""
     ids = _identifiers([one.name for one in files])
-    described: dict[str, Any] = {
+    described: dict[str, object] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "name": facts.name,
@@ -142,7 +142,7 @@ def _identifiers(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _file_object(name: str, one: CardFile) -> dict[str, Any]:
+def _file_object(name: str, one: CardFile) -> dict[str, object]:
     return {
         "@type": "cr:FileObject",
         "@id": name,
@@ -154,7 +154,7 @@ def _file_object(name: str, one: CardFile) -> dict[str, Any]:
     }
 
 
-def _record_set(name: str, one: CardFile) -> dict[str, Any]:
+def _record_set(name: str, one: CardFile) -> dict[str, object]:
     fields = zip(_identifiers(list(one.columns)), one.columns.items(), strict=True)
     return {
         "@type": "cr:RecordSet",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from db import entries
 from winnow_labels import __version__ as VERSION  # noqa: N812
@@ -13,6 +13,7 @@ from workflow.access import Right
 from workflow.answering import loop
 from workflow.exporting import files
 from workflow.exporting.project_files import ExportChoice, files_of
+from workflow.kinds import needed
 from workflow.log.columns import values_of
 from workflow.log.reading import told_row
 from workflow.projects import progress
@@ -21,6 +22,9 @@ from workflow.rows.row import row_view
 from workflow.saving import saving_files
 
 if TYPE_CHECKING:
+    from plcore.loop import Learner
+    from workflow.kinds.kind import AnyKind, ForPrograms
+    from workflow.opened import Opened
     from workflow.seat import Seat
 
 __all__ = [
@@ -47,7 +51,7 @@ class Part:
     """Some of many things, in order: at least one, where there are any, and fewer than were asked for where they are
     large. total : how many there are; of the log, the seq of its latest entry"""
 
-    items: Sequence[Mapping[str, Any]]
+    items: Sequence[Mapping[str, object]]
     total: int
 
 
@@ -71,16 +75,19 @@ def rows_of(seat: Seat, start: int, count: int) -> Part:
     return Part(_enough(told_row(row_view(table, row)) for row in rows), table.n_rows)
 
 
-def question_for(seat: Seat) -> dict[str, Any] | None:
+def _told(kind: AnyKind) -> ForPrograms[Opened[Learner], object, object]:
+    return needed(kind, kind.PROGRAMS, "questions, figures or predictions for programs")
+
+
+def question_for(seat: Seat) -> Mapping[str, object] | None:
     """As `workflow.answering.loop.next_question`."""
-    shown, kind = loop.next_question(seat), seat.kind
-    return None if shown is None else kind.tell_question(shown)
+    programs, shown = _told(seat.kind), loop.next_question(seat)
+    return None if shown is None else programs.question(shown)
 
 
-def figures_of(seat: Seat) -> dict[str, Any]:
+def figures_of(seat: Seat) -> Mapping[str, object]:
     """How good and how far the project is, with the curve. Raises NotAllowed, NotFound."""
-    view, kind = progress.read_progress(seat), seat.kind
-    return kind.tell_figures(view)
+    return _told(seat.kind).figures(progress.read_progress(seat))
 
 
 def log_since(seat: Seat, seq: int, count: int) -> Part:
@@ -109,7 +116,7 @@ def predictions_of(seat: Seat, start: int, count: int) -> Part:
         total = opened.learner.table.n_rows
         count = min(count, max(1, MOST_SHARES // len(opened.learner.classes)))
         rows = range(min(start, total), min(start + count, total))
-        return Part(opened.kind.tell_predictions(opened, rows), total)
+        return Part(_told(opened.kind).predictions(opened, rows), total)
 
 
 def file_of(seat: Seat, choice: ExportChoice) -> WrittenFile:
@@ -130,7 +137,7 @@ def file_of(seat: Seat, choice: ExportChoice) -> WrittenFile:
     return WrittenFile(content, f"project-{seat.project_id}-{file.sort}{file.form.suffix}", size)
 
 
-def _enough(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _enough(told: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:
     """The first of these: until they are so large that more would be too much to hold at once."""
     taken, size = [], 0
     for one in told:

@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from db import entries
 from plcore.tables import Disambiguated, FileFormat, format_of
 from workflow.exporting.card_facts import take_facts, without_names
 from workflow.exporting.card_text import CardDetails
 from workflow.exporting.data_set import DataSet, write_data_set
-from workflow.exporting.snapshot import ABOVE, ALL, CHOICES
+from workflow.exporting.snapshot import ABOVE, ALL, CHOICES, AnyFormat
 from workflow.files.prepared import Taken
 from workflow.log.columns import write_log
 from workflow.log.lines import LogHeader, write_log_lines
@@ -83,9 +83,9 @@ class ProjectFile:
     take : what it holds, taken quickly, for nobody else can use the learner meanwhile
     """
 
-    form: FileFormat[Any]
+    form: AnyFormat
     sort: str
-    take: Callable[[FileFormat[Any], Opened[Learner], ExportChoice], Taken]
+    take: Callable[[AnyFormat, Opened[Learner], ExportChoice], Taken]
 
     @property
     def by_rows(self) -> bool:
@@ -139,12 +139,12 @@ def file_called(kind: AnyKind, file_name: str, sort: str = TABLE) -> str:
 # The table
 
 
-def _take_table(form: FileFormat[Any], opened: Opened[Learner], choice: ExportChoice) -> Taken:
+def _take_table(form: AnyFormat, opened: Opened[Learner], choice: ExportChoice) -> Taken:
     return _table(form, opened, choice, opened.kind.snapshot(opened), names_of(opened.session))
 
 
 def _table(
-    form: FileFormat[Any],
+    form: AnyFormat,
     opened: Opened[Learner],
     choice: ExportChoice,
     found: Snapshot,
@@ -158,14 +158,14 @@ def _table(
         with database.read() as session:
             log = entries.each(session, project_id, found.seq)
             whole = found.whole(_counted(log, lambda _entries: tell(0)), names)
-        if choice.label_disputed and isinstance(whole, Disambiguated):  # label vectors have no disputed rows
+        if choice.label_disputed and isinstance(whole, Disambiguated):  # others have no disputed rows
             whole = whole.with_disputed()
         form.write(whole.chosen(rows), file, tell)
 
     return Taken(len(rows), found.seq, write)
 
 
-def _take_data_set(form: FileFormat[Any], opened: Opened[Learner], choice: ExportChoice) -> Taken:
+def _take_data_set(form: AnyFormat, opened: Opened[Learner], choice: ExportChoice) -> Taken:
     session, folder = opened.session, opened.home.exports_dir
     names = names_of(session) if choice.details.named else without_names(session, opened.project_id)
     found = opened.kind.snapshot(opened)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from db.entries import LogEntry
     from plcore.loop import ClassChange
+    from plcore.tables import FileFormat
+
+AnyFormat: TypeAlias = "FileFormat[Any]"
+"""A format of tables of a kind that the caller does not know."""
 
 ANSWERED, SURE, ALL = "answered", "sure", "all"
 CHOICES = (ALL, SURE, ANSWERED)
@@ -42,7 +46,7 @@ class Snapshot:
     certainty: Callable[[], FloatArray]
     labels_of: Callable[[LogEntry], Sequence[str]]
     sources: Callable[[], Mapping[str, int]]
-    finish: Callable[[Sequence[dict[str, Any]]], Any]
+    finish: Callable[[Sequence[dict[str, object]]], Any]
 
     @property
     def n_rows(self) -> int:
@@ -83,9 +87,9 @@ class Past:
 
 def answers_in(
     log: Iterable[LogEntry], names: Mapping[int, str], labels_of: Callable[[LogEntry], Sequence[str]]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The answers that were not taken back, in order, as `plcore.tables.writers.disambiguated` wants them."""
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, dict[str, object]] = {}
     for entry in log:
         if entry.target_seq is not None:
             found.pop(entry.target_seq, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import logging
 import threading
@@ -11,16 +12,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
-from workflow.files import limited
-from workflow.files.stored import address, path_of
-
-if TYPE_CHECKING:
-    from workflow.server.home import Home
-import functools
-from typing import TYPE_CHECKING
-
 from workflow.access import NotFound, visible_projects
-from workflow.files.stored import PATH
+from workflow.files import limited
+from workflow.files.stored import PATH, address, path_of
 from workflow.rows.row import RowView, row_images, row_view, text_of
 
 if TYPE_CHECKING:
@@ -28,6 +22,7 @@ if TYPE_CHECKING:
 
     from db.projects import Project
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 __all__ = [
     "PATH",

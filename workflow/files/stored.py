@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,16 +22,8 @@ from sqlalchemy import make_url
 from db.sqlite import path_in
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from workflow.server.settings import Settings
-import tempfile
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
     from plcore import LabelTable
+    from workflow.server.settings import Settings
 
 
 # Writing a file that is there whole, or not at all.

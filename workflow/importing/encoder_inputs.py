@@ -27,7 +27,7 @@ def taking(path_of: Callable[[str], Path]) -> Take:
     return partial(_take, path_of)
 
 
-def _take(path_of: Callable[[str], Path], keys: Sequence[Key], about: Description) -> list[Any]:
+def _take(path_of: Callable[[str], Path], keys: Sequence[Key], about: Description) -> list[object]:
     """The inputs of a batch, or the MediaError of each that has none."""
     if about.kind == "text":
         return list(keys)

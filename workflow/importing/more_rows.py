@@ -131,7 +131,7 @@ def read_rows(
         changes = read_class_changes(reading.session, project.id)
     path = seat.home.table_path(project.table_hash)
     table = seat.home.read_table(project.table_hash)
-    called = {} if table.label_vectors is not None else ClassMap(table.classes, changes).first_names
+    called = {} if seat.kind.CLASSES is None else ClassMap(table.classes, changes).first_names
     bounds = replace(upload.bounds, memory_mb=upload.bounds.memory_mb + path.stat().st_size // 25_000)
     with room_wanted():
         out = Out(upload)
@@ -160,7 +160,7 @@ def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -
     if project.table_hash != table_hash:
         raise _stale()
     table = seat.home.read_table(table_hash)
-    called = {} if table.label_vectors is not None else ClassMap(table.classes, changes).first_names
+    called = {} if seat.kind.CLASSES is None else ClassMap(table.classes, changes).first_names
     grown = with_embeddings(table, vectors, called)
     before = table.embeddings
     if before is not None and not issparse(before) and np.array_equal(before, vectors, equal_nan=True):

@@ -120,7 +120,7 @@ def _reading(guess: Roles, way: str, named: Any, cells: pd.DataFrame) -> dict[st
     return newly_named(way, columns, cells)
 
 
-def newly_named(role: str, columns: Sequence[str], cells: pd.DataFrame) -> dict[str, Any]:
+def newly_named(role: str, columns: Sequence[str], cells: pd.DataFrame) -> dict[str, object]:
     """How the cells of these columns, just named for a role, are read: fields of `Roles` with a guess at their values.
     Columns that are not there are for others to tell."""
     if role not in _HOW or not set(columns) <= set(cells.columns):

@@ -160,7 +160,7 @@ def kind_of_table(table: LabelTable) -> str:
     return kinds.of_table(table).NAME
 
 
-def settings_for(table: LabelTable, changes: Mapping[str, Any]) -> Any:
+def settings_for(table: LabelTable, changes: Mapping[str, object]) -> kinds.KindSettings:
     """The settings of a new project of this table: as by default, but for these. Raises CannotLearn for a wrong one."""
     try:
         return kinds.with_changes(kinds.of_table(table), managing.default_settings(table), changes)

@@ -8,10 +8,11 @@ capability.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from plcore import LabelTable
 from plcore.tables import Doubt
+from workflow.access import NotFound
 from workflow.kinds import label_vectors, one_label
 from workflow.kinds.kind import (
     AnyKind,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from db.projects import Project
     from plcore.loop import ClassChange, StopRules
     from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer
+    from workflow.answering.history import AboutRow
     from workflow.answering.turn import Turn
     from workflow.opened import Doors, Opened
     from workflow.server.home import Home
@@ -59,6 +61,7 @@ __all__ = [
     "make_trainer",
     "model_of",
     "models",
+    "needed",
     "of_settings",
     "of_table",
     "read_settings",
@@ -71,7 +74,8 @@ __all__ = [
 ]
 
 
-AskedT = TypeVar("AskedT")
+AskedT = TypeVar("AskedT", bound="AboutRow")
+CapabilityT = TypeVar("CapabilityT")
 
 
 def typed(
@@ -97,6 +101,13 @@ KINDS: Mapping[str, AnyKind] = {
 """Every kind by its name."""
 
 
+def needed(kind: AnyKind, capability: CapabilityT | None, name: str) -> CapabilityT:
+    """The capability of the kind. name : in words, for people      Raises NotFound if the kind lacks it."""
+    if capability is None:
+        raise NotFound(f"Projects of {kind.WORDS.short} have no {name}.")
+    return capability
+
+
 def kind_of(project: Project) -> AnyKind:
     """The kind of a stored project. Raises LookupError for one that this version does not know."""
     for kind in KINDS.values():
@@ -108,7 +119,7 @@ def kind_of(project: Project) -> AnyKind:
     )
 
 
-def is_stored(kind: AnyKind, settings: Mapping[str, Any]) -> bool:
+def is_stored(kind: AnyKind, settings: Mapping[str, object]) -> bool:
     """Whether these are stored settings of the kind."""
     return settings.get("kind") in kind.STORED_AS
 
@@ -148,7 +159,7 @@ def read_settings(project: Project) -> KindSettings:
     return settings
 
 
-def changed_settings(project: Project, changes: Mapping[str, Any]) -> KindSettings:
+def changed_settings(project: Project, changes: Mapping[str, object]) -> KindSettings:
     """The project's settings with some changed. Raises ValueError where one may not be, or not be changed."""
     kind = kind_of(project)
     if fixed := sorted(set(changes) & kind.DRAWN):
@@ -169,7 +180,7 @@ LATEST_FIX = "Combine answers by majority (fold=majority) or by how right each p
 """What is asked of an owner who sets both."""
 
 
-def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, Any]) -> KindSettings:
+def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, object]) -> KindSettings:
     """Settings of a kind with some changed. Raises ValueError for one that there is not, or that may not be.
 
     If a change asks for two annotators or more a row and names no rule, their answers are combined by majority.
@@ -216,7 +227,7 @@ def make_trainer(home: Home, project: Project, changes: Sequence[ClassChange]) -
     return _worker(project).make_trainer(home, project.table_hash, read_settings(project), changes)
 
 
-def _worker(project: Project) -> WorkerTraining[Any]:
+def _worker(project: Project) -> WorkerTraining[KindSettings]:
     kind = kind_of(project)
     if kind.WORKER is None:
         raise LookupError(
@@ -273,7 +284,7 @@ def make_table_comparer(table: LabelTable) -> Comparer:
 NOTHING_TO_COMPARE = "there is nothing to compare"
 
 
-def _comparing(kind: AnyKind, refused: str) -> Comparing[Any]:
+def _comparing(kind: AnyKind, refused: str) -> Comparing[KindSettings]:
     if kind.COMPARING is None:
         raise ValueError(f"Projects of {kind.WORDS.short} have no choice of models: {refused}.")
     return kind.COMPARING

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from hashlib import blake2s
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from db import entries
 from db.engine import Database
 from workflow.files.media import small_sound_url, small_url
 from workflow.files.stored import whole_file
@@ -24,21 +26,12 @@ from workflow.projects.figures import Glance
 from workflow.rows.row import row_view
 
 if TYPE_CHECKING:
-    from db.projects import Project
-    from plcore import LabelTable
-    from plcore.loop import Learner
-    from workflow.server.home import Home
-from collections.abc import Collection
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
-
-from db import entries
-
-if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
+    from plcore import LabelTable
+    from plcore.loop import Learner
+    from workflow.kinds.kind import KindSettings
     from workflow.server.home import Home
 
 _log = logging.getLogger("winnow")
@@ -132,7 +125,7 @@ class _Count:
     next count
     """
 
-    settings: Any = None
+    settings: KindSettings | None = None
     seq: int = -1
     counts: tuple[int, int, int] = (0, 0, 0)
     kept: Any = None

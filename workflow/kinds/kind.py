@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from plcore import LabelTable
     from plcore.arrays import AnyArray
     from plcore.evaluation import ScoredCandidates
-    from plcore.loop import ClassChange, ClassMap, Learner, Place, Pool, StopRules
+    from plcore.loop import ClassChange, ClassMap, Learner, Place, StopRules
     from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer, View
-    from plcore.tables import Doubt, FileFormat
+    from plcore.tables import Doubt
     from workflow.answering.asked import FormsNow, Given
     from workflow.exporting.described import Described
-    from workflow.exporting.snapshot import Past, Snapshot
+    from workflow.exporting.snapshot import AnyFormat, Past, Snapshot
     from workflow.kinds.shortlists import ShortlistView
-    from workflow.log.reading import Vote
+    from workflow.log.reading import AnyPool, Vote
     from workflow.projects.figures import Glance, StopView
     from workflow.rows.finding import ReviewList, Search
     from workflow.server.home import Home
@@ -84,7 +84,7 @@ DoorsT_contra = TypeVar("DoorsT_contra", contravariant=True)
 TurnT_co = TypeVar("TurnT_co", covariant=True)
 ShownT = TypeVar("ShownT")
 ViewT = TypeVar("ViewT")
-CountedT = TypeVar("CountedT", bound="Pool[Any, Any, Any]")
+CountedT = TypeVar("CountedT", bound="AnyPool")
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class CandidatePool(Protocol):
     """Rows with candidates: one of them is right. The part of `plcore.loop.one_label.OneLabelPool` that is about them.
 
     original, first, candidates : (n, m) at import, before any answer, and now
-    by_verdict : (n,) rows that a reviewer has decided
+    by_verdict, control_rows : (n,) rows that a reviewer has decided; rows asked as blind checks
     """
 
     class_map: ClassMap
@@ -160,6 +160,7 @@ class CandidatePool(Protocol):
     first: BoolArray
     candidates: BoolArray
     by_verdict: BoolArray
+    control_rows: BoolArray
 
     def disputed(self) -> Mapping[int, float]: ...
     def views(self, row: int) -> Sequence[View]: ...
@@ -225,7 +226,36 @@ class HiddenTruth(Generic[SettingsT, LearnerT, ShownT]):
     doubts: Callable[[LabelTable, SettingsT], list[Doubt]]
 
 
-# Rows on the map.
+# The queue, the map, and what programs read.
+
+
+@dataclass(frozen=True)
+class Queueing(Generic[OpenedT_contra]):
+    """The open rows in the order in which they would be asked.
+
+    listed : (opened, search, held) -> the first that hold these words, with counts. held : which rows of the table do,
+        if that was looked up before (`workflow.rows.finding.rows_with`)
+    rows : all of them      lines : the same as lines of a file, the heading first
+    """
+
+    listed: Callable[[OpenedT_contra, str, Mapping[str, BoolArray] | None], object]
+    rows: Callable[[OpenedT_contra], Iterator[object]]
+    lines: Callable[[OpenedT_contra], Iterator[Sequence[object]]]
+
+
+@dataclass(frozen=True)
+class ForPrograms(Generic[OpenedT_contra, ShownT, ViewT]):
+    """A project in plain values, for programs.
+
+    question : it does not tell whether it is a blind check
+    figures : the progress, one measure with its curve
+    predictions : the label of each of these rows, and the shares
+    """
+
+    question: Callable[[ShownT], Mapping[str, object]]
+    figures: Callable[[ViewT], Mapping[str, object]]
+    predictions: Callable[[OpenedT_contra, Sequence[int]], Sequence[Mapping[str, object]]]
+
 
 NOTHING = -1
 """In the place of a class: nothing is known, or nothing may be shown."""
@@ -243,6 +273,20 @@ class NamedRows:
     classes: IntArray
     known: BoolArray
     doubt: FloatArray
+
+
+@dataclass(frozen=True)
+class OnMap(Generic[LearnerT]):
+    """What the map shows of rows.
+
+    named : the label that each of these rows has, or that the model gives it; nothing that shows other people's answers
+        if people answer for themselves
+    label_to_ask : the label of a row that a question would be about, or None; None in its place if questions are about
+        whole rows
+    """
+
+    named: Callable[[LearnerT, Sequence[int]], NamedRows]
+    label_to_ask: Callable[[LearnerT, int], str | None] | None
 
 
 class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co, ShownT, ViewT, CountedT]):
@@ -269,9 +313,9 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     """Names of the settings that decide which rows are held out, and so never change."""
     DEFAULT_RULES: StopRules
     """The stop rules of a project whose owner has set none."""
-    FORMATS: Mapping[str, FileFormat[Any]]
+    FORMATS: Mapping[str, AnyFormat]
     """The formats that the table can be written in, by name; CSV first."""
-    GIVEN_BACK: Mapping[str, FileFormat[Any]]
+    GIVEN_BACK: Mapping[str, AnyFormat]
     """Further formats, of tables that came from certain tools; each tells of which (`fits`)."""
 
     # Capabilities
@@ -305,8 +349,16 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
         """The scored candidates of a table, and their labels by people; None for a table without scores."""
 
     @property
-    def LABEL_TO_ASK(self) -> Callable[[LearnerT, int], str | None] | None:  # noqa: N802
-        """The label of a row that a question would be about, if one is: questions can be about one label."""
+    def QUEUE(self) -> Queueing[OpenedT_contra] | None:  # noqa: N802
+        """The open rows in the order in which they would be asked."""
+
+    @property
+    def MAP(self) -> OnMap[LearnerT] | None:  # noqa: N802
+        """What the map shows of rows."""
+
+    @property
+    def PROGRAMS(self) -> ForPrograms[OpenedT_contra, ShownT, ViewT] | None:  # noqa: N802
+        """A project in plain values, for programs."""
 
     @property
     def HIDDEN_TRUTH(self) -> HiddenTruth[SettingsT, LearnerT, ShownT] | None:  # noqa: N802
@@ -332,7 +384,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     def fits(self, table: LabelTable) -> bool:
         """Whether a project of this table is of this kind."""
 
-    def read_settings(self, stored: Mapping[str, Any]) -> SettingsT:
+    def read_settings(self, stored: Mapping[str, object]) -> SettingsT:
         """The settings as they were stored. Raises ValueError."""
 
     def default_settings(self, table: LabelTable, control_share: float) -> SettingsT:
@@ -358,7 +410,7 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     def make_pool(
         self, table: LabelTable, settings: SettingsT, changes: Sequence[ClassChange] = ()
-    ) -> Pool[Any, Any, Any]:
+    ) -> AnyPool:
         """The rows before the first entry, under these changes of the classes. Raises ClassError."""
 
     # training.py
@@ -375,10 +427,6 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
     def make_turn(self, opened: OpenedT_contra) -> TurnT_co:
         """The turn of the person who has opened the project: it writes answers and corrections."""
 
-    # showing.py
-    def get_ready(self, opened: OpenedT_contra) -> None:
-        """Do now what the next question would otherwise take longer for."""
-
     # reviewing.py
     def find_answers(self, doors: DoorsT_contra, search: Search, page: int) -> ReviewList:
         """A page, from 0, of the answers that fit the search, the newest first."""
@@ -388,23 +436,6 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     def votes_of(self, learner: LearnerT, log: Sequence[SaidEntry]) -> list[Vote]:
         """The latest vote of each person about each place. log : the entries that were not withdrawn, in order"""
-
-    # rows.py: the queue and the map
-    def list_queue(
-        self, opened: OpenedT_contra, search: str, held: Mapping[str, BoolArray] | None = None
-    ) -> object:
-        """The first open rows that hold these words, in asking order, with counts. held : which rows of the table do,
-        if that was looked up before (`workflow.rows.finding.rows_with`)."""
-
-    def queue_rows(self, opened: OpenedT_contra) -> Iterator[object]:
-        """The whole queue, as the rows of `list_queue`."""
-
-    def queue_lines(self, opened: OpenedT_contra) -> Iterator[Sequence[object]]:
-        """The whole queue as lines of a file, the heading first."""
-
-    def named_on_map(self, learner: LearnerT, rows: Sequence[int]) -> NamedRows:
-        """The label that each of these rows has, or that the model gives it; nothing that shows other people's answers
-        if people answer for themselves."""
 
     # progress.py
     def count(
@@ -430,15 +461,6 @@ class Kind(Protocol[SettingsT, LearnerT, OpenedT_contra, DoorsT_contra, TurnT_co
 
     def describe(self, opened: OpenedT_contra, rules: StopRules) -> Described:
         """The facts about the labels for a dataset card, as this kind counts and measures them."""
-
-    def tell_question(self, shown: ShownT) -> dict[str, Any]:
-        """A question for programs, in plain values that do not tell whether it is a blind check."""
-
-    def tell_figures(self, view: ViewT) -> dict[str, Any]:
-        """The progress for programs, in plain values: one measure with its curve."""
-
-    def tell_predictions(self, opened: OpenedT_contra, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """The label of each of these rows, and the shares, for programs, in plain values."""
 
 
 AnyKind: TypeAlias = Kind[Any, Any, Any, Any, Any, Any, Any, Any]

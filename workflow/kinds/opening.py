@@ -12,7 +12,10 @@ import io
 import logging
 import sys
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,13 +23,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import plcore
-from db import entries
+from db import entries, projects
 from db.identity import read_identity
 from plcore.arrays import AnyArray
+from workflow.answering.history import KeptLog
 from workflow.files.stored import whole_file
+from workflow.kinds import AnyKind, kind_of
 from workflow.kinds.kind import KindSettings
 from workflow.log import reading
-from workflow.log.reading import read_class_changes
+from workflow.log.reading import follow, learner_entry, read_class_changes, take_in
+from workflow.opened import Opened
+from workflow.saving import saving
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,17 +44,6 @@ if TYPE_CHECKING:
     from plcore.loop import ClassChange, Learner
     from workflow.kinds.kind import AnyKind
     from workflow.server.home import Home
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING
-
-from db import projects
-from workflow.answering.history import KeptLog
-from workflow.kinds import AnyKind, kind_of
-from workflow.log.reading import follow, learner_entry, take_in
-from workflow.opened import Opened
-from workflow.saving import saving
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

@@ -175,7 +175,7 @@ def read_log(data: bytes, project_id: int = 0) -> list[LogLine]:
 
 
 def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     try:
         for name, form in COLUMNS.items():
             values[name] = None if name in NULLABLE and not cells.get(name) else _READ[form](cells[name])
@@ -188,7 +188,7 @@ def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
         ) from error
 
 
-def _read_object(cell: str) -> dict[str, Any]:
+def _read_object(cell: str) -> dict[str, object]:
     value = json.loads(cell)
     if not isinstance(value, dict):
         raise TypeError("no object")

@@ -54,11 +54,11 @@ class LogHeader:
 
     project: str
     table_sha256: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     written_at: datetime
     version: int = VERSION
 
-    def values(self) -> dict[str, Any]:
+    def values(self) -> dict[str, object]:
         """What the line holds."""
         return {
             "winnow_log": self.version,
@@ -99,7 +99,7 @@ def seal(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-def entry_line(before: str, values: Mapping[str, Any]) -> bytes:
+def entry_line(before: str, values: Mapping[str, object]) -> bytes:
     """The line of an entry, without its newline. before : the seal of the entry before it, or the table's SHA-256"""
     said = {name: value for name, value in values.items() if value is not None or name not in LATER}
     return _bytes({"sha256": before, **said})
@@ -173,7 +173,7 @@ def _with_next(lines: Iterator[bytes]) -> Iterator[tuple[bytes, bytes]]:
         line = following
 
 
-def _bytes(values: Mapping[str, Any]) -> bytes:
+def _bytes(values: Mapping[str, object]) -> bytes:
     return json.dumps(values, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
@@ -226,7 +226,7 @@ def _read_header(line: bytes) -> LogHeader:
     return header
 
 
-def _read_entry(number: int, values: Mapping[str, Any], project_id: int) -> LogLine:
+def _read_entry(number: int, values: Mapping[str, object], project_id: int) -> LogLine:
     columns = [name for name in COLUMNS if name not in LATER or values.get(name) is not None]
     if list(values) != ["sha256", *columns]:
         wrong = next((name for name in values if name not in ("sha256", *columns)), "")
@@ -260,7 +260,7 @@ def _holds(form: Form, value: object) -> bool:
 
 
 def _read_footer(
-    number: int, line: bytes, values: Mapping[str, Any], head: str, header: str, count: int
+    number: int, line: bytes, values: Mapping[str, object], head: str, header: str, count: int
 ) -> LogFooter:
     if line[:-1] != _footer(head, header, count):
         if values["entries"] != count:

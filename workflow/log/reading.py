@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from db import entries, events
 from plcore import Entry
 from plcore.loop import ClassChange, EntryKind, class_changes
+from workflow.files.stored import PATH
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore.loop import Pool
-import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-from workflow.files.stored import PATH
-
-if TYPE_CHECKING:
     from plcore.arrays import AnyArray
+    from plcore.loop import Pool
     from workflow.rows.row import RowView
+
+
+AnyPool: TypeAlias = "Pool[Any, Any, Any]"
+"""The rows of a project of a kind that the caller does not know."""
 
 
 def learner_entry(entry: entries.LogEntry | events.ToldEntry) -> Entry:
@@ -44,7 +43,7 @@ def read_class_changes(session: Session, project_id: int) -> tuple[ClassChange, 
 def follow(
     session: Session,
     project_id: int,
-    pool: Pool[Any, Any, Any],
+    pool: AnyPool,
     apply: Callable[[Entry], object],
 ) -> bool:
     """Let `apply` take in the log entries that the pool has not seen. Call it in a transaction that has not written any
@@ -57,7 +56,7 @@ def follow(
 
 
 def take_in(
-    pool: Pool[Any, Any, Any],
+    pool: AnyPool,
     log: Iterable[entries.LogEntry | events.ToldEntry],
     apply: Callable[[Entry], object],
 ) -> bool:
@@ -102,7 +101,7 @@ def number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def told_row(view: RowView) -> dict[str, Any]:
+def told_row(view: RowView) -> dict[str, object]:
     """A row as programs have it: what people see of it. row : from 0
 
     Files are named by their addresses below that of the interface; pictures that stand in the table come as they are.
@@ -123,7 +122,9 @@ def _address(one: str) -> str:
     return f"/{one}" if one.startswith(f"{PATH.lstrip('/')}/") else one
 
 
-def curve_points(answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray) -> list[dict[str, Any]]:
+def curve_points(
+    answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyArray
+) -> list[dict[str, object]]:
     """A point for each number of answers: the figure with its 95 % interval, None where it is not known."""
     return [
         {"answers": int(count), "value": number(value), "low": number(least), "high": number(most)}
@@ -131,7 +132,7 @@ def curve_points(answers: AnyArray, values: AnyArray, low: AnyArray, high: AnyAr
     ]
 
 
-def figure(name: str, by: str, points: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def figure(name: str, by: str, points: Sequence[dict[str, object]]) -> dict[str, object] | None:
     """The figure as it stands: the last point; None where nothing has measured it yet. by : what measures it"""
     last = points[-1] if points else None
     if last is None or last["value"] is None:

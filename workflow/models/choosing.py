@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import trained
 from plcore.arrays import StepProgress
-from plcore.blocks import BlockError, RunnerError
+from plcore.blocks import BlockError, BlockProgress, RunnerError
 from plcore.loop import ModelComparison
+from plcore.loop.one_label import StrategyRuns
 from workflow import kinds
 from workflow.access import Right
 from workflow.kinds.adopting import AUTOMATIC, change_settings
 from workflow.models import comparing
 from workflow.models.showing import found_by
-from workflow.server.jobs import cluster_blocks
+from workflow.server.jobs import cluster_blocks, open_blocks
 
 if TYPE_CHECKING:
     from plcore import LabelTable
+    from plcore.loop.one_label import Comparer
     from workflow.seat import Seat
-    from workflow.server.settings import Settings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from plcore.blocks import BlockProgress
-from plcore.loop.one_label import StrategyRuns
-from workflow.server.jobs import open_blocks
-
-if TYPE_CHECKING:
-    from plcore import LabelTable
     from workflow.server.settings import Settings
 
 __all__ = [
@@ -135,15 +127,14 @@ def measure_table(
 
 
 def _measure(
-    make: Callable[[], Any], settings: Settings | None, progress: StepProgress | None
+    make: Callable[[], Comparer], settings: Settings | None, progress: StepProgress | None
 ) -> ModelComparison:
     try:
         comparer = make()
         with cluster_blocks(settings) as blocks:
-            found: ModelComparison = comparer.compare(progress, blocks=blocks)
+            return comparer.compare(progress, blocks=blocks)
     except (ValueError, BlockError, RunnerError) as error:
         raise CannotCompare(f"The models cannot be compared: {error}") from error
-    return found
 
 
 # Labelling runs replayed on a table of known truth, to see which strategy to ask by before anybody is asked.
@@ -159,7 +150,7 @@ def replay_table(
     strategies: Sequence[str],
     *,
     progress: BlockProgress | None = None,
-    **options: Any,
+    **options: object,
 ) -> StrategyRuns:
     """What each strategy reaches on a table of no project, by whom the settings name; see
     `plcore.evaluation.replay_in_blocks` for the options. Raises CannotSimulate."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import answers, entries, projects, trained
 from plcore.blocks import RunnerError
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from db.projects import Project
     from db.trained import Comparison
     from plcore.loop import ModelFigures
+    from plcore.loop.one_label import Comparer
     from workflow.server.home import Home
 
 TASK = "compare"
@@ -114,7 +115,7 @@ def _has_news(session: Session, project: Project, last: Comparison | None) -> bo
     return is_due(Counts(last.seq, last.answers, last.checks), count(session, project))
 
 
-def make_comparer(home: Home, project_id: int) -> tuple[Any, Counts]:
+def make_comparer(home: Home, project_id: int) -> tuple[Comparer, Counts]:
     """What compares the models of a project, after every entry of its log; and what that log holds.
 
     Raises ValueError where its kind has nothing to compare.
@@ -223,8 +224,10 @@ class ComparingWorker(training.Worker):
         fault = None if model is None else self._train_first(project, model, found)
         with self.home.database.write() as session:
             entries.lock(session, project.id)
-            told: dict[str, Any] = {"report": found.to_json(), "seconds": seconds, "fault": fault}
-            if not trained.end(session, asked.id, trained.DONE, datetime.now(UTC), **told):
+            now, report = datetime.now(UTC), found.to_json()
+            if not trained.end(
+                session, asked.id, trained.DONE, now, report=report, seconds=seconds, fault=fault
+            ):
                 raise WorkCancelled
             # Settings that somebody has changed meanwhile are theirs.
             kept = projects.get(session, project.id).settings == project.settings

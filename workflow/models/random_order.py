@@ -10,7 +10,7 @@ import dataclasses
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import answers, entries, projects, trained
 from plcore.loop.one_label import CannotEstimateError
@@ -121,8 +121,8 @@ class RandomOrderWorker(ComparingWorker):
                         session, asked.id, trained.DONE, datetime.now(UTC), report=report
                     )
 
-    def _measure_order(self, asked: RandomOrderEstimate) -> dict[str, Any]:
-        """What is stored: `found`, a `plcore.loop.one_label.RandomOrderFound`, or what is `missing` for it."""
+    def _measure_order(self, asked: RandomOrderEstimate) -> dict[str, object]:
+        """What is stored: `found`, a `RandomOrderFound`, or what is `missing` for it."""
         with self.home.database.read() as session:
             project = projects.get(session, asked.project_id)
             changes = read_class_changes(session, project.id)

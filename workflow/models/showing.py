@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import trained
 from plcore.evaluation import exact_interval
@@ -146,7 +146,7 @@ def running_now(seat: Seat) -> Running | None:
         return _running(reading, last, kinds.models(reading.project))
 
 
-def watched(seat: Seat) -> tuple[Any, ...]:
+def watched(seat: Seat) -> tuple[object, ...]:
     """Values that change whenever the page has something new to draw, but for how far a comparison is.
 
     Raises NotAllowed, NotFound.

@@ -12,15 +12,18 @@ import math
 import shutil
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from db import entries, projects, trained
 from db.engine import DatabaseUnavailableError
 from plcore.arrays import one_thread_for_good
+from plcore.loop import TooFewRowsError
 from workflow import kinds
 from workflow.log.reading import follow, read_class_changes
 from workflow.models import leases, versions
@@ -34,10 +37,6 @@ if TYPE_CHECKING:
     from workflow.kinds.kind import WorkerSettings
     from workflow.seat import Seat
     from workflow.server.home import Home
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-from plcore.loop import TooFewRowsError
 
 logger = logging.getLogger("winnow")
 
@@ -129,7 +128,7 @@ class Worker:
 
     def __init__(self, home: Home, name: str) -> None:
         self.home, self.name = home, name
-        self._trainers: dict[int, tuple[tuple[Any, ...], Trainer]] = {}
+        self._trainers: dict[int, tuple[tuple[object, ...], Trainer]] = {}
         self._failed: dict[tuple[int, str, int], float] = {}  # until when it is not tried again
         self._stop = threading.Event()
         self._seen: object = None  # the database when it was last looked what is due

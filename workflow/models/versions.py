@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -118,11 +118,11 @@ def _save(file: IO[bytes], arrays: dict[str, AnyArray]) -> None:
     np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
-def _put(path: Path, save: Callable[[Any], None]) -> None:
+def _put(path: Path, save: Callable[[IO[bytes]], None]) -> None:
     """Write a file aside, bring it to disk and move it to its place: after a power cut scores would be zeros there."""
     with NamedTemporaryFile(dir=path.parent, suffix=PART, delete=False) as aside:
         try:
-            save(aside)
+            save(aside.file)
             aside.flush()
             os.fsync(aside.fileno())
         except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from db.projects import Project
     from workflow.server.home import Home
-import time
 
 RequestT = TypeVar("RequestT", bound=Request)
 

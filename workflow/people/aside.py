@@ -15,9 +15,7 @@ from workflow.people import audit
 from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from workflow.answering.turn import Turn
+    from workflow.answering.turn import AnyTurn
     from workflow.seat import Seat
 
 __all__ = ["count_again", "set_aside"]
@@ -50,13 +48,13 @@ def count_again(seat: Seat, person_id: int) -> None:
             _write(turn, EntryKind.WITHDRAW, person_id, target=target)
 
 
-def _asides(turn: Turn[Any, Any, Any]) -> dict[str, int]:
+def _asides(turn: AnyTurn) -> dict[str, int]:
     """{annotator: seq of the entry by which their answers do not count}"""
     return asides_after(read_class_changes(turn.session, turn.project_id))
 
 
 def _write(
-    turn: Turn[Any, Any, Any],
+    turn: AnyTurn,
     kind: EntryKind,
     about: int,
     labels: tuple[str, ...] = (),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import events
 
@@ -73,7 +73,7 @@ def note(
     details : what else an owner would want to know, by name. Never a password, a secret or what somebody typed in
     the place of one: people type passwords into the box of their name.
     """
-    kept: dict[str, Any] = {
+    kept: dict[str, object] = {
         name: value[:DETAIL_LENGTH] if isinstance(value, str) else value for name, value in details.items()
     }
     events.add(

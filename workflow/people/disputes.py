@@ -11,36 +11,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from db import answers, members
-from plcore.loop import Learner, Place
-from workflow.access import Right
-from workflow.rows.finding import check_row, names_of
-from workflow.rows.row import RowView, row_view
-
-if TYPE_CHECKING:
-    from db.entries import LogEntry
-    from plcore.arrays import FloatArray
-    from plcore.loop import ClassMap
-    from plcore.loop.one_label import View
-    from workflow.seat import Seat
-from datetime import UTC
-from typing import TYPE_CHECKING
-
 from plcore import AnswerError
-from plcore.loop import EntryKind
+from plcore.loop import EntryKind, Learner, Place
+from workflow.access import Right
 from workflow.answering.asked import checked_note
 from workflow.answering.history import stored_by
 from workflow.answering.turn import StaleQuestion
 from workflow.projects.class_names import names_now
-from workflow.rows.finding import taken_back
+from workflow.rows.finding import check_row, names_of, taken_back
+from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
+    from db.entries import LogEntry
+    from plcore.arrays import BoolArray, FloatArray
+    from plcore.loop import ClassMap
+    from plcore.loop.one_label import View
     from workflow.answering.asked import Saved
+    from workflow.kinds.kind import CandidatePool
     from workflow.opened import Opened
     from workflow.seat import Seat
 
@@ -156,7 +149,7 @@ def list_disputes(seat: Seat) -> DisputeList:
         disputes = opened.kind.DISPUTES
         if disputes is None:
             return DisputeList((), 0, 0, several=False, by_row=False)
-        lines = sorted(_lines(learner), key=lambda one: (-one.worst, one.row))
+        lines = sorted(_lines(learner, disputes(learner)), key=lambda one: (-one.worst, one.row))
         return DisputeList(
             tuple(lines[:LISTED]),
             len(lines),
@@ -188,7 +181,7 @@ def open_dispute(seat: Seat, row: int) -> Dispute | None:
         pool, log = disputes(learner), answers.of_row(opened.session, opened.project_id, row)
         names, views = names_of(opened.session), pool.views(row)
         may_be = pool.first[row] | _allowed(views)
-        why_not = _why_no_shares(learner, row)
+        why_not = _why_no_shares(learner, pool, row)
         shares = {} if why_not else _shares(learner, [row], may_be[None])[0]
         revision = sum(one.person_id == opened.person_id for one in log)
         return Dispute(
@@ -206,8 +199,8 @@ def open_dispute(seat: Seat, row: int) -> Dispute | None:
         )
 
 
-def _lines(learner: Any) -> list[DisputeLine]:
-    pool, disputed = learner.pool, learner.pool.disputed()
+def _lines(learner: Any, pool: CandidatePool) -> list[DisputeLine]:
+    disputed = pool.disputed()
     rows = sorted(disputed)
     views = {row: [view for view in pool.views(row) if view.over] for row in rows}
     lines = [
@@ -227,23 +220,23 @@ def _lines(learner: Any) -> list[DisputeLine]:
     return lines
 
 
-def _said(pool: Any, views: Sequence[View]) -> tuple[tuple[tuple[str, ...], ...], tuple[int, ...]]:
+def _said(pool: CandidatePool, views: Sequence[View]) -> tuple[tuple[tuple[str, ...], ...], tuple[int, ...]]:
     counts = Counter(pool.names(view.folded.votes) for view in views).most_common()
     return tuple(labels for labels, _ in counts), tuple(times for _, times in counts)
 
 
-def _opinion(pool: Any, names: dict[int, str], log: Sequence[LogEntry], view: View) -> Opinion:
+def _opinion(pool: CandidatePool, names: dict[int, str], log: Sequence[LogEntry], view: View) -> Opinion:
     entry = next(one for one in log if one.seq == view.seq)
     labels = pool.names(view.folded.votes)
     return Opinion(names.get(entry.person_id, ""), labels, entry.at, entry.seconds, entry.note)
 
 
-def _allowed(views: Sequence[View]) -> Any:
+def _allowed(views: Sequence[View]) -> BoolArray:
     """(m,) what any of them left."""
-    return np.any([view.folded.votes for view in views], axis=0)
+    return np.asarray(np.any([view.folded.votes for view in views], axis=0), dtype=bool)
 
 
-def _shares(learner: Any, rows: Sequence[int], inside: Any) -> FloatArray:
+def _shares(learner: Any, rows: Sequence[int], inside: BoolArray) -> FloatArray:
     found: FloatArray = learner.shares_of(np.array(rows), inside)
     return found
 
@@ -252,8 +245,8 @@ def _has_model(learner: Learner) -> bool:
     return not learner.settings.is_trained or learner.version_published is not None
 
 
-def _why_no_shares(learner: Any, row: int) -> str:
-    if learner.pool.control_rows[row]:
+def _why_no_shares(learner: Learner, pool: CandidatePool, row: int) -> str:
+    if pool.control_rows[row]:
         return BLIND_CHECK
     return "" if _has_model(learner) else NO_MODEL
 

@@ -7,7 +7,7 @@ are known by what was given to them alone: where people may choose their user na
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import people
 from plcore.arrays import unstorable_in
@@ -58,7 +58,7 @@ def _is_theirs(home: Home, secret: str, user: str) -> bool:
     return found is not None and by_proxy and found.person.id == person_by_proxy(home, user)
 
 
-def sign_in_by_openid(home: Home, claims: dict[str, Any], visit: Visit = NOWHERE) -> str:
+def sign_in_by_openid(home: Home, claims: dict[str, object], visit: Visit = NOWHERE) -> str:
     """The sign-in's secret, for a cookie. claims : of an ID token whose signature and times were checked
 
     Somebody is found by their subject, the provider's own name for them, once they have signed in; the first time by

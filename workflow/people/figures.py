@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
 from typing import TYPE_CHECKING
 
 from db import answers
-from plcore.loop import asides_after
+from plcore.crowd import too_fast, who_is_guessing
+from plcore.evaluation import wilson_interval
+from plcore.loop import VERDICTS, EntryKind, asides_after
 from workflow.access import Right
+from workflow.answering.asked import batch_of
+from workflow.answering.history import SECOND
 from workflow.log.reading import read_class_changes
-from workflow.projects.figures import SIMULATED
+from workflow.projects.figures import FEWEST_MEASURED, SIMULATED
 from workflow.rows.finding import names_of
 
 if TYPE_CHECKING:
     from db.answers import SaidEntry
     from workflow.log.reading import Vote
     from workflow.seat import Seat
-from collections import Counter
-from collections.abc import Iterable
-from datetime import datetime
-from statistics import median
-from typing import TYPE_CHECKING
-
-from plcore.crowd import too_fast, who_is_guessing
-from plcore.evaluation import wilson_interval
-from plcore.loop import VERDICTS, EntryKind
-from workflow.answering.asked import batch_of
-from workflow.answering.history import SECOND
-from workflow.projects.figures import FEWEST_MEASURED
 
 if TYPE_CHECKING:
     from db.answers import SaidEntry

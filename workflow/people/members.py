@@ -8,22 +8,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from db import members, people, questions
+from db.members import Group
 from workflow import access
 from workflow.access import RIGHTS, Right, Role
 from workflow.people import audit
 from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
-    from db.people import Person
-    from workflow.opened import Reading
-    from workflow.seat import Seat
-from typing import TYPE_CHECKING
-
-from db.members import Group
-
-if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from db.people import Person
+    from workflow.opened import Reading
     from workflow.seat import Seat
 
 __all__ = [

@@ -6,18 +6,9 @@ same words, whether there is nobody of that name, they have no password, or it i
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING
-
-from workflow.people import audit
-from workflow.people.audit import EventKind
-from workflow.saving import NotSaved, saving
-
-if TYPE_CHECKING:
-    from workflow.people.browsers import Visit
-    from workflow.server.home import Home
 import threading
 import unicodedata
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING
@@ -27,10 +18,13 @@ from argon2.exceptions import VerifyMismatchError
 
 from db import people
 from workflow.access import Right
+from workflow.people import audit
 from workflow.people.attempts import MINUTES, folded
+from workflow.people.audit import EventKind
 from workflow.people.browsers import NOWHERE, Visit, open_browser
 from workflow.people.team import named
 from workflow.people.tokens import end_tokens_of, new_secret
+from workflow.saving import NotSaved, saving
 
 if TYPE_CHECKING:
     from workflow.seat import Seat

@@ -5,31 +5,23 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import members
+from db import members, people, projects
 from db.members import Attempt
 from plcore import AnswerError
-from workflow.access import NotAllowed, Right
-from workflow.answering.room_settings import QualificationRule, RoomSettings
+from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
+from workflow.answering.room_settings import MOST_QUALIFYING, QualificationRule, RoomError, RoomSettings
 from workflow.answering.turn import StaleQuestion
+from workflow.people import audit
+from workflow.people.audit import EventKind
 from workflow.people.examples import QUALIFICATION, ClassExample, standing_examples
 
 if TYPE_CHECKING:
     from plcore.loop import Learner
     from workflow.opened import Opened
     from workflow.rows.row import RowView
-    from workflow.seat import Seat
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-from db import people, projects
-from workflow.access import RIGHTS, NotFound, Role
-from workflow.answering.room_settings import MOST_QUALIFYING, RoomError
-from workflow.people import audit
-from workflow.people.audit import EventKind
-
-if TYPE_CHECKING:
     from workflow.seat import Seat
 
 __all__ = [

@@ -6,6 +6,8 @@ hash through a unique index: neither the database nor the time an answer takes g
 
 from __future__ import annotations
 
+import ipaddress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -22,18 +24,9 @@ from workflow.saving import saving
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from db.people import ApiToken, SignIn
     from workflow.seat import Seat
     from workflow.server.home import Home
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from db.people import ApiToken, Person, SignIn
-    from workflow.seat import Seat
-import ipaddress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from workflow.server.settings import Settings
 
 START_LINK_LIFE = timedelta(hours=1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,10 +16,7 @@ from plcore.loop import EntryKind, StopRules, Verdict
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
-import math
-from typing import TYPE_CHECKING, Any, NamedTuple
 
-if TYPE_CHECKING:
     from plcore.arrays import AnyArray
 
 PointT = TypeVar("PointT")
@@ -138,7 +136,7 @@ class Glance:
         return None if low is None or high is None else (low, high)
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> Glance:
+    def from_json(cls, stored: Mapping[str, Any]) -> Glance:
         """As it was written by `vars`. Raises KeyError, TypeError, ValueError for anything else."""
         stored, curve = dict(stored), tuple(float(value) for value in stored["curve"])
         for edge in ("low", "high"):

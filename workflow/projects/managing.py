@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from db import entries, people
-from workflow import kinds
-from workflow.access import RIGHTS, Right, Role
-from workflow.kinds import glances
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.projects import Project
-    from workflow.server.home import Home
-from datetime import UTC
-from typing import TYPE_CHECKING, Any
-
-from db import projects, questions
+from db import entries, people, projects, questions
 from plcore.arrays import forbidden_in_name, forbidden_in_text
-from workflow.access import visible_projects
+from workflow import kinds
+from workflow.access import RIGHTS, Right, Role, visible_projects
+from workflow.kinds import glances
 from workflow.kinds.adopting import change_settings
 from workflow.people import audit
 from workflow.people.audit import EventKind
@@ -30,10 +19,14 @@ from workflow.projects.class_names import of_these_classes
 from workflow.saving import saving_files, saying_why
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
     from plcore import LabelTable
     from workflow.answering.room_settings import Groups
     from workflow.opened import Reading
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 
 # One project as a line in a list of projects.
@@ -44,7 +37,7 @@ class ProjectSummary:
     """One project as Home lists it.
 
     kind : the name of its kind in `workflow.kinds.KINDS`      words : how pages speak of such projects
-    n_to_ask : rows, or labels of rows in a project of label vectors, that were open at import
+    n_to_ask : rows, or labels of rows where these are asked one by one, that were open at import
     answered, left : what is answered and what is open, as the pool of its learner counts it
     disputes : rows that people disagree on, told to who reviews; to others 0
     last_answer, last_by : when somebody last said something of a row, and who, told to who reviews; else None
@@ -248,7 +241,7 @@ class LatestOfSeveral(ValueError):  # noqa: N818 - a question, not a fault
     """The latest of several people's answers is to count: the owner is asked first."""
 
 
-def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: Any) -> None:
+def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: object) -> None:
     """Learn and ask by other settings from now on: fields of the project's settings with their new values.
 
     keep_latest : the owner was asked, and wants the latest of several people's answers to count
@@ -276,7 +269,7 @@ def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: Any) -> 
             questions.delete_question(session, project.id, seat.person_id)
 
 
-def learner_settings(seat: Seat) -> dict[str, Any]:
+def learner_settings(seat: Seat) -> dict[str, object]:
     """How the project learns and asks: every field of its settings.
 
     Raises
@@ -286,7 +279,7 @@ def learner_settings(seat: Seat) -> dict[str, Any]:
     NotFound
     """
     with seat.reading(Right.OWN) as reading:
-        found: dict[str, Any] = kinds.read_settings(reading.project).to_json()
+        found: dict[str, object] = kinds.read_settings(reading.project).to_json()
         return found
 
 

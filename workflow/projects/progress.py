@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from db import entries
+from db import entries, projects
+from plcore.loop import StopRules
 from workflow import kinds
 from workflow.access import visible_projects
 from workflow.kinds import glances
 from workflow.models import random_order
+from workflow.people import audit
+from workflow.people.audit import EventKind
 from workflow.projects.figures import FEWEST_MEASURED, LabelCount, StopView, pace
 
 if TYPE_CHECKING:
     from workflow.projects.figures import Glance
-    from workflow.seat import Seat
-from typing import TYPE_CHECKING
-
-from db import projects
-from plcore.loop import StopRules
-from workflow.people import audit
-from workflow.people.audit import EventKind
-
-if TYPE_CHECKING:
     from workflow.seat import Seat
 
 __all__ = [
@@ -78,14 +72,15 @@ def read_progress(seat: Seat) -> Any:
         return opened.kind.read_progress(opened, kinds.stop_rules(opened.project))
 
 
-def watched(seat: Seat) -> tuple[Any, ...]:
+def watched(seat: Seat) -> tuple[object, ...]:
     """Values that change whenever there is something new to draw; the log's latest seq comes first.
 
     Raises
     ------
     NotAllowed, NotFound
     """
-    return seat.kind.watched(seat)
+    values: tuple[object, ...] = seat.kind.watched(seat)
+    return values
 
 
 def estimate_random_order(seat: Seat) -> None:

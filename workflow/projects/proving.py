@@ -89,7 +89,8 @@ def read_proof(session: Session, project_id: int, stop: StopView, measured: Meas
     last = trained.latest_random_order(session, project_id)
     done = trained.latest_random_order(session, project_id, trained.DONE)
     report = {} if done is None or done.report is None else done.report
-    found = RandomOrderFound.from_json(report["found"]) if "found" in report else None
+    stored = report.get("found")
+    found = RandomOrderFound.from_json(stored) if isinstance(stored, dict) else None
     missing, running = str(report.get("missing", "")), last is not None and last.unfinished
     if last is not None and last.state == trained.FAILED:
         missing = f"The latest estimate failed: {last.fault}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2s
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import questions
 from workflow import kinds
@@ -107,7 +107,7 @@ def _of_classes(classes: tuple[str, ...]) -> str:
     return _stamp(classes)
 
 
-def _stamp(*parts: Any) -> str:
+def _stamp(*parts: object) -> str:
     return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
 
 

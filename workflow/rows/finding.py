@@ -12,18 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from db import answers, entries, people
+from plcore.arrays import BoolArray
 from plcore.loop import EntryKind
 from workflow import access
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from plcore import LabelTable
-from typing import TYPE_CHECKING
-
-from plcore.arrays import BoolArray
-
-if TYPE_CHECKING:
     from plcore import LabelTable
 
 
@@ -94,8 +89,8 @@ class Search:
 
 @dataclass(frozen=True)
 class FoundAnswer:
-    """A line of the list: a row's latest answer, or that of the person searched for; of label vectors any answer that
-    still counts.
+    """A line of the list: a row's latest answer, or that of the person searched for;
+    where several labels may be right, any answer that still counts.
 
     labels : class names as they are now      predicted : what the model said when the row was asked about, in words
     """
@@ -129,7 +124,8 @@ class ReviewList:
 class HistoryLine:
     """One entry about a row. Class names are as they are now.
 
-    before, after : the row's candidates; of label vectors the values of the labels that the entry is about, in words
+    before, after : the row's candidates;
+        where several labels may be right, the values of those that the entry is about, in words
     taken_back : whether a later entry withdraws it
     yes_no : the labels that were asked about in yes and no; none where it was asked which
     """

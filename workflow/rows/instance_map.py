@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import json
+import logging
+import threading
+import zipfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
@@ -10,45 +19,27 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from plcore.arrays import AnyArray, FloatArray, IntArray
-from workflow.server.home import room_for_learner
-
-if TYPE_CHECKING:
-    from plcore import LabelTable
-import io
-import json
-import logging
-import zipfile
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
-
-from workflow.files.stored import make_folder, whole_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from plcore.arrays import FloatArray, IntArray
-    from workflow.server.home import Home
-import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
-
 from db import answers
+from plcore.arrays import AnyArray, FloatArray, IntArray
 from workflow.access import NotAllowed, Right
 from workflow.answering.loop import ask_next
+from workflow.files.stored import make_folder, whole_file
+from workflow.kinds import needed
 from workflow.kinds.kind import NamedRows
 from workflow.models import leases
 from workflow.rows.finding import names_of
 from workflow.rows.queue import may_see_order
+from workflow.server.home import room_for_learner
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from db.projects import Project
     from plcore import LabelTable
     from plcore.loop import Learner
     from workflow.opened import Opened
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 
 # Where rows lie on the map: by the principal axes of their features, or beside those most like them (t-SNE).
@@ -72,7 +63,7 @@ def rows_on_map(n_rows: int) -> IntArray:
 
 
 @room_for_learner()
-def features_of(table: LabelTable, rows: IntArray) -> Any:
+def features_of(table: LabelTable, rows: IntArray) -> object:
     """(k, d) the features of these rows, dense or sparse, fitted on them. Raises NoRoomError."""
     return table.features().fit(table, rows).transform(table, rows)
 
@@ -221,7 +212,7 @@ class InstanceMap:
     places : (k, 2) where they lie: beside those most like them where they are `laid_out`, else their first two
         principal components
     states : (k,) number in STATES
-    labels : of each row its candidates now; of label vectors the labels known to be right
+    labels : of each row its candidates now; where several labels may be right, the labels known to be right
     classes : their names, which `named` numbers
     explained : share of the variance of the features that the two components hold
     coming : a worker is to lay them out      layout_fault : why it cannot, "" where nothing keeps it
@@ -276,7 +267,7 @@ def instance_map(seat: Seat) -> InstanceMap:
     with seat.learner() as opened:
         states = _row_states(opened)[found.rows]
         labels = opened.learner.pool.labels_shown(rows)
-        named = opened.kind.named_on_map(opened.learner, rows)
+        named = needed(opened.kind, opened.kind.MAP, "map").named(opened.learner, rows)
         classes = tuple(opened.learner.classes)
         can_ask = opened.may(Right.ANSWER) and may_see_order(opened)
     return InstanceMap(
@@ -319,9 +310,9 @@ def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
     return tuple(names.get(found[row], "") if row in found else "" for row in rows)
 
 
-def ask_row(seat: Seat, row: int) -> Any:
-    """Ask this person about a row of the map; of label vectors whose labels are asked one by one, about the open label
-    that is in doubt most. Returns the shown question.
+def ask_row(seat: Seat, row: int) -> object:
+    """Ask this person about a row of the map; where labels are asked one by one, about the open label that is in
+    doubt most. Returns the shown question.
 
     Raises
     ------
@@ -334,10 +325,10 @@ def ask_row(seat: Seat, row: int) -> Any:
     with seat.learner(Right.ANSWER) as opened:
         if not may_see_order(opened):
             raise NotAllowed("In a project with blind checks the owner alone chooses which row is asked.")
-        label_to_ask, learner = opened.kind.LABEL_TO_ASK, opened.learner
+        on_map, learner = needed(opened.kind, opened.kind.MAP, "map"), opened.learner
         label = None
-        if label_to_ask is not None and 0 <= row < learner.table.n_rows:
-            label = label_to_ask(learner, row)
+        if on_map.label_to_ask is not None and 0 <= row < learner.table.n_rows:
+            label = on_map.label_to_ask(learner, row)
     return ask_next(seat, row, label)
 
 

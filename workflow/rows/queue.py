@@ -7,15 +7,17 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from workflow.access import NotAllowed, Right
+from workflow.kinds import needed
 from workflow.rows.finding import rows_with, words_of
 
 if TYPE_CHECKING:
     from plcore.loop import Learner
+    from workflow.kinds.kind import Queueing
     from workflow.opened import Opened
     from workflow.seat import Seat
 
 
-def list_queue(seat: Seat, search: str = "") -> Any:
+def list_queue(seat: Seat, search: str = "") -> object:
     """The first open rows that hold the words searched for, in asking order: the `QueueView` of the project's kind.
 
     Raises
@@ -34,7 +36,11 @@ def list_queue(seat: Seat, search: str = "") -> Any:
         _check_may_see(opened)
         if words and opened.learner.table is not table:  # more rows came meanwhile
             held = rows_with(opened.learner.table, words)
-        return opened.kind.list_queue(opened, search, held)
+        return _queue(opened).listed(opened, search, held)
+
+
+def _queue(opened: Opened[Learner]) -> Queueing[Opened[Learner]]:
+    return needed(opened.kind, opened.kind.QUEUE, "queue")
 
 
 def may_see_order(opened: Opened[Learner]) -> bool:
@@ -54,7 +60,7 @@ def queue_rows(seat: Seat) -> list[Any]:
     """The whole queue as the rows that the project's kind lists. It waits as `queue_csv` can. Raises as that."""
     seat.settle()
     with seat.learner(Right.OWN) as opened:
-        return list(opened.kind.queue_rows(opened))
+        return list(_queue(opened).rows(opened))
 
 
 def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
@@ -67,5 +73,5 @@ def queue_csv(seat: Seat, *, wait: bool = False) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     with seat.learner(Right.OWN) as opened:
-        writer.writerows(opened.kind.queue_lines(opened))
+        writer.writerows(_queue(opened).lines(opened))
     return text.getvalue().encode()

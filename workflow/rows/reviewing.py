@@ -10,7 +10,7 @@ import contextlib
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -170,7 +170,7 @@ def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
     return seat.kind.find_answers(seat, search, page)
 
 
-def open_row(seat: Seat, row: int) -> Any:
+def open_row(seat: Seat, row: int) -> object:
     """The row and its whole history, as the project's kind reviews it (`reviewing` in its folder); who is no reviewer
     sees rows they have answered something of, and their own part of the history.
 
@@ -201,7 +201,7 @@ def _scores_given(opened: Opened[Learner]) -> ScoredCandidates | None:
     return None if scores is None else scores(opened.learner)
 
 
-def ask_scored(seat: Seat, threshold: float, label: str) -> Any:
+def ask_scored(seat: Seat, threshold: float, label: str) -> object:
     """Ask this person about a row drawn from those undecided whose score for the label is at least the threshold.
 
     Raises AnswerError where none is free; as `workflow.answering.loop.ask_next` and `scores`.

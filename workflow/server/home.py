@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import stat
+import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from db import people
 from db.engine import Database, DatabaseUnavailableError
-
-if TYPE_CHECKING:
-    from db.people import SignedIn
-import functools
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING
-
 from plcore.arrays import no_room
 from workflow.files import stored
 from workflow.files.arriving import Arrivals
@@ -36,7 +31,7 @@ from workflow.server.shelf import Shelf, machine_memory
 from workflow.server.store import files_of, open_database
 
 if TYPE_CHECKING:
-    from db.engine import Database
+    from db.people import SignedIn
     from plcore import LabelTable
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock, get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -18,12 +20,6 @@ from plcore.blocks import Blocks, make_runner
 
 if TYPE_CHECKING:
     from workflow.server.settings import Settings
-from collections import deque
-from threading import Lock, get_ident
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 UNATTENDED = 120.0
 """Seconds that a job goes on, and its result is kept, while no page asks after it: a reload takes some, a network that

@@ -12,9 +12,10 @@ import math
 import os
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from workflow.answering.history import KeptLog
 from workflow.server.jobs import FairLock
@@ -125,7 +126,7 @@ class Slot:
     out_of_use: list[BackgroundTraining] = field(default_factory=list)
     """Trainings of learners that were replaced; a fit of theirs may still be under way."""
 
-    def take_news(self, training: Any, older: float = 0.0) -> None:
+    def take_news(self, training: Callable[[Learner], BackgroundTraining], older: float = 0.0) -> None:
         """Let the learner's training look for new models.
 
         training : makes it from the learner, where there is none yet

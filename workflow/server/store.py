@@ -10,30 +10,19 @@ import os
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sqlalchemy import URL
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import DBAPIError
 
-from db.engine import Database, revisions
+from db.engine import Database, UnknownTablesError, how_to_open, is_damaged, revisions
+from db.identity import Identity, Note, NoteError
+from db.opened_file import is_empty, is_no_sqlite
 from workflow.backups import making
 from workflow.backups.manifest import BackupError
 from workflow.files.stored import make_folder, sync_folder
 from workflow.server.running import one_at_a_time
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from db.engine import Database
-from itertools import count
-from pathlib import Path
-
-from sqlalchemy import make_url
-from sqlalchemy.exc import DBAPIError
-
-from db.engine import Database, UnknownTablesError, how_to_open, is_damaged
-from db.identity import Identity, Note, NoteError
-from db.opened_file import is_empty, is_no_sqlite
 from workflow.server.settings import Settings, SettingsError
 
 # The first SQLite database at a place: whole on the disk before it has its name.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 from pages.parts.learner_form import CHECKS_BY_ALL, OVERLAP_SHARE, Setting
 from pages.parts.map_chart import MapWords
@@ -45,7 +44,7 @@ DONE = "Every label of every row is known, or was set aside."
 
 def told(
     question: ShownVector | None, standing: Standing, notice: str | None, offer: Offer | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What the card is told of the question, or the empty state, or what is offered in place of a question."""
     return card_data(
         room="cell" if question is not None and question.label is not None else "labels",
@@ -72,7 +71,7 @@ def question_card(seat: Seat, question: ShownVector | None, offer: Offer | None 
     return draw
 
 
-def _question(question: ShownVector) -> dict[str, Any]:
+def _question(question: ShownVector) -> dict[str, object]:
     asked = question.line
     keys = keys_of(question.view)[: len(question.lines)] if asked is None else ""
     return {
@@ -89,7 +88,7 @@ def _question(question: ShownVector) -> dict[str, Any]:
     }
 
 
-def _line(one: LabelLine, key: str | None) -> dict[str, Any]:
+def _line(one: LabelLine, key: str | None) -> dict[str, object]:
     return {
         "key": key,
         "label": one.label,
@@ -110,11 +109,11 @@ def batch_card(seat: Seat, batch: ShownBatch) -> Drawing:
     raise ValueError(f"Project {seat.project_id} has no rows that are confirmed together. Got {batch.token}.")
 
 
-def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+def dispute_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
     """Nothing: rows of label vectors are settled on the Review page."""
 
 
-def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+def qualifying_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
     """Nothing: a project of this kind has no qualification."""
 
 

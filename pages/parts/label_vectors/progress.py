@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -156,7 +154,7 @@ def _quality(view: VectorProgress) -> None:
     lines = [(f"precision at {t}", band) for t, band in curve.precision.items()]
     if view.held_out is not None:
         lines += [("micro F1", curve.micro_f1), ("macro F1", curve.macro_f1)]
-    answers: dict[str, Any] = {"answers": curve.answers, "model_version": curve.model_version}
+    answers: dict[str, object] = {"answers": curve.answers, "model_version": curve.model_version}
     if lines:
         st.markdown("###### On held-out rows")
         charts.show(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 from pages.parts import state
 from pages.parts.answers import first_of
@@ -53,7 +52,7 @@ LISTED = 60
 
 def told(
     question: ShownQuestion | None, standing: Standing, notice: str | None, offer: Offer | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What the card is told of the question, or the empty state, or what is offered in place of a question."""
     token, asked = (question.token, _question(question)) if question else (None, None)
     return card_data("candidates", token, asked, standing, _heading(standing), notice, offer)
@@ -96,7 +95,7 @@ def voters_in_words(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + more
 
 
-def _question(question: ShownQuestion) -> dict[str, Any]:
+def _question(question: ShownQuestion) -> dict[str, object]:
     listed = question.candidates[:LISTED]
     keys = keys_of(question.view, [one.label for one in listed])
     telling = question.telling
@@ -143,7 +142,7 @@ def _question(question: ShownQuestion) -> dict[str, Any]:
     }
 
 
-def _yes_no(question: ShownQuestion, asked: YesNo) -> dict[str, Any]:
+def _yes_no(question: ShownQuestion, asked: YesNo) -> dict[str, object]:
     rest = [one.label for one in question.candidates if one.label not in asked.labels]
     one = len(asked.labels) == 1
     return {
@@ -165,12 +164,12 @@ def class_list(
     _CLASSES(key=f"{state.CLASSES}-{project_id}", data=data)
 
 
-def dispute_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+def dispute_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
     """Draw the card of `pages.parts.other_cards`."""
     send(_CARD, {"project": project_id, **data}, on_press)
 
 
-def qualifying_card(project_id: int, data: Mapping[str, Any], on_press: Callable[[], None]) -> None:
+def qualifying_card(project_id: int, data: Mapping[str, object], on_press: Callable[[], None]) -> None:
     """Draw the card of `pages.parts.other_cards`."""
     send(_CARD, {"project": project_id, **data}, on_press)
 

@@ -19,20 +19,20 @@ def test_rows_are_named_in_the_order_they_are_asked_for(home: Home, owner: int, 
     with seat.learner() as opened:
         kind, learner = opened.kind, opened.learner
         n, m = learner.table.n_rows, len(learner.classes)
-        every = kind.named_on_map(learner, list(range(n)))
+        every = kind.MAP.named(learner, list(range(n)))
         assert ((every.classes == NOTHING) | ((every.classes >= 0) & (every.classes < m))).all()
         assert (every.classes[every.known] >= 0).all()
         doubt = every.doubt[~np.isnan(every.doubt)]
         assert ((doubt >= 0) & (doubt <= 1)).all()
-        back = kind.named_on_map(learner, list(range(n))[::-1])
+        back = kind.MAP.named(learner, list(range(n))[::-1])
         for name in ("classes", "known", "doubt"):
             np.testing.assert_array_equal(getattr(back, name)[::-1], getattr(every, name))
-        assert len(kind.named_on_map(learner, []).classes) == 0
+        assert len(kind.MAP.named(learner, []).classes) == 0
 
 
 def test_an_answer_makes_a_row_known(home: Home, owner: int, project: int) -> None:
     saved = answer_next(home, owner, project)
     with Seat(home, owner, project).learner() as opened:
-        named = opened.kind.named_on_map(opened.learner, [saved.row])
+        named = opened.kind.MAP.named(opened.learner, [saved.row])
         assert opened.learner.classes[named.classes[0]] == saved.labels[0]
     assert named.known[0]

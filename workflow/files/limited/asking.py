@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from joblib import cpu_count
 
@@ -139,6 +139,27 @@ class Finished:
     peak: int
 
 
+class ChildEnded(TypedDict):
+    """How a child ended."""
+
+    code: int | None
+    cpu: float
+    peak: int
+
+
+class HelperSaid(TypedDict, total=False):
+    """What a child and the helper say, a line for each part or several."""
+
+    result: Any
+    problems: list[dict[str, Any]]
+    unreadable: list[str]
+    memory: bool
+    system: tuple[int | None, str, str | None]
+    failed: str
+    step: float
+    ended: ChildEnded
+
+
 class _Helper:
     """The process, and this end of its socket."""
 
@@ -201,7 +222,7 @@ def start() -> None:
 
 def ask(
     job: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     folder: Path,
     bounds: Bounds,
     on_step: Callable[[float], None] | None = None,
@@ -228,7 +249,7 @@ def ask(
     request = {"job": job, "given": dict(given), "folder": str(folder), "bounds": bounds.to_json()}
     said = _asked(request, on_step, on_wait)
     said = said or _asked(request, on_step, on_wait)  # nothing said: the helper ended before it began
-    ended = said.get("ended") or {"code": None, "cpu": 0.0, "peak": 0}
+    ended = said.get("ended") or ChildEnded({"code": None, "cpu": 0.0, "peak": 0})
     logger.debug(COST, job, ended["cpu"], ended["peak"] / 1e6)
     if "result" in said:
         return Finished(said["result"], ended["cpu"], ended["peak"])
@@ -245,7 +266,7 @@ def ask(
 
 def ask_in_turn(
     job: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     folder: Path,
     bounds: Bounds,
     on_step: Callable[[float], None] | None = None,
@@ -260,12 +281,12 @@ def ask_in_turn(
 
 
 def _asked(
-    request: Mapping[str, Any],
+    request: Mapping[str, object],
     on_step: Callable[[float], None] | None,
     on_wait: OnWait | None,
-) -> dict[str, Any]:
+) -> HelperSaid:
     """What a child and the helper say of a request; nothing where none has begun with it."""
-    said: dict[str, Any] = {}
+    said: HelperSaid = {}
     with _helper.job() as mine:
         with contextlib.suppress(OSError):  # the helper is gone: nothing comes back, which says so
             mine.sendall(json.dumps(request).encode() + b"\n")
@@ -299,16 +320,16 @@ def _lines(mine: socket.socket, on_wait: OnWait | None) -> Iterator[bytes]:
             yield from map(bytes, whole)
 
 
-def _read(text: bytes) -> dict[str, Any]:
+def _read(text: bytes) -> HelperSaid:
     """What a line says; nothing where the child was ended in the middle of it."""
     try:
-        found: dict[str, Any] = json.loads(text)
+        found: HelperSaid = json.loads(text)
     except ValueError:
         return {}
     return found
 
 
-def _limit(said: Mapping[str, Any], code: int | None) -> str:
+def _limit(said: HelperSaid, code: int | None) -> str:
     if "memory" in said:
         return "memory"
     if "system" in said:

@@ -9,7 +9,6 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 MB = 1_000_000
 _MOST_MB = 6_000
@@ -43,7 +42,7 @@ class Bounds:
             min(round(least_mb + 40 * mb), _MOST_MB), cpu, 10 * cpu, max(_FILE_MB, round(_FILE_SHARE * mb))
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, int]:
         """For the child."""
         return asdict(self)
 

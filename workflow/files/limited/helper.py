@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from workflow.files.limited.bounds import Bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 JOBS = "workflow.files.limited.jobs"
 _PR_SET_PDEATHSIG = 1
@@ -120,7 +120,7 @@ def _work(job: socket.socket, helper: int) -> None:
         os._exit(code)  # nothing of the helper is to be ended twice: its buffers, its temporary files
 
 
-def _answer(request: dict[str, Any], tell: Callable[[float], None]) -> dict[str, Any]:
+def _answer(request: Mapping[str, Any], tell: Callable[[float], None]) -> dict[str, object]:
     """What came of a job."""
     module, _, job = request["job"].rpartition(".")
     from plcore.tables import MediaError, TableError
@@ -143,7 +143,7 @@ def _answer(request: dict[str, Any], tell: Callable[[float], None]) -> dict[str,
         return {"failed": traceback.format_exc()}
 
 
-def _send(job: socket.socket, said: dict[str, Any], before: bytes = b"") -> bool:
+def _send(job: socket.socket, said: dict[str, object], before: bytes = b"") -> bool:
     """Whether anybody listens."""
     try:
         job.sendall(before + json.dumps(said).encode() + b"\n")

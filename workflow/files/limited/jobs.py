@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal, NotRequired, TypedDict
 
 import numpy as np
 import soundfile
@@ -57,14 +57,50 @@ _READ = ("PNG", "JPEG", "WEBP", "GIF")
 _RATE = 48_000
 
 
-def small_picture(given: Mapping[str, Any], _folder: Path, _tell: Callable[[float], None]) -> str:
+class PictureGiven(TypedDict):
+    """A path, or the bytes of an image as base64."""
+
+    path: NotRequired[str]
+    inline: NotRequired[str | None]
+
+
+class SpectrogramGiven(TypedDict):
+    """See `spectrogram`. drawn : Drawn, as far as it is said"""
+
+    path: str
+    start: float | None
+    end: float | None
+    longest: float | None
+    heard: tuple[float, float] | None
+    dark: bool
+    drawn: Drawn
+
+
+class Drawn(TypedDict, total=False):
+    """Further arguments of `plcore.tables.spectrogram`."""
+
+    scale: Literal["linear", "log"]
+    around: float
+    width: int
+    height: int
+
+
+class InputsGiven(TypedDict):
+    """See `model_inputs`."""
+
+    about: dict[str, Any]
+    keys: list[Any]
+    paths: dict[str, str]
+
+
+def small_picture(given: PictureGiven, _folder: Path, _tell: Callable[[float], None]) -> str:
     """The small picture of an image, as base64. given : `path`, or `inline`, its bytes as base64. Raises MediaError."""
     inline = given.get("inline")
     data = Path(given["path"]).read_bytes() if inline is None else base64.b64decode(inline)
     return base64.b64encode(thumbnail(data)).decode()
 
 
-def spectrogram(given: Mapping[str, Any], _folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:
+def spectrogram(given: SpectrogramGiven, _folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
     """The picture of a segment of a recording: `png`, as base64, and where it begins and ends.
 
     given : `path`; `start`, `end`, seconds or None; `drawn`, further arguments of `plcore.tables.spectrogram`;
@@ -72,7 +108,7 @@ def spectrogram(given: Mapping[str, Any], _folder: Path, _tell: Callable[[float]
         rate, Hz, up to which that is so, or None; `dark`, whether what sounds is dark and not light
     Raises MediaError.
     """
-    start, end, longest, heard = (given[name] for name in ("start", "end", "longest", "heard"))
+    start, end, longest, heard = given["start"], given["end"], given["longest"], given["heard"]
     with Sound(Path(given["path"])) as sound:
         facts = sound.facts
         last = facts.seconds if end is None else end
@@ -86,9 +122,7 @@ def spectrogram(given: Mapping[str, Any], _folder: Path, _tell: Callable[[float]
     return {"png": base64.b64encode(to_png(picture)).decode(), "edges": edges}
 
 
-def model_inputs(
-    given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]
-) -> list[list[str] | None]:
+def model_inputs(given: InputsGiven, folder: Path, _tell: Callable[[float], None]) -> list[list[str] | None]:
     """What a model of the owner's takes in of images or segments: left in the folder as POINTS, one after the other.
 
     given : `about`, the fields of a `Description`; `keys`, as `plcore.tables.encoders.taken` takes them; `paths`, where
@@ -130,16 +164,43 @@ def _fixed(value: object) -> Any:
 
 
 Given = tuple[bytes | Path, str | None]
+Named = tuple[str, str | None]
+"""A path, and the file's own name or None."""
 
 
-def read(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:
+class ReadGiven(TypedDict):
+    """See `read`."""
+
+    file: Named
+    rows: Named | None
+    vectors: Named | None
+    as_it_is: bool
+
+
+class CheckGiven(TypedDict):
+    """See `check`."""
+
+    roles: dict[str, object]
+    out: str
+
+
+class GrowGiven(TypedDict):
+    """See `grow`."""
+
+    out: str
+    table: str
+    called: Mapping[str, str]
+    label_columns: Sequence[str]
+
+
+def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
     """Read a table, with the files beside it; the reading is left in the folder (`plcore.tables.store_reading`).
 
     given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`
     Gives fields of `workflow.importing.reading.Upload`. Raises TableError.
     """
-    names = [name for name in ("file", "rows", "vectors") if given[name] is not None]
-    files = {name: (Path(given[name][0]), given[name][1]) for name in names}
+    wanted = {"file": given["file"], "rows": given["rows"], "vectors": given["vectors"]}
+    files = {name: (Path(one[0]), one[1]) for name, one in wanted.items() if one is not None}
     digests: list[bytes] = []
 
     def in_hand(name: str) -> Given:
@@ -181,7 +242,7 @@ def _stored_at_once(file: Path, folder: Path) -> bytes | None:
     return _digest(file) if file.is_file() and store_plain_csv(file, folder) else None
 
 
-def check(given: Mapping[str, Any], folder: Path, tell: Callable[[float], None]) -> dict[str, Any]:
+def check(given: CheckGiven, folder: Path, tell: Callable[[float], None]) -> dict[str, object]:
     """Make a table of the reading that lies in the folder, under these roles.
 
     given : `roles`, as JSON; `out`, the folder that the table is left in, with its files
@@ -197,7 +258,7 @@ def check(given: Mapping[str, Any], folder: Path, tell: Callable[[float], None])
     return {**_left(table, out, frozenset()), "doubts": doubts, "n_rows": table.n_rows}
 
 
-def grow(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None]) -> dict[str, Any]:
+def grow(given: GrowGiven, folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
     """Put the rows of the reading that lies in the folder behind those of a stored table.
 
     given : `out`, as above; `table`, its path; `called` and `label_columns` as of `plcore.tables.with_rows`
@@ -215,7 +276,7 @@ def grow(given: Mapping[str, Any], folder: Path, _tell: Callable[[float], None])
     }
 
 
-def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, Any]:
+def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, object]:
     """The SHA-256 of a table's file, and where the files lie that its rows name. there : those that are kept already"""
     digest, files = table.write(folder / TABLE), table.media.files
     if not isinstance(files, MediaFiles):
@@ -228,7 +289,7 @@ def _left(table: LabelTable, folder: Path, there: frozenset[str]) -> dict[str, A
     }
 
 
-def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
+def _as_json(doubts: Iterable[Doubt]) -> list[dict[str, object]]:
     return [asdict(one) for one in doubts]
 
 

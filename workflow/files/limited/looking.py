@@ -19,7 +19,7 @@ _NOTHING_LEFT = Path(os.devnull)
 """The folder of jobs that leave nothing in any."""
 
 
-def look(job: str, given: Mapping[str, Any], size: int, folder: Path = _NOTHING_LEFT, mb: int = 0) -> Any:
+def look(job: str, given: Mapping[str, object], size: int, folder: Path = _NOTHING_LEFT, mb: int = 0) -> Any:
     """What a job of `workflow.files.limited.jobs` makes of a file. Whoever asks bounds how many do at once.
 
     size : bytes of the file, by which its limits go      mb : memory beyond that, for what is made of it

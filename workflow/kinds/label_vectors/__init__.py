@@ -11,11 +11,9 @@ from workflow.kinds.label_vectors.build import (
 from workflow.kinds.label_vectors.exporting import (
     FORMATS,
     GIVEN_BACK,
+    PROGRAMS,
     describe,
     snapshot,
-    tell_figures,
-    tell_predictions,
-    tell_question,
 )
 from workflow.kinds.label_vectors.progress import (
     DEFAULT_RULES,
@@ -31,11 +29,8 @@ from workflow.kinds.label_vectors.reviewing import (
     votes_of,
 )
 from workflow.kinds.label_vectors.rows import (
-    LABEL_TO_ASK,
-    list_queue,
-    named_on_map,
-    queue_lines,
-    queue_rows,
+    MAP,
+    QUEUE,
 )
 from workflow.kinds.label_vectors.settings import (
     BATCHING,
@@ -60,9 +55,6 @@ from workflow.kinds.label_vectors.settings import (
     read_settings,
     settle_change,
 )
-from workflow.kinds.label_vectors.showing import (
-    get_ready,
-)
 from workflow.kinds.label_vectors.training import (
     background_training,
     give_model,
@@ -85,8 +77,10 @@ __all__ = [
     "FORMS",
     "GIVEN_BACK",
     "HIDDEN_TRUTH",
-    "LABEL_TO_ASK",
+    "MAP",
     "NAME",
+    "PROGRAMS",
+    "QUEUE",
     "REPLAYS",
     "SCORES",
     "SHORTLISTS",
@@ -102,24 +96,16 @@ __all__ = [
     "find_answers",
     "first_learner",
     "fits",
-    "get_ready",
     "give_model",
     "glance",
-    "list_queue",
     "make_pool",
     "make_turn",
-    "named_on_map",
     "open_row",
-    "queue_lines",
-    "queue_rows",
     "read_progress",
     "read_settings",
     "settle_change",
     "snapshot",
     "stop_view",
-    "tell_figures",
-    "tell_predictions",
-    "tell_question",
     "votes_of",
     "watched",
 ]

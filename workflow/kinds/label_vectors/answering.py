@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import entries, questions
 from plcore import AnswerError, Entry, LabelTable
@@ -21,7 +21,7 @@ from plcore.loop.label_vectors import (
 )
 from workflow.answering.asked import Given
 from workflow.answering.history import place_of, second_token
-from workflow.answering.turn import StaleQuestion, Turn
+from workflow.answering.turn import Facts, StaleQuestion, Turn
 from workflow.kinds.label_vectors.showing import ShownVector, vector_stamp
 from workflow.rows.finding import taken_back
 
@@ -147,7 +147,7 @@ def correct(
             "An answer that is taken back carries no flag. Fix: take the flag away, or say of a label whether it is "
             "right."
         )
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "strategy": "review",
         "model_version": turn.learner.model_version,
         "note": given.note,
@@ -165,13 +165,8 @@ def correct(
         stored = writer.write(EntryKind.WITHDRAW, token=own, target=one.seq, **facts)
     for number, (what, labels) in enumerate(to_say):
         said_of = {label: predicted[label] for label in labels if label in predicted}
-        stored = writer.write(
-            what,
-            labels,
-            token=second_token(token, number),
-            predicted=json.dumps(said_of) if said_of else None,
-            **facts,
-        )
+        facts["predicted"] = json.dumps(said_of) if said_of else None
+        stored = writer.write(what, labels, token=second_token(token, number), **facts)
     return stored
 
 
@@ -198,7 +193,7 @@ def _said_before(log: Sequence[entries.LogEntry]) -> dict[str, str]:
     return {label: said for one in log if one.seq not in withdrawn for label, said in model_said(one).items()}
 
 
-def seen_by(opened: Opened[Any], row: int) -> tuple[list[Entry], FoldedVector]:
+def seen_by(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tuple[list[Entry], FoldedVector]:
     """The entries about a row that this person knows of, and what these make of it: where people answer for themselves,
     who does not review is not shown what came of the answers of others."""
     pool, standing = opened.learner.pool, opened.learner.pool.fold.entries(row)
@@ -208,7 +203,7 @@ def seen_by(opened: Opened[Any], row: int) -> tuple[list[Entry], FoldedVector]:
     return own, pool.view(row, own, str(opened.person_id))
 
 
-def forgettable(opened: Opened[Any], row: int) -> tuple[str, ...]:
+def forgettable(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tuple[str, ...]:
     """The labels of the row that this person may make not known: people answered them, the file left them empty; and
     for who does not review, nobody else has named them. Where people answer for themselves, nobody makes not known what
     others said: reviewers settle it.
@@ -276,7 +271,9 @@ def row_stamp(now: FoldedVector) -> str:
     return vector_stamp((*now.cells.tolist(), int(now.out)))
 
 
-def _check(opened: Opened[Any], row: int, kind: str, changes: Mapping[str, int]) -> None:
+def _check(
+    opened: Opened[LabelVectorLearner[LabelTable]], row: int, kind: str, changes: Mapping[str, int]
+) -> None:
     pool = opened.learner.pool
     if kind not in CORRECTIONS or (kind == EntryKind.BAD and changes):
         raise AnswerError(f"A correction is 'labels', or 'bad' without labels. Got {kind!r}, {changes}.")

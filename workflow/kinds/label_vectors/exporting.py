@@ -4,37 +4,26 @@ comes from. A cell that nobody answered is empty, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from plcore import LabelTable
+from plcore.loop import EntryKind
 from plcore.loop.label_vectors import LabelVectorLearner
 from plcore.tables import VECTOR_FORMATS as FORMATS
 from plcore.tables import FileFormat, LabelVectorTable, export_types
-from workflow.exporting.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from workflow.opened import Opened
-from typing import TYPE_CHECKING
-
 from workflow.exporting.described import Described, Measure
-from workflow.kinds.label_vectors.progress import read_progress
-
-if TYPE_CHECKING:
-    from plcore.loop import StopRules
-    from workflow.opened import Opened
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from plcore.loop import EntryKind
+from workflow.exporting.snapshot import Snapshot
+from workflow.kinds.kind import ForPrograms
 from workflow.kinds.label_vectors.answering import WHOLE_ROW
+from workflow.kinds.label_vectors.progress import read_progress
 from workflow.kinds.label_vectors.turn import LabelVectorTurn
 from workflow.log.reading import curve_points, figure, number, told_row
 
 if TYPE_CHECKING:
-    from plcore.loop.label_vectors import LabelVectorLearner
+    from plcore.loop import StopRules
     from workflow.kinds.label_vectors.progress import VectorProgress
     from workflow.kinds.label_vectors.showing import ShownVector
     from workflow.opened import Opened
@@ -108,7 +97,7 @@ def describe(opened: Opened[LabelVectorLearner[LabelTable]], rules: StopRules) -
 _SAID = {1: True, 0: False, -1: None}
 
 
-def tell_question(shown: ShownVector) -> dict[str, Any]:
+def tell_question(shown: ShownVector) -> dict[str, object]:
     """See `workflow.kinds.Kind`. The criterion and the score are left out: they would tell the blind checks."""
     others = (EntryKind.YES, EntryKind.NO) if shown.label is None else (WHOLE_ROW,)
     return {
@@ -131,7 +120,7 @@ def tell_question(shown: ShownVector) -> dict[str, Any]:
     }
 
 
-def tell_figures(view: VectorProgress) -> dict[str, Any]:
+def tell_figures(view: VectorProgress) -> dict[str, object]:
     """See `workflow.kinds.Kind`. Micro F1 of test rows where there are any, else F1 of the blind checks."""
     curve = view.curve
     by, band = ("test rows", curve.micro_f1) if view.n_test else ("blind checks", curve.control)
@@ -150,7 +139,7 @@ def tell_figures(view: VectorProgress) -> dict[str, Any]:
 
 def tell_predictions(
     opened: Opened[LabelVectorLearner[LabelTable]], rows: Sequence[int]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """See `workflow.kinds.Kind`. Of each label whether it is known, or else predicted, to be right."""
     found = opened.learner.export_cells(np.asarray(rows, dtype=np.intp))
     said = np.where(found.cells >= 0, found.cells, found.predicted)
@@ -173,3 +162,6 @@ def tell_predictions(
         }
         for place, row in enumerate(rows)
     ]
+
+
+PROGRAMS = ForPrograms(tell_question, tell_figures, tell_predictions)

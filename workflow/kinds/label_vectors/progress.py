@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
+from db import answers
 from plcore import LabelTable
-from plcore.loop import LABELS, VERDICTS, StopRules, judge
+from plcore.loop import LABELS, VERDICTS, EntryKind, StopRules, asides_after, judge
 from plcore.loop.label_vectors import (
+    ANSWERS,
     AUTOMATIC,
     BMLCS,
     ONE_VS_ALL,
@@ -20,42 +25,30 @@ from plcore.loop.label_vectors import (
     HeldOut,
     LabelVectorLearner,
     LabelVectorPoint,
+    LabelVectorPool,
     LabelVectorProgress,
+    LabelVectorSettings,
     Share,
 )
+from workflow.kinds.label_vectors.settings import vectors_of
+from workflow.log.reading import follow, read_class_changes
 from workflow.projects.figures import (
+    F1,
+    Glance,
     LabelCount,
     StopView,
     most_answered_first,
     pace,
     standing_points,
+    thinned,
     time_left,
 )
-
-if TYPE_CHECKING:
-    from workflow.opened import Doors, Opened
-from typing import TYPE_CHECKING
-
-from workflow.projects.figures import F1, Glance, thinned
-
-if TYPE_CHECKING:
-    from plcore.loop import StopRules
-import functools
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy.typing as npt
-
-from db import answers
-from plcore.loop import EntryKind, asides_after
-from plcore.loop.label_vectors import ANSWERS, LabelVectorPool, LabelVectorSettings
-from workflow.kinds.label_vectors.settings import vectors_of
-from workflow.log.reading import follow, read_class_changes
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
+    from workflow.opened import Doors, Opened
     from workflow.server.home import Home
 
 __all__ = [

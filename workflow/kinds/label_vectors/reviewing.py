@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from db import answers, entries
 from plcore import LabelTable
-from plcore.loop.label_vectors import LabelVectorLearner
+from plcore.loop import EntryKind
+from plcore.loop.label_vectors import SAID, SETTLED, LabelVectorLearner
 from workflow.answering.history import question_token
 from workflow.kinds.label_vectors.answering import forgettable, model_said, row_stamp, seen_by, still_counting
+from workflow.log.reading import Vote
 from workflow.rows.finding import (
     PAGE,
     HistoryLine,
@@ -31,15 +33,8 @@ from workflow.rows.finding import (
 from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
-    from workflow.opened import Doors, Opened
-from typing import TYPE_CHECKING
-
-from plcore.loop import EntryKind
-from plcore.loop.label_vectors import SAID, SETTLED
-from workflow.log.reading import Vote
-
-if TYPE_CHECKING:
     from db.answers import SaidEntry
+    from workflow.opened import Doors, Opened
 
 Learner = LabelVectorLearner[LabelTable]
 

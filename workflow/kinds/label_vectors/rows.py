@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from plcore import LabelTable
 from plcore.arrays import BoolArray
 from plcore.loop.label_vectors import LabelVectorLearner
+from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.rows.finding import SHOWN, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
-import numpy as np
-
-from workflow.kinds.kind import NOTHING, NamedRows
 
 Learner = LabelVectorLearner[LabelTable]
 
@@ -125,6 +125,9 @@ def _queue_row(learner: Learner, place: int, row: int, label: str | None, score:
     )
 
 
+QUEUE = Queueing(list_queue, queue_rows, queue_lines)
+
+
 # Which rows of the map are answered or open, their labels, and what the model says of them.
 
 _SURE = 2.0
@@ -166,4 +169,4 @@ def label_to_ask(learner: Learner, row: int) -> str | None:
     return learner.classes[int(columns[doubt.argmax()])]
 
 
-LABEL_TO_ASK = label_to_ask
+MAP = OnMap(named_on_map, label_to_ask)

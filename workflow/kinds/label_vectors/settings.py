@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from plcore.loop.label_vectors import LabelVectorSettings
+from plcore.loop.label_vectors import (
+    CRITERION_ENTRIES,
+    PREDICTOR_ENTRIES,
+    QUESTION_ENTRIES,
+    LabelVectorSettings,
+)
+from workflow.kinds.kind import KindWords
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from plcore import LabelTable
-from plcore.loop.label_vectors import CRITERION_ENTRIES, PREDICTOR_ENTRIES, QUESTION_ENTRIES
-from workflow.kinds.kind import KindWords
 
 __all__ = [
     "DRAWN",
@@ -52,7 +56,7 @@ def vectors_of(table: LabelTable) -> npt.NDArray[np.int8]:
     return table.label_vectors
 
 
-def read_settings(stored: Mapping[str, Any]) -> LabelVectorSettings:
+def read_settings(stored: Mapping[str, object]) -> LabelVectorSettings:
     """The settings as they are stored. Raises ValueError."""
     return LabelVectorSettings.from_json(stored)
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from plcore.loop.label_vectors import RANDOM
+from plcore import LabelTable
+from plcore.loop.label_vectors import RANDOM, LabelVectorLearner
 from workflow.answering.asked import screen_order, stamp
 from workflow.kinds.label_vectors.settings import reason
 from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
-    from plcore import LabelTable
-    from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorQuestion
+    from plcore.loop.label_vectors import LabelVectorQuestion
     from workflow.answering.room_settings import RoomSettings
-    from workflow.opened import Opened
-
-from plcore import LabelTable
-from plcore.loop.label_vectors import LabelVectorLearner
 
 
 @dataclass(frozen=True)
@@ -57,11 +53,6 @@ class ShownVector:
     def line(self) -> LabelLine | None:
         """The line of the one label asked about; None where all of them are."""
         return next((one for one in self.lines if one.label == self.label), None)
-
-
-def get_ready(opened: Opened[LabelVectorLearner[LabelTable]]) -> None:
-    """See `workflow.answering.loop.get_ready`."""
-    opened.learner.get_ready()
 
 
 def word_question(

@@ -18,11 +18,9 @@ from workflow.kinds.one_label.exporting import (
     FORMATS,
     GIVEN_BACK,
     HIDDEN_TRUTH,
+    PROGRAMS,
     describe,
     snapshot,
-    tell_figures,
-    tell_predictions,
-    tell_question,
 )
 from workflow.kinds.one_label.forms import (
     FORMS,
@@ -41,12 +39,9 @@ from workflow.kinds.one_label.reviewing import (
     votes_of,
 )
 from workflow.kinds.one_label.rows import (
-    LABEL_TO_ASK,
+    MAP,
+    QUEUE,
     SCORES,
-    list_queue,
-    named_on_map,
-    queue_lines,
-    queue_rows,
 )
 from workflow.kinds.one_label.settings import (
     CAN_QUALIFY,
@@ -62,9 +57,6 @@ from workflow.kinds.one_label.settings import (
 )
 from workflow.kinds.one_label.shortlists import (
     SHORTLISTS,
-)
-from workflow.kinds.one_label.showing import (
-    get_ready,
 )
 from workflow.kinds.one_label.training import (
     COMPARING,
@@ -91,8 +83,10 @@ __all__ = [
     "FORMS",
     "GIVEN_BACK",
     "HIDDEN_TRUTH",
-    "LABEL_TO_ASK",
+    "MAP",
     "NAME",
+    "PROGRAMS",
+    "QUEUE",
     "REPLAYS",
     "SCORES",
     "SHORTLISTS",
@@ -108,24 +102,16 @@ __all__ = [
     "find_answers",
     "first_learner",
     "fits",
-    "get_ready",
     "give_model",
     "glance",
-    "list_queue",
     "make_pool",
     "make_turn",
-    "named_on_map",
     "open_row",
-    "queue_lines",
-    "queue_rows",
     "read_progress",
     "read_settings",
     "settle_change",
     "snapshot",
     "stop_view",
-    "tell_figures",
-    "tell_predictions",
-    "tell_question",
     "votes_of",
     "watched",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from plcore.query import FEWEST, RIGHT, sure_from, sure_rows
 from workflow.access import Right
 from workflow.answering.asked import AskedAs, Given, QuestionForm, stamp
 from workflow.answering.history import place_of, second_token
-from workflow.answering.turn import EntryWriter, StaleQuestion, Turn
+from workflow.answering.turn import EntryWriter, Facts, StaleQuestion, Turn
 from workflow.kinds.kind import Batching
 from workflow.kinds.one_label.shortlists import IN_FULL_A_CHECK
 from workflow.kinds.one_label.showing import ShownQuestion
@@ -165,7 +164,7 @@ def correct(
         raise AnswerError(f"A correction of candidates names labels, not {dict(changes)}.")
     withdrawn = taken_back(log)
     predicted = [one.predicted for one in log if one.predicted is not None and one.seq not in withdrawn]
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "strategy": "review",
         "model_version": turn.learner.model_version,
         "predicted": predicted[-1] if predicted else None,  # what the model said before people spoke

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
@@ -12,18 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
-from plcore.arrays import IN_MEMORY, map_arrays, write_arrays
+from plcore.arrays import IN_MEMORY, AnyArray, map_arrays, write_arrays
+from plcore.loop.one_label import OneLabelPool, Trainer
 from plcore.neighbors import Graph, graph_key
 from plcore.tables import nameless_file
 from workflow.files.stored import NEW
-
-if TYPE_CHECKING:
-    from workflow.server.home import Home
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
-
-from plcore.arrays import AnyArray
-from plcore.loop.one_label import OneLabelPool, Trainer
 from workflow.server.home import room_for_learner
 
 if TYPE_CHECKING:

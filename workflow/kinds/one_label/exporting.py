@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,40 +14,28 @@ import numpy.typing as npt
 
 from plcore import ActiveLearner, Disambiguation, LabelTable
 from plcore.arrays import AnyArray, FloatArray, IntArray
-from plcore.loop import ClassMap, EntryKind
+from plcore.evaluation import wilson_interval
+from plcore.loop import ClassMap, EntryKind, Place
 from plcore.loop.one_label import TakenLabels
 from plcore.tables import FILE_FORMATS as FORMATS
 from plcore.tables import NATURE_FORMATS as GIVEN_BACK
 from plcore.tables import Disambiguated, export_types
+from workflow.answering.asked import Given
+from workflow.exporting.described import Described, Measure
 from workflow.exporting.snapshot import Snapshot
-from workflow.kinds.kind import HiddenTruth
+from workflow.kinds.kind import ForPrograms, HiddenTruth
+from workflow.kinds.one_label.progress import read_progress
 from workflow.kinds.one_label.settings import doubts
+from workflow.kinds.one_label.showing import ShownQuestion
+from workflow.kinds.one_label.turn import OneLabelTurn
+from workflow.log.reading import curve_points, figure, number, told_row
 from workflow.projects.class_names import names_now
 
 if TYPE_CHECKING:
     from db.entries import LogEntry
-    from workflow.opened import Opened
-from typing import TYPE_CHECKING
-
-from plcore.evaluation import wilson_interval
-from workflow.exporting.described import Described, Measure
-from workflow.kinds.one_label.progress import read_progress
-
-if TYPE_CHECKING:
     from plcore.loop import StopRules
-    from workflow.opened import Opened
-from typing import TYPE_CHECKING
-
-from workflow.kinds.one_label.turn import OneLabelTurn
-from workflow.log.reading import curve_points, figure, number, told_row
-
-if TYPE_CHECKING:
     from workflow.kinds.one_label.progress import ProgressView
-    from workflow.kinds.one_label.showing import ShownQuestion
     from workflow.opened import Opened
-from plcore.loop import Place
-from workflow.answering.asked import Given
-from workflow.kinds.one_label.showing import ShownQuestion
 
 __all__ = ["FORMATS", "GIVEN_BACK", "disambiguated", "snapshot"]
 
@@ -72,7 +60,7 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
     several = learner.settings.several
     before, after, weights = pool.original, learner.candidates, pool.table.candidate_weights
 
-    def finish(answers: Sequence[dict[str, Any]]) -> Disambiguated:
+    def finish(answers: Sequence[dict[str, object]]) -> Disambiguated:
         return Disambiguated(
             ids=table.ids,
             cells=table.cells,
@@ -194,7 +182,7 @@ def describe(opened: Opened[ActiveLearner[LabelTable]], rules: StopRules) -> Des
 # What programs are told of projects of one true label: a question, the figures, what is predicted; as plain values.
 
 
-def tell_question(shown: ShownQuestion) -> dict[str, Any]:
+def tell_question(shown: ShownQuestion) -> dict[str, object]:
     """See `workflow.kinds.Kind`. The strategy and the scores are left out: they would tell the blind checks."""
     asked = shown.yes_no
     return {
@@ -217,7 +205,7 @@ def tell_question(shown: ShownQuestion) -> dict[str, Any]:
     }
 
 
-def tell_figures(view: ProgressView) -> dict[str, Any]:
+def tell_figures(view: ProgressView) -> dict[str, object]:
     """See `workflow.kinds.Kind`. By test rows where there are any, else by blind checks."""
     curve = view.curve
     if view.n_test:
@@ -239,7 +227,9 @@ def tell_figures(view: ProgressView) -> dict[str, Any]:
     }
 
 
-def tell_predictions(opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]) -> list[dict[str, Any]]:
+def tell_predictions(
+    opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[int]
+) -> list[dict[str, object]]:
     """See `workflow.kinds.Kind`. A test row's shares are not told: only its label is."""
     learner = opened.learner
     found, classes = disambiguated(learner), learner.classes
@@ -264,6 +254,9 @@ def tell_predictions(opened: Opened[ActiveLearner[LabelTable]], rows: Sequence[i
             }
         )
     return told
+
+
+PROGRAMS = ForPrograms(tell_question, tell_figures, tell_predictions)
 
 
 # The true labels that a table hides, for a dry run.

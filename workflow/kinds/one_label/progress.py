@@ -3,59 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from db import entries, events, trained
-from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable
+from db import answers, entries, events, trained
+from plcore import ActiveLearner, ControlCounts, CurvePoint, FeatureTransformer, LabelTable, LearnerSettings
 from plcore.evaluation import Estimate, control_accuracy, control_rows_measured, wilson_interval
 from plcore.loop import PREDICTIONS, ROWS, ClassError, ClassMap, StopRules, judge
-from plcore.loop.one_label import undecided_rows
+from plcore.loop.one_label import ANSWERS, OneLabelPool, undecided_rows
 from workflow.kinds.one_label.shortlists import shortlist_view
 from workflow.kinds.one_label.training import newest_version
+from workflow.log.reading import follow, read_class_changes
 from workflow.projects.figures import (
+    RIGHT,
+    Glance,
     LabelCount,
     StopView,
     most_answered_first,
+    number,
     pace,
     standing_points,
+    thinned,
     time_left,
 )
-from workflow.projects.proving import Measured, Proof, read_proof
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from workflow.kinds.shortlists import ShortlistView
-    from workflow.opened import Doors, Opened
-from typing import TYPE_CHECKING
-
-from workflow.projects.figures import RIGHT, Glance, number, thinned
-from workflow.projects.proving import answers_to, is_rough
-
-if TYPE_CHECKING:
-    from plcore.loop import StopRules
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy.typing as npt
-
-from db import answers
-from plcore import FeatureTransformer, LearnerSettings
-from plcore.loop.one_label import ANSWERS, OneLabelPool
-from workflow.log.reading import follow, read_class_changes
+from workflow.projects.proving import Measured, Proof, answers_to, is_rough, read_proof
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from db.projects import Project
+    from workflow.kinds.shortlists import ShortlistView
+    from workflow.opened import Doors, Opened
     from workflow.server.home import Home
 
 

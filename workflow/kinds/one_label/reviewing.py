@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from db import answers, entries
 from plcore import ActiveLearner, LabelTable
 from plcore.loop import ClassMap, EntryKind
+from plcore.loop.one_label import ANSWERS
 from workflow.answering.asked import AskedAs
 from workflow.kinds.one_label.turn import row_token
+from workflow.log.reading import Vote
 from workflow.projects.class_names import names_now
 from workflow.rows.finding import (
     PAGE,
@@ -31,17 +34,10 @@ from workflow.rows.finding import (
 from workflow.rows.row import RowView, row_view
 
 if TYPE_CHECKING:
-    from workflow.opened import Doors, Opened
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from plcore.loop.one_label import ANSWERS
-from workflow.log.reading import Vote
-
-if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from db.answers import SaidEntry
+    from workflow.opened import Doors, Opened
 
 Learner = ActiveLearner[LabelTable]
 

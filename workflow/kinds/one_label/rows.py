@@ -10,13 +10,13 @@ import numpy as np
 
 from plcore import ActiveLearner, LabelTable
 from plcore.arrays import BoolArray
+from plcore.evaluation import ScoredCandidates, scored_candidates
+from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.kinds.one_label.settings import reason, strategies_for
 from workflow.rows.finding import SHOWN, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
-from plcore.evaluation import ScoredCandidates, scored_candidates
-from workflow.kinds.kind import NOTHING, NamedRows
 
 Learner = ActiveLearner[LabelTable]
 
@@ -114,6 +114,9 @@ def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow
     )
 
 
+QUEUE = Queueing(list_queue, queue_rows, queue_lines)
+
+
 # Which rows of the map are answered or open, their labels, and what the model says of them.
 
 MOST_SHARES = 5_000_000
@@ -159,4 +162,4 @@ def scores_given(learner: Learner) -> ScoredCandidates | None:
 
 
 SCORES = scores_given
-LABEL_TO_ASK = None  # a question is about all labels of a row
+MAP = OnMap(named_on_map, label_to_ask=None)  # a question is about all labels of a row

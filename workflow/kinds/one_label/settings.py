@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from plcore import LearnerSettings
+from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.one_label import AUTOMATIC
+from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
 from plcore.tables import Doubt
+from workflow.kinds.kind import KindWords
 
 if TYPE_CHECKING:
     from plcore import LabelTable
-from plcore.loop import MODEL_ENTRIES, Upkeep
-from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
-from workflow.kinds.kind import KindWords
 
 __all__ = [
     "AUTOMATIC",
@@ -51,7 +51,7 @@ def fits(table: LabelTable) -> bool:
     return table.label_vectors is None
 
 
-def read_settings(stored: Mapping[str, Any]) -> LearnerSettings:
+def read_settings(stored: Mapping[str, object]) -> LearnerSettings:
     """The settings as they are stored. Raises ValueError."""
     return LearnerSettings.from_json(stored)
 

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
-from plcore.query import speaks_for
+from plcore import ActiveLearner, LabelTable
+from plcore.query import LabelMoments, label_moments, most_telling, speaks_for
 from plcore.tables import TextFeatures, marks_of
-from workflow.rows.row import text_of
+from workflow.answering.asked import AskedAs, QuestionForm, screen_order, stamp
+from workflow.kinds.one_label.settings import reason
+from workflow.rows.row import RowView, row_view, text_of, voters_of, votes_in, weight_words, weights_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from plcore import ActiveLearner, LabelTable
-from dataclasses import field
-from typing import TYPE_CHECKING
-
-from plcore.query import LabelMoments, label_moments, most_telling
-from workflow.answering.asked import AskedAs, QuestionForm, screen_order, stamp
-from workflow.kinds.one_label.forms import learn_prices
-from workflow.kinds.one_label.settings import reason
-from workflow.rows.row import RowView, row_view, voters_of, votes_in, weight_words, weights_in
-
-if TYPE_CHECKING:
-    from plcore import ActiveLearner, LabelTable, Question
+    from plcore import Question
     from workflow.answering.room_settings import Groups, RoomSettings
-    from workflow.opened import Opened
-from plcore import ActiveLearner, LabelTable
 
 # The words of a row's text that speak for each of its candidates, for the question card to mark.
 
@@ -255,13 +245,6 @@ class _Memory:
 
 # Read and written only while the learner is open, that is by one thread at a time.
 _memories: WeakKeyDictionary[ActiveLearner[LabelTable], _Memory] = WeakKeyDictionary()
-
-
-def get_ready(opened: Opened[ActiveLearner[LabelTable]]) -> None:
-    """See `workflow.answering.loop.get_ready`."""
-    opened.learner.get_ready()
-    learn_words(opened.learner)
-    learn_prices(opened)
 
 
 def word_question(

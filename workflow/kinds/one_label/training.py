@@ -6,6 +6,7 @@ import logging
 import threading
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,15 @@ import numpy as np
 from db import entries, trained
 from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
 from plcore.arrays import AnyArray, BoolArray, FloatArray, one_thread
-from plcore.loop.one_label import FirstUpdate, Footing, OneLabelPool, Trainer
+from plcore.loop.one_label import (
+    Comparer,
+    FirstUpdate,
+    Footing,
+    OneLabelPool,
+    RandomOrderRuns,
+    StrategyReplays,
+    Trainer,
+)
 from plcore.query import Need
 from workflow.kinds.kind import Comparing, Replays, WorkerTraining
 from workflow.kinds.one_label.settings import MODELS
@@ -29,15 +38,6 @@ if TYPE_CHECKING:
     from plcore.loop import ClassChange
     from workflow.exporting.snapshot import Past
     from workflow.server.home import Home
-    from workflow.server.jobs import FairLock
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays
-
-if TYPE_CHECKING:
-    from plcore import LabelTable
-    from plcore.loop import ClassChange
 
 
 # Between two versions of a worker: what its last one makes of the answers since, in a thread beside the answering.

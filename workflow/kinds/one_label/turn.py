@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from db import entries, questions
 from plcore import ActiveLearner, LabelTable, Question
@@ -13,9 +13,9 @@ from workflow.answering.asked import AskedAs, QuestionForm
 from workflow.answering.history import Parts, question_token
 from workflow.answering.turn import Turn
 from workflow.kinds.one_label.answering import OneLabelWriter, answer, correct, halves_of
-from workflow.kinds.one_label.forms import form_of, kept
+from workflow.kinds.one_label.forms import form_of, kept, learn_prices
 from workflow.kinds.one_label.shortlists import shortlist, with_shortlist
-from workflow.kinds.one_label.showing import ShownQuestion, word_question
+from workflow.kinds.one_label.showing import ShownQuestion, learn_words, word_question
 from workflow.projects.class_names import among_candidates, groups_now
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
     def best(self, taken: Collection[Place], ahead: int = 0) -> Question | None:
         return self.learner.next_question(self.annotator, exclude=taken, ahead=ahead)
 
+    def get_ready(self) -> None:
+        super().get_ready()
+        learn_words(self.learner)
+        learn_prices(self.opened)
+
     def word(self, asked: Question, token: str, how: AskedAs | None) -> ShownQuestion:
         return word_question(
             self.learner,
@@ -59,7 +64,7 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
             with_voters=self.opened.may(Right.REVIEW),
         )
 
-    def asked_as(self, asked: Question, token: str, put: dict[str, Any] | None) -> AskedAs:
+    def asked_as(self, asked: Question, token: str, put: dict[str, object] | None) -> AskedAs:
         if put is not None:
             before = AskedAs.from_json(put)
             how, first = kept(before, asked.choices), before.first

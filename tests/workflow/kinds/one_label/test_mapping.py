@@ -9,7 +9,7 @@ from tests.workflow.world import answer_next, small_project, somebody
 from workflow.access import Role
 from workflow.answering import loop
 from workflow.kinds.one_label import rows as mapping
-from workflow.kinds.one_label.rows import LABEL_TO_ASK, named_on_map
+from workflow.kinds.one_label.rows import MAP, named_on_map
 from workflow.people import members
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -57,7 +57,7 @@ def test_a_row_is_named_as_its_question_would_name_it(home: Home, owner: int, pr
             question = learner.question_for(row, annotator=str(owner))
             assert learner.classes[named.classes[row]] == question.predicted
             assert named.doubt[row] == pytest.approx(1 - max(question.probabilities))
-        assert LABEL_TO_ASK is None, "a question is about all labels of a row"
+        assert MAP.label_to_ask is None, "a question is about all labels of a row"
 
 
 def test_of_very_many_classes_some_rows_are_looked_at(

@@ -1,0 +1,64 @@
+"""A third kind of project: rows with candidates and no capability at all, for tables of exactly three classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from db import entries
+from pages.parts import kinds as parts
+from pages.parts import one_label as one_label_parts
+from plcore import LearnerSettings
+from workflow import kinds
+from workflow.kinds import one_label
+from workflow.kinds.kind import AnyKind, KindWords
+from workflow.opened import Doors
+
+CAPABILITIES = [name for name, one in vars(kinds.Kind).items() if isinstance(one, property)]
+
+
+@dataclass(frozen=True)
+class TriageSettings(LearnerSettings):
+    """Settings that are stored under the name of the third kind."""
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> TriageSettings:
+        return cls(**{name: value for name, value in stored.items() if name != "kind"})
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "kind": "triage"}
+
+
+def watched(doors: Doors[Any]) -> tuple[int]:
+    """The log's latest seq is all that changes on its Progress page."""
+    with doors.reading() as reading:
+        return (entries.last_seq(reading.session, reading.project.id),)
+
+
+def add_triage(monkeypatch: pytest.MonkeyPatch) -> AnyKind:
+    """Enter it where kinds and their parts of pages are listed."""
+    made, drawn = ModuleType("triage"), ModuleType("triage")
+    vars(made).update({name: getattr(one_label, name) for name in one_label.__all__})
+    vars(made).update(dict.fromkeys(CAPABILITIES))
+    vars(made).update(
+        NAME="triage",
+        STORED_AS=("triage",),
+        WORDS=KindWords("triage: three ways to go", "ways", "Nothing is left."),
+        TAKES_GROUPS=False,
+        CAN_QUALIFY=False,
+        watched=watched,
+        fits=lambda table: len(table.classes) == 3,
+        read_settings=TriageSettings.from_json,
+        default_settings=lambda _table, _share: TriageSettings(n_neighbors=4),
+    )
+    vars(drawn).update({name: getattr(one_label_parts, name) for name in one_label_parts.__all__})
+    vars(drawn).update(
+        classes_part=lambda _page: None, groups_part=lambda _page: None
+    )  # its classes cannot change
+    monkeypatch.setattr(kinds, "KINDS", {"triage": made, **kinds.KINDS})
+    monkeypatch.setattr(parts, "PARTS", {"triage": drawn, **parts.PARTS})
+    return made  # type: ignore[return-value]
