@@ -1,8 +1,9 @@
 """Servers forked from one process that has loaded what `app.py` imports: loading it takes seconds, a fork none.
 
 The server of a test is `app.py` run from its first line, in a session and with an environment of its own. Only its
-imports are done. Tests of the start itself start a Python of their own (`START` in `server.py`). A test can also `run`
-a few lines of its own in such a process.
+imports are done, and its helper starts with the first file to read: most tests have none, and it loads for two seconds.
+Tests of the start itself start a Python of their own (`START` in `server.py`). A test can also `run` a few lines of its
+own in such a process.
 
     python -m tests.browser.loaded
 
@@ -29,6 +30,8 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TextIO
+
+from workflow.files import limited
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 2**20
@@ -157,6 +160,7 @@ if __name__ == "__main__":
     program = ROOT / "app.py"
     sys.argv = [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
     sys.path[0] = str(ROOT)
+    limited.start = lambda: None
     if code is None:
         runpy.run_path(str(program), run_name="__main__")
     else:
