@@ -11,7 +11,7 @@ run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
 
 test: lint browser postgres  ## format, lint, types, and all tests but the proofs
-	@# A process more than cores: tests of the browser wait for pages half of their time.
+	@# One process more than cores, because browser tests spend half of their time waiting for pages.
 	$(TESTS) 3 -m "not proof"
 
 check: lint  ## the same for what has changed since origin/main: its rooms, what imports them, and the laws of all
