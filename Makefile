@@ -1,8 +1,8 @@
 # One command each; every one makes the environment it needs on a fresh machine.
 PYTHON ?= python3
 BIN := .venv/bin
-# Two processes, each with its half of the tests, so that what a folder shares is made once; who is done takes of the other's.
-TESTS := $(BIN)/python -m pytest -n 2 --dist worksteal
+# Each process has a share of the tests, so that what a folder shares is made once. One that is done takes from the others.
+TESTS := $(BIN)/python -m pytest --dist worksteal -n
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
 .PHONY: run test check proofs lint bench screenshots access browser postgres audit docs clean
@@ -11,15 +11,15 @@ run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
 
 test: lint browser postgres  ## format, lint, types, and all tests but the proofs
-	$(TESTS) -m "not browser and not slow and not postgres and not proof"
-	$(TESTS) -m "(browser or slow or postgres) and not proof"
+	@# One process more than cores, because browser tests spend half of their time waiting for pages.
+	$(TESTS) 3 -m "not proof"
 
 check: lint  ## the same for what has changed since origin/main: its rooms, what imports them, and the laws of all
-	$(TESTS) --hypothesis-profile=check -m "not browser and not slow and not postgres and not proof" \
+	$(TESTS) 2 --hypothesis-profile=check -m "not browser and not slow and not postgres and not proof" \
 		$$($(BIN)/python -m tests.changed)
 
 proofs: .venv/.ready-dev browser postgres  ## the tests that take minutes each
-	$(TESTS) -m proof
+	$(TESTS) 2 -m proof
 
 lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .

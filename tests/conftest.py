@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import sys
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 
 import hypothesis
@@ -75,6 +77,17 @@ def _takes_homes(folder: Path) -> bool:
         return False
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize > 8 * 2**30 and not found.f_flag & os.ST_NOEXEC
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage among the 14,000 tests; later rounds skip what is there by then."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

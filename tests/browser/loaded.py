@@ -1,7 +1,9 @@
 """Servers forked from one process that has loaded what `app.py` imports: loading it takes seconds, a fork none.
 
 The server of a test is `app.py` run from its first line, in a session and with an environment of its own. Only its
-imports are done. Tests of the start itself start a Python of their own (`START` in `server.py`).
+imports are done, and its helper starts with the first file to read: most tests have none, and it loads for two seconds.
+Tests of the start itself start a Python of their own (`START` in `server.py`). A test can also `run` a few lines of its
+own in such a process.
 
     python -m tests.browser.loaded
 
@@ -29,19 +31,24 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TextIO
 
+from workflow.files import limited
+
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 2**20
 """Bytes of a request, which is an environment."""
 
 
 class Forked:
-    """A server that runs, used as `subprocess.Popen`."""
+    """A server that runs, used as `subprocess.Popen`.
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    code : run instead of `app.py`
+    """
+
+    def __init__(self, environment: Mapping[str, str], code: str | None = None) -> None:
         reading, writing = os.pipe()
         self._keeper, theirs = socket.socketpair()
         with theirs:
-            request = json.dumps(dict(environment)).encode() + b"\n"
+            request = json.dumps({"environment": dict(environment), "code": code}).encode() + b"\n"
             socket.send_fds(_loaded(), [request], [writing, theirs.fileno()])
         os.close(writing)
         self.stdout: TextIO | None = os.fdopen(reading, encoding="utf-8")
@@ -72,6 +79,15 @@ class Forked:
                 os.kill(self.pid, signal.SIGTERM)
 
 
+def run(environment: Mapping[str, str], code: str) -> int:
+    """Run this code in a process that has loaded the app. Returns the exit status, -9 if the process was killed."""
+    process = Forked(environment, code)
+    assert process.stdout is not None
+    with process.stdout:
+        sys.stdout.write(process.stdout.read())
+    return process.wait(300)
+
+
 @cache
 def _loaded() -> socket.socket:
     """The way to the process, which is started when the first test of this one wants a server."""
@@ -88,8 +104,8 @@ def _loaded() -> socket.socket:
     return ours
 
 
-def _serve(tests: socket.socket) -> None:
-    """Fork for each request. Returns in each server, and ends when the tests do."""
+def _serve(tests: socket.socket) -> str | None:
+    """Fork for each request. Returns in each child, with the code to run if it is not `app.py`. Ends with the tests."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a keeper
     while True:
         request, descriptors, _, _ = socket.recv_fds(tests, MOST, 2)
@@ -100,8 +116,9 @@ def _serve(tests: socket.socket) -> None:
         output, keeper = descriptors
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _keep(json.loads(request), output, socket.socket(fileno=keeper))
-            return
+            asked = json.loads(request)
+            _keep(asked["environment"], output, socket.socket(fileno=keeper))
+            return asked["code"]
         os.close(output)
         os.close(keeper)
 
@@ -139,8 +156,12 @@ def _load() -> None:
 if __name__ == "__main__":
     _load()
     with socket.socket(fileno=os.dup(sys.stdin.fileno())) as asking:
-        _serve(asking)
+        code = _serve(asking)
     program = ROOT / "app.py"
     sys.argv = [str(program)]  # Streamlit looks for .streamlit/config.toml beside it
     sys.path[0] = str(ROOT)
-    runpy.run_path(str(program), run_name="__main__")
+    limited.start = lambda: None
+    if code is None:
+        runpy.run_path(str(program), run_name="__main__")
+    else:
+        exec(code, {"__name__": "__main__"})  # noqa: S102 - a test's own

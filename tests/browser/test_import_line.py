@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser import room
-from tests.browser.server import Server
+from tests.browser.server import START, Server
 from workflow.files import scratch
 from workflow.files.limited import asking
 from workflow.files.limited.asking import AT_ONCE
@@ -83,7 +83,7 @@ def unpacked(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(tmp_path: Path, unpacked: Path) -> Iterator[Server]:
-    running = Server(tmp_path / "home", more={"TMPDIR": str(unpacked)}).start()
+    running = Server(tmp_path / "home", command=START, more={"TMPDIR": str(unpacked)}).start()
     yield running
     running.stop()
 

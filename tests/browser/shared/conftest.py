@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from db import projects
 from plcore import LabelTable, LearnerSettings
 from tests.browser import room
-from tests.browser.server import START, Server
+from tests.browser.server import Server
 from tests.postgres import Server as PostgresServer
 from tests.postgres import postgres_server
 from tests.workflow.four import four_class_project
@@ -42,7 +42,7 @@ class Running:
 
 @contextmanager
 def running_at(folder: Path, browser: Browser, database_url: str = "") -> Iterator[Running]:
-    server = Server(folder / "home", command=START, more={"WINNOW_DATABASE_URL": database_url}).start()
+    server = Server(folder / "home", more={"WINNOW_DATABASE_URL": database_url}).start()
     try:
         context = browser.new_context()
         opened = context.new_page()

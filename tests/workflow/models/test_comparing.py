@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -23,7 +21,7 @@ from plcore import LearnerSettings
 from plcore.blocks import Inline, RunnerError
 from plcore.loop import ModelComparison
 from plcore.loop.one_label import Trainer
-from tests.conftest import ROOT
+from tests.browser.loaded import run
 from tests.workflow.compared import Findings, findings
 from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.vector_world import vector_project
@@ -475,10 +473,7 @@ def killed(home: Home) -> None:
         "WINNOW_HOME": str(home.settings.home),
         "WINNOW_DATABASE_URL": home.settings.database_url,
     }
-    ended = subprocess.run(
-        [sys.executable, "-c", KILLED], env=environment, cwd=ROOT, timeout=300, check=False
-    )
-    assert ended.returncode == -signal.SIGKILL
+    assert run(environment, KILLED) == -signal.SIGKILL
     time.sleep(0.3)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +13,7 @@ import pytest
 
 from db import trained
 from plcore.loop.one_label import Trainer
-from tests.conftest import ROOT
+from tests.browser.loaded import run
 from tests.workflow.world import answer_next, newest_version, small_project
 from workflow.models import leases, training
 from workflow.projects import managing
@@ -60,19 +58,13 @@ def worker(home: Home) -> training.Worker:
 
 def killed(home: Home) -> None:
     """A process of its own that is killed in the middle of its training, as the system does for want of memory."""
-    ended = subprocess.run(
-        [sys.executable, "-c", KILLED],
-        env={
-            **os.environ,
-            "WINNOW_HOME": str(home.settings.home),
-            "WINNOW_DATABASE_URL": home.settings.database_url,
-            "REST": str(leases.REST.total_seconds()),
-        },
-        cwd=ROOT,
-        timeout=300,
-        check=False,
-    )
-    assert ended.returncode == -signal.SIGKILL
+    environment = {
+        **os.environ,
+        "WINNOW_HOME": str(home.settings.home),
+        "WINNOW_DATABASE_URL": home.settings.database_url,
+        "REST": str(leases.REST.total_seconds()),
+    }
+    assert run(environment, KILLED) == -signal.SIGKILL
     time.sleep(SHORT)
 
 

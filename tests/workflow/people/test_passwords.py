@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from argon2 import PasswordHasher, extract_parameters
 from argon2.profiles import RFC_9106_LOW_MEMORY
@@ -14,10 +16,21 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-pytestmark = pytest.mark.slow
+REAL = pytest.mark.parametrize("hasher", [passwords._HASHER], ids=["real"], indirect=True)
+"""A test of the hashes themselves: each takes the processor a tenth of a second."""
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 GOOD = "four plain words here"
 HERE = Visit("192.0.2.7", "Firefox on Linux")
+
+
+@pytest.fixture(autouse=True)
+def hasher(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hash cheaply unless a test is `REAL`."""
+    monkeypatch.setattr(passwords, "_HASHER", getattr(request, "param", CHEAP))
+    passwords._nobodys.cache_clear()
+    yield
+    passwords._nobodys.cache_clear()
 
 
 @pytest.fixture
@@ -43,6 +56,7 @@ def test_who_has_set_a_password_signs_in_by_it(home: Home, bob: Seat) -> None:
     }
 
 
+@REAL
 def test_it_is_hashed_as_the_library_hashes(bob: Seat) -> None:
     kept = stored(bob) or ""
     assert kept.startswith("$argon2id$")
@@ -182,8 +196,9 @@ def test_one_password_however_a_keyboard_composes_it(home: Home, chief: Seat) ->
     assert passwords.sign_in_by_password(home, "Ada", "cafe\u0301 au lait noir")
 
 
+@REAL
 def test_weaker_hashes_are_renewed_at_the_next_sign_in(home: Home, bob: Seat) -> None:
-    weak = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(GOOD)
+    weak = CHEAP.hash(GOOD)
     with home.database.write() as session:
         people.change(session, bob.person_id, password_hash=weak)
     passwords.sign_in_by_password(home, "Bob", GOOD)
