@@ -180,7 +180,11 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
             grid, n_components=min(grid.n_components, DRAWN_POINTS), max_iter=min(grid.max_iter, DRAWN_ROUNDS)
         )
     part = rows.take(present)
-    fold = deal(part.candidates, FOLDS, random) if part.sources is None else _deal_sources(part, random)
+    fold = (
+        deal(part.candidates, FOLDS, random)
+        if part.sources is None
+        else _deal_sources(part, part.sources, random)
+    )
     start = grid.middle.mass
     start_set = grid.set_mass
     if start_set is None:
@@ -224,9 +228,9 @@ def _challenge(
     return best, kept
 
 
-def _deal_sources(rows: Rows, random: np.random.RandomState) -> IntArray:
+def _deal_sources(rows: Rows, sources: IntArray, random: np.random.RandomState) -> IntArray:
     """(n,) a fold for each row, the same for all rows of a source; by their sets where there are too few sources."""
-    found, codes = np.unique(rows.sources, return_inverse=True)
+    found, codes = np.unique(sources, return_inverse=True)
     if len(found) < 2 * FOLDS:
         return deal(rows.candidates, FOLDS, random)
     return np.asarray(random.permutation(np.arange(len(found)) % FOLDS)[codes])
