@@ -6,7 +6,7 @@ import pytest
 
 from plcore import TableError, read_cells
 from plcore.tables import TableReading, read_table, shaped
-from plcore.tables.readers.tools.crowds import MechanicalTurk
+from plcore.tables.readers.tools.crowds import MECHANICAL_TURK
 from tests.plcore.tables.readers.cases import candidates, read_case, says, table_of, voters, weights
 
 
@@ -70,7 +70,7 @@ def test_turk_list_of_labels_is_a_set() -> None:
 )
 def test_turk_unclear_answers_are_refused(text: str, message: str) -> None:
     with pytest.raises(TableError, match=message):
-        MechanicalTurk().read(read_cells(text.encode()))
+        MECHANICAL_TURK.read(read_cells(text.encode()))
 
 
 def test_prolific_answers_are_votes() -> None:

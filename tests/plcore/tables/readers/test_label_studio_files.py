@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plcore import TableError, read_cells
-from plcore.tables.readers.tools.label_studio import LabelStudioCsv
+from plcore.tables.readers.tools.label_studio import LABEL_STUDIO_CSV
 from tests.plcore.tables.readers.cases import candidates, read_case, says, table_of, voters, weights
 
 
@@ -63,7 +63,7 @@ def test_csv_without_choices_is_refused() -> None:
         b"annotation_id,annotator,created_at,id,lead_time,updated_at,n\n1,1,,1,2,,4\n2,1,,2,2,,5\n"
     )
     with pytest.raises(TableError, match="Export the project as JSON"):
-        LabelStudioCsv().read(cells)
+        LABEL_STUDIO_CSV.read(cells)
 
 
 def test_genus_with_one_known_species_is_not_certain() -> None:

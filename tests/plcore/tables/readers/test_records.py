@@ -11,7 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from plcore.tables.problems import TableError
-from plcore.tables.readers import records as module
+from plcore.tables.readers import registry
+from plcore.tables.readers.candidate_rows import objects_in
+from plcore.tables.readers.mapping import RecordTool
 from plcore.tables.readers.reading import TableReading, cells_of
 from plcore.tables.readers.recognise import read_table
 from plcore.tables.readers.records import flat_cells, looks_like_json, read_json
@@ -202,25 +204,21 @@ def test_any_text_that_looks_like_json_is_a_table_or_refused(text: str) -> None:
     assert len(reading.cells)
 
 
-class Tool:
-    """A tool whose records have a field of their own."""
-
-    name = "Tool"
-
-    @staticmethod
-    def fits(records: Any) -> bool:
-        return all("mine" in record for record in records)
-
-    @staticmethod
-    def read(records: Any) -> TableReading:
-        return TableReading(cells_of({"mine": [record["mine"] for record in records]}), "Tool")
+TOOL = RecordTool(
+    "Tool",
+    lambda records: all(isinstance(record, dict) and "mine" in record for record in records),
+    lambda records, name: TableReading(
+        cells_of({"mine": [one["mine"] for one in objects_in(list(records))]}), name
+    ),
+)
+"""A tool whose records have a field of their own."""
 
 
 @pytest.mark.parametrize(
     "value", [[{"mine": 1, "x": [{}]}], {"mine": 1}, {"all": [{"mine": 1}]}, {"0": {"mine": 1}}]
 )
 def test_records_of_a_tool_are_read_by_it(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RECORD_FORMATS", (Tool,))
+    monkeypatch.setattr(registry, "READERS", (TOOL, *registry.READERS))
     reading = read_table(json.dumps(value).encode())
     assert (reading.format, reading.cells.to_dict("list")) == ("Tool", {"mine": ["1"]})
     assert read_table(b'[{"other": 1}]').format == "JSON"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore.tables.readers.tools.label_studio import LabelStudioMin, LabelStudioTasks
+from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_MIN
 from tests.plcore.tables.writers.tables import (
     HOSTILE,
     broken_at,
@@ -61,8 +61,8 @@ def task(number: int, *annotations: Any, predictions: Any = (), **data: Any) -> 
 
 
 def read(*tasks: dict[str, Any]) -> Any:
-    assert LabelStudioTasks().fits(list(tasks))
-    return LabelStudioTasks().read(list(tasks))
+    assert LABEL_STUDIO.fits(list(tasks))
+    return LABEL_STUDIO.read(list(tasks))
 
 
 def test_annotations_are_votes_and_predictions_have_scores() -> None:
@@ -199,8 +199,8 @@ def test_old_exports_call_them_completions() -> None:
     ],
 )
 def test_other_records_do_not_fit(records: list[Any]) -> None:
-    assert not LabelStudioTasks().fits(records)
-    assert not LabelStudioMin().fits(records)
+    assert not LABEL_STUDIO.fits(records)
+    assert not LABEL_STUDIO_MIN.fits(records)
 
 
 def test_several_wrong_tasks_are_refused_together() -> None:
@@ -234,7 +234,7 @@ FULL["meta"] = {"winnow_id": "x"}
 @settings(max_examples=300, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
-    reading = read_or_refuse(LabelStudioTasks().read, [broken, FULL])
+    reading = read_or_refuse(LABEL_STUDIO.read, [broken, FULL])
     assert reading is None or len(reading.cells) == 2
 
 
@@ -253,9 +253,9 @@ def test_json_min() -> None:
         flat(3, None),
         flat(4, [{"taxonomy": [["G", "a"]]}, {"rectanglelabels": ["x"]}]),
     ]
-    assert LabelStudioMin().fits(records)
-    assert not LabelStudioTasks().fits(records)
-    reading = LabelStudioMin().read(records)
+    assert LABEL_STUDIO_MIN.fits(records)
+    assert not LABEL_STUDIO.fits(records)
+    reading = LABEL_STUDIO_MIN.read(records)
     assert reading.cells["task_id"].tolist() == ["1", "2", "3", "4"]
     assert sources(reading)[0] == {"a": ["1", "2"], "b": ["2"]}
     assert reading.cells["lead_time"].tolist() == ["4", "2", "2", "2"]
@@ -267,19 +267,19 @@ def test_json_min_with_words_written_by_hand() -> None:
     for n, record in enumerate(records):
         ending = {name: record.pop(name) for name in list(record)[list(record).index("annotator") :]}
         record.update({"comment": f"comment number {n}", **ending})
-    reading = LabelStudioMin().read(records)
+    reading = LABEL_STUDIO_MIN.read(records)
     assert candidates(reading) == [{"ab"[n % 2]: 1} for n in range(6)]
     assert json.loads(reading.cells["comment"][3]) == ["comment number 3"]
 
 
 def test_json_min_without_an_answer_is_refused() -> None:
     with pytest.raises(TableError, match="Export the project as JSON, not as JSON-MIN"):
-        LabelStudioMin().read([flat(1, None)])
+        LABEL_STUDIO_MIN.read([flat(1, None)])
 
 
 @given(st.sampled_from(["id", "sentiment", "annotator", "lead_time", "text", "annotation_id"]), HOSTILE)
 @settings(max_examples=150, deadline=None)
 def test_wrong_types_in_json_min(name: str, value: Any) -> None:
     read_or_refuse(
-        LabelStudioMin().read, [{**flat(1, "a"), name: value}, flat(2, "b"), flat(3, {"choices": ["a", "b"]})]
+        LABEL_STUDIO_MIN.read, [{**flat(1, "a"), name: value}, flat(2, "b"), flat(3, {"choices": ["a", "b"]})]
     )

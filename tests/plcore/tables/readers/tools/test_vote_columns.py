@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plcore import read_cells
-from plcore.tables.readers.tools.votes import LongVotes, vote_columns
+from plcore.tables.readers.tools.votes import LONG_VOTES, vote_columns
 from tests.plcore.tables.writers.tables import candidates, noted
 
 
@@ -14,7 +14,7 @@ def test_a_column_kind_of_another_tool_takes_no_vote_away() -> None:
     columns = vote_columns(cells)
     assert columns is not None
     assert columns.kind is None
-    reading = LongVotes().read(cells)
+    reading = LONG_VOTES.read(cells)
     assert candidates(reading) == [{"cat": 1, "dog": 1}, {"dog": 1}]
     assert reading.cells["kind"].tolist() == ["photo", "drawing"]
 
@@ -24,7 +24,7 @@ def test_kinds_of_answers_are_known_by_their_words() -> None:
     columns = vote_columns(cells)
     assert columns is not None
     assert columns.kind == "kind"
-    assert candidates(LongVotes().read(cells)) == [{"cat": 1}, {"dog": 1}]
+    assert candidates(LONG_VOTES.read(cells)) == [{"cat": 1}, {"dog": 1}]
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,6 @@ def test_which_of_two_votes_of_a_worker_counts_is_said_as_it_is(
     times: tuple[str, str], expected: dict[str, int], said: str
 ) -> None:
     text = f"task,worker,label,timestamp\nt1,a,cat,{times[0]}\nt1,a,dog,{times[1]}\nt2,a,cat,\n"
-    reading = LongVotes().read(read_cells(text.encode()))
+    reading = LONG_VOTES.read(read_cells(text.encode()))
     assert candidates(reading) == [expected, {"cat": 1}]
     assert noted(reading, "1 times one worker voted", said)
