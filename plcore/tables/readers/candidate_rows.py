@@ -12,9 +12,10 @@ from typing import TypeAlias, TypeVar
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted, shortened
-from plcore.tables.columns import LARGEST, sorted_classes
+from plcore.tables.columns import LARGEST
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
 from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
+from plcore.tables.roles.cells import sorted_classes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 

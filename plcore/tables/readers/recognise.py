@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from plcore.arrays.words import listed
-from plcore.tables.columns import Finder, first_rows, stripped
+from plcore.tables.columns import Finder, first_rows
 from plcore.tables.media.file_tree import (
     MAX_ZIP_MB,
     ZIP_STARTS,
@@ -43,7 +43,7 @@ from plcore.tables.readers.tools.sound_detectors import (
 )
 from plcore.tables.readers.tools.sound_detectors import FORMAT as LABEL_TRACK
 from plcore.tables.readers.tools.speciesnet import with_pictures
-from plcore.tables.text.arrow import GatheredText
+from plcore.tables.text.arrow import GatheredText, stripped
 from plcore.tables.text.csv import EMPTY, HEADER_ONLY, LINE_INDEX, as_text, cells_of_text, is_other_file
 from plcore.tables.text.stream import Batch, PlainCsv, batches, find_plain
 
