@@ -171,6 +171,7 @@ def rows_reading(
     classes: Iterable[str] = (),
     notes: Iterable[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
+    has_rows: bool = False,
 ) -> TableReading:
     """The reading of these rows.
 
@@ -181,6 +182,7 @@ def rows_reading(
     row_id : the column of ids; it is used where they are all there and all different
     text : the column that the format says is a text
     classes : names of classes beyond those that occur
+    has_rows : whether no other file describes the rows, even if nothing here does
     """
     if not rows:
         raise refusal("There are no rows in it.", "Choose a file with at least one record.")
@@ -228,7 +230,7 @@ def rows_reading(
     describe = [
         names[name] for name in own if (describing is None or name in describing) and name not in reserved
     ]
-    if not describe:
+    if not describe and not has_rows:
         said.append(NEEDS_ROWS)
     known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
     roles, about_columns = _roles(cells, describe, every, known)

@@ -14,7 +14,6 @@ import pyarrow as pa
 from plcore.arrays.words import listed
 from plcore.tables.readers.candidate_rows import (
     CANDIDATES,
-    NEEDS_ROWS,
     SOURCES,
     JsonObject,
     Row,
@@ -91,12 +90,11 @@ def _read(cells: pd.DataFrame, called: str) -> TableReading:
         )
     describing = [name for plain, name in columns.items() if plain not in _FIXED and name not in voters]
     learned = [name for name in describing if not _is_flag(cells[name])]
-    reading = rows_reading(rows, called, describing=learned, row_id=ITEM, notes=notes)
-    said = tuple(note for note in reading.notes if note != NEEDS_ROWS)
+    reading = rows_reading(rows, called, describing=learned, row_id=ITEM, notes=notes, has_rows=True)
     roles = replace(reading.suggest_roles(), text=None)
     if not (roles.numbers or roles.categories):  # the place where the camera stands is known of every picture
         roles = replace(roles, categories=(columns[FOLDER],))
-    return replace(reading, roles=roles, notes=(*said, _ALONE))
+    return replace(reading, roles=roles, notes=(*reading.notes, _ALONE))
 
 
 TIMELAPSE = TableTool(

@@ -20,7 +20,6 @@ import pandas as pd
 from plcore.tables.media.file_tree import FilesByBaseName, FileTree, base_name
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.readers.candidate_rows import (
-    NEEDS_ROWS,
     Json,
     Row,
     json_text,
@@ -124,14 +123,21 @@ def detections_reading(
     ]
     known = {labels[one.row]: one.scientific for one in detections if one.scientific}
     reading = rows_reading(
-        rows, format_name, describing=(), row_id=ITEM, classes=[NOTHING], groups=genera(known)
+        rows,
+        format_name,
+        describing=(),
+        row_id=ITEM,
+        classes=[NOTHING],
+        notes=said,
+        groups=genera(known),
+        has_rows=True,
     )
     numbers, categories = _learned(rows, scored=top is not None)
     caption = (SCIENTIFIC,) if known else ()
     return replace(
         reading,
         roles=replace(reading.suggest_roles(), numbers=numbers, categories=categories, caption=caption),
-        notes=(*said, *(note for note in reading.notes if note != NEEDS_ROWS), ALONE),
+        notes=(*reading.notes, ALONE),
     )
 
 

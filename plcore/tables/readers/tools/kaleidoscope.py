@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from plcore.tables.columns import Finder
 from plcore.tables.problems import table_error
-from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, json_text, rows_reading
+from plcore.tables.readers.candidate_rows import Row, json_text, rows_reading
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -117,13 +117,13 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
         row_id=ITEM,
         classes=[NOTHING],
         notes=[about, *_notes(said)],
+        has_rows=True,
     )
-    heard = tuple(note for note in reading.notes if note != NEEDS_ROWS)
     roles = reading.suggest_roles()
     if not (roles.numbers or roles.categories):  # as of other tables of detections
         scored = any(row.cells[CONFIDENCE] for row in rows)
         roles = replace(roles, numbers=(CONFIDENCE if scored else START,))
-    return replace(reading, roles=roles, notes=(*heard, _ALONE))
+    return replace(reading, roles=roles, notes=(*reading.notes, _ALONE))
 
 
 def _numbers(cells: pd.DataFrame, column: str, finder: Finder) -> list[float]:

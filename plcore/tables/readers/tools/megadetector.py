@@ -15,7 +15,6 @@ from typing import BinaryIO
 import pandas as pd
 
 from plcore.tables.readers.candidate_rows import (
-    NEEDS_ROWS,
     Cells,
     Json,
     JsonObject,
@@ -100,10 +99,10 @@ def _read(records: Records, called: str) -> TableReading:
         classes=[*named.classes.values(), *([named.blank] if known else [])],
         notes=notes,
         groups=_groups(whole, named),
+        has_rows=True,
     )
-    said = tuple(note for note in reading.notes if note != NEEDS_ROWS)
     roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
-    return replace(reading, roles=roles, notes=(*said, ALONE))
+    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
 
 
 _FILE = Fields({_IMAGES: list, _DETECTORS: dict}, inside={_IMAGES: ("file",)})

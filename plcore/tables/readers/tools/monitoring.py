@@ -14,7 +14,7 @@ import pandas as pd
 from plcore.arrays.words import quoted
 from plcore.tables.columns import Finder
 from plcore.tables.problems import table_error
-from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Cells, Row, rows_reading
+from plcore.tables.readers.candidate_rows import Cells, Row, rows_reading
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -165,7 +165,12 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
     for item, row in rows.items():
         row.cells[CONFIDENCE] = repr(tops[item]) if item in tops else ""
     reading = rows_reading(
-        list(rows.values()), called, describing=(), row_id=id_name, notes=_camtrap_notes(said, wanted)
+        list(rows.values()),
+        called,
+        describing=(),
+        row_id=id_name,
+        notes=_camtrap_notes(said, wanted),
+        has_rows=True,
     )
     several = len({row.cells["deploymentID"] for row in rows.values()}) > 1
     roles = replace(
@@ -174,8 +179,7 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
         categories=("deploymentID",) if several else (),
         caption=("eventStart",),
     )
-    kept = tuple(note for note in reading.notes if note != NEEDS_ROWS)
-    return replace(reading, roles=roles, notes=kept)
+    return replace(reading, roles=roles)
 
 
 def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:

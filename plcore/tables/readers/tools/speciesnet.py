@@ -16,7 +16,6 @@ from plcore.arrays.words import quoted
 from plcore.tables.media.file_tree import FilesByBaseName, FileTree, repeated_names
 from plcore.tables.media.files import IMAGE_ENDINGS, MediaFiles
 from plcore.tables.readers.candidate_rows import (
-    NEEDS_ROWS,
     Cells,
     Json,
     JsonObject,
@@ -93,10 +92,11 @@ def _read(pictures: Records, name: str) -> TableReading:
         _row(an_object(one, place + 1, None), scores, labels, place)
         for place, (one, scores) in enumerate(zip(pictures, found, strict=True))
     ]
-    reading = rows_reading(rows, name, describing=(), row_id=ITEM, classes=[BLANK], groups=groups_of(labels))
-    notes = [note for note in reading.notes if note != NEEDS_ROWS]
+    reading = rows_reading(
+        rows, name, describing=(), row_id=ITEM, classes=[BLANK], groups=groups_of(labels), has_rows=True
+    )
     roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,), caption=(SCIENTIFIC,))
-    return replace(reading, roles=roles, notes=(*notes, ALONE))
+    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
 
 
 def with_pictures(reading: TableReading) -> TableReading:
