@@ -137,8 +137,8 @@ class TableTool:
 
 
 @dataclass(frozen=True)
-class Labels:
-    """A field that names labels: a list of names, or of objects.
+class LabelFields:
+    """A field that names labels, as a list of names or of objects, and the fields beside it.
 
     names : fields of an object with the label; the first that is there
     weights : fields of an object with its weight; the first that is there
@@ -198,7 +198,7 @@ class RecordMap:
     notes : what is to be said of the records
     """
 
-    labels: tuple[Labels, ...]
+    labels: tuple[LabelFields, ...]
     about: Collection[str] = ()
     row_id: str = "id"
     text: str | None = None

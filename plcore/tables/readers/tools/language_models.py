@@ -27,7 +27,7 @@ from plcore.tables.readers.candidate_rows import (
     refuse,
     rows_reading,
 )
-from plcore.tables.readers.mapping import Fields, Labels, RecordTool, TableTool
+from plcore.tables.readers.mapping import Fields, LabelFields, RecordTool, TableTool
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.tools.plain_records import LABEL_NAMES, WEIGHTS
 from plcore.tables.roles.cells import MISSING
@@ -154,7 +154,7 @@ def _labels(text: str, row: int, where: str) -> tuple[Weighted, bool]:
     if isinstance(value, dict):
         value = [{"label": name, "p": weight} for name, weight in value.items()]
     if isinstance(value, list):
-        labels = Labels(where, LABEL_NAMES, WEIGHTS).of({where: value}, row)
+        labels = LabelFields(where, LABEL_NAMES, WEIGHTS).of({where: value}, row)
         return [(label, weight) for label, weight, _ in labels], False
     if isinstance(value, str):
         inner = value

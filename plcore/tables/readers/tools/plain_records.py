@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plcore.tables.readers.candidate_rows import Cells, Json, JsonObject, Records, a_name_or_none, an_object
-from plcore.tables.readers.mapping import Fields, Labels, RecordMap, RecordTool
+from plcore.tables.readers.mapping import Fields, LabelFields, RecordMap, RecordTool
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
@@ -31,7 +31,7 @@ MODEL_CANDIDATES = RecordTool(
     "candidates of a model",
     (Fields({"candidates": list}, inside={"candidates": ("label",)}),),
     RecordMap(
-        (Labels("candidates", LABEL_NAMES, WEIGHTS),),
+        (LabelFields("candidates", LABEL_NAMES, WEIGHTS),),
         truth="truth",
         model="model",
         cells=_own_cells,
@@ -43,7 +43,7 @@ MODEL_CANDIDATES = RecordTool(
 ZERO_SHOT = RecordTool(
     "zero-shot classification",
     (Fields({"labels": list, "scores": list}),),
-    RecordMap((Labels("labels", scores="scores"),), text="sequence"),
+    RecordMap((LabelFields("labels", scores="scores"),), text="sequence"),
 )
 
 _DOCCANO_NEW = Fields({"id": object, "label": list, "Comments": list})
@@ -70,7 +70,7 @@ DOCCANO = RecordTool(
     "doccano JSONL",
     (_DOCCANO_NEW, _DOCCANO_OLD),
     RecordMap(
-        (Labels("label"), Labels("annotations", ("label",), by=("user", "a user"), weight=1.0)),
+        (LabelFields("label"), LabelFields("annotations", ("label",), by=("user", "a user"), weight=1.0)),
         cells=_doccano_cells,
         notes=_doccano_notes,
     ),
