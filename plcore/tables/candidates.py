@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +13,9 @@ import pyarrow.compute as pc
 
 from plcore.arrays.candidate_sets import pairs_of, place_candidates
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.arrays.words import listed, quoted
-from plcore.tables.columns import Finder, first_rows, parse_numbers, sorted_classes, stripped
-from plcore.tables.problems import Problem, TableError
+from plcore.arrays.words import forbidden_in_name, listed, quoted
+from plcore.tables.columns import Finder, first_rows, parse_numbers
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles.cells import (
     Named,
     as_labels,
@@ -22,10 +24,12 @@ from plcore.tables.roles.cells import (
     labels_in,
     named_labels,
     one_spelling,
+    sorted_classes,
     spelt_as,
 )
 from plcore.tables.roles.named_votes import NamedVotes, believed_weights, read_voters
 from plcore.tables.roles.roles import Roles
+from plcore.tables.text.arrow import stripped
 
 
 def cut_weights(weights: FloatArray, cut: str, at: float) -> FloatArray:
@@ -102,7 +106,8 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
     else:
         named = named_labels(cells, roles, finder)
         candidates, weights, classes, votes = _from_labels(len(cells), named, roles)
-        votes = votes or read_voters(cells, roles, candidates, classes, finder)
+        if roles.voters is not None:
+            votes = read_voters(cells, roles.voters, roles.ignored, candidates, classes, finder)
         weightless[named.rows[np.asarray(pc.not_equal(named.labels, ""))]] = True
         told = named.unknown
     if roles.vote_weights == "dawid-skene" and votes is not None:
@@ -111,27 +116,16 @@ def parse_candidates(cells: pd.DataFrame, roles: Roles, finder: Finder) -> Candi
     if weights is not None:
         weights = cut_weights(weights, roles.cut, roles.cut_at)
         candidates = weights > 0
-    place, message, fix = _nothing_named(roles)
     empty = ~np.asarray(candidates.any(axis=1))
-    for row in first_rows(empty & weightless):
-        finder.add(row, place, *_ALL_ZERO)
     if roles.unlabelled == "all":
         candidates, weights = _all_possible(candidates, weights, np.flatnonzero(empty & ~weightless))
-    if told is not None:
-        empty[told] = False
-    if roles.unlabelled == "refuse" and (bare := first_rows(empty & ~weightless)):
-        several = int((empty & ~weightless).sum())
-        also = (
-            f" The same holds for {several - 1:,} other row{'s' if several > 2 else ''}."
-            if several > 1
-            else ""
-        )
-        finder.add(bare[0], place, message + also, fix + _UNLABELLED)
+    if empty.any():
+        _add_empty(empty, weightless, told, roles, finder)
     candidates, weights, classes = _with_truth(cells, roles, candidates, weights, classes)
     if len(classes) < 2 and candidates.any():
         message = f"only one label occurs, {quoted(classes[0])}, so there is nothing to decide."
         fix = "Choose a column with at least two different labels and check the separator."
-        finder.add(None, place, message, fix)
+        finder.add(None, _nothing_named(roles)[0], message, fix)
     if (
         weights is not None
         and not (candidates & (weights < weights.max(axis=1, keepdims=True, initial=0))).any()
@@ -147,6 +141,22 @@ _ALL_ZERO = (
     "all weights of the row are 0.",
     "Write a weight above 0 for every label that may be right, or remove the row.",
 )
+
+
+def _add_empty(
+    empty: BoolArray, weightless: BoolArray, told: IntArray | None, roles: Roles, finder: Finder
+) -> None:
+    """Add the problems of rows without a candidate, but for those in `told`."""
+    place, message, fix = _nothing_named(roles)
+    for row in first_rows(empty & weightless):
+        finder.add(row, place, *_ALL_ZERO)
+    bare = empty & ~weightless
+    if told is not None:
+        bare[told] = False
+    if roles.unlabelled == "refuse" and bare.any():
+        if (several := int(bare.sum())) > 1:
+            message += f" The same holds for {several - 1:,} other row{'s' if several > 2 else ''}."
+        finder.add(first_rows(bare)[0], place, message, fix + _UNLABELLED)
 
 
 def _all_possible(
@@ -421,3 +431,29 @@ def _listed(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) -> t
     """The row and the name of every label that the cells of a column list, empty ones included."""
     named = labels_in(cells, column, roles, finder)
     return named.rows, named.labels.to_pylist()
+
+
+_LABEL_ROLES = ("candidates", "choices", "annotators", "not_labels", "truth")
+_NAMED_BY = ("label_columns", "score_columns")
+_NAME_FIX = "Take it out of the label."
+
+
+def check_class_names(classes: Sequence[str], cells: pd.DataFrame, roles: Roles, finder: Finder) -> None:
+    """Problems: classes whose names hold control characters, terminal escapes or marks of the writing direction, each
+    with the first cell or the column that names it."""
+    bad = [(name, found) for name in classes if (found := forbidden_in_name(name)) is not None]
+    for name, found in bad[:MAX_PROBLEMS]:
+        row, column = _place(name, cells, roles)
+        finder.add(row, column, f"the label {quoted(name)} holds {found}, which no label may.", _NAME_FIX)
+
+
+def _place(name: str, cells: pd.DataFrame, roles: Roles) -> tuple[int | None, str | None]:
+    columns = [column for role, column in roles.used() if role in _LABEL_ROLES]
+    for column in columns:
+        text = pa.array(cells[column], pa.large_string())
+        for written in (name, json.dumps(name)[1:-1]):  # in JSON it may stand with escapes
+            row = pc.index(pc.match_substring(text, written), True).as_py()
+            if row >= 0:
+                return row, column
+    named = [column for role, column in roles.used() if role in _NAMED_BY and name.strip() in column]
+    return None, next(iter([*named, *columns]), None)

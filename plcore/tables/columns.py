@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import mmap
 import re
 import tempfile
@@ -19,10 +18,9 @@ import pyarrow.compute as pc
 
 from plcore.arrays import array_at, let_go, note_map
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray
-from plcore.arrays.words import forbidden_in_name, quoted
+from plcore.arrays.words import quoted
 from plcore.tables.problems import MAX_PROBLEMS, Problem
-from plcore.tables.roles.roles import Roles
-from plcore.tables.text.arrow import chunks_of, has_empty, in_one_piece, surely_differ
+from plcore.tables.text.arrow import chunks_of, has_empty, stripped, surely_differ
 
 
 def mapped(path: Path) -> pa.Buffer:
@@ -75,7 +73,6 @@ _IMAGE = (
     f"data:image/(png|jpeg|gif|webp);base64,({_BASE64}{{4}})*{_BASE64}{{2}}({_BASE64}{{2}}|{_BASE64}=|==)"
 )
 _IMAGES = rf"^{_IMAGE}(\s*\|\s*{_IMAGE})*$"
-_INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 class Finder:
@@ -91,11 +88,6 @@ class Finder:
         else:
             line = None if self._lines is None else int(self._lines[row])
             self.problems.append(Problem(row + 1, line, column, message, fix))
-
-
-def stripped(cells: pd.DataFrame, column: str) -> pa.LargeStringArray:
-    """The cells of one column without the white space around them."""
-    return pc.utf8_trim_whitespace(in_one_piece(pa.array(cells[column].array, pa.large_string())))
 
 
 def first_rows(mask: BoolArray | pa.Array) -> list[int]:
@@ -275,13 +267,6 @@ def number_advice(text: str, comma: bool) -> tuple[str, str]:
     return message, "Write a number, leave the cell empty if it is unknown, or use the column as categories."
 
 
-def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
-    """Class names in their order: as numbers if all are integers (1, 2, 10), as text if not."""
-    if all(_INTEGER.fullmatch(name) for name in names):
-        return tuple(sorted(names, key=lambda name: (int(name), name)))
-    return tuple(sorted(names))
-
-
 def check_images(cells: pd.DataFrame, column: str, finder: Finder, only: BoolArray | None = None) -> None:
     """Every cell (of the rows in `only`) is empty or holds images as data URLs, a `|` between two of them.
 
@@ -295,29 +280,3 @@ def check_images(cells: pd.DataFrame, column: str, finder: Finder, only: BoolArr
         if not text[row].as_py().startswith("data:"):
             fix += " If it names a file: import a zip of the CSV and its files."
         finder.add(row, column, message, fix)
-
-
-_LABELS = ("candidates", "choices", "annotators", "not_labels", "truth")
-_NAMED_BY = ("label_columns", "score_columns")
-_FIX = "Take it out of the label."
-
-
-def check_class_names(classes: Sequence[str], cells: pd.DataFrame, roles: Roles, finder: Finder) -> None:
-    """Problems: classes whose names hold control characters, terminal escapes or marks of the writing direction, each
-    with the first cell or the column that names it."""
-    bad = [(name, found) for name in classes if (found := forbidden_in_name(name)) is not None]
-    for name, found in bad[:MAX_PROBLEMS]:
-        row, column = _place(name, cells, roles)
-        finder.add(row, column, f"the label {quoted(name)} holds {found}, which no label may.", _FIX)
-
-
-def _place(name: str, cells: pd.DataFrame, roles: Roles) -> tuple[int | None, str | None]:
-    columns = [column for role, column in roles.used() if role in _LABELS]
-    for column in columns:
-        text = pa.array(cells[column], pa.large_string())
-        for written in (name, json.dumps(name)[1:-1]):  # in JSON it may stand with escapes
-            row = pc.index(pc.match_substring(text, written), True).as_py()
-            if row >= 0:
-                return row, column
-    named = [column for role, column in roles.used() if role in _NAMED_BY and name.strip() in column]
-    return None, next(iter([*named, *columns]), None)

@@ -13,9 +13,16 @@ import pandas as pd
 import scipy.sparse as sp
 
 from plcore.arrays.candidate_sets import pairs_of, place_candidates
+from plcore.arrays.types import AnyArray
 from plcore.arrays.words import listed
-from plcore.tables.candidates import MAX_WEIGHTS, parse_candidates, parse_truth, parse_vectors
-from plcore.tables.columns import LARGEST, Finder, check_class_names, parse_ids, parse_numbers
+from plcore.tables.candidates import (
+    MAX_WEIGHTS,
+    check_class_names,
+    parse_candidates,
+    parse_truth,
+    parse_vectors,
+)
+from plcore.tables.columns import LARGEST, Finder, parse_ids, parse_numbers
 from plcore.tables.features.embeddings import EMBEDDING, Dense, Vectors, as_stored, parse_embeddings
 from plcore.tables.media.cells import Media, parse_media
 from plcore.tables.media.files import MediaFiles
@@ -200,7 +207,7 @@ def _candidates(
     classes = (*before, *new)
     column = np.asarray(pd.Index(classes).get_indexer(pd.Index(names)))
 
-    def of_classes(first: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def of_classes(first: AnyArray, more: AnyArray) -> AnyArray:
         matrix = np.zeros((n + r, len(classes)), dtype=first.dtype)
         matrix[:n, : first.shape[1]] = first
         for place in used:  # two names may mean one class
@@ -238,7 +245,7 @@ def _vectors(table: LabelTable, fresh: pd.DataFrame, finder: Finder) -> dict[str
     return {"candidates": vectors != 0, "label_vectors": vectors}
 
 
-def _placed(problems: Sequence[Problem], cells: pd.DataFrame, places: npt.NDArray[Any]) -> list[Problem]:
+def _placed(problems: Sequence[Problem], cells: pd.DataFrame, places: AnyArray) -> list[Problem]:
     """The problems of the new rows, with row and line of the file. places : of its new rows, which come first"""
     found = []
     for one in problems:
@@ -269,7 +276,7 @@ def _longer(own: Vectors | None, more: Vectors | None, column: str) -> Vectors |
 def _joined(own: Media, more: Media, n_own: int, n_more: int) -> Media:
     """The files of all rows; where one of the two has none of a kind, its rows name none."""
 
-    def both(name: str, shape: tuple[int, ...], fill: Any) -> npt.NDArray[Any] | None:
+    def both(name: str, shape: tuple[int, ...], fill: Any) -> AnyArray | None:
         parts = getattr(own, name), getattr(more, name)
         if all(part is None for part in parts):
             return None

@@ -20,8 +20,14 @@ import scipy.sparse as sp
 
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import read_only
-from plcore.tables.candidates import Candidates, parse_candidates, parse_truth, parse_vectors
-from plcore.tables.columns import Finder, check_class_names, check_ids, first_rows, parse_ids, parse_numbers
+from plcore.tables.candidates import (
+    Candidates,
+    check_class_names,
+    parse_candidates,
+    parse_truth,
+    parse_vectors,
+)
+from plcore.tables.columns import Finder, check_ids, first_rows, parse_ids, parse_numbers
 from plcore.tables.features.embeddings import Vectors, parse_embeddings
 from plcore.tables.features.matrix import FeatureTransformer
 from plcore.tables.media.cells import Media, parse_media
@@ -140,6 +146,18 @@ class LabelTable:
         numbers_in : the file that the numbers are laid in (`parse_numbers`), and mapped; None: they are in memory.
         """
         _check_text(cells)
+        return cls._of_text(cells, roles, files, arrays, numbers_in)
+
+    @classmethod
+    def _of_text(
+        cls,
+        cells: pd.DataFrame,
+        roles: Roles,
+        files: MediaFiles | None = None,
+        arrays: Mapping[str, Vectors] | None = None,
+        numbers_in: Path | None = None,
+    ) -> LabelTable:
+        """The table of cells that are known to be text. Raises TableError."""
         arrays = arrays or {}
         vectors = [name for name in arrays if name == roles.embedding]  # no other role can have them
         problems = role_problems(roles, [*cells.columns, *vectors])
@@ -167,7 +185,7 @@ class LabelTable:
                 message = "No row has a candidate label, so all of them would be left out."
                 raise TableError(Problem(None, None, roles.candidates, message, "Choose another column."))
             kept = {name: vectors[np.flatnonzero(labelled)] for name, vectors in arrays.items()}
-            return cls.from_cells(cells[labelled], roles, files, kept, numbers_in)
+            return cls._of_text(cells[labelled], roles, files, kept, numbers_in)
         types = types_of(cells)
         cells = with_types(cells.reset_index(drop=True), types)
         return cls(
@@ -187,13 +205,13 @@ class LabelTable:
         cells = frame_as_text(frame)
         _check_text(cells)
         cells = with_types(cells, types_of_frame(frame))
-        return cls.from_cells(cells, suggest_roles(cells) if roles is None else roles)
+        return cls._of_text(cells, suggest_roles(cells) if roles is None else roles)
 
     @classmethod
     def read_csv(cls, source: bytes | str | Path, roles: Roles | None = None) -> LabelTable:
         """The table of a CSV file (bytes or path). Without `roles` they are guessed. Raises TableError."""
         cells = read_cells(source)
-        return cls.from_cells(cells, suggest_roles(cells) if roles is None else roles)
+        return cls._of_text(cells, suggest_roles(cells) if roles is None else roles)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the cells as UTF-8 CSV; reading it back with the same roles gives the same table."""

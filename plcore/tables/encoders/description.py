@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeGuard
 
 from plcore.arrays.words import listed, quoted
 
@@ -91,7 +91,7 @@ def inside(folder: Path, name: str) -> Path:
     return path
 
 
-def _checked(told: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(told: Mapping[str, object]) -> dict[str, Any]:
     """The values, each of the right type and within its limits."""
     kind = told["kind"]
     found: dict[str, Any] = {"kind": kind}
@@ -118,15 +118,16 @@ def _checked(told: Mapping[str, Any]) -> dict[str, Any]:
     if kind == "sound":
         if not _is_whole(told.get("rate"), MAX_RATE):
             _wrong("rate", f"samples a second, a whole number up to {MAX_RATE:,}", told.get("rate"))
-        if not _is_number(told.get("seconds")) or not 0 < told["seconds"] <= MAX_SECONDS:
-            _wrong("seconds", f"a number above 0, up to {MAX_SECONDS:g}", told.get("seconds"))
+        seconds = told.get("seconds")
+        if not _is_number(seconds) or not 0 < seconds <= MAX_SECONDS:
+            _wrong("seconds", f"a number above 0, up to {MAX_SECONDS:g}", seconds)
     for name in ("tokens", "rate", "seconds"):
         if name in told:
             found[name] = told[name]
     return found
 
 
-def _of_colors(name: str, value: Any) -> tuple[float, ...]:
+def _of_colors(name: str, value: object) -> tuple[float, ...]:
     values = value if isinstance(value, list) else [value] * _COLORS
     good = len(values) == _COLORS and all(_is_number(each) for each in values)
     if not good or (name == "std" and min(values) <= 0):
@@ -135,13 +136,13 @@ def _of_colors(name: str, value: Any) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9
 
 
-def _is_whole(value: Any, most: int) -> bool:
+def _is_whole(value: object, most: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
 
 
-def _wrong(name: str, allowed: str, value: Any) -> NoReturn:
+def _wrong(name: str, allowed: str, value: object) -> NoReturn:
     raise EncoderError(f"{name!r} in {DESCRIPTION} must be {allowed}. Got {quoted(json.dumps(value)[:60])}.")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from plcore.arrays.types import StepProgress
 from plcore.arrays.words import listed
-from plcore.tables.columns import stripped
 from plcore.tables.encoders.description import Description, EncoderError, read_description
 from plcore.tables.encoders.model import OnnxModel
 from plcore.tables.encoders.preparing import image_points, preparation, sound_samples
@@ -21,13 +20,14 @@ from plcore.tables.media.file_tree import MediaError
 from plcore.tables.media.images import is_inline, listed_images, open_image
 from plcore.tables.media.sound import Sound
 from plcore.tables.table import LabelTable
+from plcore.tables.text.arrow import stripped
 
 Open = Callable[[str], BinaryIO]
 """Gives the file of a kept name, seekable, from its first byte on."""
 Key = str | tuple[str, float | None, float | None]
 """What is encoded: a text; an image, by its kept name or as the data URL that holds it; or a segment of a recording:
 its kept name, and the seconds at which it begins and ends, None for its own."""
-Take = Callable[[Sequence[Key], Description], Sequence[Any]]
+Take = Callable[[Sequence[Key], Description], Sequence[object]]
 """Makes of each key what a model takes in, or gives the MediaError that says why there is nothing."""
 
 
@@ -75,7 +75,7 @@ class Encoder:
         take = take or partial(_taken_here, open_file)
         for begin in range(0, len(items), self._model.at_once):
             asked = items[begin : begin + self._model.at_once]
-            batch: list[tuple[Key, Any]] = []
+            batch: list[tuple[Key, object]] = []
             for key, item in zip(asked, take(asked, self.about), strict=True):
                 if isinstance(item, MediaError):
                     broken[key] = str(item.args[0])
@@ -99,7 +99,7 @@ class Encoder:
         return Encoded(vectors, tuple(_notes(table, keys, broken)))
 
 
-def taken(key: Key, about: Description, open_file: Open) -> Any:
+def taken(key: Key, about: Description, open_file: Open) -> object:
     """What a model is given for a key. Raises MediaError."""
     if about.kind == "text":
         return key
@@ -116,7 +116,7 @@ def taken(key: Key, about: Description, open_file: Open) -> Any:
         return image_points(image, about)
 
 
-def _taken_here(open_file: Open, keys: Sequence[Key], about: Description) -> list[Any]:
+def _taken_here(open_file: Open, keys: Sequence[Key], about: Description) -> list[object]:
     found = []
     for key in keys:
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -14,8 +12,10 @@ import scipy.sparse as sp
 
 from plcore.arrays import let_go
 from plcore.arrays.words import quoted
-from plcore.tables.columns import Finder, first_rows, stripped
+from plcore.tables.columns import Finder, first_rows
 from plcore.tables.problems import MAX_PROBLEMS
+from plcore.tables.roles.sample import LARGEST_NUMBER, numbers_of
+from plcore.tables.text.arrow import stripped
 
 MAX_WIDTH = 20_000
 """Numbers of one row; the embeddings of large models have some thousands."""
@@ -26,10 +26,8 @@ EMBEDDING = "embedding"
 """What the column of vectors is called that no column of the table holds: they came in a file of their own."""
 
 _ROWS_AT_ONCE = 1 << 16
-_LARGEST = 1e18  # squares and sums of such numbers still fit single precision
 Dense = npt.NDArray[np.float32]
 Vectors: TypeAlias = "Dense | sp.csr_matrix"
-_BETWEEN = re.compile(r"[\s,;]+")
 _FIX = (
     "Write a list of numbers, such as [0.12, -0.5, 3], as long as in the other rows, or leave the cell empty."
 )
@@ -84,7 +82,7 @@ def _checked_sparse(found: sp.csr_matrix, column: str, finder: Finder) -> sp.csr
     if found.shape[1] > MAX_SPARSE_WIDTH:
         message = f"a row has {found.shape[1]:,} numbers; at most {MAX_SPARSE_WIDTH:,} are taken."
         finder.add(None, column, message, "Leave seldom ones out.")
-    for place in first_rows(~(np.abs(found.data) <= _LARGEST)):
+    for place in first_rows(~(np.abs(found.data) <= LARGEST_NUMBER)):
         row = int(np.searchsorted(found.indptr, place, side="right")) - 1
         finder.add(row, column, f"the number {found.data[place]} is too large to calculate with.", _FIX)
     return found
@@ -112,23 +110,3 @@ def _parsed(cells: pd.DataFrame, column: str, finder: Finder) -> Dense:
         if numbers is not None and len(numbers) == width:
             found[row] = numbers
     return found
-
-
-def numbers_of(text: str) -> Dense | None:
-    """The finite numbers of a cell, written as a list of JSON, as NumPy prints an array, or with spaces, commas or
-    semicolons between them; None where it is something else, has no number, or one beyond 1e18."""
-    try:
-        values = json.loads(text) if text.startswith("[") else None
-    except (ValueError, RecursionError):
-        values = None
-    if not isinstance(values, list):
-        inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-        values = _BETWEEN.split(inside.strip())
-    elif any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values):
-        return None
-    try:
-        numbers = np.array(values, dtype=np.float64)
-    except (ValueError, OverflowError):
-        return None
-    # Not a NaN among them is as small as that.
-    return numbers.astype(np.float32) if len(numbers) and (np.abs(numbers) <= _LARGEST).all() else None

@@ -14,13 +14,13 @@ from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.arrays import large_array, let_go
 from plcore.arrays.types import FloatArray
-from plcore.tables.columns import stripped
 from plcore.tables.features.embeddings import Vectors
 from plcore.tables.features.text import TextFeatures
 from plcore.tables.media.cells import Media
 from plcore.tables.media.images import NAMES
 from plcore.tables.media.sound import SOUND_NAMES
 from plcore.tables.roles.roles import Roles
+from plcore.tables.text.arrow import stripped
 
 Number = TypeVar("Number", bound=np.number[Any])
 Rows = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_] | None

@@ -13,13 +13,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from plcore.arrays.types import FloatArray
-from plcore.tables.columns import Finder, check_images, stripped
+from plcore.tables.columns import Finder, check_images
 from plcore.tables.media.file_tree import MediaError
 from plcore.tables.media.files import KeptFiles, Kind, MediaFiles, Segment, parse_segments, read_image
 from plcore.tables.media.images import IMAGE_FIX, Look, is_inline, listed_images, mean_look
 from plcore.tables.media.sound import SOUND_NAMES, SoundError
 from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles.roles import Roles
+from plcore.tables.text.arrow import stripped
 
 _ZIP_FIX = "Import a zip of the CSV and its files, or take the column's role away."
 

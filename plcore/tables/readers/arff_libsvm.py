@@ -59,7 +59,7 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
         raise
     except Exception as error:  # liac-arff stumbles over some bad lines
         raise refusal(f"This is no good ARFF ({str(error)[:200]}).", "Export the table anew.") from error
-    attributes: Sequence[tuple[str, Any]] = found["attributes"]
+    attributes: Sequence[tuple[str, object]] = found["attributes"]
     rows: Sequence[Any] = found["data"]
     check_size(len(rows), len(attributes))
     names = [name for name, _ in attributes]
@@ -77,7 +77,7 @@ def read_arff(data: bytes, labels_xml: str | None = None) -> TableReading:
     return TableReading(cells, "ARFF of label vectors" if labels else "ARFF", roles)
 
 
-def _omitted(kind: Any) -> Any:
+def _omitted(kind: object) -> object:
     """What a sparse row says by leaving a value out: 0, or the first of those listed."""
     return kind[0] if isinstance(kind, list) else 0 if kind in _NUMBERS else ""
 

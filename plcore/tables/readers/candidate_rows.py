@@ -7,21 +7,26 @@ import math
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeAlias, TypeVar
 
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted, shortened
-from plcore.tables.columns import LARGEST, sorted_classes
+from plcore.tables.columns import LARGEST
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
 from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
+from plcore.tables.roles.cells import sorted_classes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 
 T = TypeVar("T")
 
-Records = Sequence[Mapping[str, Any]]
-"""The objects of a JSON or JSONL file, in their order; a file that is one object is a sequence of one."""
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+JsonObject = dict[str, Json]
+Cells = dict[str, object]
+"""What a source says of a row, by column."""
+Records = Sequence[Json]
+"""The objects of a JSON or JSONL file, in their order, unchecked; a file that is one object is a sequence of one."""
 
 
 def refuse(row: int | None, where: str | None, message: str, fix: str) -> TableError:
@@ -29,12 +34,12 @@ def refuse(row: int | None, where: str | None, message: str, fix: str) -> TableE
     return TableError(Problem(row, None, where, message, fix))
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as it is shown in a message, never too long."""
     return quoted(value) if isinstance(value, str) else shortened(reprlib.repr(value))
 
 
-def read_each(records: Sequence[Any], read: Callable[[dict[str, Any], int], T]) -> list[T]:
+def read_each(records: Sequence[Json], read: Callable[[JsonObject, int], T]) -> list[T]:
     """`read(record, row)` of every record. What is wrong with several of them is raised together."""
     found: list[T] = []
     problems: list[Problem] = []
@@ -50,14 +55,14 @@ def read_each(records: Sequence[Any], read: Callable[[dict[str, Any], int], T]) 
     return found
 
 
-def an_object(value: Any, row: int | None, where: str | None) -> dict[str, Any]:
+def an_object(value: Json, row: int | None, where: str | None) -> JsonObject:
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):
         return value
     message = f"expected an object with named fields, got {shown(value)}."
     raise refuse(row, where, message, "Write {...} here, or leave the record out.")
 
 
-def a_list(value: Any, row: int | None, where: str) -> list[Any]:
+def a_list(value: Json, row: int | None, where: str) -> list[Json]:
     """A list; nothing (null) is an empty one."""
     if value is None:
         return []
@@ -68,7 +73,7 @@ def a_list(value: Any, row: int | None, where: str) -> list[Any]:
     )
 
 
-def a_name(value: Any, row: int | None, where: str, what: str = "a label") -> str:
+def a_name(value: Json, row: int | None, where: str, what: str = "a label") -> str:
     """A label, or the name of a row or a person: text or a whole number, without the white space around it."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
@@ -79,11 +84,11 @@ def a_name(value: Any, row: int | None, where: str, what: str = "a label") -> st
     )
 
 
-def a_name_or_none(value: Any, row: int | None, where: str, what: str) -> str | None:
+def a_name_or_none(value: Json, row: int | None, where: str, what: str) -> str | None:
     return None if value is None or value == "" else a_name(value, row, where, what)
 
 
-def a_number(value: Any, row: int | None, where: str, what: str = "a weight") -> float:
+def a_number(value: Json, row: int | None, where: str, what: str = "a weight") -> float:
     """A weight, a score or a time: finite and not below 0."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= LARGEST:
         return float(value)
@@ -91,7 +96,7 @@ def a_number(value: Any, row: int | None, where: str, what: str = "a weight") ->
     raise refuse(row, where, message, "Write such a number, or leave the field out.")
 
 
-def a_probability(value: Any, row: int | None, where: str) -> float:
+def a_probability(value: Json, row: int | None, where: str) -> float:
     """exp(value) of a log probability."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and value <= 0:
         return math.exp(value)
@@ -99,17 +104,22 @@ def a_probability(value: Any, row: int | None, where: str) -> float:
     raise refuse(row, where, message, "Write the logprob as the model gave it.")
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """JSON as people can read it."""
     return json.dumps(value, ensure_ascii=False)
 
 
-def cell_value(value: Any) -> Any:
+def cell_value(value: object) -> object:
     """A value as it is kept in a cell: objects and lists as JSON, true and false as JSON says them."""
     return json_text(value) if isinstance(value, (dict, list, bool)) else value
 
 
-def first_of(record: Mapping[str, Any], names: Sequence[str]) -> Any:
+def objects_in(value: Json) -> list[JsonObject]:
+    """The objects of a list; none of anything else."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def first_of(record: JsonObject, names: Sequence[str]) -> Json:
     """The value of the first of these fields that is there and not null."""
     return next((record[name] for name in names if record.get(name) is not None), None)
 
@@ -137,7 +147,7 @@ class Row:
     truth : the true label, where the source knows it
     """
 
-    cells: dict[str, Any]
+    cells: Cells
     weights: dict[str, float | None] = field(default_factory=dict)
     sources: dict[str, list[str]] = field(default_factory=dict)
     ruled_out: set[str] = field(default_factory=set)
@@ -161,6 +171,7 @@ def rows_reading(
     classes: Iterable[str] = (),
     notes: Iterable[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
+    has_rows: bool = False,
 ) -> TableReading:
     """The reading of these rows.
 
@@ -171,6 +182,7 @@ def rows_reading(
     row_id : the column of ids; it is used where they are all there and all different
     text : the column that the format says is a text
     classes : names of classes beyond those that occur
+    has_rows : whether no other file describes the rows, even if nothing here does
     """
     if not rows:
         raise refusal("There are no rows in it.", "Choose a file with at least one record.")
@@ -198,10 +210,10 @@ def rows_reading(
     said += _drop_odd_truths(rows)
     own = {name: None for row in rows for name in row.cells}
     names = dict(zip(own, _free_names(own), strict=True))
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, list[object]] = {
         names[name]: [cell_value(row.cells.get(name)) for row in rows] for name in own
     }
-    columns[CANDIDATES] = sets
+    columns[CANDIDATES] = list(sets)
     if any(row.sources for row in rows):
         columns[SOURCES] = [json_text(row.sources) if row.sources else "" for row in rows]
     truth = TRUTH if any(row.truth is not None for row in rows) else None
@@ -218,7 +230,7 @@ def rows_reading(
     describe = [
         names[name] for name in own if (describing is None or name in describing) and name not in reserved
     ]
-    if not describe:
+    if not describe and not has_rows:
         said.append(NEEDS_ROWS)
     known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
     roles, about_columns = _roles(cells, describe, every, known)

@@ -8,7 +8,7 @@ import struct
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.parsers import expat
 
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
@@ -309,7 +309,11 @@ def read_workbook(data: bytes) -> TableReading:
 
 
 def _read(
-    name: str, sheet: CalamineSheet, rows: list[list[Any]], sheets: Sequence[str], oddities: Oddities
+    name: str,
+    sheet: CalamineSheet,
+    rows: Sequence[Sequence[object]],
+    sheets: Sequence[str],
+    oddities: Oddities,
 ) -> TableReading:
     first = sheet.start[0] + 1 if sheet.start else 1
     filled = [place for place, row in enumerate(rows) if _is_filled(row)]
@@ -333,7 +337,7 @@ def _read(
     return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes))
 
 
-def _is_table(rows: list[list[Any]]) -> bool:
+def _is_table(rows: Sequence[Sequence[object]]) -> bool:
     """Whether a sheet has two columns and a row below their names."""
     filled = [row for row in rows if _is_filled(row)]
     columns = sum(1 for column in zip(*filled, strict=True) if _is_filled(column))
@@ -350,11 +354,11 @@ def _cells(count: int) -> str:
     return "The workbook has one cell" if count == 1 else f"The workbook has {count:,} cells"
 
 
-def _is_filled(row: Sequence[Any]) -> bool:
+def _is_filled(row: Sequence[object]) -> bool:
     return any(not isinstance(value, str) or value.strip() for value in row)
 
 
-def _refuse_merged_header(sheet: CalamineSheet, header: Sequence[Any], line: int) -> None:
+def _refuse_merged_header(sheet: CalamineSheet, header: Sequence[object], line: int) -> None:
     for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
         if top < line <= bottom + 1 and sheet.start is not None:
             place = left - sheet.start[1]

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import pyarrow as pa
+
+from plcore.tables.readers.candidate_rows import Json
 
 _KEY, _OWN_KEY = b"huggingface", b"winnow"
 _DTYPES: Mapping[pa.DataType, str] = {
@@ -62,17 +63,20 @@ def read_features(schema: pa.Schema) -> DatasetFeatures:
     return DatasetFeatures(labels, sets, known=True)
 
 
-def _names(feature: Any) -> list[str] | None:
+def _names(feature: Json) -> list[str] | None:
     """The class names of a ClassLabel; None of anything else."""
     if not isinstance(feature, dict) or feature.get("_type") != "ClassLabel":
         return None
     names = feature.get("names")
     if isinstance(names, dict):  # as it stands in the YAML of a card: {"0": "wren", ...}
         names = list(names.values())
-    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None
+    if not isinstance(names, list):
+        return None
+    texts = [name for name in names if isinstance(name, str)]
+    return texts if len(texts) == len(names) else None
 
 
-def _inside(feature: Any) -> Any:
+def _inside(feature: Json) -> Json:
     """The feature of the items of a list; None of anything else."""
     if isinstance(feature, list) and len(feature) == 1:
         return feature[0]
@@ -124,7 +128,7 @@ def read_told(schema: pa.Schema) -> Told | None:
         return None
 
 
-def _feature(kind: pa.DataType, label: Any = None) -> Any:
+def _feature(kind: pa.DataType, label: Json = None) -> Json:
     """The feature of a type; `label` is that of class numbers. Lists are written as JSON lists, which old and new
     releases of `datasets` know."""
     if pa.types.is_list(kind):

@@ -264,13 +264,13 @@ def _of_labels(name: str, column: pa.ChunkedArray, names: list[str]) -> pa.Large
 
 def _of_sets(name: str, column: pa.ChunkedArray, names: list[str]) -> pa.LargeStringArray:
     """A JSON list of the names of each row's numbers; '' for null."""
-    rows: list[Any] = column.to_pylist()
+    rows: list[list[int] | None] = column.to_pylist()
     _refuse_unnamed(name, [row or [] for row in rows], len(names))
     cells = ["" if row is None else json.dumps([names[k] for k in row], ensure_ascii=False) for row in rows]
     return pa.array(cells, pa.large_string())
 
 
-def _refuse_unnamed(column: str, rows: list[Any], n_names: int) -> None:
+def _refuse_unnamed(column: str, rows: Sequence[Sequence[int | None]], n_names: int) -> None:
     problems = [
         Problem(
             row + 1,

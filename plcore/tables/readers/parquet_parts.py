@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -151,7 +151,7 @@ class _Stored:
         self.names: list[str] = []
         self.notes: list[str] = []
         self.scores: list[str] = []
-        self.arrays: list[dict[str, Any]] = []
+        self.arrays: list[dict[str, object]] = []
         self.types: dict[str, pa.DataType] = {}
         self._folder, self._n_rows, self.n_done = folder, n_rows, 0
         self._writer: pa.RecordBatchFileWriter | None = None

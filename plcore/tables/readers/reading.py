@@ -112,7 +112,7 @@ def text_table(
     return frame
 
 
-def cells_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def cells_of(columns: Mapping[str, Sequence[object]]) -> pd.DataFrame:
     """Cells of text from values by column, written as `plcore.tables.text.frames` says."""
     return frame_as_text(
         pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
@@ -163,7 +163,7 @@ def float_text(value: float) -> str:
     return text.removesuffix(".0")
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """The value with what JSON has no word for as text; NaN is null."""
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}

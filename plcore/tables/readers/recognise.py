@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement, islice
 from pathlib import Path
@@ -16,10 +14,9 @@ import pandas as pd
 import pyarrow as pa
 
 from plcore.arrays.words import listed
-from plcore.tables.columns import Finder, first_rows, stripped
+from plcore.tables.columns import Finder, first_rows
 from plcore.tables.media.file_tree import (
     MAX_ZIP_MB,
-    ZIP_FAULTS,
     ZIP_STARTS,
     Archive,
     FileTree,
@@ -30,14 +27,9 @@ from plcore.tables.media.file_tree import (
 )
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import TableError, table_error
-from plcore.tables.readers.arff_libsvm import looks_like_arff, looks_like_libsvm, read_arff, read_libsvm
-from plcore.tables.readers.arrays import MAT_START, read_mat, read_npz
-from plcore.tables.readers.excel import XLS_START, read_workbook
 from plcore.tables.readers.joining import VectorFile, vectors_of_npz, vectors_of_table, with_vectors
-from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
 from plcore.tables.readers.reading import TableReading, refusal
-from plcore.tables.readers.records import looks_like_json, read_json
-from plcore.tables.readers.registry import joined, lacks_rows, shaped
+from plcore.tables.readers.registry import NPZ, byte_format, joined, lacks_rows, shaped, text_format
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
 from plcore.tables.readers.tools.camera_traps import with_observers
 from plcore.tables.readers.tools.sound_detectors import (
@@ -48,12 +40,10 @@ from plcore.tables.readers.tools.sound_detectors import (
     detection_layout,
     holds_detections,
     lacks_recording,
-    looks_like_labels,
-    read_labels,
 )
 from plcore.tables.readers.tools.sound_detectors import FORMAT as LABEL_TRACK
 from plcore.tables.readers.tools.speciesnet import with_pictures
-from plcore.tables.text.arrow import GatheredText
+from plcore.tables.text.arrow import GatheredText, stripped
 from plcore.tables.text.csv import EMPTY, HEADER_ONLY, LINE_INDEX, as_text, cells_of_text, is_other_file
 from plcore.tables.text.stream import Batch, PlainCsv, batches, find_plain
 
@@ -84,15 +74,6 @@ def gunzip(data: bytes) -> bytes:
             raise refusal(f"The gzip file is damaged ({error}).", _ANEW) from error
         rest = unpacker.unused_data
     return b"".join(pieces)
-
-
-def names_in_zip(data: bytes) -> frozenset[str]:
-    """The names of a zip's entries; none where it cannot be read, which is for `Archive` to say."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as file:
-            return frozenset(file.namelist())
-    except ZIP_FAULTS:
-        return frozenset()
 
 
 def refuse_drawings(reading: TableReading, archive: FileTree) -> None:
@@ -199,38 +180,10 @@ def _fits(cell: str, name: str) -> bool:
     return True
 
 
-_READERS = (
-    (XLS_START, read_workbook),
-    (PARQUET_START, read_parquet),
-    (FEATHER_START, read_feather),
-    (MAT_START, read_mat),
-)
-_HDF_STARTS = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 _UNPACK = {
     "gzip file": "Unpack it and import what is inside.",
     "zip": "Unpack it and put its files into the zip.",
 }
-_CSV = "Export the table as CSV in UTF-8 and import that."
-_REFUSED = (
-    *(
-        (start, "a MATLAB file of version 7.3, which is HDF5", "Save it with save(name, '-v7').")
-        for start in _HDF_STARTS
-    ),
-    (b"\x93NUMPY", "one NumPy array, without names", "Save X, S and y together with numpy.savez_compressed."),
-    *((bytes([0x80, k]), "a Python pickle, which could run programs", _CSV) for k in (2, 3, 4, 5)),
-    (b"%PDF", "a PDF document", _CSV),
-    (b"7z\xbc\xaf", "a 7z archive", "Pack it as .zip, or import the table in it."),
-    (b"Rar!", "a RAR archive", "Pack it as .zip, or import the table in it."),
-    (b"BZh", "a bzip2 archive", "Pack it as .gz or .zip, or import the table in it."),
-    (b"\xfd7zXZ", "an xz archive", "Pack it as .gz or .zip, or import the table in it."),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive", "Pack it as .gz or .zip, or import the table in it."),
-    (b"SQLite format 3", "an SQLite database", _CSV),
-    (b"\x89PNG", "an image", "Import a zip of the images and a table that names them."),
-    (b"\xff\xd8\xff", "an image", "Import a zip of the images and a table that names them."),
-    (b"GIF8", "an image", "Import a zip of the images and a table that names them."),
-)
-OTHER_STARTS = (*(start for start, _ in _READERS), *(start for start, _, _ in _REFUSED))
-"""How files begin that are no text, but for archives."""
 
 
 def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
@@ -250,47 +203,25 @@ def read_table(source: bytes | Path, name: str | None = None) -> TableReading:
         reading = _read_plain(inner, called.removesuffix(".gz"), "gzip file")
         return replace(reading, format=f"{reading.format}, packed with gzip")
     if data.startswith(ZIP_STARTS):
-        read = _reader_of_zip(data)
-        return _read_tree(Archive(data)) if read is None else read(data)
+        known = byte_format(data)
+        return _read_tree(Archive(data)) if known is None else known.read(data)
     return _read_plain(data, called, "file")
-
-
-def _reader_of_zip(data: bytes) -> Callable[[bytes], TableReading] | None:
-    """The reader of a zip that is one file in truth, a workbook or arrays; None for other zips."""
-    names = names_in_zip(data)
-    if "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names:
-        return read_workbook
-    return read_npz if names and all(name.endswith(".npy") for name in names) else None
 
 
 def _read_plain(data: bytes, name: str, packing: str) -> TableReading:
     """The table of a file that was unpacked from `packing`, if from any; `name` only breaks ties among texts."""
+    if (known := byte_format(data)) is not None:
+        return known.read(data)
     if data.startswith(ZIP_STARTS):
-        read = _reader_of_zip(data)
-        if read is None:
-            raise refusal(f"The {packing} holds another archive.", _UNPACK[packing])
-        return read(data)
-    for start, read in _READERS:
-        if data.startswith(start):
-            return read(data)
-    for start, what, fix in _REFUSED:
-        if data.startswith(start):
-            raise refusal(f"This is {what}.", fix)
+        raise refusal(f"The {packing} holds another archive.", _UNPACK[packing])
     return _read_text(data, name, None)
 
 
 def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
     text = as_text(data)
     notes = (text.doubt,) if text.doubt else ()
-    is_csv = name.lower().endswith((".csv", ".tsv"))
-    if looks_like_json(text.data):
-        reading = read_json(text.data)
-    elif looks_like_arff(text.data):
-        reading = read_arff(text.data, labels_xml)
-    elif looks_like_libsvm(text.data) and not is_csv:
-        reading = read_libsvm(text.data)
-    elif looks_like_labels(text.data):
-        reading = read_labels(text.data, name)
+    if (known := text_format(text.data, name)) is not None:
+        reading = known.read(text.data, name, labels_xml)
     else:
         csv, repaired = quote_commas(text.data)
         cells, form = cells_of_text(csv), "CSV"
@@ -356,8 +287,7 @@ def read_vectors(source: bytes | Path, name: str | None = None) -> VectorFile:
     """
     data = source if isinstance(source, bytes) else source.read_bytes()
     called = name if name is not None else "" if isinstance(source, bytes) else source.name
-    is_npz = data.startswith(ZIP_STARTS) and _reader_of_zip(data) is read_npz
-    found = vectors_of_npz(data) if is_npz else vectors_of_table(read_table(data, called))
+    found = vectors_of_npz(data) if byte_format(data) is NPZ else vectors_of_table(read_table(data, called))
     if found is None:
         raise refusal(
             "The file of vectors holds labels, too: it is a table of its own.", "Import it by itself."
@@ -370,7 +300,7 @@ def _read_with_vectors(archive: FileTree) -> TableReading | None:
     found: dict[str, VectorFile] = {}
     for name in archive.table_names:
         data = archive.table(name)
-        if data.startswith(ZIP_STARTS) and _reader_of_zip(data) is read_npz:
+        if byte_format(data) is NPZ:
             vectors = vectors_of_npz(data)
         else:
             try:
@@ -449,15 +379,9 @@ def store_plain_csv(path: Path, folder: Path) -> bool:
 
 def _is_for_others(text: bytes) -> bool:
     """Whether a text that begins so is read as another format, or put right first."""
-    looks = (
-        looks_like_json,
-        looks_like_arff,
-        looks_like_libsvm,
-        looks_like_labels,
-        may_lack_quotes,
-        is_other_file,
-    )
-    return text.startswith((GZIP_START, *ZIP_STARTS, *OTHER_STARTS)) or any(look(text) for look in looks)
+    if text.startswith((GZIP_START, *ZIP_STARTS)) or byte_format(text) is not None:
+        return True
+    return text_format(text, "") is not None or may_lack_quotes(text) or is_other_file(text) is not None
 
 
 def _store(csv: PlainCsv, path: Path, target: Path) -> bool:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from sys import intern
-from typing import Any
 
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
 from plcore.tables.problems import check_size
+from plcore.tables.readers.candidate_rows import Json, JsonObject, Records, objects_in
 from plcore.tables.readers.reading import TableReading, column_text, refusal, text_table
-from plcore.tables.readers.registry import RECORD_FORMATS
 from plcore.tables.roles.suggested_labels import CANDIDATE_NAMES
+
+OfTool = Callable[[Records], TableReading | None]
 
 _LABELS = CANDIDATE_NAMES | {"label", "prediction", "predictions"}
 MAX_DEPTH = 8
 """Objects deeper than this stay JSON in one cell."""
 
 
-def flat_cells(records: Sequence[Mapping[str, Any]], lines: Sequence[int] | None = None) -> pd.DataFrame:
+def flat_cells(records: Sequence[JsonObject], lines: Sequence[int] | None = None) -> pd.DataFrame:
     """One row a record; columns in the order in which their fields first come. Missing fields and null are empty
     cells; lists stay JSON.
 
@@ -31,7 +33,7 @@ def flat_cells(records: Sequence[Mapping[str, Any]], lines: Sequence[int] | None
     """
     weighted = _weighted_labels(records)
     names: dict[str, None] = {}
-    rows: list[Mapping[str, Any]] = []
+    rows: list[JsonObject] = []
     before: list[str] = []
     for place, record in enumerate(records):
         row = record if _is_flat(record) else _flattened(record, place, lines, weighted)
@@ -47,11 +49,11 @@ def flat_cells(records: Sequence[Mapping[str, Any]], lines: Sequence[int] | None
     return text_table(list(names), columns, lines)
 
 
-def _is_flat(record: Mapping[str, Any]) -> bool:
+def _is_flat(record: JsonObject) -> bool:
     return not any(isinstance(value, dict) for value in record.values())
 
 
-def _weighted_labels(records: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+def _weighted_labels(records: Sequence[JsonObject]) -> frozenset[str]:
     """Fields called like candidates that hold {label: number} wherever they hold anything: no columns, but lists."""
     found: dict[str, bool] = {}
     for record in records:
@@ -61,7 +63,7 @@ def _weighted_labels(records: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(name for name, good in found.items() if good)
 
 
-def _is_weights(value: Any) -> bool:
+def _is_weights(value: Json) -> bool:
     """null stands for a key that the row lacks."""
     return isinstance(value, dict) and all(
         each is None or (isinstance(each, (int, float)) and not isinstance(each, bool))
@@ -70,9 +72,9 @@ def _is_weights(value: Any) -> bool:
 
 
 def _flattened(
-    record: Mapping[str, Any], place: int, lines: Sequence[int] | None, weighted: frozenset[str]
-) -> dict[str, Any]:
-    row: dict[str, Any] = {}
+    record: JsonObject, place: int, lines: Sequence[int] | None, weighted: frozenset[str]
+) -> JsonObject:
+    row: JsonObject = {}
     for name, value in _fields(record, "", MAX_DEPTH, weighted):
         if name in row:
             message = f"two fields would both be column {quoted(name)}."
@@ -83,8 +85,8 @@ def _flattened(
 
 
 def _fields(
-    record: Mapping[str, Any], prefix: str, depth: int, whole: frozenset[str] = frozenset()
-) -> Iterator[tuple[str, Any]]:
+    record: JsonObject, prefix: str, depth: int, whole: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, Json]]:
     for name, value in record.items():
         if isinstance(value, dict) and value and depth and name not in whole:
             yield from _fields(value, f"{prefix}{name}.", depth - 1)
@@ -101,33 +103,50 @@ def looks_like_json(data: bytes) -> bool:
     return _START.match(data[:1000]) is not None
 
 
-def read_json(data: bytes) -> TableReading:
+@dataclass(frozen=True)
+class _Found:
+    """The records of a file, what it is in words, and the lines in which they begin."""
+
+    records: list[JsonObject]
+    format: str
+    notes: tuple[str, ...]
+    lines: Sequence[int] | None = None
+
+
+def read_json(data: bytes, of_tool: OfTool | None = None) -> TableReading:
     """The table in a JSON or JSON Lines file (UTF-8).
+
+    of_tool : gives the table in the records of a tool, which are read as what they mean; None for those of none
 
     A list of objects, or an object on every line, has a row for each; so has the only list of objects in an object
     (`{"data": [...]}`). An object of lists has a column for each. Of other objects the forms of `pandas` are read.
-    Records that a tool has written (`RECORD_FORMATS`) are read as what they mean.
     Raises TableError: no JSON, with line and column; a key twice in an object; nothing that is a table.
     """
     try:
-        return _read(data.decode())
+        for found in _found(data.decode()):
+            reading = None if of_tool is None else of_tool(found.records)
+            if reading is not None:
+                return reading
     except RecursionError:
         raise refusal("The JSON is nested too deep.", "Write flat objects, one a row.") from None
+    return TableReading(flat_cells(found.records, found.lines), found.format, notes=found.notes, typed=True)
 
 
-def _read(text: str) -> TableReading:
+def _found(text: str) -> Iterator[_Found]:
+    """What the records may be; the last are the rows. Raises TableError if the others are no tool's."""
     parser = _Parser()
     lines = _lines(text)
-    if len(lines) > 1 and _is_whole(lines[0][1]):
-        records = []
-        for place, (line, each) in enumerate(lines):
-            value = parser.parse(each, row=place + 1, line=line)
-            if not isinstance(value, dict):
-                message = f"this line holds {_kind(value)}, not an object."
-                raise refusal(message, 'Write {"name": value, ...} on every line.', row=place + 1, line=line)
-            records.append(value)
-        return _of_records(records, "JSON Lines", parser.notes(), [line for line, _ in lines])
-    return _of_value(parser.parse(text), parser.notes())
+    if len(lines) == 1 or not lines or not _is_whole(lines[0][1]):
+        yield from _in_value(parser.parse(text), parser.notes())
+        return
+    records: list[JsonObject] = []
+    for place, (line, each) in enumerate(lines):
+        value = parser.parse(each, row=place + 1, line=line)
+        if not isinstance(value, dict):
+            message = f"this line holds {_kind(value)}, not an object."
+            raise refusal(message, 'Write {"name": value, ...} on every line.', row=place + 1, line=line)
+        records.append(value)
+    yield _Found(records, "JSON Lines", parser.notes(), [line for line, _ in lines])
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
@@ -154,9 +173,10 @@ class _Parser:
             return ()
         return (f"NaN stands {self._nan:,} times in the file, which JSON does not know: read as empty.",)
 
-    def parse(self, text: str, row: int | None = None, line: int | None = None) -> Any:
+    def parse(self, text: str, row: int | None = None, line: int | None = None) -> Json:
         try:
-            return json.loads(text, object_pairs_hook=_object, parse_constant=self._constant)
+            value: Json = json.loads(text, object_pairs_hook=_object, parse_constant=self._constant)
+            return value
         except _KeyTwiceError as error:
             message = f"an object has the key {quoted(error.args[0])} twice."
             raise refusal(message, "Keep one of them, or rename one.", row=row, line=line) from None
@@ -183,7 +203,7 @@ class _KeyTwiceError(ValueError):
     """An object has this key twice."""
 
 
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: Sequence[tuple[str, Json]]) -> JsonObject:
     found = {
         intern(name): value for name, value in pairs
     }  # a million rows then share the names of their fields
@@ -196,62 +216,51 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _of_records(
-    records: list[dict[str, Any]], name: str, notes: tuple[str, ...], lines: Sequence[int] | None = None
-) -> TableReading:
-    for tool in RECORD_FORMATS:
-        if tool.fits(records):
-            return tool.read(records)
-    return TableReading(flat_cells(records, lines), name, notes=notes, typed=True)
-
-
-def _of_value(value: Any, notes: tuple[str, ...]) -> TableReading:
+def _in_value(value: Json, notes: tuple[str, ...]) -> Iterator[_Found]:
     if isinstance(value, list):
         if not value:
             raise refusal("The file holds an empty list.", _OBJECTS)
         for place, each in enumerate(value):
             if not isinstance(each, dict):
                 raise refusal(f"the list holds {_kind(each)}, not an object.", _OBJECTS, row=place + 1)
-        return _of_records(value, "JSON", notes)
+        yield _Found(objects_in(value), "JSON", notes)
+        return
     if not isinstance(value, dict) or not value:
         raise refusal(f"The file holds {_kind(value)}, not a table.", _OBJECTS)
-    for tool in RECORD_FORMATS:
-        if tool.fits([value]):
-            return tool.read([value])
-    if set(value) >= {"columns", "data"} and _are_rows(value["columns"], value["data"]):
-        names = [str(name) for name in value["columns"]]
-        if len(set(names)) < len(names):
-            raise refusal("Two columns have the same name.", "Give every column a name of its own.")
-        rows = [dict(zip(names, row, strict=True)) for row in value["data"]]
-        return _of_records(rows, "JSON, a table split into columns and rows", notes)
+    yield _Found([value], "JSON, one object", notes)
+    names, data = value.get("columns"), value.get("data")
     tables = [name for name, each in value.items() if _are_objects(each)]
-    if len(tables) == 1:
+    if isinstance(names, list) and isinstance(data, list) and _are_rows(names, data):
+        columns = [str(name) for name in names]
+        if len(set(columns)) < len(columns):
+            raise refusal("Two columns have the same name.", "Give every column a name of its own.")
+        rows = [dict(zip(columns, row, strict=True)) for row in data if isinstance(row, list)]
+        yield _Found(rows, "JSON, a table split into columns and rows", notes)
+    elif len(tables) == 1:
         others = [name for name in value if name not in tables]
         left = (f"Only the list {quoted(tables[0])} was read, not {listed(others)}.",) if others else ()
-        return _of_records(value[tables[0]], "JSON", (*notes, *left))
-    if len(tables) > 1:
+        yield _Found(objects_in(value[tables[0]]), "JSON", (*notes, *left))
+    elif len(tables) > 1:
         fix = "Keep the one with the rows, as a list of its own."
         raise refusal(f"The file holds several tables: {listed(tables)}.", fix)
-    if all(isinstance(each, list) for each in value.values()):
-        return _of_columns(value, notes)
-    if all(isinstance(each, dict) for each in value.values()):
-        return _of_objects(value, notes)
-    return _of_records([value], "JSON, one object", notes)
+    else:
+        lists = {name: each for name, each in value.items() if isinstance(each, list)}
+        objects = {name: each for name, each in value.items() if isinstance(each, dict)}
+        if len(lists) == len(value):
+            yield _of_columns(lists, notes)
+        elif len(objects) == len(value):
+            yield _of_objects(objects, notes)
 
 
-def _are_rows(columns: Any, data: Any) -> bool:
-    return (
-        isinstance(columns, list)
-        and isinstance(data, list)
-        and all(isinstance(row, list) and len(row) == len(columns) for row in data)
-    )
+def _are_rows(columns: list[Json], data: list[Json]) -> bool:
+    return all(isinstance(row, list) and len(row) == len(columns) for row in data)
 
 
-def _are_objects(value: Any) -> bool:
+def _are_objects(value: Json) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
 
 
-def _of_columns(value: Mapping[str, list[Any]], notes: tuple[str, ...]) -> TableReading:
+def _of_columns(value: Mapping[str, list[Json]], notes: tuple[str, ...]) -> _Found:
     lengths = {name: len(column) for name, column in value.items()}
     if len(set(lengths.values())) > 1:
         first, other = next((a, b) for a, b in pairwise(lengths) if lengths[a] != lengths[b])
@@ -262,10 +271,10 @@ def _of_columns(value: Mapping[str, list[Any]], notes: tuple[str, ...]) -> Table
         raise refusal(message, "Give every row a value in every column, null where there is none.")
     check_size(next(iter(lengths.values())), len(lengths))
     rows = [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
-    return _of_records(rows, "JSON, a list for each column", notes)
+    return _Found(rows, "JSON, a list for each column", notes)
 
 
-def _of_objects(value: Mapping[str, dict[str, Any]], notes: tuple[str, ...]) -> TableReading:
+def _of_objects(value: Mapping[str, JsonObject], notes: tuple[str, ...]) -> _Found:
     """Objects in an object: columns with the same row names (as pandas writes a table), else rows with names."""
     objects = list(value.values())
     rows = list(objects[0])
@@ -273,14 +282,14 @@ def _of_objects(value: Mapping[str, dict[str, Any]], notes: tuple[str, ...]) -> 
     if are_numbers and all(each.keys() == objects[0].keys() for each in objects):
         check_size(len(rows), len(value))
         records = [{name: column[row] for name, column in value.items()} for row in rows]
-        return _of_records(records, "JSON, an object for each column", notes)
+        return _Found(records, "JSON, an object for each column", notes)
     is_numbered = all(name.isdecimal() for name in value)
     if not is_numbered and not any("id" in each for each in objects):
         objects = [{"id": name, **each} for name, each in value.items()]
-    return _of_records(objects, "JSON, an object for each row", notes)
+    return _Found(objects, "JSON, an object for each row", notes)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Json) -> str:
     if isinstance(value, dict):
         return "an object" if value else "an empty object"
     if isinstance(value, list):

@@ -1,107 +1,218 @@
-"""The tools whose files are known by name, and the tables that are really another shape."""
+"""Every format and tool whose files are known, in one list: the first entry that fits reads the file.
+
+A new tool is an entry in `READERS`, and a file or a `RecordMap` of its own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Protocol
+import io
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from plcore.tables.media.file_tree import ZIP_FAULTS, ZIP_STARTS
 from plcore.tables.media.files import MediaFiles
+from plcore.tables.readers.arff_libsvm import looks_like_arff, looks_like_libsvm, read_arff, read_libsvm
+from plcore.tables.readers.arrays import MAT_START, read_mat, read_npz
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Records
+from plcore.tables.readers.excel import XLS_START, read_workbook
 from plcore.tables.readers.joining import join_candidates
-from plcore.tables.readers.reading import TableReading
-from plcore.tables.readers.tools.argilla import NESTED_RECORDS, Argilla
-from plcore.tables.readers.tools.camera_traps import Timelapse
-from plcore.tables.readers.tools.crowds import CROWD_TABLES
+from plcore.tables.readers.mapping import RecordTool, TableTool
+from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
+from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.records import looks_like_json, read_json
+from plcore.tables.readers.tools.argilla import ARGILLA, ARGILLA_NESTED
+from plcore.tables.readers.tools.camera_traps import TIMELAPSE
+from plcore.tables.readers.tools.crowds import APPEN, MECHANICAL_TURK, PROLIFIC
 from plcore.tables.readers.tools.detections import is_detections, with_recordings
-from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_TABLES
-from plcore.tables.readers.tools.label_studio import LabelStudioCsv, LabelStudioMin, LabelStudioTasks
-from plcore.tables.readers.tools.language_models import Batches, LongScores, ModelCandidates, ZeroShot
-from plcore.tables.readers.tools.megadetector import MegaDetector
-from plcore.tables.readers.tools.monitoring import STATION_TABLES
-from plcore.tables.readers.tools.prodigy import Prodigy
-from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES
-from plcore.tables.readers.tools.speciesnet import SpeciesNet, names_pictures, with_pictures
-from plcore.tables.readers.tools.votes import LongVotes, join_votes
-from plcore.tables.readers.tools.weak_labels import LabelMatrixTable, Wrench
+from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_CLUSTERS, KALEIDOSCOPE_IDS
+from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_CSV, LABEL_STUDIO_MIN
+from plcore.tables.readers.tools.language_models import ANTHROPIC_BATCHES, BATCHES, LONG_SCORES
+from plcore.tables.readers.tools.megadetector import MEGADETECTOR
+from plcore.tables.readers.tools.monitoring import BIRDNET_PI, CAMTRAP_OBSERVATIONS
+from plcore.tables.readers.tools.plain_records import DOCCANO, MODEL_CANDIDATES, ZERO_SHOT
+from plcore.tables.readers.tools.prodigy import PRODIGY
+from plcore.tables.readers.tools.sound_detectors import (
+    DETECTION_TABLES,
+    DetectionTable,
+    looks_like_labels,
+    read_labels,
+)
+from plcore.tables.readers.tools.speciesnet import SPECIESNET, names_pictures, with_pictures
+from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
+from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 
 
-class RecordFormat(Protocol):
-    """What a tool writes as JSON objects.
+@dataclass(frozen=True)
+class ByteFormat:
+    """Files that are no text, known by how they begin.
 
-    name : of the tool and its file, in words: "Label Studio JSON"
-    fits : whether these records are of this tool, by the names of their fields; never raises
-    read : the table in them. Raises TableError
+    starts : bytes, any of which they begin with
+    read : gives the table in the whole file. Raises TableError
+    has_names : whether a zip with entries of these names is such a file; None of files that are no zips
     """
 
-    @property
-    def name(self) -> str: ...
+    starts: tuple[bytes, ...]
+    read: Callable[[bytes], TableReading]
+    has_names: Callable[[frozenset[str]], bool] | None = None
 
-    def fits(self, records: Records, /) -> bool: ...
+    def fits(self, data: bytes) -> bool:
+        """Whether it is such a file."""
+        return data.startswith(self.starts) and (self.has_names is None or self.has_names(names_in_zip(data)))
 
-    def read(self, records: Records, /) -> TableReading: ...
 
+@dataclass(frozen=True)
+class TextFormat:
+    """Texts (UTF-8) that are no CSV.
 
-class Shape(Protocol):
-    """What is written as a table that is really another one: a vote, a score or a detection in each row.
-
-    name, fits, read : as of a `RecordFormat`, by the names of the columns
+    fits : whether a text in a file of this name is one
+    read : gives the table in a text, by the file's name and MULAN's list of labels, if there is one. Raises TableError
     """
 
-    @property
-    def name(self) -> str: ...
-
-    def fits(self, cells: pd.DataFrame, /) -> bool: ...
-
-    def read(self, cells: pd.DataFrame, /) -> TableReading: ...
+    fits: Callable[[bytes, str], bool]
+    read: Callable[[bytes, str, str | None], TableReading]
 
 
-RECORD_FORMATS: tuple[RecordFormat, ...] = (
-    MegaDetector(),
-    *NESTED_RECORDS,
-    SpeciesNet(),
-    LabelStudioTasks(),
-    LabelStudioMin(),
-    Argilla(),
-    Prodigy(),
-    Batches(),
-    ModelCandidates(),
-    ZeroShot(),
-    Wrench(),
+def names_in_zip(data: bytes) -> frozenset[str]:
+    """The names of a zip's entries; none where it cannot be read, which is for `Archive` to say."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            return frozenset(file.namelist())
+    except ZIP_FAULTS:
+        return frozenset()
+
+
+def _refused(what: str, fix: str, *starts: bytes) -> ByteFormat:
+    """Files that are told from others to be refused in words."""
+
+    def read(_data: bytes) -> TableReading:
+        raise refusal(f"This is {what}.", fix)
+
+    return ByteFormat(starts, read)
+
+
+def _is_csv_name(name: str) -> bool:
+    return name.lower().endswith((".csv", ".tsv"))
+
+
+_AS_CSV = "Export the table as CSV in UTF-8 and import that."
+_NAMED = "Import a zip of the images and a table that names them."
+_PACK = "Pack it as .gz or .zip, or import the table in it."
+NPZ = ByteFormat(
+    ZIP_STARTS, read_npz, lambda names: bool(names) and all(name.endswith(".npy") for name in names)
 )
-"""The first that fits reads the file; where none does, every field is a column."""
 
-_WITH_ROWS: tuple[Shape, ...] = (LabelStudioCsv(), Timelapse(), *KALEIDOSCOPE_TABLES, *STATION_TABLES)
-
-TOOL_TABLES: tuple[Shape, ...] = (*_WITH_ROWS, *CROWD_TABLES)
-"""Tables of single tools, each known by its fingerprint. They are tried before any shape is guessed."""
-
-ROWS_IN_THEMSELVES: tuple[Shape, ...] = (*_WITH_ROWS, *DETECTION_TABLES)
-"""Shapes that never speak of the rows of another file."""
-
-SHAPES: tuple[Shape, ...] = (
-    *TOOL_TABLES,
+READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable, ...] = (
+    ByteFormat((XLS_START,), read_workbook),
+    ByteFormat(
+        ZIP_STARTS,
+        read_workbook,
+        lambda names: "[Content_Types].xml" in names or {"mimetype", "content.xml"} <= names,
+    ),
+    NPZ,
+    ByteFormat((PARQUET_START,), read_parquet),
+    ByteFormat((FEATHER_START,), read_feather),
+    ByteFormat((MAT_START,), read_mat),
+    _refused(
+        "a MATLAB file of version 7.3, which is HDF5",
+        "Save it with save(name, '-v7').",
+        b"\x89HDF\r\n\x1a\n",
+        b"MATLAB 7.3 MAT-file",
+    ),
+    _refused(
+        "one NumPy array, without names",
+        "Save X, S and y together with numpy.savez_compressed.",
+        b"\x93NUMPY",
+    ),
+    _refused("a Python pickle, which could run programs", _AS_CSV, *(bytes([0x80, k]) for k in (2, 3, 4, 5))),
+    _refused("a PDF document", _AS_CSV, b"%PDF"),
+    _refused("a 7z archive", "Pack it as .zip, or import the table in it.", b"7z\xbc\xaf"),
+    _refused("a RAR archive", "Pack it as .zip, or import the table in it.", b"Rar!"),
+    _refused("a bzip2 archive", _PACK, b"BZh"),
+    _refused("an xz archive", _PACK, b"\xfd7zXZ"),
+    _refused("a zstd archive", _PACK, b"\x28\xb5\x2f\xfd"),
+    _refused("an SQLite database", _AS_CSV, b"SQLite format 3"),
+    _refused("an image", _NAMED, b"\x89PNG", b"\xff\xd8\xff", b"GIF8"),
+    TextFormat(
+        lambda data, _name: looks_like_json(data),
+        lambda data, _name, _xml: read_json(data, read_records),
+    ),
+    TextFormat(lambda data, _name: looks_like_arff(data), lambda data, _name, xml: read_arff(data, xml)),
+    TextFormat(
+        lambda data, name: looks_like_libsvm(data) and not _is_csv_name(name),
+        lambda data, _name, _xml: read_libsvm(data),
+    ),
+    TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
+    MEGADETECTOR,
+    ARGILLA_NESTED,
+    ANTHROPIC_BATCHES,
+    DOCCANO,
+    SPECIESNET,
+    LABEL_STUDIO,
+    LABEL_STUDIO_MIN,
+    ARGILLA,
+    PRODIGY,
+    BATCHES,
+    MODEL_CANDIDATES,
+    ZERO_SHOT,
+    WRENCH,
+    LABEL_STUDIO_CSV,
+    TIMELAPSE,
+    KALEIDOSCOPE_IDS,
+    KALEIDOSCOPE_CLUSTERS,
+    BIRDNET_PI,
+    CAMTRAP_OBSERVATIONS,
+    MECHANICAL_TURK,
+    PROLIFIC,
+    APPEN,
     *DETECTION_TABLES,
-    LongVotes(),
-    LongScores(),
-    LabelMatrixTable(),
+    LONG_VOTES,
+    LONG_SCORES,
+    LABEL_MATRIX,
 )
-"""The first that fits reads the table; where none does, every row is one."""
+"""By kind: files by their first bytes, texts by how they look, JSON records by their fields, tables by their columns.
+
+Tables of single tools come before shapes that any tool may write. Text that is none of these is CSV; a table that is
+none has one row for each row.
+"""
+
+
+def byte_format(data: bytes) -> ByteFormat | None:
+    """The format of a file that is no text; None for texts and archives of several files."""
+    return next((one for one in READERS if isinstance(one, ByteFormat) and one.fits(data)), None)
+
+
+def text_format(data: bytes, name: str) -> TextFormat | None:
+    """The format of a text (UTF-8) in a file of this name; None for CSV."""
+    return next((one for one in READERS if isinstance(one, TextFormat) and one.fits(data, name)), None)
+
+
+def read_records(records: Records) -> TableReading | None:
+    """The table in records that a tool wrote; None for others. Raises TableError."""
+    tool = next((one for one in READERS if isinstance(one, RecordTool) and one.fits(records)), None)
+    return None if tool is None else tool.read(records)
+
+
+def shape_of(cells: pd.DataFrame) -> TableTool | DetectionTable | None:
+    """The table that these cells are really; None if every row is one item."""
+    tables = (one for one in READERS if isinstance(one, (TableTool, DetectionTable)))
+    return next((one for one in tables if one.fits(cells)), None)
 
 
 def shape_name(reading: TableReading) -> str | None:
     """The shape, in words, that a plain table has by the names of its columns; None where each row is one item, or
     where the format has said what the columns are."""
-    found = None if reading.roles is not None else _shape_of(reading.cells)
+    found = None if reading.roles is not None else shape_of(reading.cells)
     return None if found is None else found.name
 
 
 def shaped(reading: TableReading) -> TableReading:
     """The table read in the shape that `shape_name` tells, one row for each item. Raises TableError."""
-    shape = _shape_of(reading.cells)
+    shape = shape_of(reading.cells)
     if shape is None:
         return reading
     found = _with_files(shape.read(reading.cells), reading.files)
@@ -116,8 +227,8 @@ def lacks_rows(reading: TableReading, guess: Roles | None = None) -> bool:
     roles = reading.suggest_roles() if guess is None else guess
     describing = roles.numbers or roles.categories or roles.text or roles.image or roles.audio
     alone = roles.has_candidates and roles.id is not None and not (describing or roles.embedding)
-    shape = None if reading.roles is not None else _shape_of(reading.cells)
-    another = shape is not None and shape not in ROWS_IN_THEMSELVES
+    shape = None if reading.roles is not None else shape_of(reading.cells)
+    another = isinstance(shape, TableTool) and not shape.has_rows
     return alone or NEEDS_ROWS in reading.notes or another
 
 
@@ -126,8 +237,8 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
 
     candidates : as `read_table` gave it, in no other shape
     """
-    shape = None if candidates.roles is not None else _shape_of(candidates.cells)
-    if isinstance(shape, LongVotes):
+    shape = None if candidates.roles is not None else shape_of(candidates.cells)
+    if shape is LONG_VOTES:
         found = join_votes(candidates.cells, rows.cells)
     else:
         found = join_candidates(candidates if shape is None else shape.read(candidates.cells), rows.cells)
@@ -158,7 +269,3 @@ def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
     look = seen.image is not None and roles.embedding is None
     hear = seen.audio is not None and roles.embedding is None
     return replace(found, files=files, roles=replace(told, image_features=look, sound_features=hear))
-
-
-def _shape_of(cells: pd.DataFrame) -> Shape | None:
-    return next((shape for shape in SHAPES if shape.fits(cells)), None)

@@ -10,13 +10,13 @@ import ast
 import base64
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from plcore.arrays.types import FloatArray
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.arrow import columns_of_text
 
@@ -85,7 +85,7 @@ def types_of_frame(frame: pd.DataFrame) -> dict[str, pa.DataType]:
     return found
 
 
-def export_types(cells: pd.DataFrame, roles: Roles, numbers: Any) -> dict[str, pa.DataType]:
+def export_types(cells: pd.DataFrame, roles: Roles, numbers: FloatArray) -> dict[str, pa.DataType]:
     """The types in which columns of these cells are given back: as they were in their source; of CSV files the columns
     of numbers. A column with a cell that is none of its type, as after more rows, stays text.
 
@@ -111,7 +111,7 @@ def fits(column: pa.LargeStringArray, kind: pa.DataType) -> bool:
     return True
 
 
-def number_type(column: pa.LargeStringArray, numbers: Any) -> pa.DataType | None:
+def number_type(column: pa.LargeStringArray, numbers: FloatArray) -> pa.DataType | None:
     """The type of a column of a CSV file that was read as these numbers (n,): whole ones if every cell is written so,
     else doubles. None if a number says less than its cell: leading zeros, more digits than a double has."""
     stripped = pc.utf8_trim_whitespace(column)
@@ -152,7 +152,7 @@ def _doubles(text: pa.LargeStringArray) -> pa.DoubleArray:
         return pc.replace_substring(stripped, ",", ".").cast(pa.float64())
 
 
-def _list_in(cell: str | None) -> list[Any] | None:
+def _list_in(cell: str | None) -> list[object] | None:
     """The list in a cell, written as JSON or, of a DataFrame, as Python does. Raises ValueError."""
     if cell is None:
         return None

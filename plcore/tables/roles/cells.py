@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -18,17 +18,10 @@ import pyarrow.compute as pc
 
 from plcore.arrays.types import AnyArray, FloatArray, IntArray
 from plcore.arrays.words import quoted
-from plcore.tables.columns import (
-    LARGEST,
-    Finder,
-    first_rows,
-    number_advice,
-    numbers_in,
-    parse_numbers,
-    stripped,
-)
+from plcore.tables.columns import LARGEST, Finder, first_rows, number_advice, numbers_in, parse_numbers
 from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles.roles import Roles
+from plcore.tables.text.arrow import stripped
 from plcore.tables.text.csv import storable
 
 _NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\s*\]""")
@@ -56,7 +49,7 @@ def read_cell(cell: str) -> Pairs | None:
     return None
 
 
-def _value(read: Callable[[str], Any], cell: str) -> Any:
+def _value(read: Callable[[str], object], cell: str) -> object:
     """What a reader makes of a cell; None where it cannot, or where it is neither list nor object."""
     if len(cell) > _MOST or cell[0] not in "[{(":
         return None
@@ -71,16 +64,16 @@ class _KeyTwiceError(Exception):
     """An object has this key twice: which of its values is meant nobody can tell."""
 
 
-def _json_once(cell: str) -> Any:
+def _json_once(cell: str) -> object:
     return json.loads(cell, object_pairs_hook=_object)
 
 
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     _refuse_twice([name for name, _ in pairs])
     return dict(pairs)
 
 
-def _literal_once(cell: str) -> Any:
+def _literal_once(cell: str) -> object:
     tree = ast.parse(cell.strip(), mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
@@ -88,12 +81,12 @@ def _literal_once(cell: str) -> Any:
     return ast.literal_eval(tree)
 
 
-def _refuse_twice(names: Sequence[Any]) -> None:
+def _refuse_twice(names: Sequence[object]) -> None:
     if len(set(names)) < len(names):
         raise _KeyTwiceError(next(name for place, name in enumerate(names) if name in names[:place]))
 
 
-def key_twice(cell: str) -> Any:
+def key_twice(cell: str) -> object:
     """The key that an object of this cell has twice; None where there is none."""
     for read in (_json_once, _literal_once):
         try:
@@ -120,23 +113,24 @@ def _numpy_words(cell: str) -> list[str] | None:
     return [one or other for one, other in _NUMPY_WORD.findall(cell)]
 
 
-def _pairs(value: Any) -> Pairs | None:
+def _pairs(value: object) -> Pairs | None:
     """Labels and weights of a list of names, {name: weight}, [[name, weight]] or [{"label": name, "score": weight}]."""
+    pairs: Sequence[tuple[object, object] | None]
     if isinstance(value, Mapping):
         lists = [
             next((value[key] for key in keys if key in value), None) for keys in (("labels",), ("scores",))
         ]
         if isinstance(lists[0], list) and isinstance(lists[1], list) and len(lists[0]) == len(lists[1]):
-            pairs: Any = list(zip(*lists, strict=True))
+            pairs = list(zip(*lists, strict=True))
         else:
             pairs = list(value.items())
-            if all(weight is None or _is_number(weight) for _, weight in pairs):
+            if all(weight is None or _is_number(weight) for weight in value.values()):
                 # Arrow and pandas write null where a row lacks a key.
-                pairs = [(name, weight) for name, weight in pairs if weight is not None]
+                pairs = [(name, weight) for name, weight in value.items() if weight is not None]
     elif isinstance(value, set):
         pairs = [(name, None) for name in sorted(value, key=str)]
     else:
-        pairs = [_pair(one) for one in value]
+        pairs = [_pair(one) for one in value] if isinstance(value, Iterable) else []
     found: Pairs = []
     for pair in pairs:
         if pair is None:
@@ -148,7 +142,7 @@ def _pairs(value: Any) -> Pairs | None:
     return found
 
 
-def _pair(one: Any) -> tuple[Any, Any] | None:
+def _pair(one: object) -> tuple[object, object] | None:
     if isinstance(one, Mapping):
         names = [key for key in _NAME_KEYS if key in one]
         weights = [key for key in _WEIGHT_KEYS if key in one]
@@ -158,7 +152,7 @@ def _pair(one: Any) -> tuple[Any, Any] | None:
     return one, None
 
 
-def _name(value: Any) -> str | None:
+def _name(value: object) -> str | None:
     """A label of JSON as text; None where it is no label."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -174,7 +168,7 @@ def _name(value: Any) -> str | None:
         return None
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:
@@ -190,6 +184,7 @@ NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null")
 
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
 _WHOLE = re.compile(r"([+-]?[0-9]{1,18})(\.0*)?", re.ASCII)
+_INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _TRUTH_VALUES = {"true", "false"}
 
 
@@ -222,6 +217,13 @@ def one_spelling(names: Iterable[str]) -> dict[str, str]:
     if {name.lower() for name in known} <= _TRUTH_VALUES:
         return {name: name.lower() for name in known}
     return {name: name for name in known}
+
+
+def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
+    """Class names in their order: as numbers if all are integers (1, 2, 10), as text if not."""
+    if all(_INTEGER.fullmatch(name) for name in names):
+        return tuple(sorted(names, key=lambda name: (int(name), name)))
+    return tuple(sorted(names))
 
 
 def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +14,10 @@ import pyarrow as pa
 from plcore.arrays.types import BoolArray, FloatArray, IntArray
 from plcore.arrays.words import quoted
 from plcore.crowd import DawidSkene
-from plcore.tables.columns import Finder, first_rows, stripped
+from plcore.tables.columns import Finder, first_rows
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles.cells import as_labels, spelt_as
-from plcore.tables.roles.roles import Roles
+from plcore.tables.text.arrow import stripped
 
 LEAST_BELIEF = 1e-9
 """The least weight of a candidate by Dawid-Skene: a label that somebody named stays one that may be right."""
@@ -38,7 +37,9 @@ class NamedVotes:
     voters: tuple[str, ...]
 
     @classmethod
-    def of(cls, rows: Any, who: Any, labels: Any, voters: Sequence[str]) -> NamedVotes:
+    def of(
+        cls, rows: npt.ArrayLike, who: npt.ArrayLike, labels: npt.ArrayLike, voters: Sequence[str]
+    ) -> NamedVotes:
         """The votes of these lines (v,) in any order; equal lines count once."""
         lines = np.column_stack([np.asarray(one, dtype=np.int32) for one in (rows, who, labels)])
         order = np.lexsort(lines.T[::-1])
@@ -53,7 +54,7 @@ class NamedVotes:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def relabelled(self, column: Any) -> NamedVotes:
+    def relabelled(self, column: IntArray) -> NamedVotes:
         """The votes under other class numbers. column : (m,) int, the new number of each class; below 0: left out"""
         labels = np.asarray(column)[self.labels]
         kept = labels >= 0
@@ -105,23 +106,26 @@ def joined_votes(
 
 
 def read_voters(
-    cells: pd.DataFrame, roles: Roles, candidates: BoolArray, classes: tuple[str, ...], finder: Finder
-) -> NamedVotes | None:
-    """The votes in the column `roles.voters`; None without one.
+    cells: pd.DataFrame,
+    column: str,
+    ignored: Sequence[str],
+    candidates: BoolArray,
+    classes: tuple[str, ...],
+    finder: Finder,
+) -> NamedVotes:
+    """The votes in the column that says who named each label.
 
     Its cells are JSON objects: of each label the list of those who named it, {"wren": ["Ann", "Bob"]}; empty: nobody.
     Problems: cells of another form, and labels that are no candidate of their row before any cut.
     """
-    if roles.voters is None:
-        return None
-    text = stripped(cells, roles.voters)
+    text = stripped(cells, column)
     encoded = text.dictionary_encode()
     read = [_object(cell) for cell in encoded.dictionary.to_pylist()]
     codes = np.asarray(encoded.indices)
     for row in first_rows(np.array([one is None for one in read] or [False])[codes]):
         message = f"expected who named each label, got {quoted(text[row].as_py())}."
         fix = 'Write it as in {"wren": ["Ann", "Bob"]}, or take the role “who named each label” away.'
-        finder.add(row, roles.voters, message, fix)
+        finder.add(row, column, message, fix)
     rows, names, labels = [], [], []
     for row, code in enumerate(codes):
         for label, people in (read[code] or {}).items():
@@ -129,7 +133,7 @@ def read_voters(
                 rows.append(row)
                 names.append(name)
                 labels.append(label)
-    said = as_labels(pa.array(labels, pa.large_string()), roles.ignored).to_pylist()
+    said = as_labels(pa.array(labels, pa.large_string()), ignored).to_pylist()
     spelling = spelt_as(classes, list(dict.fromkeys(said)))
     number = {name: place for place, name in enumerate(classes)}
     found = np.array([number.get(spelling[one], -1) if one else -2 for one in said], dtype=np.int64)
@@ -142,7 +146,7 @@ def read_voters(
             told.add(at[place])
             message = f"{quoted(labels[place])} has a voter, but is no candidate of the row."
             fix = "Add it to the candidates, or take the role “who named each label” away."
-            finder.add(int(at[place]), roles.voters, message, fix)
+            finder.add(int(at[place]), column, message, fix)
     voters = tuple(dict.fromkeys(names))
     places = {name: place for place, name in enumerate(voters)}
     who = np.array([places[name] for name in names], dtype=np.int64)

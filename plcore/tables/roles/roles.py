@@ -141,13 +141,13 @@ class Roles:
             for column in getattr(self, role):
                 yield role, column
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A plain dict of strings, lists, None and bools, for `json.dumps`."""
         said = {name: list(value) if name in _LISTS else value for name, value in asdict(self).items()}
         return {name: value for name, value in said.items() if (name, value) not in _LATER}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Roles:
+    def from_json(cls, data: Mapping[str, object]) -> Roles:
         """The roles written by `to_json`. Raises ValueError for names or values that it never writes."""
         unknown = set(data) - {field.name for field in fields(cls)}
         if unknown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,12 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from plcore.arrays import let_go
-from plcore.tables.features.embeddings import numbers_of
 from plcore.tables.media.file_tree import RECORDINGS
 from plcore.tables.media.files import IMAGE_ENDINGS
 from plcore.tables.text.arrow import chunks_of, surely_differ
@@ -34,6 +35,8 @@ _SAMPLE = 2000
 _SEVERAL = 5
 """Cells from which it means something that all are the same, or one more than the cell before."""
 DEFAULT_SEPARATOR = _SEPARATORS[0]
+LARGEST_NUMBER = 1e18  # squares and sums of such numbers still fit single precision
+_BETWEEN = re.compile(r"[\s,;]+")
 
 
 @dataclass(frozen=True)
@@ -287,6 +290,26 @@ def guess_segment(columns: Sequence[ColumnSample]) -> tuple[ColumnSample | None,
 def guess_embedding(columns: Sequence[ColumnSample]) -> ColumnSample | None:
     """The first column of lists of numbers: by its name, or by their length."""
     return next((column for column in columns if column.cells and _is_embedding(column)), None)
+
+
+def numbers_of(text: str) -> npt.NDArray[np.float32] | None:
+    """The finite numbers of a cell, written as a list of JSON, as NumPy prints an array, or with spaces, commas or
+    semicolons between them; None where it is something else, has no number, or one beyond 1e18."""
+    try:
+        values = json.loads(text) if text.startswith("[") else None
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, list):
+        inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+        values = _BETWEEN.split(inside.strip())
+    elif any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values):
+        return None
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (ValueError, OverflowError):
+        return None
+    # Not a NaN among them is as small as that.
+    return numbers.astype(np.float32) if len(numbers) and (np.abs(numbers) <= LARGEST_NUMBER).all() else None
 
 
 def fewest_numbers(name: str) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from plcore.arrays.types import AnyArray
 
 _TEXT = pa.large_string()
 _HASHED = 1 << 14
@@ -36,6 +37,11 @@ def columns_of_text(cells: pd.DataFrame) -> Iterator[pa.LargeStringArray]:
 def in_one_piece(column: pa.LargeStringArray | pa.ChunkedArray) -> pa.LargeStringArray:
     """The same text as one array."""
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def stripped(cells: pd.DataFrame, column: str) -> pa.LargeStringArray:
+    """The cells of one column without the white space around them."""
+    return pc.utf8_trim_whitespace(in_one_piece(pa.array(cells[column].array, pa.large_string())))
 
 
 def chunks_of(column: pa.LargeStringArray | pa.ChunkedArray) -> list[pa.LargeStringArray]:
@@ -128,7 +134,7 @@ class GatheredText:
         return pa.LargeStringArray.from_buffers(n, *buffers)
 
 
-def _with_room(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+def _with_room(array: AnyArray, size: int) -> AnyArray:
     """The array, or a copy of twice the size or more where it is too small."""
     if size <= len(array):
         return array

@@ -311,8 +311,9 @@ def cells_of_text(data: bytes) -> pd.DataFrame:
         raise TableError(_UNREADABLE)
     if table.num_rows == 0:
         raise TableError(HEADER_ONLY)
+    lines = _line_index(data, delimiter, header.end, body_line, table.num_rows)
     frame = frame_of(table.columns, names)
-    frame.index = _line_index(data, delimiter, header.end, body_line, table.num_rows)
+    frame.index = lines
     return frame
 
 

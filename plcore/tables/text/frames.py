@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from plcore.arrays.types import AnyArray
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.text.csv import storable
 
@@ -50,7 +50,7 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
     return pd.Series(texts, dtype="str")
 
 
-def _as_numbers(column: pd.Series[Any]) -> NDArray[Any] | None:
+def _as_numbers(column: pd.Series[Any]) -> AnyArray | None:
     """The column as floats (NaN: missing), or integers where none is missing; None where it holds other things."""
     dtype = column.cat.categories.dtype if isinstance(column.dtype, pd.CategoricalDtype) else column.dtype
     if pd.api.types.is_float_dtype(dtype):  # also Float64 and Arrow's
@@ -58,7 +58,7 @@ def _as_numbers(column: pd.Series[Any]) -> NDArray[Any] | None:
     return column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" else None
 
 
-def numbers_as_text(values: NDArray[Any]) -> pa.LargeStringArray:
+def numbers_as_text(values: AnyArray) -> pa.LargeStringArray:
     """The shortest text of each number, (n,) floats or integers; '' for NaN. Whole ones of up to 16 digits have no
     power of ten: they may be somebody's ids."""
     if values.dtype.itemsize not in (4, 8):  # Arrow has no long doubles and prints halves as floats

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from plcore.arrays import let_go
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.tables.columns import stripped
+from plcore.tables.text.arrow import stripped
 
 VOTES = ("is", "among")
 """Kinds of answers that name labels the row may have."""

@@ -74,14 +74,14 @@ def write_label_studio_config(table: Disambiguated, file: BinaryIO, tell: Tell) 
     tell(len(table.ids))
 
 
-def _result(labels: list[str], person: str | None = None) -> list[dict[str, Any]]:
+def _result(labels: list[str], person: str | None = None) -> list[dict[str, object]]:
     value = {"choices": labels}
-    result: dict[str, Any] = {"from_name": QUESTION, "to_name": SHOWN, "type": "choices", "value": value}
+    result: dict[str, object] = {"from_name": QUESTION, "to_name": SHOWN, "type": "choices", "value": value}
     # Label Studio drops what it does not know of an annotation, but keeps its results as they are.
     return [result if person is None else {**result, "meta": {OWN_PERSON: person}}]
 
 
-def _annotation(answer: dict[str, Any]) -> dict[str, Any]:
+def _annotation(answer: dict[str, Any]) -> dict[str, object]:
     names_labels = answer["kind"] in VOTES or (answer["kind"] == VERDICT and bool(answer["labels"]))
     return {
         "result": _result(list(answer["labels"]), answer["person"]) if names_labels else [],
@@ -95,7 +95,7 @@ def _annotation(answer: dict[str, Any]) -> dict[str, Any]:
 
 def _predictions(
     table: Disambiguated, row: int, left: dict[str, float | None], scale: float
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     weighted = {name: None if weight is None else weight / scale for name, weight in left.items()}
     label = table.label_name(row)
     found = []
@@ -105,11 +105,11 @@ def _predictions(
             label, weight if probability is None else probability, str(table.source[row])
         )
         if weight is not None:
-            prediction["result"][0]["score"] = weight
+            prediction["result"] = [{**one, "score": weight} for one in _result([label])]
         found.append(prediction)
     return found + [_prediction(name, weight, "candidates") for name, weight in weighted.items()]
 
 
-def _prediction(label: str, score: float | None, source: str) -> dict[str, Any]:
-    prediction: dict[str, Any] = {"model_version": source, "result": _result([label])}
+def _prediction(label: str, score: float | None, source: str) -> dict[str, object]:
+    prediction: dict[str, object] = {"model_version": source, "result": _result([label])}
     return prediction if score is None else {**prediction, "score": score}

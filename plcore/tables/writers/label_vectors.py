@@ -75,11 +75,12 @@ def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> N
         cells = kept.rename(columns=names_beside(kept.columns, [OWN_ID, LABELS, NOT_LABELS, OWN_CELLS]))
         lines = []
         for name, record, lists in zip(piece.found.ids, cells.to_dict("records"), piece.lists(), strict=True):
-            own = {OWN_ID: name} if numbered else {}
+            own: dict[str, str] = {OWN_ID: name} if numbered else {}
             # An object of lists: a list of objects would be the table where a file has one line.
             known = {field.name: [cell[field.name] for cell in lists[CELLS]] for field in _CELL}
             added = {LABELS: lists[LABELS], NOT_LABELS: lists[NOT_LABELS], OWN_CELLS: known}
-            lines.append(json_text({**own, **record, **added}) + "\n")
+            line: dict[str, object] = {**own, **{str(key): value for key, value in record.items()}, **added}
+            lines.append(json_text(line) + "\n")
         file.write("".join(lines).encode())
         done += len(lines)
         tell(done)

@@ -247,7 +247,7 @@ def _pieces(table: Disambiguated, tell: Tell) -> Iterator[list[_Item]]:
         items = []
         for row, cells in enumerate(piece.records()):
             kept = read_original(cells.get(ORIGINAL_ROWS, ""))
-            origin = kept[0]["cells"] if kept else {}
+            origin: Mapping[str, object] = kept[0]["cells"] if kept else {}
             known = {str(name).strip().lower(): str(value) for name, value in {**origin, **cells}.items()}
             name = cells.get(ITEM) or str(piece.ids[row])
             items.append(_Item(name, known, said[row], answers.get(row, [])))

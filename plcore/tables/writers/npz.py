@@ -42,7 +42,7 @@ def array_rows(array: AnyArray, dtype: Any = None) -> ArrayRows:
     return ArrayRows(np.dtype(dtype), array.shape, lambda rows: array[rows])
 
 
-def text_type(texts: Iterable[Any]) -> np.dtype[Any]:
+def text_type(texts: Iterable[object]) -> np.dtype[Any]:
     """The type of fixed width that holds the longest of these texts."""
     return np.dtype(f"<U{max((len(str(text)) for text in texts), default=1) or 1}")
 

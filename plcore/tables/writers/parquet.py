@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from plcore.arrays.types import BoolArray
+from plcore.arrays.types import BoolArray, FloatArray
 from plcore.tables.readers.hugging_face import Told, written_metadata
 from plcore.tables.roles.cell_types import typed
 from plcore.tables.text.arrow import columns_of_text
@@ -109,7 +109,7 @@ def _added(piece: Disambiguated) -> dict[str, pa.Array]:
     return arrays
 
 
-def _lists(candidates: BoolArray, names: pa.Array, weights: Any = None) -> pa.Array:
+def _lists(candidates: BoolArray, names: pa.Array, weights: FloatArray | None = None) -> pa.Array:
     """For each row the names of its candidates, or each name with its weight."""
     rows, places = np.nonzero(candidates)
     starts = pa.array(np.concatenate([[0], np.cumsum(candidates.sum(axis=1))]), pa.int32())
@@ -119,7 +119,7 @@ def _lists(candidates: BoolArray, names: pa.Array, weights: Any = None) -> pa.Ar
     return pa.ListArray.from_arrays(starts, values)
 
 
-def _answers(answers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _answers(answers: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
     return [{**one, "annotator": one["person"]} for one in answers]
 
 

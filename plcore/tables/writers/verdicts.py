@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, columns_of, read_original
+from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, OriginalRow, columns_of, read_original
 from plcore.tables.writers.disambiguated import PIECE_ROWS, Disambiguated
 
 VERIFIED = ("verified", "verified_label", "verified_by", "verified_at")
@@ -61,7 +60,7 @@ def verdicts(table: Disambiguated) -> list[PeoplesVerdict]:
 
 
 @dataclass(frozen=True)
-class OriginalRow:
+class VerifiedRow:
     """A row of the file as it came, with the verdict about it.
 
     item : the row of the table that it is part of, from 0
@@ -73,7 +72,7 @@ class OriginalRow:
     item: int
     labels: tuple[str, ...]
     scientific: str
-    cells: Mapping[str, Any]
+    cells: Mapping[str, object]
     verified: tuple[str, str, str, str]
     verdict: PeoplesVerdict
 
@@ -83,13 +82,12 @@ def has_original_rows(cells: pd.DataFrame) -> bool:
     return bool(first_original(cells))
 
 
-def first_original(cells: pd.DataFrame) -> Mapping[str, Any]:
+def first_original(cells: pd.DataFrame) -> Mapping[str, object]:
     """The cells of the first row that is kept; empty where there is none."""
     if ORIGINAL_ROWS not in cells.columns or not len(cells):
         return {}
     kept = read_original(cells[ORIGINAL_ROWS].iloc[0])
-    found: Mapping[str, Any] = kept[0]["cells"] if kept else {}
-    return found
+    return kept[0]["cells"] if kept else {}
 
 
 def original_columns(table: Disambiguated) -> tuple[str, ...]:
@@ -97,13 +95,14 @@ def original_columns(table: Disambiguated) -> tuple[str, ...]:
     return columns_of(table.cells[ORIGINAL_ROWS]) if ORIGINAL_ROWS in table.cells.columns else ()
 
 
-def original_rows(table: Disambiguated, size: int = PIECE_ROWS) -> Iterator[list[OriginalRow]]:
+def original_rows(table: Disambiguated, size: int = PIECE_ROWS) -> Iterator[list[VerifiedRow]]:
     """All rows of the file in their order, `size` at a time. Rows that were added later come after those before."""
     if ORIGINAL_ROWS not in table.cells.columns:
         return
     column, said = table.cells[ORIGINAL_ROWS], verdicts(table)
     order = _order(column)
-    item, kept = -1, []
+    item = -1
+    kept: list[OriginalRow] = []
     for start in range(0, len(order), size):
         piece = []
         for row, place in order[start : start + size]:
@@ -113,7 +112,7 @@ def original_rows(table: Disambiguated, size: int = PIECE_ROWS) -> Iterator[list
             labels = tuple(table.renamed.get(name, name) for name in one["labels"])
             verdict = said[row]
             cells = one["cells"]
-            piece.append(OriginalRow(row, labels, one["scientific"], cells, verdict.of(labels), verdict))
+            piece.append(VerifiedRow(row, labels, one["scientific"], cells, verdict.of(labels), verdict))
         yield piece
 
 

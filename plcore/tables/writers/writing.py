@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, BinaryIO, Generic, TypeVar
 
 import pandas as pd
 
-from plcore.tables.readers.tools.language_models import own_lines
+from plcore.tables.readers.candidate_rows import json_text
 from plcore.tables.readers.tools.prodigy import prodigy_tasks
 from plcore.tables.readers.tools.votes import long_votes
-from plcore.tables.writers.disambiguated import Disambiguated, Tell
+from plcore.tables.writers.disambiguated import Disambiguated, Tell, silent
 from plcore.tables.writers.label_studio import label_studio_tasks, write_label_studio_config
 from plcore.tables.writers.npz import write_npz
 from plcore.tables.writers.parquet import write_parquet, write_probabilities
@@ -44,6 +45,46 @@ class FileFormat(Generic[TableT]):
     about: str
     write: Callable[[TableT, BinaryIO, Tell], None]
     fits: Callable[[pd.DataFrame], bool] = _always
+
+
+def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
+    """A line of JSON for each row, with all that is known of it; `MODEL_CANDIDATES` reads its candidates again,
+    those that are left."""
+    done = 0
+    for piece in table.pieces():
+        answers, records = piece.answers_by_row(), piece.records()
+        before, after = piece.weighted(), piece.weighted(after=True)
+        for row, record in enumerate(records):
+            line = {
+                "id": piece.ids[row],
+                "data": record,
+                "candidates_before": _written(before[row]),
+                "candidates": _written(after[row]),
+                "label": piece.label_name(row),
+                "source": str(piece.source[row]),
+                "probability": piece.known_probability(row),
+                "model_version": piece.version_of(row),
+                **_outside(piece, row),
+                "answers": [{k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])],
+            }
+            yield json_text(line) + "\n"
+        done += len(records)
+        tell(done)
+
+
+def _outside(piece: Disambiguated, row: int) -> dict[str, float | None]:
+    """How likely the truth is none of the candidates, of tables of which anything tells."""
+    if piece.outside is None:
+        return {}
+    risk = float(piece.outside[row])
+    return {"outside": None if isnan(risk) else round(risk, 4)}
+
+
+def _written(weighted: dict[str, float | None]) -> list[dict[str, object]]:
+    return [
+        {"label": name} if weight is None else {"label": name, "p": weight}
+        for name, weight in weighted.items()
+    ]
 
 
 def text_writer(

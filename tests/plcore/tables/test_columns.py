@@ -1,7 +1,9 @@
-"""Columns of numbers that are read together come out as each of them does alone, problems and all."""
+"""Columns of text: ids, numbers, mapped files and the names of classes."""
 
 from __future__ import annotations
 
+import errno
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,8 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore.tables import columns
+from plcore import LabelTable, Roles
+from plcore.arrays import let_go
+from plcore.tables import TableError, columns
 from plcore.tables.columns import Finder, check_ids, parse_ids, parse_numbers
+from plcore.tables.growing import with_rows
 
 CELLS = st.sampled_from(["1", "-2.5", "", " 3 ", "1,5", "1,234", "1e99", "1e101", "x", ".5", "inf"])
 
@@ -84,3 +89,136 @@ def test_ids_are_checked_as_they_are_parsed(ids: list[str], rows: list[int]) -> 
 def test_row_numbers_are_good_ids() -> None:
     check_ids(pd.DataFrame({"a": ["x", "x"]}, dtype="str"), None, finder := Finder(None))
     assert not finder.problems
+
+
+def test_what_is_mapped_outlives_its_name_and_its_pages(tmp_path: Path) -> None:
+    path = tmp_path / "numbers"
+    numbers = np.arange(10_000.0)
+    numbers.tofile(path)
+    found = columns.mapped_numbers(path)
+    path.unlink()
+    np.testing.assert_array_equal(found, numbers)
+    let_go()
+    np.testing.assert_array_equal(found, numbers)
+    with pytest.raises(ValueError, match="read-only"):
+        found[0] = 1
+
+
+def test_a_nameless_file_lies_in_the_folder_and_leaves_nothing(tmp_path: Path) -> None:
+    with columns.nameless_file(tmp_path) as file:
+        file.write(b"abc")
+        held = columns.mapped_file(file)
+    assert held.to_pybytes() == b"abc"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_nobody_may_write_has_its_file_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = columns.tempfile.TemporaryFile
+    asked: list[Path | None] = []
+
+    def refuse(dir: Path | None = None) -> object:  # noqa: A002 - as the library calls it
+        asked.append(dir)
+        if dir is not None:
+            raise OSError(errno.EROFS, "read-only")
+        return made()
+
+    monkeypatch.setattr(columns.tempfile, "TemporaryFile", refuse)
+    with columns.nameless_file(tmp_path) as file:
+        assert file.write(b"abc") == 3
+    assert asked == [tmp_path, None]
+
+    def full(**_: object) -> object:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(columns.tempfile, "TemporaryFile", full)
+    with pytest.raises(OSError, match="full"):
+        columns.nameless_file(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "array", [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.zeros((0, 4))]
+)
+def test_an_array_is_mapped_as_it_lies_in_its_file(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "a.npy", array)
+    found = columns.mapped_array(tmp_path / "a.npy")
+    np.testing.assert_array_equal(found, array)
+    assert found.dtype == array.dtype
+    assert found.size == 0 or not found.flags.writeable
+
+
+def test_an_array_of_objects_is_not_mapped(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([{}], dtype=object))
+    with pytest.raises(ValueError, match="holds objects"):
+        columns.mapped_array(tmp_path / "a.npy")
+
+
+ESCAPE, TURNED = "wr\x1b[2Jen", "wren\u202eneb"
+
+
+def of(columns: dict[str, list[str]], roles: Roles) -> LabelTable:
+    rows = len(next(iter(columns.values())))
+    cells = pd.DataFrame({**columns, "n": [str(row) for row in range(rows)]}, dtype="str")
+    return LabelTable.from_cells(cells, replace(roles, numbers=() if roles.text else ("n",)))
+
+
+@pytest.mark.parametrize(
+    ("columns", "roles", "row", "column"),
+    [
+        ({"heard": ["wren|tit", f"tit|{ESCAPE}", "tit|wren"]}, Roles(candidates="heard"), 2, "heard"),
+        (
+            {"heard": ['["a", "b"]', '["b", "\\u001b[1m"]']},
+            Roles(candidates="heard", form="json"),
+            2,
+            "heard",
+        ),
+        ({"a": ["wren", "tit"], "b": ["tit", TURNED]}, Roles(choices=("a", "b")), 2, "b"),
+        ({"ada": ["wren", "tit"], "ben": ["tit", ESCAPE]}, Roles(annotators=("ada", "ben")), 2, "ben"),
+        ({"wren": ["1", "0"], TURNED: ["1", "1"]}, Roles(label_columns=("wren", TURNED)), None, TURNED),
+        (
+            {"p_wren": ["0.4", "0"], f"p_{ESCAPE}": ["1", "1"]},
+            Roles(score_columns=("p_wren", f"p_{ESCAPE}"), score_prefix="p_"),
+            None,
+            f"p_{ESCAPE}",
+        ),
+        (
+            {"has": ["wren;tit", "tit"], "not": ["", f"wren;{ESCAPE}"]},
+            Roles(candidates="has", not_labels="not", separator=";", label_vectors=True),
+            2,
+            "not",
+        ),
+        (
+            {"wren": ["1", "0"], ESCAPE: ["1", ""]},
+            Roles(label_columns=("wren", ESCAPE), label_vectors=True),
+            None,
+            ESCAPE,
+        ),
+    ],
+)
+def test_the_first_cell_or_the_column_is_named(
+    columns: dict[str, list[str]], roles: Roles, row: int | None, column: str
+) -> None:
+    with pytest.raises(TableError) as refused:
+        of(columns, roles)
+    (problem,) = refused.value.problems
+    assert (problem.row, problem.column) == (row, column)
+    assert "which no label may" in problem.message
+    assert "terminal escape" in problem.message or "writing direction" in problem.message
+    assert not set(str(problem)) & set("\x1b\u202e"), "what is said of it can be shown"
+
+
+def test_names_of_every_writing_and_texts_with_lines_are_taken() -> None:
+    table = of(
+        {"text": ["two\nlines", "tab\there"], "heard": ["Zaunkönig|سنونو", "🐦‍⬛|日本の鳥"]},
+        Roles(candidates="heard", text="text"),
+    )
+    assert len(table.classes) == 4
+
+
+def test_rows_that_come_later_are_asked_the_same() -> None:
+    table = of({"id": ["a", "b"], "heard": ["wren|tit", "tit|wren"]}, Roles(candidates="heard", id="id"))
+    with pytest.raises(TableError) as refused:
+        with_rows(table, pd.DataFrame({"id": ["c", "d"], "heard": ["tit", f"tit|{ESCAPE}"], "n": ["1", "2"]}))
+    (problem,) = refused.value.problems
+    assert (problem.row, problem.column) == (2, "heard")

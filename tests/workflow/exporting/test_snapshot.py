@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db.entries import LogEntry
-from plcore.tables.readers.tools.votes import LongVotes
+from plcore.tables.readers.tools.votes import LONG_VOTES
 from workflow.exporting.snapshot import ALL, ANSWERED, CHOICES, SURE, Snapshot, answers_in
 
 AT = datetime(2026, 3, 1, 12, 30, 15, 999, tzinfo=UTC)
@@ -97,7 +97,7 @@ def test_a_correction_in_the_same_second_is_later() -> None:
         for one in answers_in(log, {2: "Ada"}, lambda one: one.labels)
     ]
     assert votes[0]["time"] < votes[1]["time"]
-    read = LongVotes().read(pd.DataFrame(votes, dtype="str"))
+    read = LONG_VOTES.read(pd.DataFrame(votes, dtype="str"))
     assert read.cells["candidates"].tolist() == ['{"robin": 1}']
 
 

@@ -1,15 +1,14 @@
-"""Argilla: flat records and nested ones; and the nested records of Anthropic and doccano."""
+"""Argilla: flat records and nested ones."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from plcore.arrays.words import listed
 from plcore.tables.readers.candidate_rows import (
+    Json,
+    JsonObject,
     Records,
     Row,
     a_list,
@@ -22,52 +21,42 @@ from plcore.tables.readers.candidate_rows import (
     refuse,
     rows_reading,
 )
+from plcore.tables.readers.mapping import LOOK, Fields, RecordTool
 from plcore.tables.readers.reading import TableReading, refusal
-from plcore.tables.readers.tools.language_models import Batches
 
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
 SUBMITTED = "submitted"
 _OWN = ("id", "status", "_server_id")
-_LOOK = 50
 
 
-class Argilla:
-    """Flat records with the responses and the suggestion of each question."""
+def _read(records: Records, name: str) -> TableReading:
+    """One row for each record: submitted responses are votes, a suggestion weighs its score. Raises TableError.
 
-    name = "Argilla records"
-
-    def fits(self, records: Records) -> bool:
-        seen = records[:_LOOK]
-        return bool(seen) and all(isinstance(one, dict) for one in seen) and bool(_questions(seen))
-
-    def read(self, records: Records) -> TableReading:
-        """One row for each record: submitted responses are votes, a suggestion weighs its score. Raises TableError.
-
-        Of several questions the one that is answered with labels most often is read; the others stay as columns.
-        """
-        questions = _questions(records)
-        if not questions:
-            raise refusal(
-                "No field ends in .responses or .suggestion.",
-                "Export the records with to_list(flatten=True).",
-            )
-        question = _most_answered(records, questions)
-        if question is None:
-            raise refusal(
-                f"None of the questions {listed(questions)} is answered with labels.",
-                "Export records with answers or suggestions of a label question.",
-            )
-        about = {one + end for one in questions for end in _ENDINGS}
-        left_out: Counter[str] = Counter()
-        rows = read_each(records, lambda record, row: _row(record, row, question, left_out))
-        notes = [f"{count} responses are {status} and no votes." for status, count in left_out.items()]
-        others = [one for one in questions if one != question]
-        if others:
-            notes.append(
-                f"The labels are those of the question {question!r}; {listed(others)} are kept as columns."
-            )
-        describing = {name for row in rows for name in row.cells if name not in {*_OWN, *about}}
-        return rows_reading(rows, self.name, describing=describing, row_id="id", notes=notes)
+    Of several questions the one that is answered with labels most often is read; the others stay as columns.
+    """
+    questions = _questions(records)
+    if not questions:
+        raise refusal(
+            "No field ends in .responses or .suggestion.",
+            "Export the records with to_list(flatten=True).",
+        )
+    question = _most_answered(records, questions)
+    if question is None:
+        raise refusal(
+            f"None of the questions {listed(questions)} is answered with labels.",
+            "Export records with answers or suggestions of a label question.",
+        )
+    about = {one + end for one in questions for end in _ENDINGS}
+    left_out: Counter[str] = Counter()
+    rows = read_each(records, lambda record, row: _row(record, row, question, left_out))
+    notes = [f"{count} responses are {status} and no votes." for status, count in left_out.items()]
+    others = [one for one in questions if one != question]
+    if others:
+        notes.append(
+            f"The labels are those of the question {question!r}; {listed(others)} are kept as columns."
+        )
+    describing = {name for row in rows for name in row.cells if name not in {*_OWN, *about}}
+    return rows_reading(rows, name, describing=describing, row_id="id", notes=notes)
 
 
 _ENDINGS = (
@@ -75,7 +64,7 @@ _ENDINGS = (
 )  # fmt: skip
 
 
-def _questions(records: Sequence[Any]) -> list[str]:
+def _questions(records: Records) -> list[str]:
     names = dict.fromkeys(name for record in records if isinstance(record, dict) for name in record)
     return list(
         dict.fromkeys(
@@ -88,7 +77,7 @@ def _questions(records: Sequence[Any]) -> list[str]:
     )
 
 
-def _most_answered(records: Sequence[Any], questions: list[str]) -> str | None:
+def _most_answered(records: Records, questions: list[str]) -> str | None:
     """The question with most answers that are labels; of those with as many the one with the fewest different ones, as
     texts written by hand seldom repeat. None where there are none."""
     counts: dict[str, tuple[int, int]] = {}
@@ -105,18 +94,18 @@ def _most_answered(records: Sequence[Any], questions: list[str]) -> str | None:
     return max(counts, key=lambda question: counts[question], default=None)
 
 
-def _is_label(value: Any) -> bool:
+def _is_label(value: Json) -> bool:
     """Whether it is a label, or a list of some."""
     values = value if isinstance(value, list) else [value]
     return bool(values) and all(isinstance(one, (str, int)) for one in values)
 
 
-def _labels(value: Any, row: int, where: str) -> list[str]:
+def _labels(value: Json, row: int, where: str) -> list[str]:
     """A label, or a list of them."""
     return [a_name(one, row, where) for one in (value if isinstance(value, list) else [value])]
 
 
-def _row(record: dict[str, Any], row: int, question: str, left_out: Counter[str]) -> Row:
+def _row(record: JsonObject, row: int, question: str, left_out: Counter[str]) -> Row:
     own = {question + end for end in _ENDINGS}
     found = Row({name: value for name, value in record.items() if name not in own})
     where = question + RESPONSES
@@ -139,7 +128,7 @@ def _row(record: dict[str, Any], row: int, question: str, left_out: Counter[str]
     return found
 
 
-def _suggest(found: Row, record: dict[str, Any], row: int, where: str) -> None:
+def _suggest(found: Row, record: JsonObject, row: int, where: str) -> None:
     """Name what a model suggests, each label with its score, or all with one score; 1 without any."""
     if record.get(where) is None:
         return
@@ -154,31 +143,18 @@ def _suggest(found: Row, record: dict[str, Any], row: int, where: str) -> None:
         found.name(label, 1.0 if one is None else a_number(one, row, f"{where}.score", "a score"), agent)
 
 
-class ArgillaNested:
-    """The list of records that Argilla's `to_json` writes, each question an object in `responses`."""
-
-    name = "Argilla records as JSON"
-
-    def fits(self, records: Records) -> bool:
-        seen = records[:_LOOK]
-        return bool(seen) and all(
-            isinstance(one, dict)
-            and all(isinstance(one.get(name), dict) for name in ("fields", "responses", "suggestions"))
-            for one in seen
-        )
-
-    def read(self, records: Records) -> TableReading:
-        """One row for each record, as of `Argilla`. Raises TableError."""
-        reading = Argilla().read(read_each(records, _flat_record))
-        note = (
-            "This form of export loses the status of responses: drafts and discarded answers count as submitted. "
-            "Export with to_list(flatten=True) to tell them apart."
-        )
-        return replace(reading, format=self.name, notes=(*reading.notes, note))
+def _read_nested(records: Records, name: str) -> TableReading:
+    """One row for each record, as of flat ones. Raises TableError."""
+    reading = _read(read_each(records, _flat_record), name)
+    note = (
+        "This form of export loses the status of responses: drafts and discarded answers count as submitted. "
+        "Export with to_list(flatten=True) to tell them apart."
+    )
+    return replace(reading, notes=(*reading.notes, note))
 
 
-def _flat_record(record: dict[str, Any], row: int) -> dict[str, Any]:
-    flat: dict[str, Any] = {"id": record.get("id"), "status": record.get("status")}
+def _flat_record(record: JsonObject, row: int) -> JsonObject:
+    flat: JsonObject = {"id": record.get("id"), "status": record.get("status")}
     for part in ("fields", "metadata"):
         flat |= an_object(record.get(part) or {}, row, part)
     for question, value in an_object(record.get("suggestions") or {}, row, "suggestions").items():
@@ -196,98 +172,14 @@ def _flat_record(record: dict[str, Any], row: int) -> dict[str, Any]:
     return flat
 
 
-class AnthropicBatches:
-    """The results of Anthropic's message batches, a line for each request."""
-
-    name = "Anthropic message batch"
-
-    def fits(self, records: Records) -> bool:
-        seen = records[:_LOOK]
-        return bool(seen) and all(
-            isinstance(one, dict)
-            and "custom_id" in one
-            and isinstance(one.get("result"), dict)
-            and "type" in one["result"]
-            for one in seen
-        )
-
-    def read(self, records: Records) -> TableReading:
-        """One row for each request, as of `Batches`. Raises TableError."""
-        return replace(Batches().read(read_each(records, _as_batch)), format=self.name)
+def _are_flat(records: Records) -> bool:
+    seen = records[:LOOK]
+    return bool(seen) and all(isinstance(one, dict) for one in seen) and bool(_questions(seen))
 
 
-def _as_batch(record: dict[str, Any], row: int) -> dict[str, Any]:
-    """The same in the layout of OpenAI: errored, canceled and expired requests have no response."""
-    result = an_object(record.get("result"), row, "result")
-    if result.get("type") != "succeeded":
-        return {"custom_id": record.get("custom_id"), "response": None, "error": result.get("type")}
-    message = an_object(result.get("message"), row, "result.message")
-    where = "result.message.content"
-    blocks = [
-        an_object(one, row, f"{where}[{place}]")
-        for place, one in enumerate(a_list(message.get("content"), row, where))
-    ]
-    tools = [one.get("input") for one in blocks if one.get("type") == "tool_use"]
-    texts = [text for one in blocks if isinstance(text := one.get("text"), str)]
-    said = json.dumps(tools[0]) if tools else "".join(texts).strip() or None
-    body = {"model": message.get("model"), "choices": [{"message": {"content": said}}]}
-    return {"custom_id": record.get("custom_id"), "response": {"status_code": 200, "body": body}}
-
-
-class Doccano:
-    """Lines of doccano: names of labels with comments, or in versions before 1.0 ids of labels with their users."""
-
-    name = "doccano JSONL"
-
-    def fits(self, records: Records) -> bool:
-        seen = records[:_LOOK]
-        return bool(seen) and (all(map(_is_new, seen)) or all(map(_is_old, seen)))
-
-    def read(self, records: Records) -> TableReading:
-        """One row for each line. Raises TableError."""
-        rows = read_each(records, _doccano_row)
-        notes = []
-        if any(_is_old(record) for record in records):
-            notes.append("The labels are ids of doccano, whose names are not in the file.")
-        return rows_reading(rows, self.name, row_id="id", notes=notes)
-
-
-def _is_new(record: Any) -> bool:
-    return (
-        isinstance(record, dict)
-        and {"id", "label", "Comments"} <= record.keys()
-        and isinstance(record["label"], list)
-        and isinstance(record["Comments"], list)
-    )
-
-
-def _is_old(record: Any) -> bool:
-    if not (isinstance(record, dict) and {"id", "text", "annotations", "meta"} <= record.keys()):
-        return False
-    given = record["annotations"]
-    return isinstance(given, list) and all(
-        isinstance(one, dict) and {"label", "user"} <= one.keys() for one in given
-    )
-
-
-def _doccano_row(record: dict[str, Any], row: int) -> Row:
-    about = ("label", "annotations", "Comments", "meta")
-    found = Row({name: value for name, value in record.items() if name not in about})
-    if isinstance(meta := record.get("meta"), Mapping):
-        found.cells = {**meta, **found.cells}
-    for place, label in enumerate(a_list(record.get("label"), row, "label")):
-        found.name(a_name(label, row, f"label[{place}]"))
-    for place, value in enumerate(a_list(record.get("annotations"), row, "annotations")):
-        where = f"annotations[{place}]"
-        one = an_object(value, row, where)
-        user = a_name_or_none(one.get("user"), row, f"{where}.user", "a user")
-        found.name(a_name(one.get("label"), row, f"{where}.label"), 1.0, user)
-    return found
-
-
-NESTED_RECORDS: tuple[ArgillaNested | AnthropicBatches | Doccano, ...] = (
-    ArgillaNested(),
-    AnthropicBatches(),
-    Doccano(),
+ARGILLA = RecordTool("Argilla records", _are_flat, _read)
+ARGILLA_NESTED = RecordTool(
+    "Argilla records as JSON",
+    (Fields({"fields": dict, "responses": dict, "suggestions": dict}),),
+    _read_nested,
 )
-"""The layouts, each known by its fields."""

@@ -6,13 +6,21 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pandas as pd
 import pyarrow as pa
 
 from plcore.arrays.words import listed
-from plcore.tables.readers.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, Row, json_text, rows_reading
+from plcore.tables.readers.candidate_rows import (
+    CANDIDATES,
+    SOURCES,
+    JsonObject,
+    Row,
+    json_text,
+    rows_reading,
+)
+from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
@@ -44,68 +52,56 @@ _FLAGS = frozenset(("true", "false"))
 _MOST_WORDS = 4
 
 
-class Timelapse:
-    """The table of an image set."""
+def _read(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each picture, with a vote for each column of species. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    voters = label_columns(cells)
+    if not voters:
+        others = [name for plain, name in columns.items() if plain not in _FIXED]
+        raise refusal(
+            f"No column of {listed(others) if others else 'the template'} holds species.",
+            "Enter what is in some pictures in Timelapse and export them again, or call the column Species.",
+        )
+    flagged = texts_of(cells, first_named(columns, DELETE, "markfordeletion"))
+    deleted = [flag.lower() == "true" for flag in flagged]
+    paths = [
+        "/".join(part for part in (folder.replace("\\", "/").strip("/"), file) if part)
+        for folder, file in zip(texts_of(cells, columns[FOLDER]), texts_of(cells, columns[FILE]), strict=True)
+    ]
+    rows = []
+    for place, record in enumerate(cells.to_dict("records")):
+        if deleted[place]:
+            continue
+        row = Row(
+            {ITEM: paths[place], PATH: paths[place]} | {str(name): text for name, text in record.items()}
+        )
+        for voter in voters:
+            for label in filter(None, map(str.strip, _SEVERAL.split(str(record[voter])))):
+                row.name(label, 1.0, voter if len(voters) > 1 else None)
+        rows.append(row)
+    if not rows:
+        raise refusal("Every picture is marked for deletion.", "Clear DeleteFlag for those to be labelled.")
+    notes = [f"The labels are those of {listed(voters)}: empty cells are pictures not looked at yet."]
+    if len(voters) > 1:
+        notes.append(f"{len(voters)} columns hold the same labels, so each is a voter of its own.")
+    if gone := sum(deleted):
+        notes.append(
+            f"{gone} picture{'s are' if gone > 1 else ' is'} marked for deletion (DeleteFlag) and left out."
+        )
+    describing = [name for plain, name in columns.items() if plain not in _FIXED and name not in voters]
+    learned = [name for name in describing if not _is_flag(cells[name])]
+    reading = rows_reading(rows, called, describing=learned, row_id=ITEM, notes=notes, has_rows=True)
+    roles = replace(reading.suggest_roles(), text=None)
+    if not (roles.numbers or roles.categories):  # the place where the camera stands is known of every picture
+        roles = replace(roles, categories=(columns[FOLDER],))
+    return replace(reading, roles=roles, notes=(*reading.notes, _ALONE))
 
-    name = "Timelapse image data"
-    fingerprint = Fingerprint(
-        names(FILE, FOLDER), one_of=(names(DELETE, "markfordeletion"), names("datetime", "date"))
-    )
 
-    def fits(self, cells: pd.DataFrame) -> bool:
-        return self.fingerprint.matches(cells.columns)
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each picture, with a vote for each column of species. Raises TableError."""
-        self.fingerprint.check(cells.columns, self.name)
-        columns = by_plain_name(cells.columns)
-        voters = label_columns(cells)
-        if not voters:
-            others = [name for plain, name in columns.items() if plain not in _FIXED]
-            raise refusal(
-                f"No column of {listed(others) if others else 'the template'} holds species.",
-                "Enter what is in some pictures in Timelapse and export them again, or call the column Species.",
-            )
-        flagged = texts_of(cells, first_named(columns, DELETE, "markfordeletion"))
-        deleted = [flag.lower() == "true" for flag in flagged]
-        paths = [
-            "/".join(part for part in (folder.replace("\\", "/").strip("/"), file) if part)
-            for folder, file in zip(
-                texts_of(cells, columns[FOLDER]), texts_of(cells, columns[FILE]), strict=True
-            )
-        ]
-        rows = []
-        for place, record in enumerate(cells.to_dict("records")):
-            if deleted[place]:
-                continue
-            row = Row(
-                {ITEM: paths[place], PATH: paths[place]} | {str(name): text for name, text in record.items()}
-            )
-            for voter in voters:
-                for label in filter(None, map(str.strip, _SEVERAL.split(str(record[voter])))):
-                    row.name(label, 1.0, voter if len(voters) > 1 else None)
-            rows.append(row)
-        if not rows:
-            raise refusal(
-                "Every picture is marked for deletion.", "Clear DeleteFlag for those to be labelled."
-            )
-        notes = [f"The labels are those of {listed(voters)}: empty cells are pictures not looked at yet."]
-        if len(voters) > 1:
-            notes.append(f"{len(voters)} columns hold the same labels, so each is a voter of its own.")
-        if gone := sum(deleted):
-            notes.append(
-                f"{gone} picture{'s are' if gone > 1 else ' is'} marked for deletion (DeleteFlag) and left out."
-            )
-        describing = [name for plain, name in columns.items() if plain not in _FIXED and name not in voters]
-        learned = [name for name in describing if not _is_flag(cells[name])]
-        reading = rows_reading(rows, self.name, describing=learned, row_id=ITEM, notes=notes)
-        said = tuple(note for note in reading.notes if note != NEEDS_ROWS)
-        roles = replace(reading.suggest_roles(), text=None)
-        if not (
-            roles.numbers or roles.categories
-        ):  # the place where the camera stands is known of every picture
-            roles = replace(roles, categories=(columns[FOLDER],))
-        return replace(reading, roles=roles, notes=(*said, _ALONE))
+TIMELAPSE = TableTool(
+    "Timelapse image data",
+    _read,
+    Fingerprint(names(FILE, FOLDER), one_of=(names(DELETE, "markfordeletion"), names("datetime", "date"))),
+)
 
 
 def label_columns(cells: pd.DataFrame) -> list[str]:
@@ -145,7 +141,7 @@ def _is_flag(column: pd.Series[str]) -> bool:
 
 def is_timelapse(cells: pd.DataFrame) -> bool:
     """Whether a table was read from Timelapse's table."""
-    return {ITEM, PATH} <= set(cells.columns) and Timelapse.fingerprint.matches(cells.columns)
+    return {ITEM, PATH} <= set(cells.columns) and TIMELAPSE.fits(cells)
 
 
 def write_timelapse(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
@@ -189,13 +185,13 @@ def with_observers(readings: Sequence[TableReading]) -> TableReading | None:
     """The pictures of MegaDetector with the votes of Timelapse's observers; None if these are other files.
 
     Pictures are matched by RelativePath and File. The columns of Timelapse stay, so that its table can be written.
-    Raises TableError as `Timelapse.read` does.
+    Raises TableError as `TIMELAPSE.read` does.
     """
     detected = [one for one in readings if is_megadetector(one.cells)]
-    tables = [one for one in readings if one.roles is None and Timelapse().fits(one.cells)]
+    tables = [one for one in readings if one.roles is None and TIMELAPSE.fits(one.cells)]
     if len(readings) != 2 or len(detected) != 1 or len(tables) != 1:
         return None
-    found, observed = detected[0], Timelapse().read(tables[0].cells)
+    found, observed = detected[0], TIMELAPSE.read(tables[0].cells)
     places = {item: place for place, item in reversed(list(enumerate(observed.cells[ITEM])))}
     at = [places.get(item.replace("\\", "/")) for item in found.cells[ITEM]]
     votes = _objects(observed.cells[CANDIDATES])
@@ -239,7 +235,7 @@ def with_observers(readings: Sequence[TableReading]) -> TableReading | None:
     )
 
 
-def _objects(cells: pd.Series[str]) -> list[dict[str, Any]]:
+def _objects(cells: pd.Series[str]) -> list[JsonObject]:
     """The objects in these cells; a list, which weighs nothing, leaves every class possible and is empty here."""
     found = [json.loads(cell) if cell else {} for cell in cells]
     return [one if isinstance(one, dict) else {} for one in found]

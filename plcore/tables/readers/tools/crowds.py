@@ -9,13 +9,14 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import Finder
 from plcore.tables.problems import table_error
+from plcore.tables.readers.candidate_rows import Json, JsonObject
+from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
@@ -76,38 +77,26 @@ def _left_out(lines: Sequence[bool], why: str) -> tuple[str, ...]:
     return (f"Left out: {count} answer{'s' if count > 1 else ''} {why}.",) if count else ()
 
 
-class MechanicalTurk:
-    """The results of a batch of Mechanical Turk, or of Turkle."""
-
-    name = "Mechanical Turk results"
-    fingerprint = Fingerprint(names("hitid", "workerid"), starts=("answer.",))
-
-    def fits(self, cells: pd.DataFrame) -> bool:
-        return (
-            self.fingerprint.matches(cells.columns) and _question(list(map(str, cells.columns))) is not None
+def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each task, in the order in which they first occur. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    question = _question(list(map(str, cells.columns)))
+    if question is None:
+        answers = [name for plain, name in columns.items() if plain.startswith("answer.")]
+        raise refusal(
+            f"Several questions were answered: {listed(answers)}.", "Keep the columns of one question."
         )
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each task, in the order in which they first occur. Raises TableError."""
-        self.fingerprint.check(cells.columns, self.name)
-        columns = by_plain_name(cells.columns)
-        question = _question(list(map(str, cells.columns)))
-        if question is None:
-            answers = [name for plain, name in columns.items() if plain.startswith("answer.")]
-            raise refusal(
-                f"Several questions were answered: {listed(answers)}.", "Keep the columns of one question."
-            )
-        labels = _json_answers(cells, question[0]) if question[1] is None else _marked(cells, question)
-        status = texts_of(cells, columns.get("assignmentstatus"))
-        rejected = [text.lower() == "rejected" for text in status]
-        notes = _left_out(rejected, "that the requester rejected")
-        times = [_turk_time(text) for text in texts_of(cells, columns.get("submittime"))]
-        inputs = tuple(name for plain, name in columns.items() if plain.startswith("input."))
-        about = tuple(name for plain, name in columns.items() if not plain.startswith("input."))
-        task = columns["hitid"]
-        given = _Answers(labels, [not out for out in rejected], times, notes=notes)
-        voted = VoteColumns(task, inputs, columns["workerid"], _LABEL, about_votes=about)
-        return _reading(cells, given, voted, self.name)
+    labels = _json_answers(cells, question[0]) if question[1] is None else _marked(cells, question)
+    status = texts_of(cells, columns.get("assignmentstatus"))
+    rejected = [text.lower() == "rejected" for text in status]
+    notes = _left_out(rejected, "that the requester rejected")
+    times = [_turk_time(text) for text in texts_of(cells, columns.get("submittime"))]
+    inputs = tuple(name for plain, name in columns.items() if plain.startswith("input."))
+    about = tuple(name for plain, name in columns.items() if not plain.startswith("input."))
+    task = columns["hitid"]
+    given = _Answers(labels, [not out for out in rejected], times, notes=notes)
+    voted = VoteColumns(task, inputs, columns["workerid"], _LABEL, about_votes=about)
+    return _reading(cells, given, voted, called)
 
 
 def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | None:
@@ -152,7 +141,7 @@ def _marked(cells: pd.DataFrame, question: tuple[str, tuple[str, ...] | None]) -
 def _json_answers(cells: pd.DataFrame, column: str) -> list[list[str]]:
     """The labels in `[{"q": {"cat": true, "dog": false}}]`, `[{"q": "cat"}]` and `[{"q": {"label": "cat"}}]`."""
     finder = Finder(lines_of(cells))
-    parsed: list[dict[str, Any]] = []
+    parsed: list[JsonObject] = []
     for row, text in enumerate(texts_of(cells, column)):
         value = _parsed(text)
         if value is None:
@@ -171,7 +160,7 @@ def _json_answers(cells: pd.DataFrame, column: str) -> list[list[str]]:
     return [[label for name in asked for label in _chosen(one.get(name))] for one in parsed]
 
 
-def _parsed(text: str) -> dict[str, Any] | None:
+def _parsed(text: str) -> JsonObject | None:
     """The answers of a cell by question; None if it holds something else."""
     if not text:
         return {}
@@ -187,7 +176,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
     return {name: answer for one in parts for name, answer in one.items()}
 
 
-def _chosen(value: Any) -> list[str]:
+def _chosen(value: Json) -> list[str]:
     """The labels of one answer."""
     if isinstance(value, str):
         return [value.strip()] if value.strip() else []
@@ -211,89 +200,66 @@ def _turk_time(text: str) -> str:
     return ""
 
 
-class Prolific:
-    """A line for each answer of a participant, with the items of the study."""
+_PARTICIPANTS = ("participant_id", "participant id")
+_ITEMS = ("item_id", "item", "stimulus_id", "trial_id", "stimulus")
+_RESPONSES = ("response", "label", "answer", "choice", "rating")
+_OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
 
-    name = "Prolific answers"
-    fingerprint = Fingerprint(
-        frozenset(),
-        one_of=(
-            names("participant_id", "participant id"),
-            names("submission_id", "submission id"),
-            names("item_id", "item", "stimulus_id", "trial_id", "stimulus"),
-            names("response", "label", "answer", "choice", "rating"),
-        ),
+
+def _read_prolific(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each item, in the order in which they first occur. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    label = first_named(columns, *_RESPONSES)
+    item = first_named(columns, *_ITEMS)
+    worker = first_named(columns, *_PARTICIPANTS)
+    status = [text.lower() for text in texts_of(cells, columns.get("status"))]
+    out = [text in _OUT for text in status]
+    said = sorted({text.upper() for text in status if text in _OUT})
+    notes = _left_out(out, f"with the status {listed(said)}")
+    times = texts_of(cells, first_named(columns, "completed_at", "submitted_at", "completed at"))
+    labels = [[text] if text else [] for text in texts_of(cells, label)]
+    about = _facts(
+        columns,
+        ("submission_id", "submission id", "status", "age", "sex", "rt", "started_at", "completed_at"),
     )
-    _LEFT_OUT = ("rejected", "returned", "timed-out", "timed out", "screened out")
-
-    def fits(self, cells: pd.DataFrame) -> bool:
-        return self.fingerprint.matches(cells.columns)
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each item, in the order in which they first occur. Raises TableError."""
-        self.fingerprint.check(cells.columns, self.name)
-        columns = by_plain_name(cells.columns)
-        label = first_named(columns, "response", "label", "answer", "choice", "rating")
-        item = first_named(columns, "item_id", "item", "stimulus_id", "trial_id", "stimulus")
-        worker = first_named(columns, "participant_id", "participant id")
-        status = [text.lower() for text in texts_of(cells, columns.get("status"))]
-        out = [text in self._LEFT_OUT for text in status]
-        said = sorted({text.upper() for text in status if text in self._LEFT_OUT})
-        notes = _left_out(out, f"with the status {listed(said)}")
-        times = texts_of(cells, first_named(columns, "completed_at", "submitted_at", "completed at"))
-        labels = [[text] if text else [] for text in texts_of(cells, label)]
-        about = _facts(
-            columns,
-            ("submission_id", "submission id", "status", "age", "sex", "rt", "started_at", "completed_at"),
-        )
-        voted = VoteColumns(item, (), str(worker), _LABEL, about_votes=(*about, str(label)))
-        answers = _Answers(labels, [not one for one in out], times, notes=notes)
-        return _reading(cells, answers, voted, self.name)
+    voted = VoteColumns(item, (), str(worker), _LABEL, about_votes=(*about, str(label)))
+    answers = _Answers(labels, [not one for one in out], times, notes=notes)
+    return _reading(cells, answers, voted, called)
 
 
 def _facts(columns: dict[str, str], plain: Collection[str]) -> tuple[str, ...]:
     return tuple(columns[name] for name in plain if name in columns)
 
 
-class Appen:
-    """The full report of Appen, once Figure Eight and CrowdFlower: a judgment in each line."""
-
-    name = "Appen full report"
-    fingerprint = Fingerprint(names("_unit_id", "_worker_id", "_id"))
-
-    def fits(self, cells: pd.DataFrame) -> bool:
-        return self.fingerprint.matches(cells.columns) and _appen_question(cells.columns) is not None
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each unit, in the order in which they first occur. Raises TableError."""
-        self.fingerprint.check(cells.columns, self.name)
-        columns = by_plain_name(cells.columns)
-        question = _appen_question(cells.columns)
-        if question is None:
-            raise refusal(
-                "No column has a second one that ends in _gold, or several have.",
-                "Keep the columns of one question.",
-            )
-        tainted = [text.lower() == "true" for text in texts_of(cells, columns.get("_tainted"))]
-        notes = [*_left_out(tainted, "of workers who failed the checks (_tainted)")]
-        golds = [_lines(text) for text in texts_of(cells, columns[f"{plain_name(question)}_gold"])]
-        several = sum(len(one) > 1 for one in golds)
-        if several:
-            notes.append(f"{several} test questions accept several answers, which is no single true label.")
-        answers = _Answers(
-            [_lines(text) for text in texts_of(cells, question)],
-            [not one for one in tainted],
-            [_appen_time(text) for text in texts_of(cells, columns.get("_created_at"))],
-            [one[0] if len(one) == 1 else "" for one in golds],
-            tuple(notes),
+def _read_appen(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each unit, in the order in which they first occur. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    question = _appen_question(cells.columns)
+    if question is None:
+        raise refusal(
+            "No column has a second one that ends in _gold, or several have.",
+            "Keep the columns of one question.",
         )
-        own = tuple(name for plain, name in columns.items() if plain.startswith("_"))
-        about = (*own, question, columns[f"{plain_name(question)}_gold"])
-        weight = columns.get("_trust")
-        voted = VoteColumns(
-            columns["_unit_id"], (), columns["_worker_id"], _LABEL, weight=weight, about_votes=about
-        )
-        return _reading(cells, answers, voted, self.name)
+    tainted = [text.lower() == "true" for text in texts_of(cells, columns.get("_tainted"))]
+    notes = [*_left_out(tainted, "of workers who failed the checks (_tainted)")]
+    golds = [_lines(text) for text in texts_of(cells, columns[f"{plain_name(question)}_gold"])]
+    several = sum(len(one) > 1 for one in golds)
+    if several:
+        notes.append(f"{several} test questions accept several answers, which is no single true label.")
+    answers = _Answers(
+        [_lines(text) for text in texts_of(cells, question)],
+        [not one for one in tainted],
+        [_appen_time(text) for text in texts_of(cells, columns.get("_created_at"))],
+        [one[0] if len(one) == 1 else "" for one in golds],
+        tuple(notes),
+    )
+    own = tuple(name for plain, name in columns.items() if plain.startswith("_"))
+    about = (*own, question, columns[f"{plain_name(question)}_gold"])
+    weight = columns.get("_trust")
+    voted = VoteColumns(
+        columns["_unit_id"], (), columns["_worker_id"], _LABEL, weight=weight, about_votes=about
+    )
+    return _reading(cells, answers, voted, called)
 
 
 def _appen_question(columns: Iterable[object]) -> str | None:
@@ -315,5 +281,36 @@ def _appen_time(text: str) -> str:
         return text
 
 
-CROWD_TABLES: tuple[MechanicalTurk | Prolific | Appen, ...] = (MechanicalTurk(), Prolific(), Appen())
-"""The layouts, each known by its columns."""
+MECHANICAL_TURK = TableTool(
+    "Mechanical Turk results",
+    _read_turk,
+    Fingerprint(names("hitid", "workerid"), starts=("answer.",)),
+    lambda cells: _question(list(map(str, cells.columns))) is not None,
+    has_rows=False,
+)
+"""The results of a batch of Mechanical Turk, or of Turkle."""
+
+PROLIFIC = TableTool(
+    "Prolific answers",
+    _read_prolific,
+    Fingerprint(
+        frozenset(),
+        one_of=(
+            frozenset(_PARTICIPANTS),
+            names("submission_id", "submission id"),
+            frozenset(_ITEMS),
+            frozenset(_RESPONSES),
+        ),
+    ),
+    has_rows=False,
+)
+"""A line for each answer of a participant, with the items of the study."""
+
+APPEN = TableTool(
+    "Appen full report",
+    _read_appen,
+    Fingerprint(names("_unit_id", "_worker_id", "_id")),
+    lambda cells: _appen_question(cells.columns) is not None,
+    has_rows=False,
+)
+"""The full report of Appen, once Figure Eight and CrowdFlower: a judgment in each line."""

@@ -12,14 +12,19 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypedDict, TypeGuard
 
 import numpy as np
 import pandas as pd
 
 from plcore.tables.media.file_tree import FilesByBaseName, FileTree, base_name
 from plcore.tables.media.files import MediaFiles
-from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, json_text, rows_reading
+from plcore.tables.readers.candidate_rows import (
+    Json,
+    Row,
+    json_text,
+    rows_reading,
+)
 from plcore.tables.readers.reading import TableReading
 
 NOTHING = "noise / nothing"
@@ -37,7 +42,7 @@ ITEM, RECORDING, START, END, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS = (
     "item", "recording", "start", "end", "confidence", "scientific_names", "original_rows",
 )  # fmt: skip
 """The columns of the items: a name; the path as it came; seconds; the highest score; `Parus major (Great tit)`; JSON of
-`original_row`s."""
+`OriginalRow`s."""
 
 LEAST_WEIGHT = 0.01
 """What `NOTHING` weighs at least, where the highest score is 1: a weight of 0 would be no candidate."""
@@ -48,6 +53,15 @@ ALONE = (
     f"{NO_RECORDINGS}: it can be answered, but nothing is heard, and only the highest score is learned"
     " from. To hear them, put them into one zip with the table; their base names are enough."
 )
+
+
+class OriginalRow(TypedDict):
+    """A row of the file: where it stood (from 1), the classes it speaks for, the cells as they came."""
+
+    row: int
+    labels: list[str]
+    scientific: str
+    cells: dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -109,14 +123,21 @@ def detections_reading(
     ]
     known = {labels[one.row]: one.scientific for one in detections if one.scientific}
     reading = rows_reading(
-        rows, format_name, describing=(), row_id=ITEM, classes=[NOTHING], groups=genera(known)
+        rows,
+        format_name,
+        describing=(),
+        row_id=ITEM,
+        classes=[NOTHING],
+        notes=said,
+        groups=genera(known),
+        has_rows=True,
     )
     numbers, categories = _learned(rows, scored=top is not None)
     caption = (SCIENTIFIC,) if known else ()
     return replace(
         reading,
         roles=replace(reading.suggest_roles(), numbers=numbers, categories=categories, caption=caption),
-        notes=(*said, *(note for note in reading.notes if note != NEEDS_ROWS), ALONE),
+        notes=(*reading.notes, ALONE),
     )
 
 
@@ -154,9 +175,9 @@ def _named(recording: str, start: str, end: str) -> str:
 
 
 def original_row(
-    row: int, labels: Sequence[str], scientific: str, cells: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What is kept of a row of the file: where it stood (from 1), the classes it speaks for, the cells as they came."""
+    row: int, labels: Sequence[str], scientific: str, cells: Mapping[str, object]
+) -> OriginalRow:
+    """What is kept of a row of the file, which is counted from 0."""
     return {"row": row + 1, "labels": list(labels), "scientific": scientific, "cells": dict(cells)}
 
 
@@ -251,20 +272,24 @@ def _overlapping(items: Sequence[_Item]) -> int:
     return count
 
 
-def read_original(cell: str) -> list[dict[str, Any]]:
+def read_original(cell: str) -> list[OriginalRow]:
     """The rows kept in a cell of `ORIGINAL_ROWS`; none where it holds something else."""
     try:
-        kept = json.loads(cell) if cell else []
+        kept: Json = json.loads(cell) if cell else []
     except (ValueError, RecursionError):
         return []
-    return kept if isinstance(kept, list) and all(map(_is_original, kept)) else []
+    found = [one for one in kept if _is_original(one)] if isinstance(kept, list) else []
+    return found if isinstance(kept, list) and len(found) == len(kept) else []
 
 
-def _is_original(value: Any) -> bool:
+def _is_original(value: Json) -> TypeGuard[OriginalRow]:
     if not (isinstance(value, dict) and value.keys() == _KEPT.keys()):
         return False
-    return all(isinstance(value[name], kind) for name, kind in _KEPT.items()) and all(
-        isinstance(label, str) for label in value["labels"]
+    labels = value["labels"]
+    return (
+        all(isinstance(value[name], kind) for name, kind in _KEPT.items())
+        and isinstance(labels, list)
+        and all(isinstance(label, str) for label in labels)
     )
 
 

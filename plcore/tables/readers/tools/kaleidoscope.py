@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 
 import pandas as pd
@@ -17,7 +18,8 @@ import pyarrow as pa
 
 from plcore.tables.columns import Finder
 from plcore.tables.problems import table_error
-from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, json_text, rows_reading
+from plcore.tables.readers.candidate_rows import Row, json_text, rows_reading
+from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
@@ -63,77 +65,65 @@ Proposals = list[dict[str, float | None]]
 """The candidates of each line with their weights, the best first."""
 
 
-@dataclass(frozen=True)
-class KaleidoscopeTable:
-    """A table of identifications, a stretch of a recording in each line.
+Propose = Callable[[pd.DataFrame, dict[str, str]], Proposals]
 
-    name : of the table, in words
-    fingerprint : names that tell it
+
+def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> TableReading:
+    """One row for each line. Raises TableError.
+
     propose : gives the candidates of each line, from the cells and their columns by plain name
     about : what is to be said of the candidates
     """
-
-    name: str
-    fingerprint: Fingerprint
-    propose: Callable[[pd.DataFrame, dict[str, str]], Proposals]
-    about: str
-
-    def fits(self, cells: pd.DataFrame) -> bool:
-        return self.fingerprint.matches(cells.columns)
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each line. Raises TableError."""
-        self.fingerprint.check(cells.columns, self.name)
-        columns = by_plain_name(cells.columns)
-        finder = Finder(lines_of(cells))
-        start = _numbers(cells, columns["offset"], finder)
-        length = _numbers(cells, columns["duration"], finder)
-        if finder.problems:
-            raise table_error(finder.problems)
-        paths = [
-            "/".join(part.replace("\\", "/").rstrip("/") for part in parts if part)
-            for parts in zip(*(texts_of(cells, columns.get(name)) for name in _PATH), strict=True)
-        ]
-        channels = texts_of(cells, columns.get("channel"))
-        proposed = self.propose(cells, columns)
-        manual = texts_of(cells, columns.get(MANUAL))
-        measured = [columns[name] for name in _MEASURED if name in columns]
-        named = _names(paths, channels, start, length)
-        rows: list[Row] = []
-        said = Counter[str]()
-        for place, record in enumerate(cells.to_dict("records")):
-            kept = {str(name): str(text) for name, text in record.items()}
-            weights = proposed[place]
-            top = next(iter(weights.values()), None)
-            row = Row(
-                {
-                    ITEM: named[place],
-                    RECORDING: paths[place],
-                    START: seconds_text(start[place]),
-                    END: seconds_text(start[place] + length[place]),
-                    CONFIDENCE: "" if top is None else repr(top),
-                    SCIENTIFIC: "",
-                    **{name: kept[name] for name in measured},
-                }
-            )
-            _judge(row, weights, _classes(manual[place]), said)
-            first = next(iter(weights), None)
-            row.cells[ORIGINAL_ROWS] = json_text([original_row(place, [first] if first else [], "", kept)])
-            rows.append(row)
-        reading = rows_reading(
-            rows,
-            self.name,
-            describing=measured,
-            row_id=ITEM,
-            classes=[NOTHING],
-            notes=[self.about, *_notes(said)],
+    columns = by_plain_name(cells.columns)
+    finder = Finder(lines_of(cells))
+    start = _numbers(cells, columns["offset"], finder)
+    length = _numbers(cells, columns["duration"], finder)
+    if finder.problems:
+        raise table_error(finder.problems)
+    paths = [
+        "/".join(part.replace("\\", "/").rstrip("/") for part in parts if part)
+        for parts in zip(*(texts_of(cells, columns.get(name)) for name in _PATH), strict=True)
+    ]
+    channels = texts_of(cells, columns.get("channel"))
+    proposed = propose(cells, columns)
+    manual = texts_of(cells, columns.get(MANUAL))
+    measured = [columns[name] for name in _MEASURED if name in columns]
+    named = _names(paths, channels, start, length)
+    rows: list[Row] = []
+    said = Counter[str]()
+    for place, record in enumerate(cells.to_dict("records")):
+        kept = {str(name): str(text) for name, text in record.items()}
+        weights = proposed[place]
+        top = next(iter(weights.values()), None)
+        row = Row(
+            {
+                ITEM: named[place],
+                RECORDING: paths[place],
+                START: seconds_text(start[place]),
+                END: seconds_text(start[place] + length[place]),
+                CONFIDENCE: "" if top is None else repr(top),
+                SCIENTIFIC: "",
+                **{name: kept[name] for name in measured},
+            }
         )
-        heard = tuple(note for note in reading.notes if note != NEEDS_ROWS)
-        roles = reading.suggest_roles()
-        if not (roles.numbers or roles.categories):  # as of other tables of detections
-            scored = any(row.cells[CONFIDENCE] for row in rows)
-            roles = replace(roles, numbers=(CONFIDENCE if scored else START,))
-        return replace(reading, roles=roles, notes=(*heard, _ALONE))
+        _judge(row, weights, _classes(manual[place]), said)
+        first = next(iter(weights), None)
+        row.cells[ORIGINAL_ROWS] = json_text([original_row(place, [first] if first else [], "", kept)])
+        rows.append(row)
+    reading = rows_reading(
+        rows,
+        called,
+        describing=measured,
+        row_id=ITEM,
+        classes=[NOTHING],
+        notes=[about, *_notes(said)],
+        has_rows=True,
+    )
+    roles = reading.suggest_roles()
+    if not (roles.numbers or roles.categories):  # as of other tables of detections
+        scored = any(row.cells[CONFIDENCE] for row in rows)
+        roles = replace(roles, numbers=(CONFIDENCE if scored else START,))
+    return replace(reading, roles=roles, notes=(*reading.notes, _ALONE))
 
 
 def _numbers(cells: pd.DataFrame, column: str, finder: Finder) -> list[float]:
@@ -256,29 +246,32 @@ def _names(
 
 
 _PLACED = ("indir", "in file", "offset", "duration")
-KALEIDOSCOPE_TABLES = (
-    KaleidoscopeTable(
-        "Kaleidoscope id.csv",
-        Fingerprint(names(*_PLACED, "auto id")),
-        _by_ratio,
-        "Candidates are AUTO ID, which weighs its match ratio, and the alternates, which share the rest. "
+KALEIDOSCOPE_IDS = TableTool(
+    "Kaleidoscope id.csv",
+    partial(
+        _reading,
+        propose=_by_ratio,
+        about="Candidates are AUTO ID, which weighs its match ratio, and the alternates, which share the rest. "
         "NoID names none: every class stays possible there.",
     ),
-    KaleidoscopeTable(
-        "Kaleidoscope cluster.csv",
-        Fingerprint(names(*_PLACED, "top1match", "top1dist", "top2dist"), never=names("auto id")),
-        _by_distance,
-        "Candidates are the matches of each line. TOP1DIST is a distance, where less is nearer: a match weighs "
+    Fingerprint(names(*_PLACED, "auto id")),
+)
+KALEIDOSCOPE_CLUSTERS = TableTool(
+    "Kaleidoscope cluster.csv",
+    partial(
+        _reading,
+        propose=_by_distance,
+        about="Candidates are the matches of each line. TOP1DIST is a distance, where less is nearer: a match weighs "
         "1 / (1 + distance). Numbers of clusters are dropped, as in name.3.",
     ),
+    Fingerprint(names(*_PLACED, "top1match", "top1dist", "top2dist"), never=names("auto id")),
 )
-"""The layouts, each known by its columns."""
 
 
 def is_kaleidoscope(cells: pd.DataFrame) -> bool:
     """Whether a table was read from Kaleidoscope's identifications."""
-    columns = first_original(cells)
-    return any(table.fingerprint.matches(columns) for table in KALEIDOSCOPE_TABLES)
+    columns = pd.DataFrame(columns=list(first_original(cells)))
+    return KALEIDOSCOPE_IDS.fits(columns) or KALEIDOSCOPE_CLUSTERS.fits(columns)
 
 
 def write_kaleidoscope(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
 from plcore.arrays.words import listed
 from plcore.tables.readers.candidate_rows import (
+    Json,
+    JsonObject,
     Records,
     Row,
     a_list,
@@ -25,6 +26,7 @@ from plcore.tables.readers.candidate_rows import (
     refuse,
     rows_reading,
 )
+from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, names, refusal
 
 Path = tuple[str, ...]
@@ -46,7 +48,7 @@ class Taxonomy:
     groups: dict[str, tuple[str, ...]]
 
 
-def a_path(value: Any, row: int | None, where: str) -> Path:
+def a_path(value: Json, row: int | None, where: str) -> Path:
     """A label, or a list with the parts of one."""
     if isinstance(value, list):
         if not value:
@@ -93,12 +95,8 @@ SECONDS = "lead_time"
 OWN_ID, OWN_PERSON = "winnow_id", "winnow_person"
 """In tasks that were written here: the id of the row (in their `meta`), and who gave an annotation."""
 
-FLAT_NAMES = frozenset(("id", "annotator", "annotation_id"))
-"""Fields that every flat record has."""
-
 _READ = ("choices", "taxonomy")
 _REGION = frozenset(("x", "y", "start", "end", "points", "startOffset"))
-_LOOK = 50
 
 
 @dataclass(frozen=True)
@@ -117,51 +115,29 @@ class Choice:
 class Item:
     """One task: what is said of it, who chose what, and what could not be read."""
 
-    data: dict[str, Any]
+    data: JsonObject
     choices: list[Choice] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
+    number: str | None = None
+    seconds: float | None = None
     cancelled: int = 0
     prediction_ids: int = 0
     unread: Counter[str] = field(default_factory=Counter)
 
 
-class LabelStudioTasks:
-    """The JSON export: `{"id", "data", "annotations", "predictions"}` for each task."""
+def _read_tasks(records: Records, name: str) -> TableReading:
+    """One row for each task. Raises TableError."""
+    return items_reading(read_each(records, _task), name)
 
-    name = "Label Studio JSON"
 
-    def fits(self, records: Records) -> bool:
-        seen = records[:_LOOK]
-        answered = ("annotations", "predictions", "completions")
-        return (
-            bool(seen)
-            and all(isinstance(record, dict) and isinstance(record.get("data"), dict) for record in seen)
-            and any(isinstance(record.get(name), list) for record in seen for name in answered)
+def _read_flat(records: Records, name: str) -> TableReading:
+    """One row for each task. Raises TableError, also where no field seems to hold answers."""
+    questions = _questions(records)
+    if not questions:
+        raise refusal(
+            "No field between 'id' and 'annotator' holds a choice.",
+            "Export the project as JSON, not as JSON-MIN, and import that.",
         )
-
-    def read(self, records: Records) -> TableReading:
-        """One row for each task. Raises TableError."""
-        return items_reading(read_each(records, _task), self.name)
-
-
-class LabelStudioMin:
-    """The JSON-MIN export: a flat record for each annotation, with `id`, answers and `annotator` behind the data."""
-
-    name = "Label Studio JSON-MIN"
-
-    def fits(self, records: Records) -> bool:
-        seen = records[:_LOOK]
-        return bool(seen) and all(isinstance(record, dict) and record.keys() >= FLAT_NAMES for record in seen)
-
-    def read(self, records: Records) -> TableReading:
-        """One row for each task. Raises TableError, also where no field seems to hold answers."""
-        questions = _questions(records)
-        if not questions:
-            raise refusal(
-                "No field between 'id' and 'annotator' holds a choice.",
-                "Export the project as JSON, not as JSON-MIN, and import that.",
-            )
-        return flat_reading(records, questions, self.name)
+    return flat_reading(records, questions, name)
 
 
 def flat_reading(records: Records, questions: Sequence[str], format_name: str) -> TableReading:
@@ -169,14 +145,13 @@ def flat_reading(records: Records, questions: Sequence[str], format_name: str) -
 
     questions : the fields with answers; one question at least
     """
-    items: dict[Any, Item] = {}
+    items: dict[Hashable, Item] = {}
     for item in read_each(records, lambda record, row: _flat(record, row, questions)):
-        task = item.facts[TASK_ID]
-        key = len(items) if task is None else f"id {task}"
+        key = len(items) if item.number is None else f"id {item.number}"
         known = items.setdefault(key, item)
         if known is not item:
             known.choices += item.choices
-            known.facts[SECONDS] = _sum(known.facts[SECONDS], item.facts[SECONDS])
+            known.seconds = _sum(known.seconds, item.seconds)
     return items_reading(list(items.values()), format_name)
 
 
@@ -215,7 +190,8 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
         )
     rows, unclear = [], 0
     for item in items:
-        facts = {name: value for name, value in item.facts.items() if value is not None}
+        facts = {TASK_ID: item.number, SECONDS: item.seconds}
+        facts = {name: value for name, value in facts.items() if value is not None}
         row = Row({**facts, **item.data, **_others(item, others)})
         truths: set[str] = set()
         for choice in item.choices:
@@ -265,12 +241,12 @@ def _others(item: Item, questions: Iterable[str]) -> dict[str, str]:
     return {name: json_text(labels) for name, labels in flat.items() if labels and name not in item.data}
 
 
-def _task(record: dict[str, Any], row: int) -> Item:
+def _task(record: JsonObject, row: int) -> Item:
     meta = record.get("meta")
     own = meta.get(OWN_ID) if isinstance(meta, dict) else None
     task = record.get("id") if own is None else own
     item = Item(an_object(record.get("data"), row, "data"))
-    item.facts[TASK_ID] = a_name_or_none(task, row, "id", "an id")
+    item.number = a_name_or_none(task, row, "id", "an id")
     said = "annotations" if record.get("annotations") is not None else "completions"
     for place, value in enumerate(a_list(record.get(said), row, said)):
         where = f"{said}[{place}]"
@@ -278,7 +254,7 @@ def _task(record: dict[str, Any], row: int) -> Item:
         if annotation.get("was_cancelled"):
             item.cancelled += 1
             continue
-        item.facts[SECONDS] = _sum(item.facts.get(SECONDS), _seconds(annotation, row, f"{where}.{SECONDS}"))
+        item.seconds = _sum(item.seconds, _seconds(annotation, row, f"{where}.{SECONDS}"))
         own_person = annotation.get(OWN_PERSON) or _person_in(annotation.get("result"))
         by = annotation.get("completed_by") if own_person is None else own_person
         person = _person(by, row, f"{where}.completed_by")
@@ -305,7 +281,7 @@ def _task(record: dict[str, Any], row: int) -> Item:
     return item
 
 
-def _person_in(results: Any) -> Any:
+def _person_in(results: Json) -> Json:
     """The person that Winnow wrote into the results of an annotation; None if there is none."""
     for result in results if isinstance(results, list) else []:
         meta = result.get("meta") if isinstance(result, dict) else None
@@ -314,12 +290,12 @@ def _person_in(results: Any) -> Any:
     return None
 
 
-def _is_id(value: Any) -> bool:
+def _is_id(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _result(
-    item: Item, value: Any, row: int, where: str, weight: float, source: str | None, **marks: bool
+    item: Item, value: Json, row: int, where: str, weight: float, source: str | None, **marks: bool
 ) -> None:
     """Add what one result chooses."""
     result = an_object(value, row, where)
@@ -334,14 +310,14 @@ def _result(
         item.choices.append(Choice(question, path, weight, source, **marks))
 
 
-def _person(value: Any, row: int, where: str) -> str | None:
+def _person(value: Json, row: int, where: str) -> str | None:
     """`completed_by`: an id, or an object with an e-mail address."""
     if isinstance(value, dict):
         return a_name_or_none(first_of(value, ("email", "username", "id")), row, where, "a person")
     return a_name_or_none(value, row, where, "a person")
 
 
-def _seconds(record: dict[str, Any], row: int, where: str) -> float | None:
+def _seconds(record: JsonObject, row: int, where: str) -> float | None:
     value = record.get(SECONDS)
     return None if value is None else a_number(value, row, where, "a time in seconds")
 
@@ -350,7 +326,7 @@ def _sum(some: float | None, more: float | None) -> float | None:
     return more if some is None else some + (more or 0.0)
 
 
-def _questions(records: Sequence[Any]) -> list[str]:
+def _questions(records: Records) -> list[str]:
     """The fields of JSON-MIN with answers: those written between the id and the annotator that hold choices."""
     between: dict[str, None] = {}
     flat = [record for record in records if isinstance(record, dict)]
@@ -362,7 +338,7 @@ def _questions(records: Sequence[Any]) -> list[str]:
     return answered(flat, [name for name in between if any(_is_answer(record.get(name)) for record in flat)])
 
 
-def answered(records: Records, fields: Sequence[str]) -> list[str]:
+def answered(records: Sequence[JsonObject], fields: Sequence[str]) -> list[str]:
     """The fields that hold answers and not data of the task.
 
     Data is the same in all records of a task and differs from task to task, which shows where a task has several
@@ -372,27 +348,27 @@ def answered(records: Records, fields: Sequence[str]) -> list[str]:
     return [name for name in fields if not _is_data(records, name)] or list(fields)
 
 
-def _is_data(records: Records, name: str) -> bool:
+def _is_data(records: Sequence[JsonObject], name: str) -> bool:
     values = [(json_text(record.get("id")), record.get(name)) for record in records if record.get(name)]
-    if not values or any(not isinstance(value, str) for _, value in values):
+    said = [(task, value) for task, value in values if isinstance(value, str)]
+    if not values or len(said) < len(values):
         return False
-    tasks, pairs = {task for task, _ in values}, set(values)
-    texts = {text for _, text in values}
+    tasks, texts, pairs = {task for task, _ in said}, {text for _, text in said}, set(said)
     return 1 < len(tasks) < len(values) and len(texts) == len(tasks) == len(pairs)
 
 
-def _is_answer(value: Any) -> bool:
+def _is_answer(value: Json) -> bool:
     if isinstance(value, list):
         return any(isinstance(one, dict) and not one.keys().isdisjoint(_READ) for one in value)
     return isinstance(value, str) or (isinstance(value, dict) and "choices" in value)
 
 
-def _flat(record: dict[str, Any], row: int, questions: Sequence[str]) -> Item:
+def _flat(record: JsonObject, row: int, questions: Sequence[str]) -> Item:
     """One annotation of JSON-MIN. One chosen label is text; several are `{"choices": [...]}`."""
     about = {*questions, "id", "annotator", "annotation_id", "created_at", "updated_at", SECONDS, "agreement"}
     item = Item({name: value for name, value in record.items() if name not in about})
-    item.facts[TASK_ID] = a_name_or_none(record.get("id"), row, "id", "an id")
-    item.facts[SECONDS] = _seconds(record, row, SECONDS)
+    item.number = a_name_or_none(record.get("id"), row, "id", "an id")
+    item.seconds = _seconds(record, row, SECONDS)
     person = _person(record.get("annotator"), row, "annotator")
     for question in questions:
         value = record.get(question)
@@ -400,7 +376,7 @@ def _flat(record: dict[str, Any], row: int, questions: Sequence[str]) -> Item:
             if one is None or one == "":
                 continue
             if isinstance(one, str):
-                labels: list[Any] = [one]
+                labels: list[Json] = [one]
             else:
                 chosen = an_object(one, row, question)
                 kind = next((name for name in _READ if name in chosen), None)
@@ -419,42 +395,32 @@ _CALLED = ("label", "labels", "sentiment", "class", "choice", "choices", "catego
 _MOST_CLASSES = 0.5
 
 
-class LabelStudioCsv:
-    """The CSV export."""
-
-    name = "Label Studio CSV"
-    fingerprint = Fingerprint(names(*_ABOUT))
-
-    def fits(self, cells: pd.DataFrame) -> bool:
-        return self.fingerprint.matches(cells.columns)
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each task, with a vote for each annotation. Raises TableError."""
-        self.fingerprint.check(cells.columns, self.name)
-        about = {*_ABOUT, *_BESIDE}
-        low = {str(name): str(name).strip().lower() for name in cells.columns}
-        called = [low[name] if low[name] in about else name for name in low]
-        records: list[dict[str, Any]] = [
-            dict(zip(called, map(_value, texts), strict=True))
-            for texts in zip(*(cells[name].tolist() for name in low), strict=True)
-        ]
-        for record in records:
-            record["lead_time"] = _seconds_of_cell(record["lead_time"])
-        fields = [name for name in records[0] if name not in about]
-        question = _question(records, fields)
-        if question is None:
-            raise refusal(
-                f"No column of {listed(fields)} holds choices of annotators.",
-                "Export the project as JSON and import that.",
-            )
-        return flat_reading(records, [question], self.name)
+def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each task, with a vote for each annotation. Raises TableError."""
+    about = {*_ABOUT, *_BESIDE}
+    low = {str(name): str(name).strip().lower() for name in cells.columns}
+    lowered = [low[name] if low[name] in about else name for name in low]
+    records: list[JsonObject] = [
+        dict(zip(lowered, map(_value, texts), strict=True))
+        for texts in zip(*(cells[name].tolist() for name in low), strict=True)
+    ]
+    for record in records:
+        record["lead_time"] = _seconds_of_cell(record["lead_time"])
+    fields = [name for name in records[0] if name not in about]
+    question = _question(records, fields)
+    if question is None:
+        raise refusal(
+            f"No column of {listed(fields)} holds choices of annotators.",
+            "Export the project as JSON and import that.",
+        )
+    return flat_reading(records, [question], called)
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> Json:
     """A cell: an answer that is written as JSON, or its text."""
     if text.lstrip()[:1] in ("{", "["):
         try:
-            value = json.loads(text)
+            value: Json = json.loads(text)
         except (ValueError, RecursionError):
             return text
         if _is_answered_cell(value):
@@ -462,19 +428,19 @@ def _value(text: str) -> Any:
     return text
 
 
-def _is_answered_cell(value: Any) -> bool:
+def _is_answered_cell(value: Json) -> bool:
     parts = value if isinstance(value, list) else [value]
     return bool(parts) and all(isinstance(one, dict) and any(name in one for name in _READ) for one in parts)
 
 
-def _seconds_of_cell(text: Any) -> float | None:
+def _seconds_of_cell(text: Json) -> float | None:
     try:
-        return float(text)
-    except (TypeError, ValueError):
+        return float(text) if isinstance(text, str) else None
+    except ValueError:
         return None
 
 
-def _question(records: list[dict[str, Any]], fields: list[str]) -> str | None:
+def _question(records: list[JsonObject], fields: list[str]) -> str | None:
     """The column with the answers: one with choices as JSON, one that differs between annotations of a task, one called
     as labels are, or else the one with the fewest different texts."""
     written = [name for name in fields if any(not isinstance(record[name], str) for record in records)]
@@ -484,7 +450,7 @@ def _question(records: list[dict[str, Any]], fields: list[str]) -> str | None:
         return next((name for name in called if name in found), found[0])
     if called:
         return called[0]
-    kinds = {name: {record[name] for record in records if record[name].strip()} for name in fields}
+    kinds = {name: {text for record in records if (text := str(record[name])).strip()} for name in fields}
     few = [
         name
         for name in answered(records, fields)
@@ -496,10 +462,10 @@ def _question(records: list[dict[str, Any]], fields: list[str]) -> str | None:
     return min(few, key=lambda name: (len(kinds[name]) == 1, len(kinds[name])), default=None)
 
 
-def _differs(records: list[dict[str, Any]], name: str) -> bool:
+def _differs(records: list[JsonObject], name: str) -> bool:
     """Whether annotations of one task have different cells in this column."""
-    seen: dict[str, Any] = {}
-    return any(seen.setdefault(record["id"], record[name]) != record[name] for record in records)
+    seen: dict[str, Json] = {}
+    return any(seen.setdefault(str(record["id"]), record[name]) != record[name] for record in records)
 
 
 def _is_number(text: str) -> bool:
@@ -508,3 +474,14 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+_ANSWERED: dict[str, type] = {"annotations": list, "predictions": list, "completions": list}
+LABEL_STUDIO = RecordTool("Label Studio JSON", (Fields({"data": dict}, some=_ANSWERED),), _read_tasks)
+LABEL_STUDIO_MIN = RecordTool(
+    "Label Studio JSON-MIN",
+    (Fields(dict.fromkeys(("id", "annotator", "annotation_id"), object)),),
+    _read_flat,
+)
+"""A flat record for each annotation, with `id`, answers and `annotator` behind the data."""
+LABEL_STUDIO_CSV = TableTool("Label Studio CSV", _read_csv, Fingerprint(names(*_ABOUT)))

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pandas as pd
 
 from plcore.tables.readers.candidate_rows import (
-    NEEDS_ROWS,
+    Cells,
+    Json,
+    JsonObject,
     Records,
     Row,
     a_list,
@@ -23,10 +25,12 @@ from plcore.tables.readers.candidate_rows import (
     a_number,
     an_object,
     json_text,
+    objects_in,
     read_each,
     refuse,
     rows_reading,
 )
+from plcore.tables.readers.mapping import Fields, RecordTool
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.tools.detections import (
     CONFIDENCE,
@@ -62,62 +66,53 @@ class _Names:
     blank: str
 
 
-class MegaDetector:
-    """One object with the list of images and the names of the categories."""
-
-    name = "MegaDetector JSON"
-
-    def fits(self, records: Records) -> bool:
-        """Whether this is one object with `images`, each with its `file`, and `detection_categories`."""
-        if len(records) != 1 or not isinstance(records[0], dict):
-            return False
-        images = records[0].get(_IMAGES)
-        return (
-            isinstance(records[0].get(_DETECTORS), dict)
-            and isinstance(images, list)
-            and all(isinstance(one, dict) and "file" in one for one in images)
+def _read(records: Records, called: str) -> TableReading:
+    """One row for each file that could be read. Raises TableError."""
+    whole = an_object(records[0] if records else None, None, None)
+    images = a_list(whole.get(_IMAGES), None, _IMAGES)
+    if not images:
+        raise refusal("The file lists no images.", "Choose a file with at least one image.")
+    named = _names(whole)
+    found = read_each(images, lambda record, row: _image(record, row, named))
+    left_out = [an_object(images[place], None, None) for place, one in enumerate(found) if one is None]
+    reasons = sorted({str(one.get("failure")) for one in left_out})
+    notes = []
+    if left_out:
+        count = f"{len(left_out)} file{'s' if len(left_out) > 1 else ''}"
+        notes.append(
+            f"{count} could not be read by MegaDetector and {'are' if len(left_out) > 1 else 'is'} left out: "
+            f"{'; '.join(reasons[:3])}. The first is {left_out[0]['file']}."
         )
-
-    def read(self, records: Records) -> TableReading:
-        """One row for each file that could be read. Raises TableError."""
-        whole = an_object(records[0] if records else None, None, None)
-        images = a_list(whole.get(_IMAGES), None, _IMAGES)
-        if not images:
-            raise refusal("The file lists no images.", "Choose a file with at least one image.")
-        named = _names(whole)
-        found = read_each(images, lambda record, row: _image(record, row, named))
-        left_out = [dict(images[place]) for place, one in enumerate(found) if one is None]
-        reasons = sorted({str(one.get("failure")) for one in left_out})
-        notes = []
-        if left_out:
-            count = f"{len(left_out)} file{'s' if len(left_out) > 1 else ''}"
-            notes.append(
-                f"{count} could not be read by MegaDetector and {'are' if len(left_out) > 1 else 'is'} left out: "
-                f"{'; '.join(reasons[:3])}. The first is {left_out[0]['file']}."
-            )
-        rows = [row for row in found if row is not None]
-        if not rows:
-            raise refusal("MegaDetector could not read any of the files.", _FIX)
-        notes += _notes(rows, images)
-        header = {name: value for name, value in whole.items() if name != _IMAGES} | {"left_out": left_out}
-        for place, row in enumerate(rows):
-            row.cells[HEADER] = json_text(header) if place == 0 else ""
-        known = {label for row in rows for label in row.weights}
-        reading = rows_reading(
-            rows,
-            self.name,
-            describing=(),
-            row_id=ITEM,
-            classes=[*named.classes.values(), *([named.blank] if known else [])],
-            notes=notes,
-            groups=_groups(whole, named),
-        )
-        said = tuple(note for note in reading.notes if note != NEEDS_ROWS)
-        roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
-        return replace(reading, roles=roles, notes=(*said, ALONE))
+    rows = [row for row in found if row is not None]
+    if not rows:
+        raise refusal("MegaDetector could not read any of the files.", _FIX)
+    notes += _notes(rows, images)
+    header = {name: value for name, value in whole.items() if name != _IMAGES} | {"left_out": left_out}
+    for place, row in enumerate(rows):
+        row.cells[HEADER] = json_text(header) if place == 0 else ""
+    known = {label for row in rows for label in row.weights}
+    reading = rows_reading(
+        rows,
+        called,
+        describing=(),
+        row_id=ITEM,
+        classes=[*named.classes.values(), *([named.blank] if known else [])],
+        notes=notes,
+        groups=_groups(whole, named),
+        has_rows=True,
+    )
+    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
+    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
 
 
-def _names(whole: Mapping[str, Any]) -> _Names:
+_FILE = Fields({_IMAGES: list, _DETECTORS: dict}, inside={_IMAGES: ("file",)})
+MEGADETECTOR = RecordTool(
+    "MegaDetector JSON", lambda records: len(records) == 1 and _FILE.match(records), _read
+)
+"""One object with the list of images and the names of the categories."""
+
+
+def _names(whole: JsonObject) -> _Names:
     detectors = _categories(whole, _DETECTORS)
     classes = _categories(whole, _CLASSES)
     every = (*classes.values(), *detectors.values())
@@ -125,12 +120,12 @@ def _names(whole: Mapping[str, Any]) -> _Names:
     return _Names(detectors, classes, blank)
 
 
-def _categories(whole: Mapping[str, Any], field: str) -> dict[str, str]:
+def _categories(whole: JsonObject, field: str) -> dict[str, str]:
     given = an_object(whole.get(field) or {}, None, field)
     return {number: a_name(name, None, f"{field}.{number}", "a name") for number, name in given.items()}
 
 
-def _image(record: dict[str, Any], row: int, named: _Names) -> Row | None:
+def _image(record: JsonObject, row: int, named: _Names) -> Row | None:
     """The row of an image; None if the detector could not read it."""
     path = a_name(record.get("file"), row, "file", "a path")
     if record.get("failure"):
@@ -162,7 +157,7 @@ def _image(record: dict[str, Any], row: int, named: _Names) -> Row | None:
     if given == []:
         scores = {named.blank: 1.0}
     labels = sorted(scores, key=lambda label: -scores[label])
-    cells = {
+    cells: Cells = {
         ITEM: path,
         PATH: "" if path.lower().endswith(_VIDEOS) else path,
         CONFIDENCE: "" if top is None else repr(top),
@@ -179,7 +174,7 @@ def _image(record: dict[str, Any], row: int, named: _Names) -> Row | None:
     return found
 
 
-def _box(detection: Mapping[str, Any], row: int, where: str) -> list[float]:
+def _box(detection: JsonObject, row: int, where: str) -> list[float]:
     """x, y, width and height as shares of the picture, from its top left corner."""
     box = a_list(detection.get("bbox"), row, f"{where}.bbox")
     if len(box) != 4:
@@ -188,7 +183,7 @@ def _box(detection: Mapping[str, Any], row: int, where: str) -> list[float]:
     return [a_number(side, row, f"{where}.bbox[{place}]", "a share") for place, side in enumerate(box)]
 
 
-def _classes(detection: Mapping[str, Any], row: int, where: str, named: _Names) -> dict[str, float]:
+def _classes(detection: JsonObject, row: int, where: str, named: _Names) -> dict[str, float]:
     """The classes of a detection with their scores; of several ids with one name the best score counts."""
     found: dict[str, float] = {}
     for place, pair in enumerate(a_list(detection.get("classifications"), row, f"{where}.classifications")):
@@ -204,7 +199,7 @@ def _classes(detection: Mapping[str, Any], row: int, where: str, named: _Names) 
     return found
 
 
-def _notes(rows: Sequence[Row], images: Sequence[Mapping[str, Any]]) -> list[str]:
+def _notes(rows: Sequence[Row], images: Records) -> list[str]:
     blank = sum(not row.cells[BOXES] and bool(row.weights) for row in rows)
     checked = sum(row.truth is not None for row in rows)
     notes = []
@@ -217,14 +212,16 @@ def _notes(rows: Sequence[Row], images: Sequence[Mapping[str, Any]]) -> list[str
     unseen = sum(not row.cells[PATH] for row in rows)
     if unseen:
         notes.append(f"Videos are not shown: {unseen} of {len(rows)} files.")
-    if any(one.get("detections") is None and not one.get("failure") for one in images):
+    if any(
+        isinstance(one, dict) and one.get("detections") is None and not one.get("failure") for one in images
+    ):
         notes.append(
             "Files without a list of detections were not processed: every class stays possible there."
         )
     return notes
 
 
-def _groups(whole: Mapping[str, Any], named: _Names) -> dict[str, tuple[str, ...]]:
+def _groups(whole: JsonObject, named: _Names) -> dict[str, tuple[str, ...]]:
     """Classes below each rank, if the file describes its classes as class;order;family;genus;species;name."""
     labels: dict[Taxon, str] = {}
     described = whole.get(_DESCRIPTIONS)
@@ -248,9 +245,8 @@ def write_megadetector(table: Disambiguated, file: BinaryIO, tell: Tell) -> None
     are added to its image. An image that is blank has no detections. Files that could not be read come last.
     """
     header = _header(table.cells)
-    left_out = header.pop("left_out", [])
-    classes: dict[str, str] = dict(header.get(_CLASSES) or {})
-    detectors = header.get(_DETECTORS) or {}
+    left_out = objects_in(header.pop("left_out", []))
+    classes, detectors = (_texts(header.get(field)) for field in (_CLASSES, _DETECTORS))
     file.write(f'{{"{_IMAGES}": ['.encode())
     before, done = "\n", 0
     for piece in table.pieces():
@@ -269,42 +265,47 @@ def write_megadetector(table: Disambiguated, file: BinaryIO, tell: Tell) -> None
         file.write((before + json_text(record)).encode())
         before = ",\n"
     if classes:
-        header[_CLASSES] = classes
+        header[_CLASSES] = dict(classes)
     rest = "".join(f",\n{json_text(name)}: {json_text(value)}" for name, value in header.items())
     file.write(f"\n]{rest}}}\n".encode())
     tell(len(table.ids))
 
 
-def _header(cells: pd.DataFrame) -> dict[str, Any]:
+def _header(cells: pd.DataFrame) -> JsonObject:
     if HEADER not in cells.columns:
         return {}
     filled = cells[HEADER][cells[HEADER] != ""]
-    found = json.loads(filled.iloc[0]) if len(filled) else {}
+    found: Json = json.loads(filled.iloc[0]) if len(filled) else {}
     return found if isinstance(found, dict) else {}
 
 
-def _originals(cells: pd.DataFrame) -> Iterator[dict[str, Any] | None]:
+def _texts(value: Json) -> dict[str, str]:
+    """The names in an object of a file that was read before."""
+    return {number: str(name) for number, name in value.items()} if isinstance(value, dict) else {}
+
+
+def _originals(cells: pd.DataFrame) -> Iterator[JsonObject | None]:
     """The image of each row as it came; None for rows of another file."""
     for cell in cells[ORIGINAL_ROWS]:
         kept = read_original(cell)
-        yield json.loads(kept[0]["cells"][IMAGE]) if kept and IMAGE in kept[0]["cells"] else None
+        yield json.loads(str(kept[0]["cells"][IMAGE])) if kept and IMAGE in kept[0]["cells"] else None
 
 
 def _verified(
-    record: dict[str, Any], said: PeoplesVerdict, classes: dict[str, str], detectors: Mapping[str, str]
-) -> dict[str, Any]:
+    record: JsonObject, said: PeoplesVerdict, classes: dict[str, str], detectors: Mapping[str, str]
+) -> JsonObject:
     """An image with the verdict about it. A class that the file has no id for is added to `classes`."""
     if not said.label:
         return record
-    marked = {**record, "manually_checked": True, "human_verified_by": said.person}
+    marked: JsonObject = {**record, "manually_checked": True, "human_verified_by": said.person}
     if said.label.lower() in _BLANKS:
         return {**marked, "detections": []}
     of_detector = next((number for number, name in detectors.items() if name == said.label), None)
-    detections = record.get("detections") or [
+    detections = objects_in(record.get("detections")) or [
         {"category": of_detector or next(iter(detectors)), "conf": 1.0, "bbox": [0, 0, 1, 1]}
     ]
     if of_detector is not None:
-        kept = [one for one in detections if one.get("category") == of_detector]
+        kept: list[Json] = [one for one in detections if one.get("category") == of_detector]
         return {**marked, "detections": kept or [{**detections[0], "category": of_detector}]}
     number = next((number for number, name in classes.items() if name == said.label), None)
     if number is None:

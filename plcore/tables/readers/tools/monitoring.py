@@ -14,7 +14,8 @@ import pandas as pd
 from plcore.arrays.words import quoted
 from plcore.tables.columns import Finder
 from plcore.tables.problems import table_error
-from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, rows_reading
+from plcore.tables.readers.candidate_rows import Cells, Row, rows_reading
+from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
@@ -36,81 +37,64 @@ from plcore.tables.readers.tools.detections import (
 
 CLIP = "clip"
 _NOTHING = ("", "NA", "NaN", "nan")
+_TYPES = ("human", "vehicle", "blank")
 
 
-class BirdNetPi:
-    """`BirdDB.txt`, or the table `detections` of the station's database as CSV."""
-
-    name = "BirdNET-Pi detections"
-    fingerprint = Fingerprint(
-        names("date", "time", "sci_name", "com_name", "confidence", "cutoff", "overlap")
+def _read_station(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each date and time, with what was heard then. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    dates, times = texts_of(cells, columns["date"]), texts_of(cells, columns["time"])
+    latin, common = texts_of(cells, columns["sci_name"]), texts_of(cells, columns["com_name"])
+    files, weeks = texts_of(cells, columns.get("file_name")), texts_of(cells, columns.get("week"))
+    scores = _scores(cells, columns["confidence"])
+    rows: dict[str, Row] = {}
+    heard: dict[str, dict[str, str]] = {}
+    corrected: dict[str, set[str]] = {}
+    for place, label in enumerate(common):
+        label = label or latin[place]
+        label = NOTHING if label.casefold() in NOTHING_WORDS else label
+        item = f"{dates[place]} {times[place]}"
+        row = rows.setdefault(item, Row({ITEM: item, "date": dates[place], "week": weeks[place], CLIP: ""}))
+        row.cells[CLIP] = row.cells[CLIP] or _clip(dates[place], label, files[place])
+        heard.setdefault(item, {})[label] = latin[place]
+        score = scores[place]
+        if score == 0:  # a person has changed the name: the station then writes 0
+            corrected.setdefault(item, set()).add(label)
+        else:
+            row.weights[label] = max(score or 0.0, row.weights.get(label) or 0.0)
+    unclear = sum(len(labels) > 1 for labels in corrected.values())
+    for item, row in rows.items():
+        top = max((weight for weight in row.weights.values() if weight is not None), default=None)
+        row.cells[CONFIDENCE] = "" if top is None else repr(top)
+        row.cells[SCIENTIFIC] = "; ".join(f"{name} ({label})" for label, name in heard[item].items() if name)
+        said = corrected.get(item, set())
+        for label in said:
+            row.weights.setdefault(label, 1.0)
+        if len(said) == 1:
+            row.truth = next(iter(said))
+        elif not said and NOTHING not in row.weights:
+            row.name(NOTHING, max(1.0 - (top or 0.0), LEAST_WEIGHT))
+    notes = ["Rows of one date and time are one item: their species are its candidates."]
+    if corrected:
+        notes.append(
+            f"Items with a confidence of 0: {len(corrected)}. BirdNET-Pi writes 0 if a person changed the name, so "
+            "that name is the true label."
+        )
+    if unclear:
+        notes.append(f"Items with several such names, which have no single true label: {unclear}.")
+    known = {label: name for names_ in heard.values() for label, name in names_.items() if name}
+    reading = rows_reading(
+        list(rows.values()),
+        called,
+        describing=(CLIP,),
+        row_id=ITEM,
+        classes=[NOTHING],
+        notes=notes,
+        groups=genera(known),
     )
-
-    def fits(self, cells: pd.DataFrame) -> bool:
-        return self.fingerprint.matches(cells.columns)
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each date and time, with what was heard then. Raises TableError."""
-        self.fingerprint.check(cells.columns, self.name)
-        columns = by_plain_name(cells.columns)
-        dates, times = texts_of(cells, columns["date"]), texts_of(cells, columns["time"])
-        latin, common = texts_of(cells, columns["sci_name"]), texts_of(cells, columns["com_name"])
-        files, weeks = texts_of(cells, columns.get("file_name")), texts_of(cells, columns.get("week"))
-        scores = _scores(cells, columns["confidence"])
-        rows: dict[str, Row] = {}
-        heard: dict[str, dict[str, str]] = {}
-        corrected: dict[str, set[str]] = {}
-        for place, label in enumerate(common):
-            label = label or latin[place]
-            label = NOTHING if label.casefold() in NOTHING_WORDS else label
-            item = f"{dates[place]} {times[place]}"
-            row = rows.setdefault(
-                item, Row({ITEM: item, "date": dates[place], "week": weeks[place], CLIP: ""})
-            )
-            row.cells[CLIP] = row.cells[CLIP] or _clip(dates[place], label, files[place])
-            heard.setdefault(item, {})[label] = latin[place]
-            score = scores[place]
-            if score == 0:  # a person has changed the name: the station then writes 0
-                corrected.setdefault(item, set()).add(label)
-            else:
-                row.weights[label] = max(score or 0.0, row.weights.get(label) or 0.0)
-        unclear = sum(len(labels) > 1 for labels in corrected.values())
-        for item, row in rows.items():
-            top = max((weight for weight in row.weights.values() if weight is not None), default=None)
-            row.cells[CONFIDENCE] = "" if top is None else repr(top)
-            row.cells[SCIENTIFIC] = "; ".join(
-                f"{name} ({label})" for label, name in heard[item].items() if name
-            )
-            said = corrected.get(item, set())
-            for label in said:
-                row.weights.setdefault(label, 1.0)
-            if len(said) == 1:
-                row.truth = next(iter(said))
-            elif not said and NOTHING not in row.weights:
-                row.name(NOTHING, max(1.0 - (top or 0.0), LEAST_WEIGHT))
-        notes = ["Rows of one date and time are one item: their species are its candidates."]
-        if corrected:
-            notes.append(
-                f"Items with a confidence of 0: {len(corrected)}. BirdNET-Pi writes 0 if a person changed the name, so "
-                "that name is the true label."
-            )
-        if unclear:
-            notes.append(f"Items with several such names, which have no single true label: {unclear}.")
-        known = {label: name for names_ in heard.values() for label, name in names_.items() if name}
-        reading = rows_reading(
-            list(rows.values()),
-            self.name,
-            describing=(CLIP,),
-            row_id=ITEM,
-            classes=[NOTHING],
-            notes=notes,
-            groups=genera(known),
-        )
-        numbers = (CONFIDENCE, *(("week",) if all(weeks) else ()))
-        roles = replace(
-            reading.suggest_roles(), numbers=numbers, categories=(), text=None, caption=(SCIENTIFIC,)
-        )
-        return replace(reading, roles=roles)
+    numbers = (CONFIDENCE, *(("week",) if all(weeks) else ()))
+    roles = replace(reading.suggest_roles(), numbers=numbers, categories=(), text=None, caption=(SCIENTIFIC,))
+    return replace(reading, roles=roles)
 
 
 def _scores(cells: pd.DataFrame, column: str | None) -> list[float | None]:
@@ -135,74 +119,67 @@ def _clip(date: str, label: str, file: str) -> str:
     return f"BirdSongs/Extracted/By_Date/{date}/{folder}/{file}" if file else ""
 
 
-class CamtrapObservations:
-    """`observations.csv` of a Camtrap DP: an item is a medium, or an event if no observation is about a medium."""
+def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each medium or event. Raises TableError."""
+    columns = by_plain_name(cells.columns)
 
-    name = "Camtrap DP observations"
-    fingerprint = Fingerprint(names("observationid", "deploymentid", "observationlevel", "observationtype"))
-    _TYPES = ("human", "vehicle", "blank")
+    def texts(name: str) -> Sequence[str]:
+        found = texts_of(cells, columns.get(name.lower()))
+        return ["" if text in _NOTHING else text for text in found]
 
-    def fits(self, cells: pd.DataFrame) -> bool:
-        return self.fingerprint.matches(cells.columns)
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each medium or event. Raises TableError."""
-        self.fingerprint.check(cells.columns, self.name)
-        columns = by_plain_name(cells.columns)
-
-        def texts(name: str) -> Sequence[str]:
-            found = texts_of(cells, columns.get(name.lower()))
-            return ["" if text in _NOTHING else text for text in found]
-
-        level = texts("observationLevel")
-        of_media = any(one == "media" for one in level)
-        wanted, id_name = ("media", "mediaID") if of_media else ("event", "eventID")
-        ids, kinds, species = texts(id_name), texts("observationType"), texts("scientificName")
-        methods, people = texts("classificationMethod"), texts("classifiedBy")
-        deployments, starts = texts("deploymentID"), texts("eventStart")
-        scores = _scores(cells, columns.get("classificationprobability"))
-        rows: dict[str, Row] = {}
-        tops: dict[str, float] = {}
-        seen: dict[str, set[str]] = {}
-        said = Counter[str]()
-        for place, item in enumerate(ids):
-            if level[place] != wanted or not item:
-                said["other"] += 1
-                continue
-            facts = {id_name: item, "deploymentID": deployments[place], "eventStart": starts[place]}
-            row = rows.setdefault(item, Row(facts))
-            kind, method = kinds[place], methods[place]
-            if kind in ("unknown", "unclassified", ""):
-                said[kind or "unclassified"] += 1
-                continue
-            label = kind if kind in self._TYPES else species[place] or kind
-            if method == "human":
-                row.name(label, 1.0, people[place] or "human")
-                seen.setdefault(item, set()).add(label)
-            else:
-                score = scores[place]
-                row.name(label, score, people[place] or method or None)
-                tops[item] = max(score or 0.0, tops.get(item, 0.0))
-        said["several"] = sum(len(labels) > 1 for labels in seen.values())
-        if not rows:
-            raise refusal(
-                f"No observation names a {wanted}: the column {id_name} is empty.",
-                "Export the observations with mediaID or eventID.",
-            )
-        for item, row in rows.items():
-            row.cells[CONFIDENCE] = repr(tops[item]) if item in tops else ""
-        reading = rows_reading(
-            list(rows.values()), self.name, describing=(), row_id=id_name, notes=_camtrap_notes(said, wanted)
+    level = texts("observationLevel")
+    of_media = any(one == "media" for one in level)
+    wanted, id_name = ("media", "mediaID") if of_media else ("event", "eventID")
+    ids, kinds, species = texts(id_name), texts("observationType"), texts("scientificName")
+    methods, people = texts("classificationMethod"), texts("classifiedBy")
+    deployments, starts = texts("deploymentID"), texts("eventStart")
+    scores = _scores(cells, columns.get("classificationprobability"))
+    rows: dict[str, Row] = {}
+    tops: dict[str, float] = {}
+    seen: dict[str, set[str]] = {}
+    said = Counter[str]()
+    for place, item in enumerate(ids):
+        if level[place] != wanted or not item:
+            said["other"] += 1
+            continue
+        facts: Cells = {id_name: item, "deploymentID": deployments[place], "eventStart": starts[place]}
+        row = rows.setdefault(item, Row(facts))
+        kind, method = kinds[place], methods[place]
+        if kind in ("unknown", "unclassified", ""):
+            said[kind or "unclassified"] += 1
+            continue
+        label = kind if kind in _TYPES else species[place] or kind
+        if method == "human":
+            row.name(label, 1.0, people[place] or "human")
+            seen.setdefault(item, set()).add(label)
+        else:
+            score = scores[place]
+            row.name(label, score, people[place] or method or None)
+            tops[item] = max(score or 0.0, tops.get(item, 0.0))
+    said["several"] = sum(len(labels) > 1 for labels in seen.values())
+    if not rows:
+        raise refusal(
+            f"No observation names a {wanted}: the column {id_name} is empty.",
+            "Export the observations with mediaID or eventID.",
         )
-        several = len({row.cells["deploymentID"] for row in rows.values()}) > 1
-        roles = replace(
-            reading.suggest_roles(),
-            numbers=(CONFIDENCE,),
-            categories=("deploymentID",) if several else (),
-            caption=("eventStart",),
-        )
-        kept = tuple(note for note in reading.notes if note != NEEDS_ROWS)
-        return replace(reading, roles=roles, notes=kept)
+    for item, row in rows.items():
+        row.cells[CONFIDENCE] = repr(tops[item]) if item in tops else ""
+    reading = rows_reading(
+        list(rows.values()),
+        called,
+        describing=(),
+        row_id=id_name,
+        notes=_camtrap_notes(said, wanted),
+        has_rows=True,
+    )
+    several = len({row.cells["deploymentID"] for row in rows.values()}) > 1
+    roles = replace(
+        reading.suggest_roles(),
+        numbers=(CONFIDENCE,),
+        categories=("deploymentID",) if several else (),
+        caption=("eventStart",),
+    )
+    return replace(reading, roles=roles)
 
 
 def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
@@ -226,5 +203,16 @@ def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
     return notes
 
 
-STATION_TABLES: tuple[BirdNetPi | CamtrapObservations, ...] = (BirdNetPi(), CamtrapObservations())
-"""The layouts, each known by its columns."""
+BIRDNET_PI = TableTool(
+    "BirdNET-Pi detections",
+    _read_station,
+    Fingerprint(names("date", "time", "sci_name", "com_name", "confidence", "cutoff", "overlap")),
+)
+"""`BirdDB.txt`, or the table `detections` of the station's database as CSV."""
+
+CAMTRAP_OBSERVATIONS = TableTool(
+    "Camtrap DP observations",
+    _read_observations,
+    Fingerprint(names("observationid", "deploymentid", "observationlevel", "observationtype")),
+)
+"""`observations.csv` of a Camtrap DP: an item is a medium, or an event if no observation is about a medium."""

@@ -13,6 +13,9 @@ from typing import Any
 
 from plcore.arrays.words import listed
 from plcore.tables.readers.candidate_rows import (
+    Cells,
+    Json,
+    JsonObject,
     Records,
     Row,
     a_list,
@@ -26,67 +29,62 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
     shown,
 )
+from plcore.tables.readers.mapping import LOOK, RecordTool
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.writers.disambiguated import VERDICT, VOTES, Disambiguated, Tell, names_beside, silent
 
 SHOWN = ("text", "image", "audio", "video", "html")
 ANSWERS = ("accept", "reject", "ignore")
-_LOOK = 50
 _ABOUT_ANSWERS = {"options", "accept", "answer", "label", "config", "meta"}
 _TAKEN = {*_ABOUT_ANSWERS, "id"}
 _REJECTED = "reject with options"
 
 
-class Prodigy:
-    """Records with `options`, or with one `label` that was accepted or rejected."""
+def _read(records: Records, name: str) -> TableReading:
+    """One row for each input. Raises TableError.
 
-    name = "Prodigy JSONL"
-
-    def fits(self, records: Records) -> bool:
-        seen = records[:_LOOK]
-        return all(isinstance(record, dict) and _is_task(record) for record in seen) and any(
-            record.get("options") or "label" in record for record in seen
+    Labels that people accepted are the candidates of a row, weighed by how many of them did; where nobody did,
+    its options are; a `label` that was rejected is ruled out. Ignored tasks say nothing.
+    """
+    rows: dict[str, Row] = {}
+    options: dict[str, dict[str, None]] = {}
+    counts: Counter[str] = Counter()
+    for task in read_each(records, _task):
+        key = task.key
+        row = rows.setdefault(key, Row(task.cells))
+        options.setdefault(key, {}).update(dict.fromkeys(task.options))
+        counts[task.answer] += 1
+        for label in task.votes:
+            row.name(label, 1.0, task.person)
+        row.ruled_out.update(task.ruled_out)
+    chosen = 0
+    for key, row in rows.items():
+        chosen += bool(row.weights and options[key])
+        row.ruled_out -= row.weights.keys()
+        if not row.weights:
+            for label in options[key]:
+                if label not in row.ruled_out:
+                    row.name(label)
+    notes = []
+    if chosen:
+        notes.append(
+            f"In {chosen} rows the options that people accepted are the candidates, not all of the options."
         )
-
-    def read(self, records: Records) -> TableReading:
-        """One row for each input. Raises TableError.
-
-        Labels that people accepted are the candidates of a row, weighed by how many of them did; where nobody did,
-        its options are; a `label` that was rejected is ruled out. Ignored tasks say nothing.
-        """
-        rows: dict[str, Row] = {}
-        options: dict[str, dict[str, None]] = {}
-        counts: Counter[str] = Counter()
-        for task in read_each(records, _task):
-            key = task.key
-            row = rows.setdefault(key, Row(task.cells))
-            options.setdefault(key, {}).update(dict.fromkeys(task.options))
-            counts[task.answer] += 1
-            for label in task.votes:
-                row.name(label, 1.0, task.person)
-            row.ruled_out.update(task.ruled_out)
-        chosen = 0
-        for key, row in rows.items():
-            chosen += bool(row.weights and options[key])
-            row.ruled_out -= row.weights.keys()
-            if not row.weights:
-                for label in options[key]:
-                    if label not in row.ruled_out:
-                        row.name(label)
-        notes = []
-        if chosen:
-            notes.append(
-                f"In {chosen} rows the options that people accepted are the candidates, not all of the options."
-            )
-        if counts["ignore"]:
-            notes.append(f"{counts['ignore']} tasks were ignored by their people and are no votes.")
-        if counts[_REJECTED]:
-            notes.append(f"{counts[_REJECTED]} tasks with options were rejected as a whole and are no votes.")
-        labels = {label for row in options.values() for label in row}
-        return rows_reading(list(rows.values()), self.name, row_id="id", classes=labels, notes=notes)
+    if counts["ignore"]:
+        notes.append(f"{counts['ignore']} tasks were ignored by their people and are no votes.")
+    if counts[_REJECTED]:
+        notes.append(f"{counts[_REJECTED]} tasks with options were rejected as a whole and are no votes.")
+    labels = {label for row in options.values() for label in row}
+    return rows_reading(list(rows.values()), name, row_id="id", classes=labels, notes=notes)
 
 
-def _is_task(record: dict[str, Any]) -> bool:
+def _are_tasks(records: Records) -> bool:
+    seen = records[:LOOK]
+    tasks = [record for record in seen if isinstance(record, dict) and _is_task(record)]
+    return len(tasks) == len(seen) and any(task.get("options") or "label" in task for task in tasks)
+
+
+def _is_task(record: JsonObject) -> bool:
     has_input = any(name in record for name in (*SHOWN, "_input_hash"))
     binary = "label" in record and record.get("answer") in ANSWERS
     options = record.get("options")
@@ -100,7 +98,7 @@ class _Task:
     """One record: about which input it is, and what was said."""
 
     key: str
-    cells: dict[str, Any]
+    cells: Cells
     options: tuple[str, ...]
     votes: tuple[str, ...]
     ruled_out: tuple[str, ...]
@@ -108,13 +106,13 @@ class _Task:
     answer: str
 
 
-def _task(record: dict[str, Any], row: int) -> _Task:
+def _task(record: JsonObject, row: int) -> _Task:
     answer = record.get("answer")
     if answer is not None and answer not in ANSWERS:
         message = f"expected one of {', '.join(ANSWERS)}, got {shown(answer)}."
         raise refuse(row, "answer", message, "Correct it, or leave the field out where nobody has answered.")
     meta = {} if record.get("meta") is None else an_object(record["meta"], row, "meta")
-    cells = {
+    cells: Cells = {
         name: value
         for name, value in record.items()
         if not name.startswith("_") and name not in _ABOUT_ANSWERS
@@ -144,7 +142,7 @@ def _task(record: dict[str, Any], row: int) -> _Task:
     )
 
 
-def _option(names: dict[str, str], value: Any, row: int) -> str:
+def _option(names: dict[str, str], value: Json, row: int) -> str:
     number = a_name(value, row, "accept", "an id")
     if number not in names:
         message = f"{number!r} was accepted, but the options are {listed(list(names))}."
@@ -152,10 +150,14 @@ def _option(names: dict[str, str], value: Any, row: int) -> str:
     return names[number]
 
 
-def _key(record: dict[str, Any], row: int) -> str:
+def _key(record: JsonObject, row: int) -> str:
     """What is the same for all records about one input."""
     number = a_name_or_none(record.get("_input_hash"), row, "_input_hash", "a number")
     return json_text([record.get(name) for name in SHOWN]) if number is None else number
+
+
+PRODIGY = RecordTool("Prodigy JSONL", _are_tasks, _read)
+"""Records with `options`, or with one `label` that was accepted or rejected."""
 
 
 def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
@@ -183,11 +185,11 @@ def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
 
 def _written(
     cells: dict[str, str], left: list[str], answer: dict[str, Any] | None, name: str, number: int
-) -> dict[str, Any]:
+) -> JsonObject:
     """The task of one answer. left : the candidates left      name : the id of the row"""
     accepted = [] if answer is None else list(answer["labels"])
     own = [column for column in cells if column in _TAKEN or column.startswith("_")]
-    task: dict[str, Any] = {column: cell for column, cell in cells.items() if column not in own}
+    task: JsonObject = {column: cell for column, cell in cells.items() if column not in own}
     task["options"] = [{"id": option, "text": option} for option in dict.fromkeys([*left, *accepted])]
     task["meta"] = {"id": name, **{column: cells[column] for column in own}}
     task["_input_hash"] = number

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 
@@ -17,7 +16,9 @@ from plcore.arrays.words import quoted
 from plcore.tables.media.file_tree import FilesByBaseName, FileTree, repeated_names
 from plcore.tables.media.files import IMAGE_ENDINGS, MediaFiles
 from plcore.tables.readers.candidate_rows import (
-    NEEDS_ROWS,
+    Cells,
+    Json,
+    JsonObject,
     Records,
     Row,
     a_list,
@@ -29,6 +30,7 @@ from plcore.tables.readers.candidate_rows import (
     refuse,
     rows_reading,
 )
+from plcore.tables.readers.mapping import Fields, RecordTool
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.tools.detections import (
     CONFIDENCE,
@@ -45,7 +47,6 @@ BLANK = "blank"
 
 _UNKNOWN = "no cv result"
 _ANIMAL, _HUMAN = "animal", "human"
-_LOOK = 50
 _ANSWERS = ("classifications", "prediction", "prediction_score", "prediction_source")
 _OWN = (ITEM, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS)
 NO_PICTURES = "No pictures came with the file"
@@ -83,40 +84,19 @@ class Taxon:
         return mine != theirs and any(mine) and all(a in ("", b) for a, b in zip(mine, theirs, strict=True))
 
 
-class SpeciesNet:
-    """One record for each picture, or one object with the list of them."""
-
-    name = "SpeciesNet predictions"
-
-    def fits(self, records: Records) -> bool:
-        """Whether these are records with a path and classes, or the one object that lists them."""
-        seen = _pictures(records)[:_LOOK]
-        return (
-            bool(seen)
-            and all(
-                isinstance(one, dict)
-                and isinstance(one.get(PATH), str)
-                and ("classifications" in one or "prediction" in one or "failures" in one)
-                for one in seen
-            )
-            and any("classifications" in one or "prediction" in one for one in seen)
-        )
-
-    def read(self, records: Records) -> TableReading:
-        """One row for each picture; classes and groups by the taxonomy. Raises TableError."""
-        pictures = _pictures(records)
-        found = read_each(pictures, _scored)
-        labels = _labels(taxon for scores in found for taxon in scores)
-        rows = [
-            _row(dict(one), scores, labels, place)
-            for place, (one, scores) in enumerate(zip(pictures, found, strict=True))
-        ]
-        reading = rows_reading(
-            rows, self.name, describing=(), row_id=ITEM, classes=[BLANK], groups=groups_of(labels)
-        )
-        notes = [note for note in reading.notes if note != NEEDS_ROWS]
-        roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,), caption=(SCIENTIFIC,))
-        return replace(reading, roles=roles, notes=(*notes, ALONE))
+def _read(pictures: Records, name: str) -> TableReading:
+    """One row for each picture; classes and groups by the taxonomy. Raises TableError."""
+    found = read_each(pictures, _scored)
+    labels = _labels(taxon for scores in found for taxon in scores)
+    rows = [
+        _row(an_object(one, place + 1, None), scores, labels, place)
+        for place, (one, scores) in enumerate(zip(pictures, found, strict=True))
+    ]
+    reading = rows_reading(
+        rows, name, describing=(), row_id=ITEM, classes=[BLANK], groups=groups_of(labels), has_rows=True
+    )
+    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,), caption=(SCIENTIFIC,))
+    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
 
 
 def with_pictures(reading: TableReading) -> TableReading:
@@ -146,7 +126,7 @@ def _pictures(records: Records) -> Records:
     return records
 
 
-def _scored(record: dict[str, Any], row: int) -> dict[Taxon, float]:
+def _scored(record: JsonObject, row: int) -> dict[Taxon, float]:
     """The classes of a picture with their scores; the ensemble's own class, unless it is a rank above one of them."""
     a_name(record.get(PATH), row, PATH, "a path")
     found: dict[Taxon, float] = {}
@@ -171,7 +151,7 @@ def _scored(record: dict[str, Any], row: int) -> dict[Taxon, float]:
     return found
 
 
-def _taxon(value: Any, row: int | None, where: str) -> Taxon | None:
+def _taxon(value: Json, row: int | None, where: str) -> Taxon | None:
     """A class; None where it says that nothing is known."""
     parts = [part.strip() for part in a_name(value, row, where, "a class").split(";")]
     if len(parts) != 7 or not any(parts[1:]):
@@ -200,11 +180,9 @@ def _labels(taxa: Iterable[Taxon]) -> dict[Taxon, str]:
     return found
 
 
-def _row(
-    record: dict[str, Any], scores: Mapping[Taxon, float], labels: Mapping[Taxon, str], place: int
-) -> Row:
+def _row(record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxon, str], place: int) -> Row:
     top = max(scores.values(), default=None)
-    own = {name: value for name, value in record.items() if name not in (*_ANSWERS, *_OWN)}
+    own: Cells = {name: value for name, value in record.items() if name not in (*_ANSWERS, *_OWN)}
     own |= {
         ITEM: record[PATH],
         CONFIDENCE: "" if top is None else repr(top),
@@ -222,7 +200,7 @@ def _row(
 
 
 def _said(
-    record: Mapping[str, Any], scores: Mapping[Taxon, float], labels: Mapping[Taxon, str]
+    record: JsonObject, scores: Mapping[Taxon, float], labels: Mapping[Taxon, str]
 ) -> tuple[list[str], str]:
     """What SpeciesNet decided: the classes that this stands for, those below a rank of several; and its name."""
     text = record.get("prediction")
@@ -248,3 +226,17 @@ def groups_of(labels: Mapping[Taxon, str]) -> dict[str, tuple[str, ...]]:
         exact[tuple(below[name])] = name
     taken = set(labels.values())
     return {name: group for group, name in exact.items() if len(group) > 1 and name not in taken}
+
+
+SPECIESNET = RecordTool(
+    "SpeciesNet predictions",
+    (
+        Fields(
+            {PATH: str},
+            one_of=(("classifications", "prediction", "failures"),),
+            some={"classifications": object, "prediction": object},
+        ),
+    ),
+    _read,
+    _pictures,
+)

@@ -18,6 +18,7 @@ from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 from plcore.tables.readers.candidate_rows import Row, rows_reading
 from plcore.tables.readers.joining import join_rows
+from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import TableReading, lines_of, refusal
 from plcore.tables.roles.cells import MISSING
 from plcore.tables.writers.disambiguated import DECIDING, PIECE_ROWS, VOTES, Disambiguated, Tell, silent
@@ -155,7 +156,6 @@ def _question(names: list[str], low: dict[str, str]) -> tuple[str | None, str | 
     return next(((low[name], None) for name in _LABELS if name in low), (None, None))
 
 
-FORMAT = "table with a vote in each row"
 NO_LABEL = (
     "say nan, NA, None or the like, which is no label (if it is a class, give it another name in the file),"
 )
@@ -173,19 +173,6 @@ class _Vote:
     time: float | None
 
 
-class LongVotes:
-    """Tables in which each row is one vote."""
-
-    name = FORMAT
-
-    def fits(self, cells: pd.DataFrame) -> bool:
-        return vote_columns(cells) is not None
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each task, in the order in which they first occur. Raises TableError."""
-        return votes_reading(cells, _columns_of(cells), FORMAT)
-
-
 def votes_reading(
     cells: pd.DataFrame, columns: VoteColumns, format_name: str, notes: Iterable[str] = ()
 ) -> TableReading:
@@ -198,6 +185,14 @@ def votes_reading(
     return rows_reading(
         list(rows.values()), format_name, describing=describing, row_id=columns.task, notes=[*notes, *said]
     )
+
+
+LONG_VOTES = TableTool(
+    "table with a vote in each row",
+    lambda cells, name: votes_reading(cells, _columns_of(cells), name),
+    also=lambda cells: vote_columns(cells) is not None,
+    has_rows=False,
+)
 
 
 def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None) -> TableReading:
@@ -397,7 +392,7 @@ def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: 
 
 
 def long_votes(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
-    """The answers as CSV text, a line for each label of each answer, as `LongVotes` and crowd-kit read it.
+    """The answers as CSV text, a line for each label of each answer, as `LONG_VOTES` and crowd-kit read it.
 
     Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells.
     """

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from plcore.arrays.types import IntArray
+from plcore.arrays.types import AnyArray, IntArray
 from plcore.arrays.words import listed
 from plcore.tables.readers.candidate_rows import (
+    Cells,
+    Json,
+    JsonObject,
     Records,
     Row,
     a_list,
@@ -24,23 +26,23 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
     shown,
 )
+from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import TableReading, refusal
 
 ABSTAIN = -1
 _MOST_CLASSES = 1_000_000  # larger numbers are no class numbers, and do not fit what counts them
 
-Matrix = npt.NDArray[Any]
 Names = Sequence[str] | None
 
 
 def label_matrix(
-    votes: Matrix,
+    votes: AnyArray,
     *,
     classes: Names = None,
     functions: Names = None,
     abstain: int | None = None,
-    columns: Mapping[str, Sequence[Any]] | None = None,
-    truth: Matrix | None = None,
+    columns: Mapping[str, Sequence[object]] | None = None,
+    truth: AnyArray | None = None,
     format_name: str = "label matrix",
 ) -> TableReading:
     """Candidates are the classes voted for, weighed by the number of votes; all classes where all abstain.
@@ -89,12 +91,12 @@ def label_matrix(
 
 
 def annotator_matrix(
-    labels_multiannotator: Matrix,
-    pred_probs: Matrix | None = None,
+    labels_multiannotator: AnyArray,
+    pred_probs: AnyArray | None = None,
     *,
     classes: Names = None,
     annotators: Names = None,
-    columns: Mapping[str, Sequence[Any]] | None = None,
+    columns: Mapping[str, Sequence[object]] | None = None,
 ) -> TableReading:
     """cleanlab's two arrays: votes are candidates, and the probabilities of its model are columns `p_<class>`.
 
@@ -103,7 +105,7 @@ def annotator_matrix(
     Raises TableError; also for class numbers below 0.
     """
     given = _whole(labels_multiannotator, 2, "labels_multiannotator", nothing=np.nan)
-    more: dict[str, Sequence[Any]] = dict(columns or {})
+    more: dict[str, Sequence[object]] = dict(columns or {})
     if pred_probs is not None:
         probabilities = _probabilities(pred_probs, len(given))
         names = _names(classes, range(probabilities.shape[1]))
@@ -125,11 +127,11 @@ def annotator_matrix(
 
 
 def partial_votes(
-    votes: Matrix,
+    votes: AnyArray,
     label_sets: Sequence[Sequence[Sequence[str]]],
     *,
     functions: Names = None,
-    columns: Mapping[str, Sequence[Any]] | None = None,
+    columns: Mapping[str, Sequence[object]] | None = None,
 ) -> TableReading:
     """Candidates are the classes that all functions allow that voted; all that any of them allows where none is left.
 
@@ -186,7 +188,7 @@ def partial_votes(
     return rows_reading(rows, "votes of partial labelling functions", classes=every, notes=notes)
 
 
-def _whole(values: Matrix, n_dimensions: int, what: str, nothing: float = ABSTAIN) -> IntArray:
+def _whole(values: AnyArray, n_dimensions: int, what: str, nothing: float = ABSTAIN) -> IntArray:
     """Class numbers as int64; NaN, and only NaN where `nothing` is that, is -1."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:
@@ -253,7 +255,7 @@ def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str,
     return found
 
 
-def _probabilities(values: Matrix, n_rows: int) -> npt.NDArray[np.float64]:
+def _probabilities(values: AnyArray, n_rows: int) -> npt.NDArray[np.float64]:
     array = np.asarray(values)
     if array.ndim != 2 or len(array) != n_rows or array.dtype.kind not in "biuf":
         raise refusal(
@@ -270,7 +272,7 @@ def _probabilities(values: Matrix, n_rows: int) -> npt.NDArray[np.float64]:
     return floats
 
 
-def _rows_of(columns: Mapping[str, Sequence[Any]] | None, n_rows: int) -> list[dict[str, Any]]:
+def _rows_of(columns: Mapping[str, Sequence[object]] | None, n_rows: int) -> list[Cells]:
     """The cells of each row; columns of another length are refused."""
     for name, values in (columns or {}).items():
         if len(values) != n_rows:
@@ -280,54 +282,41 @@ def _rows_of(columns: Mapping[str, Sequence[Any]] | None, n_rows: int) -> list[d
     return [{name: values[row] for name, values in (columns or {}).items()} for row in range(n_rows)]
 
 
-_LOOK = 50
 _FUNCTION = re.compile(r"(lf|labell?ing_function)[_ .\-]?\w.*", re.IGNORECASE)
 _NUMBER = re.compile(r"-1|[0-9]{1,5}", re.ASCII)
 
 
-class Wrench:
-    """Records with `weak_labels`: a list with the vote of each function."""
+def read_wrench(records: Records, name: str, classes: Names = None) -> TableReading:
+    """One row for each record; `label` is the true label. Raises TableError.
 
-    name = "WRENCH JSON"
-
-    def fits(self, records: Records) -> bool:
-        seen = _records(records)[:_LOOK]
-        return bool(seen) and all(
-            isinstance(one, dict) and isinstance(one.get("weak_labels"), list) for one in seen
-        )
-
-    def read(self, records: Records, classes: Sequence[str] | None = None) -> TableReading:
-        """One row for each record; `label` is the true label. Raises TableError.
-
-        classes : the names in `label.json`, by number
-        """
-        items = _records(records)
-        found = read_each(items, _item)
-        if not found:
-            raise refusal("There are no rows in it.", "Choose a file with at least one record.")
-        votes = [votes for votes, _, _ in found]
-        lengths = {len(one) for one in votes}
-        if len(lengths) > 1:
-            row = next(row for row, one in enumerate(votes, start=1) if len(one) != len(votes[0]))
-            message = f"expected {len(votes[0])} votes as in the first row, got {len(votes[row - 1])}."
-            raise refuse(row, "weak_labels", message, "Write a vote for each function, -1 where it abstains.")
-        names = dict.fromkeys(name for _, _, cells in found for name in cells)
-        columns = {name: [cells.get(name) for _, _, cells in found] for name in names}
-        truth = np.array([truth for _, truth, _ in found], dtype=np.int64)
-        matrix = np.array(votes, dtype=np.int64).reshape(len(found), -1)
-        return label_matrix(matrix, classes=classes, columns=columns, truth=truth, format_name=self.name)
+    classes : the names in `label.json`, by number
+    """
+    found = read_each(_records(records), _item)
+    if not found:
+        raise refusal("There are no rows in it.", "Choose a file with at least one record.")
+    votes = [votes for votes, _, _ in found]
+    lengths = {len(one) for one in votes}
+    if len(lengths) > 1:
+        row = next(row for row, one in enumerate(votes, start=1) if len(one) != len(votes[0]))
+        message = f"expected {len(votes[0])} votes as in the first row, got {len(votes[row - 1])}."
+        raise refuse(row, "weak_labels", message, "Write a vote for each function, -1 where it abstains.")
+    names = dict.fromkeys(name for _, _, cells in found for name in cells)
+    columns = {name: [cells.get(name) for _, _, cells in found] for name in names}
+    truth = np.array([truth for _, truth, _ in found], dtype=np.int64)
+    matrix = np.array(votes, dtype=np.int64).reshape(len(found), -1)
+    return label_matrix(matrix, classes=classes, columns=columns, truth=truth, format_name=name)
 
 
-def _records(records: Records) -> Sequence[Any]:
+def _records(records: Records) -> Records:
     """The records; those of a file that is one object with a record under each number."""
     if len(records) == 1 and isinstance(records[0], dict) and "weak_labels" not in records[0]:
         inside = records[0]
         if inside and all(isinstance(one, dict) and "weak_labels" in one for one in inside.values()):
-            return [{"id": number, **one} for number, one in inside.items()]
+            return [{"id": number, **an_object(one, None, None)} for number, one in inside.items()]
     return records
 
 
-def _item(record: dict[str, Any], row: int) -> tuple[list[int], int, dict[str, Any]]:
+def _item(record: JsonObject, row: int) -> tuple[list[int], int, Cells]:
     """The votes, the true label and the cells of one record. A list of numbers becomes a column for each."""
     votes = [
         _vote(vote, row, f"weak_labels[{n}]")
@@ -335,7 +324,7 @@ def _item(record: dict[str, Any], row: int) -> tuple[list[int], int, dict[str, A
     ]
     truth = ABSTAIN if record.get("label") is None else _vote(record["label"], row, "label")
     data = {} if record.get("data") is None else an_object(record["data"], row, "data")
-    cells: dict[str, Any] = {}
+    cells: Cells = {}
     for name, value in {
         **{k: v for k, v in record.items() if k not in ("label", "weak_labels", "data")},
         **data,
@@ -347,43 +336,45 @@ def _item(record: dict[str, Any], row: int) -> tuple[list[int], int, dict[str, A
     return votes, truth, cells
 
 
-def _vote(value: Any, row: int, where: str) -> int:
+def _vote(value: Json, row: int, where: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and ABSTAIN <= value < 1_000_000:
         return value
     message = f"expected a class number, -1 where there is none, got {shown(value)}."
     raise refuse(row, where, message, "Write a whole number.")
 
 
-class LabelMatrixTable:
-    """Tables in which each function has a column of class numbers, called `lf_...`."""
+def _are_functions(cells: pd.DataFrame) -> bool:
+    names = _functions(cells)
+    texts = [cells[name].str.strip() for name in names]
+    return (
+        len(names) >= 2
+        and all(bool(text.str.fullmatch(_NUMBER).all()) for text in texts)
+        and any(bool((text == "-1").any()) for text in texts)
+    )
 
-    name = "table of labelling functions"
 
-    def fits(self, cells: pd.DataFrame) -> bool:
-        names = _functions(cells)
-        texts = [cells[name].str.strip() for name in names]
-        return (
-            len(names) >= 2
-            and all(bool(text.str.fullmatch(_NUMBER).all()) for text in texts)
-            and any(bool((text == "-1").any()) for text in texts)
-        )
-
-    def read(self, cells: pd.DataFrame) -> TableReading:
-        """One row for each row; all other columns are kept. Raises TableError."""
-        names = _functions(cells)
-        others = [name for name in cells.columns if name not in names]
-        for name in names:
-            wrong = ~cells[name].str.strip().str.fullmatch(_NUMBER)
-            if bool(wrong.any()):
-                row = int(np.flatnonzero(wrong)[0])
-                message = f"expected a class number, -1 for none, got {shown(cells[name].iloc[row])}."
-                raise refuse(row + 1, name, message, "Write a whole number.")
-        if not names:
-            raise refusal("No column is called lf_...", "Call the columns of the functions lf_ and a name.")
-        votes = np.column_stack([cells[name].str.strip().astype(np.int64) for name in names])
-        columns = {str(name): cells[name].tolist() for name in others}
-        return label_matrix(votes, functions=names, columns=columns, format_name=self.name)
+def _read_matrix(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each row; all other columns are kept. Raises TableError."""
+    names = _functions(cells)
+    others = [name for name in cells.columns if name not in names]
+    for name in names:
+        wrong = ~cells[name].str.strip().str.fullmatch(_NUMBER)
+        if bool(wrong.any()):
+            row = int(np.flatnonzero(wrong)[0])
+            message = f"expected a class number, -1 for none, got {shown(cells[name].iloc[row])}."
+            raise refuse(row + 1, name, message, "Write a whole number.")
+    if not names:
+        raise refusal("No column is called lf_...", "Call the columns of the functions lf_ and a name.")
+    votes = np.column_stack([cells[name].str.strip().astype(np.int64) for name in names])
+    columns = {str(name): cells[name].tolist() for name in others}
+    return label_matrix(votes, functions=names, columns=columns, format_name=called)
 
 
 def _functions(cells: pd.DataFrame) -> list[str]:
     return [str(name) for name in cells.columns if _FUNCTION.fullmatch(str(name).strip())]
+
+
+_FIELDS = Fields({"weak_labels": list})
+WRENCH = RecordTool("WRENCH JSON", lambda records: _FIELDS.match(_records(records)), read_wrench)
+LABEL_MATRIX = TableTool("table of labelling functions", _read_matrix, also=_are_functions, has_rows=False)
+"""Each function has a column of class numbers, called `lf_...`."""

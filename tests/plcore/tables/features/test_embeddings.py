@@ -17,7 +17,8 @@ from plcore import LabelTable, Roles, TableError, suggest_roles
 from plcore.tables import with_rows
 from plcore.tables.columns import Finder
 from plcore.tables.features import embeddings, matrix
-from plcore.tables.features.embeddings import MAX_WIDTH, numbers_of, parse_embeddings
+from plcore.tables.features.embeddings import MAX_WIDTH, parse_embeddings
+from plcore.tables.roles.sample import numbers_of
 
 ROLES = Roles(candidates="c", embedding="v")
 

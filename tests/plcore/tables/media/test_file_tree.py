@@ -1,24 +1,41 @@
-"""What zips and folders share: which of their files are tables, which paths are plain, how large a file may be."""
+"""Archives and folders of files: names, base names, and files that are stored."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from io import BytesIO
+from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from plcore import TableError
+from plcore import LabelTable, TableError
+from plcore.tables import KeptFiles, lay_out
+from plcore.tables.media import file_tree
+from plcore.tables.media import file_tree as folders
 from plcore.tables.media.file_tree import (
     MAX_FILE_MB,
     MAX_RECORDING_MB,
     MAX_ZIP_MB,
+    Archive,
+    FilesByBaseName,
     FileTree,
+    Folder,
+    MediaError,
+    base_name,
     is_litter,
     is_plain_table,
     most_mb,
     path_fault,
 )
+from plcore.tables.media.files import MediaFiles
+from plcore.tables.readers.parquet import EmbeddedFiles
+from plcore.tables.readers.recognise import read_table
+from tests.plcore.tables.media.sound.recordings import tone, written
+from tests.plcore.tables.zips import WAV, contents, make_zip, picture
 
 
 class Tree(FileTree):
@@ -71,3 +88,167 @@ def test_sizes_paths_and_litter() -> None:
     assert all(path_fault(path) for path in ("../a", "/a", "C:/a", "a//b", "a\\b", "a\0"))
     assert is_litter("__MACOSX/a")
     assert is_plain_table("A.TSV")
+
+
+def test_files_in_memory_are_written_and_can_be_had_again(tmp_path: Path) -> None:
+    files = MediaFiles(EmbeddedFiles({"x.png": picture(1), "y.png": picture(2), "z": b"no picture"}))
+    names = [files.look_at("image", cell)[0] for cell in ("x.png", "y.png")]
+    found = lay_out(files, names, tmp_path / "kept")
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == sorted(names)
+    kept = KeptFiles(found)
+    with kept.open(names[1]) as file:
+        assert file.read() == picture(2)
+    kept.close()
+    with pytest.raises(KeyError):
+        kept.open(names[1])
+
+
+@pytest.mark.parametrize("by_base_name", [False, True])
+def test_files_of_a_folder_are_not_copied(by_base_name: bool, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "t.csv").write_text("id,labels\n1,a\n")
+    (tmp_path / "in" / "x.png").write_bytes(picture())
+    folder = Folder(tmp_path / "in")
+    files = MediaFiles(FilesByBaseName(folder) if by_base_name else folder)
+    name = files.look_at("image", "x.png")[0]
+    assert lay_out(files, [name], tmp_path / "kept") == {name: tmp_path / "in" / "x.png"}
+    assert not (tmp_path / "kept").exists()
+
+
+def files(*names: str) -> FilesByBaseName:
+    return FilesByBaseName(Archive(make_zip({"t.csv": b"a\n1\n", **{name: name.encode() for name in names}})))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "C:\\rec\\a.wav",
+        "/data/x/a.wav",
+        "a.wav",
+        " A.WAV ",
+        "..\\..\\a.wav",
+        "\\\\server\\share\\a.wav",
+        "file:///x/a.wav",
+    ],
+)
+def test_a_path_of_another_machine_is_found_by_its_last_part(path: str) -> None:
+    found = files("clips/a.wav", "b.wav")
+    assert found.find(path) == "clips/a.wav"
+    assert contents(found, "clips/a.wav") == b"clips/a.wav"
+
+
+def test_accents_in_two_pieces_and_capitals_make_no_difference() -> None:
+    assert files("Zaunko\u0308nig.wav").find("D:/x/zaunk\u00f6nig.WAV") == "Zaunk\u00f6nig.wav"
+
+
+def test_folders_tell_files_of_one_name_apart_as_far_as_they_go() -> None:
+    found = files("site1/IMG 1.JPG", "site2/IMG 1.JPG", "site2/old/IMG 1.JPG")
+    assert found.find("C:\\cams\\site1\\img 1.jpg") == "site1/IMG 1.JPG"
+    assert found.find("/mnt/site2/IMG 1.JPG") == "site2/IMG 1.JPG"
+    assert found.find("old/IMG 1.JPG") == "site2/old/IMG 1.JPG"
+    with pytest.raises(MediaError) as caught:
+        found.find("IMG 1.JPG")
+    assert "3 files of that name" in caught.value.args[0]
+    assert "folders" in caught.value.args[1]
+
+
+@pytest.mark.parametrize("path", ["c.wav", "a.wav/", "", "t.csv", "a"])
+def test_what_is_not_there_is_said(path: str) -> None:
+    with pytest.raises(MediaError, match="holds no file named"):
+        files("a.wav").find(path)
+
+
+@given(st.lists(st.sampled_from(["a", "b", "C"]), min_size=1, max_size=4), st.sampled_from(["/", "\\"]))
+@settings(max_examples=50, deadline=None)
+def test_a_longer_path_of_a_file_finds_it(folders: list[str], slash: str) -> None:
+    """However many folders stand before those that the zip has."""
+    inside = "/".join([*folders[1:], "x.wav"])
+    found = files(inside)
+    assert found.find(slash.join([*folders, "x.wav"])) == inside
+    assert base_name(slash.join([*folders, "x.wav"])) == "x.wav"
+
+
+def test_closing_lets_go() -> None:
+    found = FilesByBaseName(Archive(make_zip({"t.csv": b"a\n1\n", "a.wav": WAV})))
+    found.close()
+    with pytest.raises(MediaError):
+        found.open("a.wav")
+
+
+CSV = b"candidates,image,call\na|b,pictures/a.png,low.wav\nb|c,b.png,low.wav\na,,high.wav\n"
+FILES = {
+    "t.csv": CSV,
+    "pictures/a.png": picture(1),
+    "b.png": picture(2),
+    "low.wav": written(tone(300, 1)).getvalue(),
+    "high.wav": written(tone(2500, 1)).getvalue(),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    top = tmp_path / "birds"
+    for name, data in FILES.items():
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return top
+
+
+def test_a_folder_is_read_as_a_zip_of_it(folder: Path) -> None:
+    (folder / ".git").mkdir()
+    (folder / ".git" / "more.csv").write_bytes(b"x\n1\n")
+    (folder / "Thumbs.db").write_bytes(b"")
+    tables = []
+    for source in (folder, make_zip(FILES)):
+        reading = read_table(source)
+        assert reading.format.endswith("of a table (CSV) and its files")
+        tables.append(LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files))
+    one, other = tables
+    assert one.roles == other.roles
+    assert one.media.kept_names() == other.media.kept_names()
+    np.testing.assert_array_equal(one.media.sounds, other.media.sounds)
+    np.testing.assert_array_equal(one.media.looks, other.media.looks)
+
+
+def test_files_are_opened_where_they_lie(folder: Path) -> None:
+    tree = Folder(folder)
+    assert tree.table_names == ("t.csv",)
+    assert tree.table("t.csv") == CSV
+    assert set(tree.names()) == set(FILES) - {"t.csv"}
+    assert contents(tree, tree.find("./pictures/a.png")) == picture(1)
+    with pytest.raises(MediaError, match=r"the folder holds no file 'gone\.png'"):
+        tree.find("gone.png")
+    for path in ("../secret", "/etc/passwd", "a/../../b"):
+        with pytest.raises(MediaError):
+            tree.find(path)
+    tree.close()
+
+
+def test_files_that_are_too_large_or_cannot_be_read_are_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = Folder(folder)
+    monkeypatch.setattr(file_tree, "MAX_FILE_MB", 0.0001)
+    with pytest.raises(MediaError, match=r"MB; at most 0\.0001 are taken"):
+        tree.open("b.png")
+    (folder / "b.png").unlink()
+    with pytest.raises(MediaError, match="cannot be read"):
+        tree.open("b.png")
+
+
+def test_folders_without_a_table_or_with_too_much_are_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(TableError, match="The folder holds no table"):
+        Folder(folder / "pictures")
+    with pytest.raises(OSError, match="gone"):
+        Folder(tmp_path / "gone")
+    (folder / "Zu\u0308rich.png").write_bytes(b"")
+    (folder / "Z\u00fcrich.png").write_bytes(b"")
+    with pytest.raises(TableError, match="two files named 'Z\u00fcrich"):
+        Folder(folder)
+    (folder / "Z\u00fcrich.png").unlink()
+    monkeypatch.setattr(folders, "MAX_FILES", 3)
+    with pytest.raises(TableError, match="more than 3 files"):
+        Folder(folder)

@@ -1,13 +1,26 @@
-"""Answers of crowds: Mechanical Turk, Prolific, Appen and Toloka."""
+"""Files of crowds, Label Studio and Kaleidoscope are read as what they mean."""
 
 from __future__ import annotations
 
 import pytest
 
 from plcore import TableError, read_cells
-from plcore.tables import TableReading, read_table, shaped
-from plcore.tables.readers.tools.crowds import MechanicalTurk
-from tests.plcore.tables.readers.cases import candidates, read_case, says, table_of, voters, weights
+from plcore.tables import NATURE_FORMATS, TableReading, read_table, shaped
+from plcore.tables.readers.tools.crowds import MECHANICAL_TURK
+from plcore.tables.readers.tools.detections import NOTHING
+from plcore.tables.readers.tools.kaleidoscope import write_kaleidoscope
+from plcore.tables.readers.tools.label_studio import LABEL_STUDIO_CSV
+from tests.plcore.tables.readers.cases import (
+    CASES,
+    candidates,
+    decided,
+    read_case,
+    says,
+    table_of,
+    voters,
+    weights,
+)
+from tests.plcore.tables.writers.tables import written
 
 
 def read(text: str) -> TableReading:
@@ -70,7 +83,7 @@ def test_turk_list_of_labels_is_a_set() -> None:
 )
 def test_turk_unclear_answers_are_refused(text: str, message: str) -> None:
     with pytest.raises(TableError, match=message):
-        MechanicalTurk().read(read_cells(text.encode()))
+        MECHANICAL_TURK.read(read_cells(text.encode()))
 
 
 def test_prolific_answers_are_votes() -> None:
@@ -111,3 +124,154 @@ def test_appen_answers_on_several_lines_are_a_set() -> None:
 def test_toloka_reward_describes_no_task() -> None:
     reading = read_case("toloka.tsv")
     assert list(reading.cells.columns) == ["INPUT:image", "candidates", "sources"]
+
+
+def test_json_with_prediction_ids_reads_votes_and_counts_ids() -> None:
+    reading = read_case("label_studio_prediction_ids.json")
+    both = {"Neg", "Pos"}
+    assert candidates(reading) == [both if row in (0, 3, 6) else {"Pos"} for row in range(8)]
+    assert voters(reading)[0] == {"Pos": ["3"], "Neg": ["4"]}
+    assert says(reading, "8 predictions are in the export by id only")
+
+
+def test_json_of_1_23_2_reads_annotations() -> None:
+    reading = read_case("label_studio_1.23.2.json")
+    assert candidates(reading)[:2] == [{"ship"}, {"crash", "ship"}]
+    assert says(reading, "7 predictions are in the export by id only")
+    assert "truth 2" not in reading.suggest_roles().categories, "data called truth would give the label away"
+
+
+def test_json_min_reads_a_vote_for_each_annotation() -> None:
+    reading = read_case("label_studio_min.json")
+    assert reading.format == "Label Studio JSON-MIN"
+    assert candidates(reading) == [{"Neg", "Pos"}, {"Neu", "Pos"}, {"Neu"}]
+    assert voters(reading)[0] == {"Pos": ["1"], "Neg": ["2"]}
+    assert reading.suggest_roles().text == "text"
+
+
+def test_json_min_task_without_annotation_is_open() -> None:
+    assert candidates(read_case("ls_min.json")) == [{"pos", "neg"}, {"pos", "neg"}]
+
+
+def test_csv_labels_are_those_of_the_question() -> None:
+    reading = read_case("label_studio.csv")
+    assert table_of(reading).classes == ("Neg", "Pos")
+    roles = reading.suggest_roles()
+    assert (roles.id, roles.text, roles.numbers, roles.categories) == ("task_id", "text", (), ())
+    assert voters(reading)[:2] == [{"Neg": ["3"]}, {"Pos": ["4"]}]
+
+
+def test_csv_of_1_23_2_reads_votes_by_annotator() -> None:
+    reading = read_case("label_studio_1.23.2.csv")
+    assert reading.cells["task_id"].tolist() == ["m000", "m001"]
+    assert weights(reading) == [{"ship": 1}, {"ship": 1}]
+    assert voters(reading) == [{"ship": ["1"]}, {"ship": ["1"]}]
+    assert reading.cells["lead_time"].tolist() == ["0.010582", "0.010582"]
+
+
+def test_csv_with_two_annotations_of_a_task_is_one_row() -> None:
+    reading = read_case("ls_export.csv")
+    assert reading.cells["task_id"].tolist() == ["1"]
+    assert voters(reading) == [{"pos": ["1", "2"], "neg": ["2"]}]
+
+
+def test_csv_without_choices_is_refused() -> None:
+    cells = read_cells(
+        b"annotation_id,annotator,created_at,id,lead_time,updated_at,n\n1,1,,1,2,,4\n2,1,,2,2,,5\n"
+    )
+    with pytest.raises(TableError, match="Export the project as JSON"):
+        LABEL_STUDIO_CSV.read(cells)
+
+
+def test_genus_with_one_known_species_is_not_certain() -> None:
+    reading = read_case("label_studio_genus.json")
+    assert candidates(reading)[0] == {"Turdus", "merula"}
+    assert candidates(reading)[3] == {"Turdus", "merula", "major", "ater"}
+    assert reading.groups == {"Parus": ("major", "ater")}
+
+
+def test_candidates_are_automatic_and_alternate_ids() -> None:
+    reading = read_case("kaleidoscope_id.csv")
+    assert candidates(reading) == [
+        {"MYOLUC", "MYOSEP", "EPTFUS"},
+        {NOTHING},
+        {"EPTFUS", "LASNOC", "MYOLUC", "MYOSEP", NOTHING},
+        {"EPTFUS", "LASNOC"},
+    ]
+    assert weights(reading)[0] == {"MYOLUC": 0.68, "MYOSEP": 0.16, "EPTFUS": 0.16}
+    assert reading.cells["truth"].tolist() == ["", "", "EPTFUS", ""]
+    assert says(reading, "MANUAL ID names several species in 1 rows")
+    roles = reading.suggest_roles()
+    assert roles.numbers == ("PULSES", "MATCHING", "MARGIN")
+    assert (roles.label_columns, roles.categories, roles.id) == ((), (), "item")
+
+
+def test_whole_table_is_read_with_an_empty_manual_id() -> None:
+    reading = read_case("id.csv")
+    assert reading.cells["item"].tolist() == ["A_20240701_213000.wav 0-5 s", "A_20240701_213000.wav 5-10 s"]
+    assert weights(reading)[0] == {"PIPPIP": 0.83, "PIPPYG": 0.17}
+    assert reading.cells["truth"].tolist() == ["", NOTHING]
+    assert reading.cells["recording"][0] == "D:/bats/night1/A_20240701_213000.wav"
+
+
+HEAD = "INDIR,FOLDER,IN FILE,CHANNEL,OFFSET,DURATION,AUTO ID*,MATCH RATIO,ALTERNATE 1,MANUAL ID\n"
+
+
+def read_lines(lines: str) -> list[dict[str, float | None]]:
+    return weights(shaped(read_table((HEAD + lines).encode(), "id.csv")))
+
+
+def test_manual_id_that_was_not_proposed_is_a_light_candidate() -> None:
+    reading = shaped(read_table((HEAD + "d,f,a.wav,0,0,5,PIPPIP,0.8,,NYCNOC\n").encode(), "id.csv"))
+    assert weights(reading) == [{"PIPPIP": 0.8, "NYCNOC": 0.01}]
+    assert reading.cells["truth"].tolist() == ["NYCNOC"]
+    assert says(reading, "MANUAL ID names 1 times what Kaleidoscope did not propose")
+
+
+def test_alternates_never_weigh_more_than_the_automatic_id() -> None:
+    assert read_lines("d,f,a.wav,0,0,5,A,0.3,B,\nd,f,a.wav,0,5,5,A,1,B,\nd,f,a.wav,0,10,5,A,,B,\n") == [
+        {"A": 0.3, "B": 0.3},
+        {"A": 1, "B": 0.01},
+        {"A": None, "B": None},
+    ]
+
+
+def test_rows_of_two_channels_have_names_of_their_own() -> None:
+    data = HEAD + "d,f,a.wav,0,0,5,A,1,,\nd,f,a.wav,1,0,5,A,1,,\nd,g,a.wav,0,0,5,B,1,,\n"
+    reading = shaped(read_table(data.encode(), "id.csv"))
+    assert reading.cells["item"].tolist() == [
+        "d/f/a.wav 0-5 s, channel 0",
+        "d/f/a.wav 0-5 s, channel 1",
+        "d/g/a.wav 0-5 s",
+    ]
+
+
+def test_seconds_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(TableError, match="expected seconds, got 'x'"):
+        read_lines("d,f,a.wav,0,x,5,A,1,,\n")
+
+
+def test_table_comes_back_with_manual_ids() -> None:
+    before = read_cells((CASES / "kaleidoscope_id.csv").read_bytes())
+    reading = read_case("kaleidoscope_id.csv")
+    back = read_cells(written(write_kaleidoscope, decided(reading, {0: "MYOSEP", 1: NOTHING})))
+    assert back.columns.tolist() == before.columns.tolist()
+    assert back["MANUAL ID*"].tolist() == ["MYOSEP", "Noise", "EPTFUS", "EPTFUS,LASNOC"]
+    assert back.drop(columns="MANUAL ID*").equals(before.drop(columns="MANUAL ID*"))
+    assert NATURE_FORMATS["kaleidoscope"].fits(table_of(reading).cells)
+
+
+CLUSTERS = (
+    "INDIR,FOLDER,IN FILE,OFFSET,DURATION,TOP1MATCH*,TOP1DIST,TOP2MATCH,TOP2DIST,VOCALIZATIONS,MANUAL ID\n"
+)
+
+
+def test_cluster_matches_weigh_by_nearness() -> None:
+    data = CLUSTERS + "d,f,a.wav,0,3,wren.1,0.25,robin.2,1,4,\nd,f,a.wav,3,3,.3,0.5,wren.1,1,4,wren\n"
+    reading = shaped(read_table(data.encode(), "cluster.csv"))
+    assert reading.format == "Kaleidoscope cluster.csv"
+    assert weights(reading) == [{"wren": 0.8, "robin": 0.5}, {"wren": 0.5}]
+    assert reading.cells["truth"].tolist() == ["", "wren"]
+    assert says(reading, "1 / (1 + distance)")
+    back = read_cells(written(write_kaleidoscope, decided(reading, {0: "robin"})))
+    assert back["MANUAL ID"].tolist() == ["robin", "wren"]

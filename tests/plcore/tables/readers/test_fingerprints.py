@@ -11,11 +11,10 @@ import pytest
 from plcore import TableError, read_cells
 from plcore.tables.readers.reading import Fingerprint, by_plain_name, names
 from plcore.tables.readers.records import looks_like_json
-from plcore.tables.readers.registry import RECORD_FORMATS, TOOL_TABLES
 from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES
 from plcore.tables.text.csv import as_text
 from tests.plcore.tables.readers.cases import CASES
-from tests.plcore.tables.readers.test_tools import RECORDS, TABLES
+from tests.plcore.tables.readers.test_tools import RECORD_TOOLS, RECORDS, TABLES, TOOL_TABLES
 
 TOOLS = {
     "BirdDB.txt": "BirdNET-Pi detections",
@@ -72,7 +71,7 @@ def fires(data: bytes) -> list[str]:
     """The tools whose fingerprint fires on a file."""
     text = as_text(data).data
     if looks_like_json(text):
-        return [tool.name for tool in RECORD_FORMATS if tool.fits(records_of(text))]
+        return [tool.name for tool in RECORD_TOOLS if tool.fits(records_of(text))]
     cells = read_cells(data)
     named = [tool.name for tool in TOOL_TABLES if tool.fits(cells)]
     return named or [tool.name for tool in DETECTION_TABLES if tool.fits(cells)]

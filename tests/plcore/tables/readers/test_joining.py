@@ -14,7 +14,8 @@ from plcore import Roles, TableError
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row
 from plcore.tables.readers.joining import join_candidates, join_rows
 from plcore.tables.readers.reading import TableReading
-from plcore.tables.readers.tools.language_models import Batches, ModelCandidates
+from plcore.tables.readers.tools.language_models import BATCHES
+from plcore.tables.readers.tools.plain_records import MODEL_CANDIDATES
 from tests.plcore.tables.writers.tables import LABELS, WEIGHTS, candidates, frame, noted, opens, sources
 
 ROWS = frame(
@@ -34,7 +35,7 @@ def line(number: str, **pairs: float) -> dict[str, Any]:
 
 
 def test_candidates_of_a_model_joined_to_their_rows() -> None:
-    reading = ModelCandidates().read([line("b", x=0.5, y=0.25), line("z", x=1), line("a", y=1)])
+    reading = MODEL_CANDIDATES.read([line("b", x=0.5, y=0.25), line("z", x=1), line("a", y=1)])
     joined = join_candidates(reading, ROWS)
     assert candidates(joined) == [{"y": 1}, {"x": 0.5, "y": 0.25}, ["x", "y"]]
     assert sources(joined) == [{"y": ["m"]}, {"x": ["m"], "y": ["m"]}, {}]
@@ -49,7 +50,7 @@ def test_candidates_of_a_model_joined_to_their_rows() -> None:
 
 def test_what_was_missing_is_no_longer_missed() -> None:
     body = {"model": "m", "choices": [{"message": {"content": "x"}}]}
-    reading = Batches().read(
+    reading = BATCHES.read(
         [{"custom_id": name, "response": {"status_code": 200, "body": body}} for name in "ab"]
     )
     assert NEEDS_ROWS in reading.notes
@@ -61,7 +62,7 @@ def test_truths_and_sets_without_weights_stay() -> None:
         {"id": "a", "candidates": [{"label": "x"}, {"label": "y"}], "truth": "y"},
         {"id": "b", "candidates": [{"label": "x"}]},
     ]
-    joined = join_candidates(ModelCandidates().read(lines), ROWS, on="key")
+    joined = join_candidates(MODEL_CANDIDATES.read(lines), ROWS, on="key")
     assert candidates(joined)[:2] == [["x", "y"], ["x"]]
     assert joined.cells["truth"].tolist() == ["y", "", ""]
 
@@ -76,7 +77,7 @@ def test_columns_of_the_table_come_before_those_of_the_candidates() -> None:
 
 
 def test_what_does_not_belong_together_is_refused() -> None:
-    reading = ModelCandidates().read([line("q", x=1)])
+    reading = MODEL_CANDIDATES.read([line("q", x=1)])
     with pytest.raises(
         TableError, match="No column of the other table holds the names of these rows, such as 'q'"
     ):
@@ -87,7 +88,7 @@ def test_what_does_not_belong_together_is_refused() -> None:
         join_candidates(reading, ROWS, on="nothing")
     with pytest.raises(TableError, match="Row 2, column 'key': the name 'q' was already in row 1"):
         join_candidates(reading, frame({"key": "q"}, {"key": "q"}))
-    nameless = ModelCandidates().read([{"candidates": [{"label": "x"}]}])
+    nameless = MODEL_CANDIDATES.read([{"candidates": [{"label": "x"}]}])
     nothing_said = TableReading(frame({"id": "a", "size": "1"}), "CSV file")
     vectors = TableReading(
         frame({"id": "a", "x": "1"}), "CSV file", Roles(label_columns=("x",), label_vectors=True, id="id")
@@ -147,5 +148,5 @@ def test_any_candidates_come_to_their_rows(sets: dict[str, dict[str, float]]) ->
         for name, one in sets.items()
     ]
     names = sorted(sets)
-    joined = join_candidates(ModelCandidates().read(lines), frame(*({"n": name} for name in names)))
+    joined = join_candidates(MODEL_CANDIDATES.read(lines), frame(*({"n": name} for name in names)))
     assert [json.loads(cell) for cell in joined.cells["candidates"]] == [sets[name] for name in names]

@@ -11,10 +11,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from plcore.tables.problems import TableError
-from plcore.tables.readers import records as module
+from plcore.tables.readers import registry
+from plcore.tables.readers.candidate_rows import objects_in
+from plcore.tables.readers.mapping import RecordTool
 from plcore.tables.readers.reading import TableReading, cells_of
 from plcore.tables.readers.recognise import read_table
 from plcore.tables.readers.records import flat_cells, looks_like_json, read_json
+from tests.plcore.tables.readers.cases import candidates, read_case, says, voters, weights
 
 ROWS = [{"id": 1, "text": "a wren"}, {"id": 2, "text": "a robin"}]
 CELLS = {"id": ["1", "2"], "text": ["a wren", "a robin"]}
@@ -202,25 +205,21 @@ def test_any_text_that_looks_like_json_is_a_table_or_refused(text: str) -> None:
     assert len(reading.cells)
 
 
-class Tool:
-    """A tool whose records have a field of their own."""
-
-    name = "Tool"
-
-    @staticmethod
-    def fits(records: Any) -> bool:
-        return all("mine" in record for record in records)
-
-    @staticmethod
-    def read(records: Any) -> TableReading:
-        return TableReading(cells_of({"mine": [record["mine"] for record in records]}), "Tool")
+TOOL = RecordTool(
+    "Tool",
+    lambda records: all(isinstance(record, dict) and "mine" in record for record in records),
+    lambda records, name: TableReading(
+        cells_of({"mine": [one["mine"] for one in objects_in(list(records))]}), name
+    ),
+)
+"""A tool whose records have a field of their own."""
 
 
 @pytest.mark.parametrize(
     "value", [[{"mine": 1, "x": [{}]}], {"mine": 1}, {"all": [{"mine": 1}]}, {"0": {"mine": 1}}]
 )
 def test_records_of_a_tool_are_read_by_it(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RECORD_FORMATS", (Tool,))
+    monkeypatch.setattr(registry, "READERS", (TOOL, *registry.READERS))
     reading = read_table(json.dumps(value).encode())
     assert (reading.format, reading.cells.to_dict("list")) == ("Tool", {"mine": ["1"]})
     assert read_table(b'[{"other": 1}]').format == "JSON"
@@ -247,3 +246,43 @@ def test_labels_with_numbers_are_candidates_and_no_columns() -> None:
     assert (roles.candidates, roles.form) == ("labels", "json")
     mixed = [{"labels": {"wren": 0.6}}, {"labels": {"text": "robin"}}]
     assert list(read_json(json.dumps(mixed).encode()).cells.columns) == ["labels.wren", "labels.text"]
+
+
+def test_argilla_responses_are_votes_and_suggestions_weigh() -> None:
+    reading = read_case("argilla_nested.json")
+    assert weights(reading) == [{"neg": 1, "pos": 1.8}, {"a": 0.6, "b": 0.3}]
+    assert voters(reading)[0] == {"neg": ["u1"], "pos": ["u2", "m"]}
+    assert reading.cells["text"].tolist() == ["a", "b"]
+    assert says(reading, "loses the status of responses")
+
+
+def test_anthropic_text_and_tool_answers_are_labels() -> None:
+    reading = read_case("anthropic_batch.jsonl")
+    assert weights(reading)[:2] == [{"cat": 1}, {"cat": 1, "lynx": 1}]
+    assert [set(one) for one in weights(reading)[2:]] == [{"cat", "lynx"}, {"cat", "lynx"}]
+    assert says(reading, "2 requests failed")
+
+
+def test_openai_expired_and_refused_requests_are_open() -> None:
+    reading = read_case("openai_batch.jsonl")
+    assert [set(one) for one in weights(reading)] == [
+        {"cat", "lynx"},
+        {"cat"},
+        {"cat", "lynx"},
+        {"cat", "lynx"},
+    ]
+    assert says(reading, "2 requests failed")
+
+
+def test_doccano_labels_are_candidates() -> None:
+    reading = read_case("doccano_all.jsonl")
+    assert candidates(reading) == [{"pos", "urgent"}, {"pos", "urgent"}]
+    assert says(reading, "1 row has no label named")
+    assert reading.suggest_roles().text == "text"
+
+
+def test_doccano_old_annotations_are_votes_of_users() -> None:
+    reading = read_case("doccano_old.jsonl")
+    assert voters(reading) == [{"3": ["1"], "4": ["2"]}]
+    assert reading.cells["text"].tolist() == ["a"]
+    assert says(reading, "ids of doccano")

@@ -9,10 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import read_cells
-from plcore.tables.readers.registry import RECORD_FORMATS, SHAPES, TOOL_TABLES
-from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES
+from plcore.tables.readers.mapping import RecordTool, TableTool
+from plcore.tables.readers.registry import READERS
+from plcore.tables.readers.tools.sound_detectors import DETECTION_TABLES, DetectionTable
 from tests.plcore.tables.readers.tools.detector_tables import BIRDNET, KALEIDOSCOPE, R_FORM, RAVEN
 from tests.plcore.tables.writers.tables import HOSTILE, TEXTS, frame, read_or_refuse
+
+RECORD_TOOLS = [one for one in READERS if isinstance(one, RecordTool)]
+SHAPES = [one for one in READERS if isinstance(one, (TableTool, DetectionTable))]
+TOOL_TABLES = [one for one in READERS if isinstance(one, TableTool) and one.fingerprint is not None]
 
 RECORDS: dict[str, dict[str, Any]] = {
     "MegaDetector JSON": {
@@ -81,13 +86,13 @@ TABLES = {
 
 
 def test_every_format_has_an_example_here() -> None:
-    assert [one.name for one in RECORD_FORMATS] == list(RECORDS)
+    assert [one.name for one in RECORD_TOOLS] == list(RECORDS)
     assert [one.name for one in SHAPES] == list(TABLES)
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_records_are_taken_by_their_own_format_alone(name: str) -> None:
-    assert [one.name for one in RECORD_FORMATS if one.fits([RECORDS[name]])] == [name]
+    assert [one.name for one in RECORD_TOOLS if one.fits([RECORDS[name]])] == [name]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -108,7 +113,7 @@ def test_tables_are_taken_by_their_own_shape_alone(name: str) -> None:
     ],
 )
 def test_plain_records_are_taken_by_none(record: dict[str, Any]) -> None:
-    assert not [one.name for one in RECORD_FORMATS if one.fits([record])]
+    assert not [one.name for one in RECORD_TOOLS if one.fits([record])]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +139,7 @@ ODD = st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), HOSTILE, max
 @given(st.lists(ODD | HOSTILE, max_size=3))
 @settings(max_examples=200, deadline=None)
 def test_any_records_are_read_or_refused_in_words(records: list[Any]) -> None:
-    for one in RECORD_FORMATS:
+    for one in RECORD_TOOLS:
         assert one.fits(records) in (True, False)
         read_or_refuse(one.read, records)
 

@@ -1,4 +1,4 @@
-"""CSV reading and writing: any bytes give a good frame or a clear TableError; text survives the round trip."""
+"""CSV reading and writing, and frames as text: any bytes give a good frame or a clear TableError; text survives."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ import io
 from collections.abc import Callable
 from typing import TypeVar
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from plcore.tables import read_table
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
+from plcore.tables.readers.reading import column_text
 from plcore.tables.table import LabelTable
-from plcore.tables.text.arrow import to_csv_bytes
+from plcore.tables.text.arrow import csv_header, csv_rows, to_csv_bytes
 from plcore.tables.text.csv import LINE_INDEX, as_text, quotes_are_regular, read_cells, records
+from plcore.tables.text.frames import frame_as_text, numbers_as_text
 
 PIECES = [
     b'"',
@@ -287,3 +293,49 @@ def test_all_ragged_rows_are_named_up_to_the_limit() -> None:
     assert [problem.row for problem in problems[:3]] == [2, 3, 4]
     assert len(problems) == MAX_PROBLEMS
     assert "first 50 problems" in str(caught.value)
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
+
+
+@given(st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=4)))
+def test_the_csv_module_reads_the_same_cells(rows: list[tuple[str, ...]]) -> None:
+    columns = [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)]
+    found = list(csv.reader(io.StringIO(csv_rows(columns).decode(), newline="")))
+    assert found == [list(row) for row in rows]
+
+
+def test_quotes_stand_only_where_they_are_needed() -> None:
+    assert csv_header(["a", "b c", "d;e", 'say "so"']) == b'a,b c,"d;e","say ""so"""\n'
+    assert csv_header(["a|b", "c"]) == b"a|b,c\n", "beside commas a bar is taken for no delimiter"
+    assert csv_header(["a|b"]) == b'"a|b"\n', "alone it would be"
+    assert csv_rows([pa.array(["", "x"], pa.large_string())]) == b'""\nx\n', "a blank line is no row"
+
+
+def test_pieces_and_the_whole_are_the_same_bytes() -> None:
+    frame = pd.DataFrame({"n": [str(row) for row in range(25_000)], "even": ["a,b"] * 25_000}, dtype="str")
+    columns = [pa.array(frame[name], pa.large_string()) for name in frame]
+    starts = range(0, len(frame), 7_000)
+    pieces = [csv_rows([column.slice(start, 7_000) for column in columns]) for start in starts]
+    assert to_csv_bytes(frame) == csv_header(["n", "even"]) + b"".join(pieces)
+
+
+@pytest.mark.parametrize(
+    "number", [12_345_678_901, 4_006_381_333_931, 20_240_101_123_456, -(10**10), 10**16 - 2]
+)
+def test_long_ids_keep_their_digits_where_a_program_made_them_floats(number: int) -> None:
+    """As workbooks do with all numbers, and pandas as soon as another cell of the column is empty."""
+    text = [str(number), ""]
+    assert numbers_as_text(np.array([number, np.nan])).to_pylist() == text
+    assert list(column_text([float(number), None]).to_pylist()) == text  # type: ignore[union-attr]
+    assert frame_as_text(pd.DataFrame({"id": [number, None]}))["id"].tolist() == text
+    sink = pa.BufferOutputStream()
+    pa.parquet.write_table(pa.table({"id": pa.array([float(number), None]), "x": ["a", "b"]}), sink)
+    assert read_table(sink.getvalue().to_pybytes()).cells["id"].tolist() == text
+
+
+@given(st.lists(st.floats() | st.floats(1e9, 1e17) | st.integers(-(10**17), 10**17).map(float)))
+def test_every_number_reads_back_as_itself(numbers: list[float]) -> None:
+    texts = numbers_as_text(np.array(numbers, dtype=np.float64)).to_pylist()
+    again = [float(text) if text else np.nan for text in texts]
+    np.testing.assert_array_equal(again, numbers)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore.tables.readers.tools.label_studio import LabelStudioTasks
+from plcore.tables.readers.tools.label_studio import LABEL_STUDIO
 from plcore.tables.writers.disambiguated import Disambiguated, silent
 from plcore.tables.writers.label_studio import (
     label_studio_config,
@@ -49,7 +49,7 @@ def written(table: Disambiguated) -> list[dict[str, object]]:
 @given(disambiguated(answered=False))
 @settings(max_examples=60, deadline=None)
 def test_candidates_written_and_read_again(table: Disambiguated) -> None:
-    reading = LabelStudioTasks().read(written(table))
+    reading = LABEL_STUDIO.read(written(table))
     assert reading.cells["task_id"].tolist() == table.ids.tolist()
     assert reading.cells["text"].tolist() == table.cells["text"].tolist()
     scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
@@ -61,7 +61,7 @@ def test_candidates_written_and_read_again(table: Disambiguated) -> None:
 @given(disambiguated())
 @settings(max_examples=40, deadline=None)
 def test_answers_written_and_read_again(table: Disambiguated) -> None:
-    reading = LabelStudioTasks().read(written(table))
+    reading = LABEL_STUDIO.read(written(table))
     people = [{} for _ in table.ids]
     for answer in table.answers:
         for label in answer["labels"]:
@@ -188,7 +188,7 @@ def test_weights_of_rows_with_a_label_are_read_again(table: Disambiguated, sure:
     label = table.candidates_after.argmax(axis=1)
     known = replace(table, label=label, probability=np.full(len(label), sure))
     scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
-    found = candidates(LabelStudioTasks().read(written(known)))
+    found = candidates(LABEL_STUDIO.read(written(known)))
     for left, read in zip(table.weighted(after=True), found, strict=True):
         weights = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
         assert read.keys() == weights.keys()
@@ -209,7 +209,7 @@ def test_people_come_back_although_label_studio_drops_fields_of_annotations() ->
         task["annotations"] = [
             {name: one[name] for name in known} | {"completed_by": 1} for one in task["annotations"]
         ]
-    assert sources(LabelStudioTasks().read(tasks))[0] == {"a": ["ann"], "b": ["bob"]}
+    assert sources(LABEL_STUDIO.read(tasks))[0] == {"a": ["ann"], "b": ["bob"]}
 
 
 def test_config_shows_the_text_and_offers_every_class() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,12 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from plcore import LabelTable, read_cells
+from plcore import LabelTable, TableError, read_cells
 from plcore.tables import read_table
 from plcore.tables.readers.hugging_face import read_features
 from plcore.tables.roles.roles import Roles
-from plcore.tables.writers.disambiguated import LabelVectorTable
+from plcore.tables.writers.disambiguated import CELLS_AT_ONCE, PIECE_ROWS, LabelVectorTable
 from plcore.tables.writers.label_vectors import (
     VECTOR_FORMATS,
     write_long_csv,
@@ -25,8 +28,9 @@ from plcore.tables.writers.label_vectors import (
     write_vector_parquet,
     write_wide_csv,
 )
+from plcore.tables.writers.npz import write_vector_npz
 from plcore.tables.writers.writing import format_of
-from tests.plcore.tables.writers.tables import written
+from tests.plcore.tables.writers.tables import noted, written
 from tests.plcore.tables.writers.vectors import same_vectors, small_vectors, vector_tables
 
 LARGE = small_vectors(4_500)
@@ -184,3 +188,160 @@ def test_columns_of_parquet_keep_the_types_of_their_source() -> None:
     found = pa.parquet.read_table(pa.BufferReader(written(write_vector_parquet, typed)))
     assert found.schema.field(name).type == pa.int32()
     assert found[name].to_pylist() == list(range(n))
+
+
+def test_cells_stand_in_the_place_of_their_columns() -> None:
+    table = small_vectors()
+    wide = table.wide()
+    assert wide.columns[:4].tolist() == ["name", "sea", "text", "sand"]
+    assert wide["sea"].tolist() == ["1", "", ""]
+    assert wide["sand"].tolist() == ["0", "1", ""]
+    assert wide["winnow_probability:sea"].tolist() == ["1.0000", "0.7500", "0.5000"]
+    assert wide["winnow_predicted:sea"].tolist() == ["", "1", "0"]
+    assert wide["winnow_source:sand"].tolist() == ["oracle", "truth", "bad"]
+    assert wide.shape == (3, 4 + 3 * 2)
+
+
+def test_where_labels_came_as_lists_the_lists_stay() -> None:
+    table = replace(small_vectors(), replaced=())
+    wide = table.wide()
+    assert wide.columns[:6].tolist() == ["name", "sea", "text", "sand", "before_sea", "before_sand"]
+    assert wide["sea"].tolist() == ["", "", ""], "the text that came"
+    assert wide["before_sea"].tolist() == ["1", "", ""]
+
+
+@given(vector_tables(), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_pieces_are_the_whole(table: LabelVectorTable, size: int) -> None:
+    pieces = list(table.pieces(size))
+    whole = table.wide()
+    assert [row for piece in pieces for row in piece.wide().to_numpy().tolist()] == whole.to_numpy().tolist()
+    assert all(piece.wide().columns.equals(whole.columns) for piece in pieces)
+    assert [name for piece in pieces for name in piece.found.ids] == list(table.found.ids)
+
+
+@given(vector_tables(), st.data())
+@settings(max_examples=40, deadline=None)
+def test_a_choice_of_rows_is_these_rows(table: LabelVectorTable, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(len(table.original))))
+    rows = np.array(order[: data.draw(st.integers(1, len(order)))])
+    found = table.chosen(rows)
+    assert found.wide().to_numpy().tolist() == table.wide().iloc[rows].to_numpy().tolist()
+    assert list(found.found.ids) == [table.found.ids[row] for row in rows]
+    assert found.lists() == [table.lists()[row] for row in rows]
+
+
+def test_all_rows_are_no_copy_and_pieces_are_small_where_labels_are_many() -> None:
+    table = small_vectors()
+    assert table.chosen(np.arange(3)) is table
+    (piece,) = table.pieces()
+    assert np.shares_memory(piece.found.cells, table.found.cells)
+    many = np.zeros((3, CELLS_AT_ONCE), dtype=np.int8)
+    wide = replace(
+        table.found,
+        labels=("x",) * CELLS_AT_ONCE,
+        cells=many,
+        probabilities=many,
+        predicted=many,
+        origins=many,
+    )
+    assert len(list(replace(table, found=wide).pieces())) == 3
+
+
+@given(vector_tables())
+@settings(max_examples=40, deadline=None)
+def test_lists_say_what_is_right_what_is_not_and_all_that_is_known(table: LabelVectorTable) -> None:
+    found = table.found
+    for row, lists in enumerate(table.lists()):
+        assert {*lists["labels"]} == {
+            n for n, value in zip(found.labels, found.cells[row], strict=True) if value == 1
+        }
+        assert {*lists["not_labels"]} == {
+            n for n, v in zip(found.labels, found.cells[row], strict=True) if v == 0
+        }
+        assert [cell["label"] for cell in lists["cells"]] == list(found.labels)
+        for place, cell in enumerate(lists["cells"]):
+            assert (-1 if cell["value"] is None else cell["value"]) == found.cells[row, place]
+            assert (-1 if cell["predicted"] is None else cell["predicted"]) == found.predicted[row, place]
+            share = found.probabilities[row, place]
+            assert cell["probability"] == (None if np.isnan(share) else share)
+            assert cell["source"] == found.sources[row, place]
+
+
+def test_the_column_of_ids_is_none_that_is_replaced() -> None:
+    table = small_vectors()
+    assert table.id_column() == "name"
+    assert replace(table, replaced=("name", "sand")).id_column() is None
+    assert list(table.kept().columns) == ["name", "text"]
+
+
+def arrays_of(table: LabelVectorTable) -> dict[str, Any]:
+    with np.load(io.BytesIO(written(write_vector_npz, table)), allow_pickle=False) as file:
+        return dict(file)
+
+
+@given(vector_tables())
+@settings(max_examples=40, deadline=None)
+def test_numpy_gives_back_every_array(table: LabelVectorTable) -> None:
+    found, given_out = arrays_of(table), table.found
+    assert found["ids"].tolist() == list(given_out.ids)
+    assert found["labels"].tolist() == list(given_out.labels)
+    assert (found["values"] == given_out.cells).all()
+    assert (found["predicted"] == given_out.predicted).all()
+    assert (found["sources"] == given_out.sources).all()
+    np.testing.assert_array_equal(found["probabilities"], given_out.probabilities)
+
+
+@given(vector_tables())
+@settings(max_examples=40, deadline=None)
+def test_written_and_read_again_as_a_table(table: LabelVectorTable) -> None:
+    reading = read_table(written(write_vector_npz, table), "any.npz")
+    assert noted(reading, "table of the rows is needed")
+    shown = next(name for name in ("shown", "shown 2") if name not in reading.cells)
+    cells = reading.cells.assign(**{shown: "a text"})
+    read = LabelTable.from_cells(cells, replace(reading.suggest_roles(), text=shown))
+    same_vectors(table, read)
+    assert read.classes == tuple(table.found.labels), "in their order"
+
+
+def test_a_label_may_be_called_like_the_column_of_ids() -> None:
+    table = small_vectors()
+    called = replace(table, found=replace(table.found, labels=("id", "before_id")))
+    reading = read_table(written(write_vector_npz, called), "ids.npz")
+    assert list(reading.cells.columns) == ["before_before_id", "id", "before_id"]
+    assert reading.suggest_roles().id == "before_before_id"
+
+
+def test_one_long_id_does_not_make_all_of_them_long_in_memory() -> None:
+    table = small_vectors(60_000)
+    ids = ("n" * 4_000, *table.found.ids[1:])  # as an array of text: 60,000 times 16 kB
+    long = replace(table, found=replace(table.found, ids=ids))
+
+    def stop(_rows: int) -> None:
+        raise InterruptedError
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(InterruptedError):
+            write_vector_npz(long, io.BytesIO(), stop)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * PIECE_ROWS * 16_000 + 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("ids", np.array(["a"])),
+        ("labels", np.array([["a", "b"]])),
+        ("values", np.zeros((3, 2))),
+        ("values", np.full((3, 2), 2)),
+        ("values", np.zeros((3, 3), dtype=np.int8)),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused_in_words(name: str, array: Any) -> None:
+    file = io.BytesIO()
+    np.savez(file, **(arrays_of(small_vectors()) | {name: array}))
+    with pytest.raises(TableError, match=r"The arrays do not fit: .*1 yes, 0 no, -1 not asked"):
+        read_table(file.getvalue(), "wrong.npz")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore.tables.readers.tools.argilla import Argilla
+from plcore.tables.readers.tools.argilla import ARGILLA
 from tests.plcore.tables.writers.tables import HOSTILE, candidates, noted, read_or_refuse, sources
 
 ANN, BOB = "3f6b1c1e-0000-0000-0000-000000000001", "3f6b1c1e-0000-0000-0000-000000000002"
@@ -36,8 +36,8 @@ def record(
 
 
 def read(*records: dict[str, Any]) -> Any:
-    assert Argilla().fits(list(records))
-    return Argilla().read(list(records))
+    assert ARGILLA.fits(list(records))
+    return ARGILLA.read(list(records))
 
 
 def test_submitted_responses_are_votes() -> None:
@@ -84,9 +84,9 @@ def test_the_question_with_labels_is_read() -> None:
 
 
 def test_other_records_do_not_fit() -> None:
-    assert not Argilla().fits([])
-    assert not Argilla().fits([{"text": "a", ".responses": []}])
-    assert not Argilla().fits([{"text": "a", "suggestion": "b"}, 3])  # type: ignore[list-item]
+    assert not ARGILLA.fits([])
+    assert not ARGILLA.fits([{"text": "a", ".responses": []}])
+    assert not ARGILLA.fits([{"text": "a", "suggestion": "b"}, 3])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
@@ -112,22 +112,22 @@ def test_other_records_do_not_fit() -> None:
 def test_wrong_records_are_refused(change: dict[str, Any], words: str | None) -> None:
     records = [record(1, ("a", ANN, "submitted")), {**record(2, ("b", ANN, "submitted")), **change}]
     if words is None:
-        assert len(Argilla().read(records).cells) == 2
+        assert len(ARGILLA.read(records).cells) == 2
     else:
         with pytest.raises(TableError, match=f"Row 2, column .*{words}"):
-            Argilla().read(records)
+            ARGILLA.read(records)
 
 
 def test_what_has_no_labels_is_refused() -> None:
     with pytest.raises(TableError, match=r"None of the questions 'spans' is answered with labels"):
-        Argilla().read([{"spans.suggestion": [{"label": "x"}]}])
+        ARGILLA.read([{"spans.suggestion": [{"label": "x"}]}])
     with pytest.raises(TableError, match=r"No field ends in \.responses or \.suggestion"):
-        Argilla().read([{"text": "x"}])
+        ARGILLA.read([{"text": "x"}])
 
 
 @given(st.sampled_from(sorted(record(1))), HOSTILE)
 @settings(max_examples=150, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(name: str, value: Any) -> None:
     good = record(1, ("a", ANN, "submitted"), suggestion="b", score=0.5)
-    reading = read_or_refuse(Argilla().read, [good, {**good, name: value}])
+    reading = read_or_refuse(ARGILLA.read, [good, {**good, name: value}])
     assert reading is None or len(reading.cells) == 2

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore.tables.readers.tools.language_models import Batches
+from plcore.tables.readers.tools.language_models import BATCHES
 from tests.plcore.tables.writers.tables import HOSTILE, broken_at, candidates, noted, read_or_refuse, sources
 
 
@@ -49,8 +49,8 @@ def line(
 
 
 def read(*records: dict[str, Any]) -> Any:
-    assert Batches().fits(list(records))
-    return Batches().read(list(records))
+    assert BATCHES.fits(list(records))
+    return BATCHES.read(list(records))
 
 
 def test_several_choices_are_votes() -> None:
@@ -152,7 +152,7 @@ def test_prose_is_refused() -> None:
 
 @pytest.mark.parametrize("records", [[], [{"custom_id": "a", "body": {}}], [{"response": {}}], [3]])
 def test_other_records_do_not_fit(records: list[Any]) -> None:
-    assert not Batches().fits(records)
+    assert not BATCHES.fits(records)
 
 
 FULL = line("r1", "wren", logprobs=tops(("w", 0.5), ("r", 0.25)))
@@ -167,11 +167,11 @@ def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @settings(max_examples=250, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
-    reading = read_or_refuse(Batches().read, [broken, FULL])
+    reading = read_or_refuse(BATCHES.read, [broken, FULL])
     assert reading is None or len(reading.cells) == 2
 
 
 @given(st.text(max_size=12) | HOSTILE.map(json.dumps))
 @settings(max_examples=150, deadline=None)
 def test_any_answer_is_labels_or_refused(content: str) -> None:
-    read_or_refuse(Batches().read, [line("r1", content), line("r2", "wren")])
+    read_or_refuse(BATCHES.read, [line("r1", content), line("r2", "wren")])

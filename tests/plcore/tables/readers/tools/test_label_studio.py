@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore.tables.readers.tools.label_studio import LabelStudioMin, LabelStudioTasks
+from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_MIN, a_path, taxonomy_of
 from tests.plcore.tables.writers.tables import (
     HOSTILE,
+    LABELS,
     broken_at,
     candidates,
     noted,
@@ -61,8 +62,8 @@ def task(number: int, *annotations: Any, predictions: Any = (), **data: Any) -> 
 
 
 def read(*tasks: dict[str, Any]) -> Any:
-    assert LabelStudioTasks().fits(list(tasks))
-    return LabelStudioTasks().read(list(tasks))
+    assert LABEL_STUDIO.fits(list(tasks))
+    return LABEL_STUDIO.read(list(tasks))
 
 
 def test_annotations_are_votes_and_predictions_have_scores() -> None:
@@ -199,8 +200,8 @@ def test_old_exports_call_them_completions() -> None:
     ],
 )
 def test_other_records_do_not_fit(records: list[Any]) -> None:
-    assert not LabelStudioTasks().fits(records)
-    assert not LabelStudioMin().fits(records)
+    assert not LABEL_STUDIO.fits(records)
+    assert not LABEL_STUDIO_MIN.fits(records)
 
 
 def test_several_wrong_tasks_are_refused_together() -> None:
@@ -234,7 +235,7 @@ FULL["meta"] = {"winnow_id": "x"}
 @settings(max_examples=300, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
-    reading = read_or_refuse(LabelStudioTasks().read, [broken, FULL])
+    reading = read_or_refuse(LABEL_STUDIO.read, [broken, FULL])
     assert reading is None or len(reading.cells) == 2
 
 
@@ -253,9 +254,9 @@ def test_json_min() -> None:
         flat(3, None),
         flat(4, [{"taxonomy": [["G", "a"]]}, {"rectanglelabels": ["x"]}]),
     ]
-    assert LabelStudioMin().fits(records)
-    assert not LabelStudioTasks().fits(records)
-    reading = LabelStudioMin().read(records)
+    assert LABEL_STUDIO_MIN.fits(records)
+    assert not LABEL_STUDIO.fits(records)
+    reading = LABEL_STUDIO_MIN.read(records)
     assert reading.cells["task_id"].tolist() == ["1", "2", "3", "4"]
     assert sources(reading)[0] == {"a": ["1", "2"], "b": ["2"]}
     assert reading.cells["lead_time"].tolist() == ["4", "2", "2", "2"]
@@ -267,19 +268,81 @@ def test_json_min_with_words_written_by_hand() -> None:
     for n, record in enumerate(records):
         ending = {name: record.pop(name) for name in list(record)[list(record).index("annotator") :]}
         record.update({"comment": f"comment number {n}", **ending})
-    reading = LabelStudioMin().read(records)
+    reading = LABEL_STUDIO_MIN.read(records)
     assert candidates(reading) == [{"ab"[n % 2]: 1} for n in range(6)]
     assert json.loads(reading.cells["comment"][3]) == ["comment number 3"]
 
 
 def test_json_min_without_an_answer_is_refused() -> None:
     with pytest.raises(TableError, match="Export the project as JSON, not as JSON-MIN"):
-        LabelStudioMin().read([flat(1, None)])
+        LABEL_STUDIO_MIN.read([flat(1, None)])
 
 
 @given(st.sampled_from(["id", "sentiment", "annotator", "lead_time", "text", "annotation_id"]), HOSTILE)
 @settings(max_examples=150, deadline=None)
 def test_wrong_types_in_json_min(name: str, value: Any) -> None:
     read_or_refuse(
-        LabelStudioMin().read, [{**flat(1, "a"), name: value}, flat(2, "b"), flat(3, {"choices": ["a", "b"]})]
+        LABEL_STUDIO_MIN.read, [{**flat(1, "a"), name: value}, flat(2, "b"), flat(3, {"choices": ["a", "b"]})]
     )
+
+
+def test_classes_are_leaves_by_their_last_part() -> None:
+    tree = taxonomy_of([("Corvus", "corax"), ("Corvus", "corone"), ("Corvus",), ("Pica", "pica")])
+    assert tree.meaning == {
+        ("Corvus", "corax"): ("corax",),
+        ("Corvus", "corone"): ("corone",),
+        ("Corvus",): ("corax", "corone"),
+        ("Pica", "pica"): ("pica",),
+    }
+    assert tree.groups == {"Corvus": ("corax", "corone"), "Pica": ("pica",)}
+
+
+def test_parts_that_come_twice_are_told_apart_by_the_whole_path() -> None:
+    tree = taxonomy_of([("Online", "Free"), ("Offline", "Free"), ("Offline", "Paid")])
+    assert tree.meaning[("Online", "Free")] == ("Online / Free",)
+    assert tree.groups == {"Online": ("Online / Free",), "Offline": ("Offline / Free", "Paid")}
+
+
+def test_labels_without_a_tree_are_classes() -> None:
+    tree = taxonomy_of([("a",), ("b",), ("a",)])
+    assert tree.meaning == {("a",): ("a",), ("b",): ("b",)}
+    assert tree.groups == {}
+    assert taxonomy_of([]).meaning == {}
+
+
+def test_names_that_would_be_the_same_are_refused() -> None:
+    with pytest.raises(TableError, match="'a / b'"):
+        taxonomy_of([("a", "b"), ("c", "b"), ("a / b",)])
+
+
+@given(st.lists(st.lists(LABELS, min_size=1, max_size=3).map(tuple), max_size=6))
+@settings(max_examples=100, deadline=None)
+def test_groups_are_unions_of_leaves(paths: list[tuple[str, ...]]) -> None:
+    try:
+        tree = taxonomy_of(paths)
+    except TableError:
+        return
+    leaves = {path for path in paths if not any(len(o) > len(path) and o[: len(path)] == path for o in paths)}
+    below = {path: {leaf for leaf in leaves if leaf[: len(path)] == path} for path in paths}
+    assert all(len(tree.meaning[leaf]) == 1 for leaf in leaves)
+    assert len({tree.meaning[path] for path in leaves}) == len(leaves), (
+        "different leaves are different classes"
+    )
+    for path in paths:
+        known = {tree.meaning[leaf][0] for leaf in below[path]}
+        assert known <= set(tree.meaning[path])
+        if path not in leaves:
+            assert len(tree.meaning[path]) > 1, "a place above classes is never certain"
+
+
+def test_taxonomy_place_with_one_known_class_is_a_class_itself() -> None:
+    tree = taxonomy_of([("Turdus",), ("Turdus", "merula"), ("Parus", "major"), ("Parus", "ater"), ("Parus",)])
+    assert tree.meaning[("Turdus",)] == ("Turdus", "merula")
+    assert tree.meaning[("Parus",)] == ("major", "ater")
+    assert tree.groups == {"Parus": ("major", "ater")}
+
+
+@given(HOSTILE)
+def test_any_value_is_a_path_or_refused(value: object) -> None:
+    path = read_or_refuse(a_path, value, 3, "value.taxonomy")
+    assert path is None or all(isinstance(part, str) and part for part in path)

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore.tables.readers.tools.language_models import ModelCandidates, own_lines
+from plcore.tables.readers.tools.plain_records import MODEL_CANDIDATES
 from plcore.tables.writers.disambiguated import Disambiguated
+from plcore.tables.writers.writing import own_lines
 from tests.plcore.tables.writers.tables import (
     HOSTILE,
     broken_at,
@@ -33,8 +34,8 @@ def line(
 
 
 def read(*records: dict[str, Any]) -> Any:
-    assert ModelCandidates().fits(list(records))
-    return ModelCandidates().read(list(records))
+    assert MODEL_CANDIDATES.fits(list(records))
+    return MODEL_CANDIDATES.read(list(records))
 
 
 def test_labels_with_probabilities() -> None:
@@ -85,13 +86,13 @@ def test_columns_of_a_line_that_is_not_ours_stay() -> None:
     "record", [{}, {"candidates": ["a"]}, {"candidates": [{"p": 1}]}, {"candidates": "a|b"}, 3]
 )
 def test_other_records_do_not_fit(record: Any) -> None:
-    assert not ModelCandidates().fits([record])
-    assert not ModelCandidates().fits([])
+    assert not MODEL_CANDIDATES.fits([record])
+    assert not MODEL_CANDIDATES.fits([])
 
 
 def test_wrong_values_are_refused_with_their_rows() -> None:
     with pytest.raises(TableError) as error:
-        ModelCandidates().read(
+        MODEL_CANDIDATES.read(
             [line(1, ("a", -1)), line(2, ("", 1)), line([], ("a", 1)), line(4, ("a", "high"))]
         )  # type: ignore[arg-type]
     assert [str(problem).split(" Fix")[0] for problem in error.value.problems] == [
@@ -115,8 +116,8 @@ PLACES = [(name,) for name in FULL] + [
 @settings(max_examples=200, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
-    ModelCandidates().fits([broken])
-    read_or_refuse(ModelCandidates().read, [broken, FULL])
+    MODEL_CANDIDATES.fits([broken])
+    read_or_refuse(MODEL_CANDIDATES.read, [broken, FULL])
 
 
 @given(disambiguated())

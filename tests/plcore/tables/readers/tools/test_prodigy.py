@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore.tables.readers.tools.prodigy import Prodigy, prodigy_tasks
+from plcore.tables.readers.tools.prodigy import PRODIGY, prodigy_tasks
 from plcore.tables.writers.disambiguated import Disambiguated
 from tests.plcore.tables.writers.tables import (
     HOSTILE,
@@ -43,8 +43,8 @@ def binary(text: str, label: str, answer: str, **others: Any) -> dict[str, Any]:
 
 
 def read(*records: dict[str, Any]) -> Any:
-    assert Prodigy().fits(list(records))
-    return Prodigy().read(list(records))
+    assert PRODIGY.fits(list(records))
+    return PRODIGY.read(list(records))
 
 
 def test_options_are_candidates_until_people_accept_some() -> None:
@@ -137,13 +137,13 @@ def test_a_row_that_was_set_aside_has_no_options_and_hides_none_of_the_others() 
     ],
 )
 def test_other_records_do_not_fit(record: Any) -> None:
-    assert not Prodigy().fits([record])
-    assert not Prodigy().fits([])
+    assert not PRODIGY.fits([record])
+    assert not PRODIGY.fits([])
 
 
 def test_wrong_records_are_refused_with_their_rows() -> None:
     with pytest.raises(TableError) as error:
-        Prodigy().read([task("a", "KIWI"), task("b", answer="maybe"), {"text": "c"}])
+        PRODIGY.read([task("a", "KIWI"), task("b", answer="maybe"), {"text": "c"}])
     assert [str(problem) for problem in error.value.problems] == [
         "Row 1, column 'accept': 'KIWI' was accepted, but the options are 'BANANA', 'APPLE', 'PEAR'. "
         "Fix: Add it to the options, or remove it.",
@@ -167,8 +167,8 @@ PLACES = [(name,) for name in FULL] + [
 @settings(max_examples=200, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
-    Prodigy().fits([broken])
-    reading = read_or_refuse(Prodigy().read, [broken, FULL])
+    PRODIGY.fits([broken])
+    reading = read_or_refuse(PRODIGY.read, [broken, FULL])
     assert reading is None or len(reading.cells) in (1, 2)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError
 from plcore.tables.readers.recognise import read_table
-from plcore.tables.readers.tools.speciesnet import BLANK, SpeciesNet, Taxon
+from plcore.tables.readers.tools.speciesnet import BLANK, SPECIESNET, Taxon
 from tests.plcore.tables.readers.tools.detector_tables import originals
 from tests.plcore.tables.writers.tables import HOSTILE, broken_at, candidates, noted, opens, read_or_refuse
 from tests.plcore.tables.zips import make_zip, picture
@@ -53,7 +53,7 @@ FILE = json.dumps({"predictions": RECORDS}).encode()
 
 
 def test_a_picture_has_its_classes_as_candidates() -> None:
-    assert SpeciesNet().fits([{"predictions": RECORDS}])
+    assert SPECIESNET.fits([{"predictions": RECORDS}])
     reading = read_table(FILE, "predictions.json")
     assert reading.format == "SpeciesNet predictions"
     assert candidates(reading) == [
@@ -99,20 +99,20 @@ def test_a_prediction_of_a_rank_stands_for_the_species_below_it() -> None:
 
 
 def test_a_prediction_that_no_class_is_below_is_a_class() -> None:
-    reading = SpeciesNet().read([said("a", {CAT: 0.5}, prediction=DOGS, prediction_score=0.25)])
+    reading = SPECIESNET.read([said("a", {CAT: 0.5}, prediction=DOGS, prediction_score=0.25)])
     assert candidates(reading) == [{"domestic cat": 0.5, "canis species": 0.25, BLANK: 0.5}]
     assert set(reading.groups["carnivora"]) == {"domestic cat", "canis species"}
 
 
 def test_nothing_known_is_no_class() -> None:
-    reading = SpeciesNet().read([said("a", {CAT: 0.5}, prediction=UNKNOWN, prediction_score=0.5), RECORDS[1]])
+    reading = SPECIESNET.read([said("a", {CAT: 0.5}, prediction=UNKNOWN, prediction_score=0.5), RECORDS[1]])
     assert candidates(reading)[0] == {"domestic cat": 0.5, BLANK: 0.5}
     assert originals(reading)[0][0]["labels"] == []
 
 
 def test_one_common_name_of_two_species_is_two_classes() -> None:
     fox = "8;mammalia;carnivora;canidae;vulpes;{};fox"
-    reading = SpeciesNet().read([said("a", {fox.format("vulpes"): 0.5, fox.format("corsac"): 0.25})])
+    reading = SPECIESNET.read([said("a", {fox.format("vulpes"): 0.5, fox.format("corsac"): 0.25})])
     assert list(candidates(reading)[0])[:2] == ["fox (Vulpes vulpes)", "fox (Vulpes corsac)"]
     assert Taxon(("aves", "", "", ""), "", "bird").scientific == "Aves"
     assert Taxon(("", "", "", ""), "", "blank").scientific == ""
@@ -140,7 +140,7 @@ def test_pictures_in_the_zip_are_found_though_their_base_names_are_the_same() ->
     [[], [{}], [{"filepath": "a"}], [{"filepath": 1, "prediction": CAT}], [{"predictions": 1}], [3]],
 )
 def test_other_records_do_not_fit(records: list[Any]) -> None:
-    assert not SpeciesNet().fits(records)
+    assert not SPECIESNET.fits(records)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_odd_records_are_refused_with_row_place_and_fix(
     path: tuple[Any, ...], value: Any, said_of_it: str
 ) -> None:
     with pytest.raises(TableError) as caught:
-        SpeciesNet().read([{"predictions": [RECORDS[1], broken_at(RECORDS[0], path, value)]}])
+        SPECIESNET.read([{"predictions": [RECORDS[1], broken_at(RECORDS[0], path, value)]}])
     assert said_of_it in str(caught.value)
     assert "Row 2" in str(caught.value)
     assert all(problem.fix for problem in caught.value.problems)
@@ -168,5 +168,5 @@ def test_odd_records_are_refused_with_row_place_and_fix(
 @settings(max_examples=120, deadline=None)
 def test_wrong_types_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     records = [{"predictions": [broken_at(RECORDS[0], path, value), RECORDS[1]]}]
-    if SpeciesNet().fits(records):
-        read_or_refuse(SpeciesNet().read, records)
+    if SPECIESNET.fits(records):
+        read_or_refuse(SPECIESNET.read, records)

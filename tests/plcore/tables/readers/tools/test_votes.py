@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError, read_cells
-from plcore.tables.readers.tools.votes import LongVotes, join_votes, long_votes, vote_columns
+from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes, long_votes, vote_columns
 from plcore.tables.writers.disambiguated import Disambiguated
 from tests.plcore.tables.writers.tables import (
     TEXTS,
@@ -27,11 +27,11 @@ CROWD_KIT = b"task,worker,label\nt1,w1,cat\nt1,w2,dog\nt1,w3,cat\nt2,w1,dog\nt2,
 
 
 def read(data: bytes) -> object:
-    return LongVotes().read(read_cells(data))
+    return LONG_VOTES.read(read_cells(data))
 
 
 def test_votes_are_counted_by_task() -> None:
-    reading = LongVotes().read(read_cells(CROWD_KIT))
+    reading = LONG_VOTES.read(read_cells(CROWD_KIT))
     assert reading.cells["task"].tolist() == ["t1", "t2"]
     assert candidates(reading) == [{"cat": 2, "dog": 1}, {"dog": 2}]
     assert sources(reading) == [{"cat": ["w1", "w3"], "dog": ["w2"]}, {"dog": ["w1", "w2"]}]
@@ -56,8 +56,8 @@ def test_votes_are_counted_by_task() -> None:
 )
 def test_names_of_the_tools(header: str) -> None:
     cells = read_cells(CROWD_KIT.replace(b"task,worker,label", header.encode()))
-    assert LongVotes().fits(cells)
-    assert candidates(LongVotes().read(cells)) == [{"cat": 2, "dog": 1}, {"dog": 2}]
+    assert LONG_VOTES.fits(cells)
+    assert candidates(LONG_VOTES.read(cells)) == [{"cat": 2, "dog": 1}, {"dog": 2}]
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_names_of_the_tools(header: str) -> None:
 )
 def test_other_tables_are_not_taken_for_votes(text: str) -> None:
     cells = read_cells(text.encode())
-    assert not LongVotes().fits(cells)
+    assert not LONG_VOTES.fits(cells)
     with pytest.raises(TableError, match="Name the columns task, worker and label"):
-        LongVotes().read(cells)
+        LONG_VOTES.read(cells)
 
 
 def test_toloka() -> None:
@@ -86,7 +86,7 @@ def test_toloka() -> None:
         "it barks\tcow\tdog\tw3\t2024-05-01T10:02:00.123\tREJECTED\thttps://x/3\n"
         "it says moo\tcow\t\tw1\t2024-05-01T10:03:00.123\tSUBMITTED\thttps://x/1\n"
     )
-    reading = LongVotes().read(read_cells(data.encode()))
+    reading = LONG_VOTES.read(read_cells(data.encode()))
     assert reading.cells["INPUT:text"].tolist() == ["it barks", "it says moo"]
     assert candidates(reading) == [{"dog": 1, "cat": 1}, {"cow": 1}]
     assert reading.cells["truth"].tolist() == ["dog", ""]
@@ -103,7 +103,7 @@ def test_mechanical_turk() -> None:
         "H1,A3,W3,Submitted,Mon Oct 10 12:02:00 PDT 2022,fine,good\n"
         "H2,A4,W1,Approved,Mon Oct 10 12:03:00 PDT 2022,awful,bad\n"
     )
-    reading = LongVotes().read(read_cells(data.encode()))
+    reading = LONG_VOTES.read(read_cells(data.encode()))
     assert candidates(reading) == [{"good": 2}, {"bad": 1}]
     assert reading.roles is not None
     assert reading.roles.id == "HITId"
@@ -116,7 +116,7 @@ def test_appen() -> None:
         "7,1/2/2020,true,0.9,w1,red,red,a rose\n"
         "7,1/2/2020,true,0.5,w2,pink,red,a rose\n8,1/3/2020,false,0.9,w1,blue,,the sea\n"
     )
-    reading = LongVotes().read(read_cells(data.encode()))
+    reading = LONG_VOTES.read(read_cells(data.encode()))
     assert candidates(reading) == [{"red": 1, "pink": 1}, {"blue": 1}]
     assert reading.cells["truth"].tolist() == ["red", ""]
     assert list(reading.cells.columns) == ["_unit_id", "text", "candidates", "sources", "truth"]
@@ -129,7 +129,7 @@ def test_a_repeated_vote_counts_once_the_latest_by_time() -> None:
         {"task": "a", "worker": "v", "label": "old", "timestamp": "1"},
         {"task": "a", "worker": "v", "label": "new", "timestamp": "10"},
     )
-    reading = LongVotes().read(cells)
+    reading = LONG_VOTES.read(cells)
     assert candidates(reading) == [{"new": 2}]
     assert noted(reading, "2 times", "latest by time")
 
@@ -139,21 +139,21 @@ def test_without_times_the_last_vote_counts(times: list[str] | None) -> None:
     cells = frame({"task": "a", "worker": "w", "label": "x"}, {"task": "a", "worker": "w", "label": "y"})
     if times is not None:
         cells["time"] = pd.Series(times, dtype="str")
-    reading = LongVotes().read(cells)
+    reading = LONG_VOTES.read(cells)
     assert candidates(reading) == [{"y": 1}]
     assert noted(reading, "more than once")
 
 
 def test_several_labels_at_one_time_are_one_answer() -> None:
     vote = {"task": "a", "worker": "w", "timestamp": "5"}
-    reading = LongVotes().read(frame({**vote, "label": "x"}, {**vote, "label": "y"}, {**vote, "label": "x"}))
+    reading = LONG_VOTES.read(frame({**vote, "label": "x"}, {**vote, "label": "y"}, {**vote, "label": "x"}))
     assert candidates(reading) == [{"x": 1, "y": 1}]
     assert not noted(reading, "more than once")
 
 
 def test_workers_without_a_name_are_different_people() -> None:
     vote = {"task": "a", "worker": "", "label": "x"}
-    reading = LongVotes().read(frame(vote, vote, {**vote, "label": "y"}))
+    reading = LONG_VOTES.read(frame(vote, vote, {**vote, "label": "y"}))
     assert candidates(reading) == [{"x": 2, "y": 1}]
     assert "sources" not in reading.cells
 
@@ -163,7 +163,7 @@ def test_weights_gold_and_the_columns_of_tasks() -> None:
         b"task,worker,label,weight,gold,text,took\n"
         b"1,a,x,0.5,x,one,3\n1,b,y,,x,one,4\n2,a,y,2,z,two,5\n3,a,,1,,three,6\n"
     )
-    reading = LongVotes().read(read_cells(data))
+    reading = LONG_VOTES.read(read_cells(data))
     assert candidates(reading) == [{"x": 0.5, "y": 1}, {"y": 2}, ["x", "y", "z"]]
     assert reading.cells["truth"].tolist() == ["x", "", ""]
     assert noted(reading, "1 row", "true label is not among", "'z'")
@@ -246,7 +246,7 @@ def test_answers_written_and_read_again(table: Disambiguated) -> None:
         for label in labels:
             counts = expected.setdefault(table.ids[row], {})
             counts[label] = counts.get(label, 0) + 1
-    reading = LongVotes().read(read_cells(text.encode()))
+    reading = LONG_VOTES.read(read_cells(text.encode()))
     assert dict(zip(reading.cells["task"], candidates(reading), strict=True)) == expected
     again = pd.read_csv(io.StringIO(text, newline=""), dtype=str, keep_default_na=False)
     assert len(again) == sum(len(answer["labels"]) for answer in table.answers)
@@ -261,7 +261,7 @@ def test_answers_that_name_no_label_are_written_and_left_out() -> None:
     )  # fmt: skip
     text = "".join(long_votes(table))
     assert text.splitlines()[1] == "r,ann,,skip,2026-01-01,1.5,1,"
-    reading = LongVotes().read(read_cells(text.encode()))
+    reading = LONG_VOTES.read(read_cells(text.encode()))
     assert candidates(reading) == [{"x": 1}]
     assert noted(reading, "2 votes say what a row is not")
 
@@ -272,7 +272,7 @@ def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -
     names = ("task", "worker", "label", "weight", "timestamp")
     cells = frame(*(dict(zip(names, row, strict=True)) for row in rows))
     assert vote_columns(cells) is not None
-    reading = read_or_refuse(LongVotes().read, cells)
+    reading = read_or_refuse(LONG_VOTES.read, cells)
     if reading is not None:
         assert len(reading.cells) == len({row[0].strip() for row in rows})
         assert all(len(found) > 0 for found in candidates(reading))
@@ -286,7 +286,7 @@ def test_votes_for_nothing_are_no_class() -> None:
         {"task": "t2", "worker": "ann", "label": "NA"},
         {"task": "t2", "worker": "bob", "label": "None"},
     )
-    reading = LongVotes().read(votes)
+    reading = LONG_VOTES.read(votes)
     assert candidates(reading) == [{"wren": 1, "robin": 1}, ["robin", "wren"]]
     assert noted(reading, "3 votes say nan, NA, None", "if it is a class, give it another name")
     assert noted(reading, "1 row has no label named")
@@ -297,4 +297,39 @@ def test_an_answer_of_a_known_kind_may_name_a_class_called_none() -> None:
         {"task": "t1", "worker": "ann", "label": "None", "kind": "is"},
         {"task": "t1", "worker": "bob", "label": "wren", "kind": "is"},
     )
-    assert candidates(LongVotes().read(votes)) == [{"None": 1, "wren": 1}]
+    assert candidates(LONG_VOTES.read(votes)) == [{"None": 1, "wren": 1}]
+
+
+def test_a_column_kind_of_another_tool_takes_no_vote_away() -> None:
+    cells = read_cells(b"task,worker,label,kind\nt1,a,cat,photo\nt1,b,dog,photo\nt2,a,dog,drawing\n")
+    columns = vote_columns(cells)
+    assert columns is not None
+    assert columns.kind is None
+    reading = LONG_VOTES.read(cells)
+    assert candidates(reading) == [{"cat": 1, "dog": 1}, {"dog": 1}]
+    assert reading.cells["kind"].tolist() == ["photo", "drawing"]
+
+
+def test_kinds_of_answers_are_known_by_their_words() -> None:
+    cells = read_cells(b"task,worker,label,kind\nt1,a,cat,is\nt1,b,dog,not\nt2,a,,skip\nt2,b,dog,\n")
+    columns = vote_columns(cells)
+    assert columns is not None
+    assert columns.kind == "kind"
+    assert candidates(LONG_VOTES.read(cells)) == [{"cat": 1}, {"dog": 1}]
+
+
+@pytest.mark.parametrize(
+    ("times", "expected", "said"),
+    [
+        (("2024-02-01T10:00:00", "2024-01-01T09:00:00"), {"cat": 1}, "the latest by time counts."),
+        (("02/01/2024 10:00", "01/01/2024 09:00"), {"dog": 1}, "the last in the file counts, for not all"),
+        (("2024-02-01T10:00:00", ""), {"dog": 1}, "in 'timestamp' are numbers or such as"),
+    ],
+)
+def test_which_of_two_votes_of_a_worker_counts_is_said_as_it_is(
+    times: tuple[str, str], expected: dict[str, int], said: str
+) -> None:
+    text = f"task,worker,label,timestamp\nt1,a,cat,{times[0]}\nt1,a,dog,{times[1]}\nt2,a,cat,\n"
+    reading = LONG_VOTES.read(read_cells(text.encode()))
+    assert candidates(reading) == [expected, {"cat": 1}]
+    assert noted(reading, "1 times one worker voted", said)

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError, read_cells
-from plcore.tables.readers.tools.language_models import LongScores, ZeroShot
+from plcore.tables.readers.tools.language_models import LONG_SCORES
+from plcore.tables.readers.tools.plain_records import ZERO_SHOT
 from tests.plcore.tables.writers.tables import (
     HOSTILE,
     LABELS,
@@ -36,8 +37,8 @@ PIPELINE = [
 
 
 def test_records_of_the_pipeline() -> None:
-    assert ZeroShot().fits(PIPELINE)
-    reading = ZeroShot().read(PIPELINE)
+    assert ZERO_SHOT.fits(PIPELINE)
+    reading = ZERO_SHOT.read(PIPELINE)
     assert candidates(reading) == [
         {"urgent": 0.5, "phone": 0.25},
         {"tablet": 0.9, "phone": 0.07, "urgent": 0.03},
@@ -52,12 +53,12 @@ def test_records_of_the_pipeline() -> None:
     "records", [[], [{"labels": ["a"]}], [{"labels": "a", "scores": [1]}], [3], [{"sequence": "a"}]]
 )
 def test_other_records_do_not_fit(records: list[Any]) -> None:
-    assert not ZeroShot().fits(records)
+    assert not ZERO_SHOT.fits(records)
 
 
 def test_wrong_records_are_refused_with_their_rows() -> None:
     with pytest.raises(TableError) as error:
-        ZeroShot().read(
+        ZERO_SHOT.read(
             [PIPELINE[0], {"labels": ["a"], "scores": []}, {"labels": ["a"], "scores": [float("nan")]}]
         )
     assert [str(problem).split(" Fix")[0] for problem in error.value.problems] == [
@@ -73,13 +74,13 @@ SETS = st.lists(st.dictionaries(LABELS, WEIGHTS, min_size=1, max_size=4), min_si
 @settings(max_examples=60, deadline=None)
 def test_any_labels_and_scores(sets: list[dict[str, float]]) -> None:
     records = [{"sequence": "a", "labels": list(one), "scores": list(one.values())} for one in sets]
-    assert candidates(ZeroShot().read(records)) == sets
+    assert candidates(ZERO_SHOT.read(records)) == sets
 
 
 @given(st.sampled_from(["sequence", "labels", "scores"]), HOSTILE)
 @settings(max_examples=100, deadline=None)
 def test_wrong_types_are_refused_in_words(name: str, value: Any) -> None:
-    read_or_refuse(ZeroShot().read, [{**PIPELINE[0], name: value}, PIPELINE[1]])
+    read_or_refuse(ZERO_SHOT.read, [{**PIPELINE[0], name: value}, PIPELINE[1]])
 
 
 LONG = b"id,label,score,rank,text\n1,wren,0.5,1,a b c d\n1,robin,.25,2,a b c d\n2,robin,1e-3,1,e f g h\n"
@@ -87,8 +88,8 @@ LONG = b"id,label,score,rank,text\n1,wren,0.5,1,a b c d\n1,robin,.25,2,a b c d\n
 
 def test_long_scores() -> None:
     cells = read_cells(LONG)
-    assert LongScores().fits(cells)
-    reading = LongScores().read(cells)
+    assert LONG_SCORES.fits(cells)
+    reading = LONG_SCORES.read(cells)
     assert candidates(reading) == [{"wren": 0.5, "robin": 0.25}, {"robin": 0.001}]
     assert reading.cells["text"].tolist() == ["a b c d", "e f g h"]
     assert reading.roles is not None
@@ -98,7 +99,7 @@ def test_long_scores() -> None:
 
 
 def test_long_scores_without_their_items_say_what_is_needed() -> None:
-    reading = LongScores().read(read_cells(b"file,class,confidence,seconds\na,x,1,2\na,y,2,3\n"))
+    reading = LONG_SCORES.read(read_cells(b"file,class,confidence,seconds\na,x,1,2\na,y,2,3\n"))
     assert noted(reading, "table of the rows is needed")
     assert noted(reading, "'seconds'", "differ between labels")
 
@@ -106,16 +107,16 @@ def test_long_scores_without_their_items_say_what_is_needed() -> None:
 @pytest.mark.parametrize("header", ["id,label,text", "id,score,text", "name,label,score", "id,label,score"])
 def test_other_tables_are_not_taken_for_scores(header: str) -> None:
     cells = read_cells(f"{header}\n1,2,3\n4,5,6\n".encode())
-    assert not LongScores().fits(cells)
+    assert not LONG_SCORES.fits(cells)
     if header != "id,label,score":
         with pytest.raises(TableError, match="Name the columns id, label and score"):
-            LongScores().read(cells)
+            LONG_SCORES.read(cells)
 
 
 def test_wrong_cells_are_refused_with_their_rows() -> None:
     data = b"id,label,score\n1,a,0.5\n1,a,0.5\n1,b,high\n1,,1\n,c,1\n1,d,-1\n1,e,inf\n"
     with pytest.raises(TableError) as error:
-        LongScores().read(read_cells(data))
+        LONG_SCORES.read(read_cells(data))
     assert [str(problem).split(" Fix")[0] for problem in error.value.problems] == [
         "Row 2 (line 3), column 'label': '1' has the label 'a' twice.",
         "Row 3 (line 4), column 'score': expected a score, a number from 0 on, got 'high'.",
@@ -134,7 +135,7 @@ def test_any_labels_and_scores_in_long_form(sets: list[dict[str, float]]) -> Non
         for n, one in enumerate(sets)
         for name, score in one.items()
     ]
-    assert candidates(LongScores().read(double(rows))) == [*sets, {"x": 1, "y": 2}]
+    assert candidates(LONG_SCORES.read(double(rows))) == [*sets, {"x": 1, "y": 2}]
 
 
 def double(rows: list[dict[str, Any]]) -> Any:
@@ -146,11 +147,11 @@ def double(rows: list[dict[str, Any]]) -> Any:
 @settings(max_examples=60, deadline=None)
 def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -> None:
     read_or_refuse(
-        LongScores().read, double([dict(zip(("id", "label", "score"), row, strict=True)) for row in rows])
+        LONG_SCORES.read, double([dict(zip(("id", "label", "score"), row, strict=True)) for row in rows])
     )
 
 
 def test_a_score_of_nothing_is_refused() -> None:
     rows = [{"id": "a", "label": "wren", "score": 0.6}, {"id": "a", "label": "nan", "score": 0.4}]
     with pytest.raises(TableError, match="'nan' is no label"):
-        LongScores().read(frame(*rows))
+        LONG_SCORES.read(frame(*rows))

@@ -1,0 +1,247 @@
+"""Tools as they are declared: the names by which their files are known, and how records become rows.
+
+A tool is an entry in `plcore.tables.readers.registry`. One whose records name labels plainly needs a `RecordMap` in
+`plcore.tables.readers.tools.plain_records`; the others have a function in a file of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from plcore.tables.readers.candidate_rows import (
+    Cells,
+    Json,
+    JsonObject,
+    Records,
+    Row,
+    a_list,
+    a_name,
+    a_name_or_none,
+    a_number,
+    an_object,
+    first_of,
+    read_each,
+    refuse,
+    rows_reading,
+)
+from plcore.tables.readers.reading import Fingerprint, TableReading
+
+LOOK = 50
+"""Records that tell which tool wrote a file."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Fields that only one tool writes together.
+
+    needs : those of every record, with the type of their values; `object` is any
+    one_of : of each group every record has at least one
+    inside : fields of the object in a field, or of every object in its list
+    some : at least one record has one of these, with a value of the type
+    """
+
+    needs: Mapping[str, type] = field(default_factory=dict)
+    one_of: tuple[Collection[str], ...] = ()
+    inside: Mapping[str, Collection[str]] = field(default_factory=dict)
+    some: Mapping[str, type] = field(default_factory=dict)
+
+    def match(self, records: Sequence[object]) -> bool:
+        """Whether the first records have these fields."""
+        seen = [one for one in records[:LOOK] if isinstance(one, dict)]
+        return (
+            0 < len(seen) == len(records[:LOOK])
+            and all(map(self._are_in, seen))
+            and (not self.some or any(_holds(one, *each) for one in seen for each in self.some.items()))
+        )
+
+    def _are_in(self, record: JsonObject) -> bool:
+        return (
+            all(_holds(record, *each) for each in self.needs.items())
+            and all(any(name in record for name in group) for group in self.one_of)
+            and all(_all_have(record.get(name), names) for name, names in self.inside.items())
+        )
+
+
+def _holds(record: JsonObject, name: str, kind: type) -> bool:
+    return name in record and isinstance(record[name], kind)
+
+
+def _all_have(value: Json, names: Collection[str]) -> bool:
+    return all(
+        isinstance(one, dict) and all(name in one for name in names)
+        for one in (value if isinstance(value, list) else [value])
+    )
+
+
+def _as_they_are(records: Records) -> Records:
+    return records
+
+
+@dataclass(frozen=True)
+class RecordTool:
+    """A tool that writes JSON objects.
+
+    name : of the tool and its file, in words: "Label Studio JSON"
+    known_by : what tells its records; each of these is enough. Or a function, which never raises
+    reader : gives the table in records, to be called by the name. Raises TableError
+    unpack : gives the records of a file that holds them in one object
+    """
+
+    name: str
+    known_by: tuple[Fields, ...] | Callable[[Records], bool]
+    reader: Callable[[Records, str], TableReading]
+    unpack: Callable[[Records], Records] = _as_they_are
+
+    def fits(self, records: Records) -> bool:
+        """Whether the tool wrote these records, by the names of their fields."""
+        seen = self.unpack(records)
+        if not isinstance(self.known_by, tuple):
+            return self.known_by(seen)
+        return any(fields.match(seen) for fields in self.known_by)
+
+    def read(self, records: Records) -> TableReading:
+        """Return the table in them. Raises TableError."""
+        return self.reader(self.unpack(records), self.name)
+
+
+@dataclass(frozen=True)
+class TableTool:
+    """A table that is really another one: a vote, a score or a detection in each row.
+
+    name : of the tool and its table, in words
+    reader : gives the rows in cells, to be called by the name. Raises TableError
+    fingerprint : the columns by which the tool is known; None for a shape that several write
+    also : what else has to hold of the cells
+    has_rows : whether it describes its rows, so that it never speaks of the rows of another file
+    """
+
+    name: str
+    reader: Callable[[pd.DataFrame, str], TableReading]
+    fingerprint: Fingerprint | None = None
+    also: Callable[[pd.DataFrame], bool] | None = None
+    has_rows: bool = True
+
+    def fits(self, cells: pd.DataFrame) -> bool:
+        """Whether it is a table of this tool, by the names of its columns."""
+        known = self.fingerprint is None or self.fingerprint.matches(cells.columns)
+        return known and (self.also is None or self.also(cells))
+
+    def read(self, cells: pd.DataFrame) -> TableReading:
+        """Return the rows in it. Raises TableError, also for a table of another tool."""
+        if self.fingerprint is not None:
+            self.fingerprint.check(cells.columns, self.name)
+        return self.reader(cells, self.name)
+
+
+@dataclass(frozen=True)
+class LabelFields:
+    """A field that names labels, as a list of names or of objects, and the fields beside it.
+
+    names : fields of an object with the label; the first that is there
+    weights : fields of an object with its weight; the first that is there
+    scores : the field with a list of weights, one for each label
+    by : the field of an object that says who named it, and what to call them: ("user", "a user")
+    weight : of a label without one
+    """
+
+    field: str
+    names: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
+    scores: str | None = None
+    by: tuple[str, str] | None = None
+    weight: float | None = None
+
+    def of(self, record: JsonObject, row: int) -> Iterator[tuple[str, float | None, str | None]]:
+        """Label, weight and source of everything that is named. Raises TableError."""
+        values = a_list(record.get(self.field), row, self.field)
+        scores: list[Json] = [None] * len(values)
+        if self.scores is not None:
+            scores = a_list(record.get(self.scores), row, self.scores)
+            if len(values) != len(scores):
+                message = f"expected a score for each of the {len(values)} labels, got {len(scores)}."
+                fix = "Write one number for each label, in the same order."
+                raise refuse(row, self.scores, message, fix)
+        for place, (value, score) in enumerate(zip(values, scores, strict=True)):
+            where = f"{self.field}[{place}]"
+            weight, source = self.weight, None
+            if self.names and (self.by is not None or isinstance(value, dict)):
+                inside = an_object(value, row, where)
+                if self.by is not None:
+                    source = a_name_or_none(inside.get(self.by[0]), row, f"{where}.{self.by[0]}", self.by[1])
+                label = a_name(first_of(inside, self.names), row, f"{where}.label")
+                if (given := first_of(inside, self.weights)) is not None:
+                    weight = a_number(given, row, f"{where}.p", "a probability")
+            else:
+                label = a_name(value, row, where)
+            if self.scores is not None:
+                weight = a_number(score, row, f"{self.scores}[{place}]", "a score")
+            yield label, weight, source
+
+
+def _no_notes(_records: Records) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True)
+class RecordMap:
+    """Records of which each names labels of one row.
+
+    labels : the fields with labels
+    about : fields that are no columns; those of `labels` are none, either
+    row_id, text : columns by these names
+    truth, model : the fields with the true label, and with who named all labels
+    cells : gives the cells of a record in place of all fields that are columns
+    one_a_row : whether records of one id are one row
+    notes : what is to be said of the records
+    """
+
+    labels: tuple[LabelFields, ...]
+    about: Collection[str] = ()
+    row_id: str = "id"
+    text: str | None = None
+    truth: str | None = None
+    model: str | None = None
+    cells: Callable[[JsonObject, int], Cells] | None = None
+    one_a_row: bool = False
+    notes: Callable[[Records], Iterable[str]] = _no_notes
+
+    def __call__(self, records: Records, name: str) -> TableReading:
+        """The reading of these records. Raises TableError."""
+        rows = read_each(records, self._row)
+        if self.one_a_row:
+            rows = _merged(rows, self.row_id)
+        return rows_reading(rows, name, row_id=self.row_id, text=self.text, notes=self.notes(records))
+
+    def _row(self, record: JsonObject, row: int) -> Row:
+        if self.cells is not None:
+            found = Row(self.cells(record, row))
+        else:
+            taken = {*self.about, *(name for one in self.labels for name in (one.field, one.scores))}
+            found = Row({name: value for name, value in record.items() if name not in taken})
+        if self.truth is not None:
+            found.truth = a_name_or_none(record.get(self.truth), row, self.truth, "a label")
+        model = None
+        if self.model is not None:
+            model = a_name_or_none(record.get(self.model), row, self.model, "a model")
+        for labels in self.labels:
+            for label, weight, source in labels.of(record, row):
+                found.name(label, weight, source or model)
+        return found
+
+
+def _merged(found: Iterable[Row], row_id: str) -> list[Row]:
+    """One row for each id: what several records say of it is added up."""
+    rows: dict[Hashable, Row] = {}
+    for place, one in enumerate(found):
+        key = one.cells.get(row_id)
+        known = rows.setdefault(place if key is None else f"id {key}", one)
+        if known is not one:
+            known.cells = {**one.cells, **known.cells}
+            for label, weight in one.weights.items():
+                known.name(label, weight)
+                for source in one.sources.get(label, ()):
+                    known.name(label, None, source)
+    return list(rows.values())
