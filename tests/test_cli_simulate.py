@@ -65,10 +65,5 @@ def test_what_cannot_be_replayed_is_refused_in_one_line(shell: Shell, table: Pat
     assert "from 1 to the 42 rows" in shell.refused("simulate", table, "--answers", 43)
     vector_frame().to_csv(tmp_path / "vectors.csv", index=False)
     assert "are not replayed" in shell.refused("simulate", tmp_path / "vectors.csv")
-    for option in (
-        ("--runs", 2),
-        ("--strategy", "apl"),
-        ("--truth", "t"),
-        ("--cluster", "processes"),
-    ):
+    for option in (("--runs", 2), ("--strategy", "apl"), ("--truth", "t"), ("--cluster", "processes")):
         assert "are of a FILE, not of a project" in shell.refused("simulate", 1, *option)

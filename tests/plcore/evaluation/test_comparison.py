@@ -15,16 +15,7 @@ from plcore.evaluation import PartialKFold, candidate_accuracy, compare_learners
 from plcore.evaluation.learners import LEARNER_ENTRIES, kappa, read_learners
 from tests.plcore.evaluation.told import Clock, Reporting, Slow, Told, Weighed
 
-COLUMNS = [
-    "learner",
-    "parameters",
-    "candidate_accuracy",
-    "kappa",
-    "accuracy",
-    "seconds",
-    "chosen",
-    "note",
-]
+COLUMNS = ["learner", "parameters", "candidate_accuracy", "kappa", "accuracy", "seconds", "chosen", "note"]
 
 
 def chosen(table):

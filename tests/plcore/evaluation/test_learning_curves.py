@@ -112,11 +112,7 @@ def test_a_dense_curve_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    st.lists(st.floats(0, 1), min_size=8, max_size=30),
-    st.floats(30, 5000),
-    st.floats(0.05, 0.95),
-)
+@given(st.lists(st.floats(0, 1), min_size=8, max_size=30), st.floats(30, 5000), st.floats(0.05, 0.95))
 def test_draws_are_accuracies_that_rise_and_reach_the_goal_where_they_say(
     accuracy: list[float], rows: float, goal: float
 ) -> None:

@@ -104,9 +104,7 @@ class TestFactor:
             np.testing.assert_allclose(found, expected, atol=1e-9)
         new = X[:7] + 1
         np.testing.assert_allclose(
-            factored.ridge().scores(Q, factored.turn(form(new))),
-            ridge.scores(Q, whole.turn(new)),
-            atol=1e-9,
+            factored.ridge().scores(Q, factored.turn(form(new))), ridge.scores(Q, whole.turn(new)), atol=1e-9
         )
 
     @pytest.mark.parametrize("kernel", ["rbf", "laplace"])

@@ -128,13 +128,7 @@ def test_clpl_gradient_and_minimum():
 
     assert optimize.check_grad(value, slope, W.ravel()) < 1e-4
     found = minimise_clpl(problem, ridge(problem), 1e-12, 500)
-    theirs = optimize.minimize(
-        value,
-        W.ravel(),
-        jac=slope,
-        method="BFGS",
-        options={"gtol": 1e-7},
-    )
+    theirs = optimize.minimize(value, W.ravel(), jac=slope, method="BFGS", options={"gtol": 1e-7})
     assert found.converged
     np.testing.assert_allclose(value(found.W.ravel()), theirs.fun, rtol=1e-9)
     # The formula, on one row by hand: mean of two scores is .3, one other score is -.4.

@@ -11,14 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import minmax_scale
 
 from plcore import CandidateError
-from plcore.query import (
-    STRATEGIES,
-    EffectRanker,
-    FarthestFirst,
-    LargestSet,
-    RandomOrder,
-    make_strategy,
-)
+from plcore.query import STRATEGIES, EffectRanker, FarthestFirst, LargestSet, RandomOrder, make_strategy
 from plcore.query.registry import BASELINES
 
 

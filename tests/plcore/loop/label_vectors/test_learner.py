@@ -94,10 +94,7 @@ def assert_same_state(one, other, points=True):
 
 
 PROJECTS = given(
-    st.sampled_from(QUESTIONS),
-    st.sampled_from(CRITERIA),
-    st.sampled_from([0.0, 0.3]),
-    st.integers(0, 10**6),
+    st.sampled_from(QUESTIONS), st.sampled_from(CRITERIA), st.sampled_from([0.0, 0.3]), st.integers(0, 10**6)
 )
 
 
