@@ -261,31 +261,16 @@ def test_duplicates_and_rows_that_may_be_anything(iris):
     assert set(nothing.predict(X)) == {0}  # ties to the first class
 
 
-def test_sparse_rows_are_as_dense_ones(iris):
-    X, candidates, _ = iris
-    for kernel in ("rbf", "linear"):
-        dense = SUREClassifier(kernel=kernel, scaling=None).fit(X, candidates)
-        thin = SUREClassifier(kernel=kernel, scaling=None).fit(sparse.csr_matrix(X), candidates)
-        found = thin.decision_function(sparse.csr_matrix(X))
-        np.testing.assert_allclose(found, dense.decision_function(X), atol=1e-6)
-
-
 # PL-AGGD and PL-CL: what they minimise, steps beside the equations, known answers.
 
 
 BOTH = pytest.mark.parametrize("learner", [PLAGGDClassifier, PLCLClassifier])
 
 
-@pytest.fixture(scope="module")
-def iris_of_aggd():
-    X, y = (part[::2] for part in load_iris(return_X_y=True))
-    return X, contaminate(y, "size", p=0.8, r=1, random_state=0), y
-
-
 @BOTH
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (0.0, 5.0), (3.0, 0.2)])
-def test_aggd_no_round_makes_the_objective_larger(iris_of_aggd, learner, weights):
-    X, candidates, _ = iris_of_aggd
+def test_aggd_no_round_makes_the_objective_larger(half_iris, learner, weights):
+    X, candidates, _ = half_iris
     feature_weight, label_weight = weights
     model = learner(max_iter=12, feature_weight=feature_weight, label_weight=label_weight, n_neighbors=5)
     model.fit(X, candidates)
@@ -295,17 +280,17 @@ def test_aggd_no_round_makes_the_objective_larger(iris_of_aggd, learner, weights
 
 
 @BOTH
-def test_it_ends_by_itself(iris_of_aggd, learner):
-    X, candidates, _ = iris_of_aggd
+def test_it_ends_by_itself(half_iris, learner):
+    X, candidates, _ = half_iris
     model = learner(max_iter=100).fit(X, candidates)
     assert model.converged_
     assert model.n_iter_ < 100
     assert not learner(max_iter=1).fit(X, candidates).converged_
 
 
-def test_one_round_by_the_equations(iris_of_aggd):
+def test_one_round_by_the_equations(half_iris):
     """PL-AGGD with the pieces put together by hand, the objective written out with dense matrices."""
-    X, candidates, _ = iris_of_aggd
+    X, candidates, _ = half_iris
     X, candidates = X[::2][:36], candidates[::2][:36]
     model = PLAGGDClassifier(0.2, 4, feature_weight=0.7, label_weight=1.3, max_iter=1).fit(X, candidates)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -330,8 +315,8 @@ def test_one_round_by_the_equations(iris_of_aggd):
 
 
 @pytest.fixture
-def complement(iris_of_aggd):
-    X, candidates, _ = iris_of_aggd
+def complement(half_iris):
+    X, candidates, _ = half_iris
     regression = KernelRegression(
         ScaledKernel("rbf", 2000, 1.0), 0.06, X, np.ones(75), np.random.RandomState(0)
     )
@@ -376,8 +361,8 @@ def test_what_the_complement_aims_at(complement):
     assert part.cost(labels) == pytest.approx(cost)
 
 
-def test_a_complement_that_agrees_with_nothing_is_pl_aggd(iris_of_aggd):
-    X, candidates, _ = iris_of_aggd
+def test_a_complement_that_agrees_with_nothing_is_pl_aggd(half_iris):
+    X, candidates, _ = half_iris
     alone = PLAGGDClassifier(0.05, max_iter=4).fit(X, candidates)
     beside = PLCLClassifier(0.05, max_iter=4, agreement=0.0).fit(X, candidates)
     np.testing.assert_allclose(beside.label_distributions_, alone.label_distributions_, atol=1e-9)
@@ -385,17 +370,8 @@ def test_a_complement_that_agrees_with_nothing_is_pl_aggd(iris_of_aggd):
 
 
 @BOTH
-def test_aggd_sparse_rows_are_as_dense_ones(iris_of_aggd, learner):
-    X, candidates, _ = iris_of_aggd
-    dense = learner(scaling=None, n_neighbors=3).fit(X, candidates)
-    thin = learner(scaling=None, n_neighbors=3).fit(sparse.csr_matrix(X), candidates)
-    found = thin.decision_function(sparse.csr_matrix(X))
-    np.testing.assert_allclose(found, dense.decision_function(X), atol=1e-5)
-
-
-@BOTH
-def test_rows_that_say_nothing_duplicates_and_a_class_that_nobody_has(iris_of_aggd, learner):
-    X, candidates, y = iris_of_aggd
+def test_rows_that_say_nothing_duplicates_and_a_class_that_nobody_has(half_iris, learner):
+    X, candidates, y = half_iris
     wide = np.hstack([candidates, np.zeros((75, 1), dtype=bool)])
     wide[::5, :3] = True
     model = learner(max_iter=3).fit(np.repeat(X, 2, axis=0), np.repeat(wide, 2, axis=0))
@@ -518,15 +494,6 @@ def test_regisl_the_bonus_makes_rows_sure(iris_of_regisl):
     ]
     assert (np.diff(sure) >= -1e-6).all()
     assert sure[-1] > sure[0]
-
-
-def test_regisl_sparse_rows_are_as_dense_ones(iris_of_regisl):
-    X, candidates, _ = iris_of_regisl
-    dense = RegISLClassifier(scaling=None).fit(X, candidates)
-    thin = RegISLClassifier(scaling=None).fit(sparse.csr_matrix(X), candidates)
-    np.testing.assert_allclose(
-        thin.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-9
-    )
 
 
 def test_few_rows_duplicates_and_rows_that_say_nothing(iris_of_regisl):
