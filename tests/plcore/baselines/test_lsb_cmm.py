@@ -23,12 +23,12 @@ from plcore.baselines.lsb_cmm import (
     starting_counts,
     with_constant,
 )
+from tests.plcore.random_sets import some_sets
 
 
 def problem(seed, n=40, d=3, m=4):
     rng = np.random.default_rng(seed)
-    candidates = rng.random((n, m)) < 0.4
-    candidates[np.arange(n), rng.integers(m, size=n)] = True
+    candidates = some_sets(rng, n, m, 0.4)
     return rng.normal(size=(n, d)), candidates, rng.integers(0, 4, size=n).astype(float)
 
 

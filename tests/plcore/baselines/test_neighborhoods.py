@@ -19,6 +19,7 @@ from plcore.baselines.base import (
     own_neighbors,
     reconstruction_weights,
 )
+from tests.plcore.random_sets import some_sets
 
 
 @pytest.fixture
@@ -115,8 +116,7 @@ def test_labels_solve_the_large_program(nearness):
     neighbors, _ = own_neighbors(rng.normal(size=(6, 3)), 2)
     W = as_matrix(neighbors, rng.dirichlet([1, 1], size=6)).toarray()
     graph = Reconstruction(neighbors, np.take_along_axis(W, neighbors, axis=1))
-    inside = rng.random((6, 3)) < 0.7
-    inside[np.arange(6), rng.integers(3, size=6)] = True
+    inside = some_sets(rng, 6, 3, 0.7)
     target = rng.normal(size=(6, 3))
 
     def value(Y):
@@ -143,8 +143,7 @@ def test_labels_solve_the_large_program(nearness):
 def random_case(seed, n=4, m=3, rank=4):
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(rank, n))
-    inside = rng.random((n, m)) < 0.6
-    inside[np.arange(n), rng.integers(m, size=n)] = True
+    inside = some_sets(rng, n, m, 0.6)
     return root.T @ root, rng.normal(size=(n, m)), inside, inside / inside.sum(axis=1, keepdims=True)
 
 

@@ -24,6 +24,7 @@ from plcore.baselines.regisl import laplacian, median_distance, similarities
 from plcore.baselines.regression import KernelRegression, ScaledKernel
 from plcore.baselines.sure import confident_labels
 from plcore.evaluation import contaminate
+from tests.plcore.random_sets import some_sets
 
 
 @pytest.fixture
@@ -164,8 +165,7 @@ def solved_program(scores, candidates, bonus):
 def test_the_row_step_solves_the_program_of_the_paper(bonus, spread):
     rng = np.random.default_rng(int(100 * bonus + 10 * spread))
     scores = 0.3 + spread * rng.normal(size=(12, 6))
-    candidates = rng.random((12, 6)) < 0.5
-    candidates[np.arange(12), rng.integers(6, size=12)] = True
+    candidates = some_sets(rng, 12, 6)
     candidates[0] = True
     found = confident_labels(scores, candidates, bonus)
     expected = [solved_program(f, s, bonus) for f, s in zip(scores, candidates, strict=True)]
@@ -418,8 +418,7 @@ def written_out(model, X, candidates):
 def test_regisl_no_round_makes_the_objective_larger(seed, bonus, theta):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 3))
-    candidates = rng.random((20, 4)) < 0.5
-    candidates[np.arange(20), rng.integers(4, size=20)] = True
+    candidates = some_sets(rng, 20, 4)
     model = RegISLClassifier(theta, bonus, n_neighbors=4, scaling=None, max_iter=10).fit(X, candidates)
     start = candidates / candidates.sum(axis=1, keepdims=True)
     path = model.objective_

@@ -17,6 +17,7 @@ from plcore import CandidateError, CLPLClassifier, PLKernelRidge
 from plcore.evaluation import PartialKFold, candidate_accuracy, compare_learners, contaminate, trials
 from plcore.evaluation.learners import LEARNER_ENTRIES, WITHIN, choose, kappa, read_learners
 from tests.plcore.evaluation.told import Clock, Reporting, Slow, Told, Weighed
+from tests.plcore.random_sets import some_sets
 
 COLUMNS = ["learner", "parameters", "candidate_accuracy", "kappa", "accuracy", "seconds", "chosen", "note"]
 
@@ -426,8 +427,7 @@ def test_kappa_of_exact_labels_is_cohens():
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 40))
 def test_kappa_is_at_most_one_and_zero_for_a_constant(seed, m, n):
     rng = np.random.default_rng(seed)
-    candidates = rng.random((n, m)) < 0.5
-    candidates[np.arange(n), rng.integers(m, size=n)] = True
+    candidates = some_sets(rng, n, m)
     assert kappa(candidates, rng.integers(m, size=n)) <= 1 + 1e-12
     for k in range(m):
         assert kappa(candidates, np.full(n, k)) == pytest.approx(0, abs=1e-9)

@@ -22,6 +22,7 @@ from plcore.kernel.soft_labels import (
     softmax_inside,
 )
 from plcore.labels.weights import ClassMasses, prior_labels
+from tests.plcore.random_sets import some_sets
 
 
 def plain_ridge(Z, Q, weights, alpha):
@@ -36,8 +37,7 @@ def plain_ridge(Z, Q, weights, alpha):
 def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 5))
-    candidates = rng.random((40, 4)) < 0.4
-    candidates[np.arange(40), rng.integers(4, size=40)] = True
+    candidates = some_sets(rng, 40, 4, 0.4)
     return X, candidates, prior_labels(candidates)
 
 
@@ -459,8 +459,7 @@ def test_masses_of_power_one_come_to_the_transport_that_sinkhorn_finds(seed):
     """Where the counts can be met, P = diag(u) G diag(v) with rows of 1 and columns of M is unique (Cuturi, 2013)."""
     rng = np.random.default_rng(seed)
     n, m = 60, 5
-    sets = rng.random((n, m)) < 0.6
-    sets[np.arange(n), rng.integers(m, size=n)] = True
+    sets = some_sets(rng, n, m, 0.6)
     feasible = sets * rng.random((n, m))
     feasible /= feasible.sum(axis=1, keepdims=True)
     counts = feasible.sum(axis=0)

@@ -19,6 +19,7 @@ from plcore.kernels.margin import (
     spread,
 )
 from plcore.margin.m3pl import Assignment, class_capacities
+from tests.plcore.random_sets import some_sets
 
 
 def random_rows(seed, n=40, m=5, ties=False):
@@ -26,8 +27,7 @@ def random_rows(seed, n=40, m=5, ties=False):
     scores = rng.normal(size=(n, m))
     if ties:
         scores = np.round(scores)
-    candidates = rng.random((n, m)) < 0.4
-    candidates[np.arange(n), rng.integers(m, size=n)] = True
+    candidates = some_sets(rng, n, m, 0.4)
     candidates[0] = True
     weights = rng.random(n)
     labels = np.where(candidates, scores, -np.inf).argmax(axis=1)
@@ -198,8 +198,7 @@ def test_the_largest_change_is_that_of_a_row_with_weight(seed, n, m):
 
 
 def sets_of(rng, n, m, share=0.4):
-    candidates = rng.random((n, m)) < share
-    candidates[np.arange(n), rng.integers(m, size=n)] = True
+    candidates = some_sets(rng, n, m, share)
     return candidates
 
 

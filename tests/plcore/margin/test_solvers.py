@@ -18,6 +18,7 @@ from plcore.margin.majorise import NEAR, ConvexStep, majorise, metric_at
 from plcore.margin.plsvm import pegasos
 from plcore.margin.problem import HingeProblem
 from plcore.margin.ridge import gram_matrix, principal_axes, ridge_start
+from tests.plcore.random_sets import some_sets
 
 
 def iris():
@@ -386,8 +387,7 @@ class TestPrincipalAxes:
     def test_the_gram_matrix_is_diagonal_and_the_steps_are_the_same(self):
         rng = np.random.default_rng(3)
         X = rng.normal(size=(60, 12)) @ rng.normal(size=(12, 12))
-        candidates = rng.random((60, 4)) < 0.4
-        candidates[np.arange(60), rng.integers(4, size=60)] = True
+        candidates = some_sets(rng, 60, 4, 0.4)
         weights = rng.random(60) + 0.5
         gram = gram_matrix(X, weights)
         values, axes = principal_axes(X, gram)

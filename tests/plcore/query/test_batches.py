@@ -17,12 +17,12 @@ from plcore.query import EffectRanker, effect_scores, memory_order, necessary_la
 from plcore.query.cheapest import QuestionOrder
 from plcore.query.ranker import lost_by_claims
 from tests.conftest import ROOT
+from tests.plcore.random_sets import some_sets
 
 
 def problem(seed, n=60, m=4):
     rng = np.random.default_rng(seed)
-    sets = rng.random((n, m)) < 0.5
-    sets[np.arange(n), rng.integers(m, size=n)] = True
+    sets = some_sets(rng, n, m)
     return rng.integers(0, 6, size=(n, 2)).astype(float), sets
 
 

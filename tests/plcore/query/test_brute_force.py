@@ -9,6 +9,7 @@ from plcore.neighbors.votes import check_graph
 from plcore.query import effect_scores, necessary_labels, possible_labels, winners
 from tests.plcore.query import brute_force, enumeration, plain_query
 from tests.plcore.query.plain_query import label_sets
+from tests.plcore.random_sets import some_sets
 
 SIZES = [(k, m) for k in (1, 2, 3, 4, 5) for m in (1, 2, 3, 4)]
 EACH = 3000  # 20 sizes: 60,000 cases
@@ -116,8 +117,7 @@ def test_exact_search_beyond_enumeration_of_pairs():
     """Larger K: the search against enumeration, with few distinct weights so that packings are tight."""
     rng = np.random.default_rng(3)
     for _ in range(60):
-        candidates = rng.random((8, 5)) < 0.4
-        candidates[np.arange(8), rng.integers(5, size=8)] = True
+        candidates = some_sets(rng, 8, 5, 0.4)
         weights = rng.integers(1, 6, size=(1, 8))
         sets = [set(np.flatnonzero(row).tolist()) for row in candidates]
         expected = brute_force.label_sets(weights[0].tolist(), sets)[3]

@@ -22,12 +22,7 @@ from plcore.query import EffectRanker, effect_scores, necessary_labels, possible
 from plcore.query.score_parts import ambiguous_of, first_ranking, kept_of
 from tests.plcore.neighbors.search.parts.staged import by_row, stage, stage_candidates, surface
 from tests.plcore.query import brute_force
-
-
-def some_sets(rng, n, m, share=0.5):
-    sets = rng.random((n, m)) < share
-    sets[np.arange(n), rng.integers(m, size=n)] = True
-    return sets
+from tests.plcore.random_sets import some_sets
 
 
 def problem(seed, n=40, m=4, d=2):
@@ -305,8 +300,7 @@ def test_wrong_input_is_refused():
 @pytest.mark.parametrize("seed", range(4))
 def test_a_ranker_begun_where_updates_have_come_to_is_the_updated_one(rule, seed):
     rng = np.random.default_rng(seed)
-    first = rng.random((12, 3)) < 0.6
-    first[np.arange(12), rng.integers(3, size=12)] = True
+    first = some_sets(rng, 12, 3, 0.6)
     neighbors = np.array([[row, *rng.permutation(np.delete(np.arange(12), row))[:2]] for row in range(12)])
     weights = rng.integers(1, 9, (12, 3))
     lived = EffectRanker(rule, 3).fit_graph(neighbors, weights, first, np.arange(12))

@@ -34,12 +34,7 @@ from plcore.query import (
 )
 from plcore.query.herding import CONCERN_UNIT, nearness
 from plcore.query.registry import BASELINES
-
-
-def some_sets(rng, n, m, share=0.5):
-    sets = rng.random((n, m)) < share
-    sets[np.arange(n), rng.integers(m, size=n)] = True
-    return sets
+from tests.plcore.random_sets import some_sets
 
 
 def problem(seed, n=40, m=4, d=3):

@@ -14,6 +14,7 @@ from plcore.loop.label_vectors.learner import LabelVectorLearner, frequencies
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.settings import FOLDS, LabelVectorSettings
 from tests.plcore.loop.fake_vectors import FakeVectors, vectors
+from tests.plcore.loop.taking_in import take_in
 
 PEOPLE = ("ann", "bob", "cem")
 LABELS = "abcd"
@@ -288,13 +289,8 @@ def lived(seed: int, options: LabelVectorSettings, length: int = 30):
         if (job := learner.job()) is not None and rng.random() < 0.3:
             learner.adopt(job.run())
         entry = random_entry(rng, learner.pool, seq)
-        if entry is None:
-            continue
-        try:
-            learner.apply(entry)
-        except AnswerError:
-            continue
-        log.append(entry)
+        if entry is not None:
+            take_in([learner], entry, log)
     return learner, log, table
 
 

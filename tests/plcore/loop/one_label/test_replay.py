@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
+from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.loop.one_label.fold import Narrowing
 from plcore.loop.one_label.pool import HeldScore, RowCounts, RowStanding
 from plcore.query import STRATEGIES
 from tests.plcore.loop.fake_table import FakeTable, blobs
+from tests.plcore.loop.taking_in import take_in
 
 KINDS = ["is", "is", "among", "not", "none", "unsure", "bad", "skip", "withdraw"]
 
@@ -37,12 +38,7 @@ def lived(table, options, seed, length):
     rng = np.random.default_rng(seed)
     learner, log = ActiveLearner(table, options), []
     for seq in range(1, length + 1):
-        entry = random_entry(rng, learner, seq)
-        try:
-            learner.apply(entry)
-        except AnswerError:
-            continue
-        log.append(entry)
+        take_in([learner], random_entry(rng, learner, seq), log)
     return learner, log
 
 
@@ -212,18 +208,14 @@ def kept(pool):
 def test_after_any_entries_they_are_what_counting_anew_gives(name, seed, truth):
     table, _ = blobs(20, m=3, seed=seed, truth=truth)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, **OPTIONS[name]))
-    rng, taken = np.random.default_rng(seed), 0
+    rng, taken = np.random.default_rng(seed), []
     for seq in range(1, 51):
-        entry = random_entry(rng, learner, seq)
-        try:
-            learner.apply(entry)
-        except AnswerError:
+        if not take_in([learner], random_entry(rng, learner, seq), taken):
             continue
-        taken += 1
         counts, fresh = recounted(learner.pool)
         assert kept(learner.pool) == counts
         np.testing.assert_array_equal(learner.pool.counts.fresh, fresh)
-    assert taken > 5  # of a walk that says something
+    assert len(taken) > 5  # of a walk that says something
 
 
 def test_a_test_row_counts_as_answered_and_never_as_open():
@@ -271,18 +263,14 @@ def test_any_changes_come_to_a_new_count(data):
 def test_after_any_entries_it_is_what_the_pool_says_anew(model, seed, truth):
     table, _ = blobs(20, m=3, seed=seed, truth=truth)
     learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, model=model, control_share=0.3))
-    rng, checked = np.random.default_rng(seed), 0
+    rng, taken = np.random.default_rng(seed), []
     for seq in range(1, 41):
-        entry = random_entry(rng, learner, seq)
-        try:
-            learner.apply(entry)
-        except AnswerError:
+        if not take_in([learner], random_entry(rng, learner, seq), taken):
             continue
         anew = learner.pool.held_score(learner.said)
         point = learner.progress()
         assert (point.accuracy, learner._model.score.control) == (anew.accuracy, anew.control)
-        checked += 1
-    assert checked > 5
+    assert len(taken) > 5
 
 
 # What is kept up to date is what would be counted anew.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
+from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.arrays import BoolArray, FloatArray
 from plcore.loop import ClassChange, EntryKind, Place
 from plcore.loop.one_label import Trainer
@@ -17,6 +17,7 @@ from plcore.loop.one_label import heard as module
 from plcore.loop.one_label.heard import MOST_SURE
 from plcore.loop.one_label.settings import FOLDS
 from tests.plcore.loop.fake_table import FakeFeatures, FakeTable, blobs
+from tests.plcore.loop.taking_in import take_in
 
 CLASSES = ("ant", "bee", "cat", "dog")
 PEOPLE = ("ann", "bob", "cem")
@@ -287,12 +288,7 @@ def lived(
             row, target, person = chosen.row, chosen.seq, chosen.annotator
         count = {"is": 1, "not": 1, "among": 2, "verdict": 1}.get(kind, 0)
         labels = tuple(rng.permutation(learner.classes)[:count].tolist())
-        entry = Entry(seq, kind, row, person, labels, target)
-        try:
-            learner.apply(entry)
-        except AnswerError:
-            continue
-        log.append(entry)
+        take_in([learner], Entry(seq, kind, row, person, labels, target), log)
     return learner, log, table
 
 
