@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import sys
 from pathlib import Path
 
@@ -9,8 +11,11 @@ import pytest
 
 from tests.plcore.tables.large import NAMES, rows_and_sets, write_arrays, write_parquet
 from tests.test_cli import Shell, shell
+from tests.workflow.compared import Findings, findings
+from tests.workflow.vector_world import vector_frame
+from tests.workflow.world import small_frame
 
-__all__ = ["shell"]
+__all__ = ["findings", "shell"]
 
 
 def test_a_table_on_disk_is_ranked_without_a_project(shell: Shell, tmp_path: Path) -> None:
@@ -78,3 +83,144 @@ def test_what_cannot_be_ranked_is_refused_in_one_line(shell: Shell, tmp_path: Pa
     line = shell.refused("rank", write_arrays(tmp_path / "t", X, sets))
     assert "Reading the rows from 0 of S.npy cannot be done" in line
     assert "Row 8: There is no candidate" in line
+
+
+# `--cluster [ADDRESS]`: one way to say who does the long work, in `rank`, `simulate` and `compare`.
+
+
+COMMANDS = ("compare", "rank", "simulate")
+ASKED = (
+    "is the scheduler of a Dask cluster, and Dask is not installed here. Fix: pip install 'plcore[cluster]'"
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "birds.csv"
+    small_frame().to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def no_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that who is asked says so at once."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.usefixtures("no_dask")
+class TestOneWay:
+    def test_the_address_stands_before_or_after_the_table(
+        self, shell: Shell, table: Path, command: str
+    ) -> None:
+        here = "tcp://10.0.0.1:8786"
+        for words in (
+            ("--cluster", here, table),
+            (f"--cluster={here}", table),
+            (table, "--cluster", here),
+            ("--cluster", here, "--", table),
+        ):
+            assert f"{here} {ASKED}" in shell.refused(command, *words)
+
+    def test_without_an_address_it_is_whom_the_setting_names(
+        self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("WINNOW_CLUSTER", "tls://10.0.0.2:8786")
+        for words in (
+            (table,),
+            (table, "--cluster"),
+            ("--cluster", table),
+            (f"--cluster={table}",),
+            ("--cluster", "--", table),
+            ("--cluster", "--json", table),
+        ):
+            status, out, err = shell(command, *words)
+            assert status
+            assert f"tls://10.0.0.2:8786 {ASKED}" in out + err
+        assert f"tcp://a:1 {ASKED}" in shell.refused(command, "--cluster", "tcp://a:1", table)
+
+    def test_without_the_setting_it_has_to_name_somebody(
+        self, shell: Shell, table: Path, command: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("WINNOW_CLUSTER", " ")  # which is unset
+        for words in (
+            (table, "--cluster"),
+            ("--cluster", table),
+            ("--cluster", "", table),
+            ("--cluster", " ", table),
+        ):
+            line = shell.refused(command, *words)
+            assert (
+                "--cluster without an address means whom WINNOW_CLUSTER names, which is not set. Fix:" in line
+            )
+
+    def test_a_word_is_an_address_or_the_table_but_never_lost(
+        self, shell: Shell, table: Path, command: str
+    ) -> None:
+        assert "must be a Dask scheduler's address" in shell.refused(command, "--cluster", "10.0.0.1", table)
+        assert "must be a Dask scheduler's address" in shell.refused(
+            command, "--cluster", "http://a:1", table
+        )
+        for alone in ((), ("--cluster",), ("--cluster", "tcp://a:1"), ("--cluster", "processes")):
+            assert "Missing argument" in shell.refused(command, *alone)
+        assert "unexpected extra argument" in shell.refused(command, table, "more", "--cluster")
+
+
+def test_a_project_is_compared_by_whom_the_option_names(
+    shell: Shell, table: Path, findings: Findings, no_dask: None
+) -> None:
+    shell.done("import", table)
+    assert json.loads(shell.done("compare", 1, "--json", "--cluster", "processes:1"))["best"] == "clpl"
+    assert "tcp://a:1 is the scheduler" in shell.refused("compare", "--cluster", "tcp://a:1", 1)
+    assert "which is not set" in shell.refused("compare", "--cluster", 1)
+
+
+# `winnow simulate FILE`: runs replayed on a table of known truth.
+
+
+SOME = ("--strategy", "apl", "--strategy", "random", "--answers", 4, "--runs", 2)
+
+
+def test_strategies_are_compared_on_a_file(shell: Shell, table: Path, tmp_path: Path) -> None:
+    status, out, err = shell("simulate", table, *SOME)
+    assert status == 0
+    assert err == "2 runs by each strategy on 60 rows of known truth.\n"
+    lines = list(csv.DictReader(out.splitlines()))
+    assert [(one["strategy"], int(one["answers"])) for one in lines] == [
+        (name, answers) for name in ("apl", "random") for answers in range(5)
+    ]
+    assert all(0 <= float(one["error"]) <= 1 and float(one["spread"]) >= 0 for one in lines)
+    assert not (tmp_path / "home" / "winnow.sqlite3").exists(), "no database is needed"
+    parts = {one: one.stat().st_mtime_ns for one in (tmp_path / "home" / "blocks").iterdir()}
+    assert shell.done("simulate", table, *SOME) == out
+    found = json.loads(shell.done("simulate", table, *SOME, "--json"))
+    assert (found["rows"], found["runs"], len(found["points"])) == (60, 2, 10)
+    assert parts == {one: one.stat().st_mtime_ns for one in (tmp_path / "home" / "blocks").iterdir()}
+    assert shell.done("simulate", table, *SOME, "--seed", 1) != out
+
+
+def test_a_pool_finds_the_same(shell: Shell, table: Path, tmp_path: Path) -> None:
+    words = ("simulate", table, "--strategy", "random", "--answers", 2, "--runs", 2)
+    one = shell.done(*words)
+    for part in (tmp_path / "home" / "blocks").iterdir():
+        part.unlink()
+    assert shell.done(*words, "--cluster", "processes:2") == one
+
+
+def test_who_looks_on_sees_a_bar(shell: Shell, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    _, _, err = shell("simulate", table, "--strategy", "random", "--answers", 2, "--runs", 2)
+    assert "[------------------------] runs: 0 of 2" in err
+    assert "[############------------] runs: 1 of 2" in err
+    assert "[########################] runs: 2 of 2" in err
+
+
+def test_what_cannot_be_replayed_is_refused_in_one_line(shell: Shell, table: Path, tmp_path: Path) -> None:
+    assert "nowhere.csv" in shell.refused("simulate", tmp_path / "nowhere.csv")
+    assert "There is no strategy 'best'" in shell.refused("simulate", table, "--strategy", "best")
+    assert "no true labels" in shell.refused("simulate", table, "--truth", "", *SOME)
+    assert "from 1 to the 42 rows" in shell.refused("simulate", table, "--answers", 43)
+    vector_frame().to_csv(tmp_path / "vectors.csv", index=False)
+    assert "are not replayed" in shell.refused("simulate", tmp_path / "vectors.csv")
+    for option in (("--runs", 2), ("--strategy", "apl"), ("--truth", "t"), ("--cluster", "processes")):
+        assert "are of a FILE, not of a project" in shell.refused("simulate", 1, *option)

@@ -4,7 +4,7 @@ Scores come from a matrix product made in blocks that stay in the second-level c
 comparisons for each row and class, would cost NumPy ten passes over (n, m). One pass here finds the label, its
 rivals, the loss, its derivative and the dual value. The derivative has few entries: it comes as a sparse matrix, and
 with many classes the gradient is a sum over those entries. The rules are those of `plcore.kernels.compiled`, but for
-its second: these numbers are floats. Plain twins are in `tests/plcore/kernels/test_margin.py`.
+its second: these numbers are floats. Plain twins are in `tests/plcore/kernels/test_compiled_loops.py`.
 """
 
 from __future__ import annotations

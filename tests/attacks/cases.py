@@ -380,12 +380,4 @@ def _file(size: int | str) -> tuple[tuple[str, str], ...]:
     return (("Content-Type", FILE), ("Content-Length", str(size)))
 
 
-CASES = [
-    *strangers(),
-    *people(),
-    *paths(),
-    *hosts_and_origins(),
-    *bodies(),
-    *signing_in(),
-    *presses(),
-]
+CASES = [*strangers(), *people(), *paths(), *hosts_and_origins(), *bodies(), *signing_in(), *presses()]

@@ -27,7 +27,7 @@ DOCS = ROOT / "docs"
 PYTHON_IS_RUN = {
     "README.md": "tests/test_readme.py",
     "docs/first-change.md": "tests/docs/test_first_change.py",
-    "docs/gallery.md": "tests/docs/test_gallery.py",
+    "docs/gallery.md": "tests/docs/test_tutorials.py",
     "docs/http-api.md": "tests/web/api/test_client.py",
     "docs/library.md": "tests/plcore/test_library_page.py",
     "docs/online-learners.md": "here",

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import pytest
 import yaml
 
+import winnow_labels
 from docs import hooks
 from tests.conftest import ROOT
+from tests.docs.pages import PAGES, READMES, anchors, links, name_of
 
 CONFIGURATION: dict[str, Any] = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
 
@@ -59,3 +65,139 @@ def test_what_the_site_needs_is_pinned() -> None:
     names = [line.partition("==")[0].lower() for line in lines]
     assert {"mkdocs", "mkdocs-material", "mkdocstrings", "mkdocstrings-python"} <= set(names)
     assert len(names) == len(set(names))
+
+
+# CITATION.cff holds what the format asks for, and says what the package says of itself.
+
+
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_it_has_what_version_1_2_0_of_the_format_requires() -> None:
+    assert CITATION["cff-version"] == "1.2.0"
+    assert all(CITATION[key] for key in ("message", "title", "authors"))
+    assert CITATION["type"] in ("software", "dataset")
+    for reference in CITATION["references"]:
+        assert all(reference[key] for key in ("type", "title", "authors"))
+
+
+def test_it_says_what_the_package_says() -> None:
+    assert CITATION["version"] == winnow_labels.__version__
+    assert CITATION["license"] == PROJECT["license"]
+    assert CITATION["authors"] == PROJECT["authors"]
+    assert CITATION["keywords"] == PROJECT["keywords"]
+    assert CITATION["abstract"] == f"{PROJECT['description']}."
+
+
+def test_nobody_invents_an_address() -> None:
+    for name in ("CITATION.cff", "SECURITY.md"):
+        assert not re.search(r"[\w.]+@[\w.]+", (ROOT / name).read_text())
+
+
+# What the site is made of besides the folder docs, and where links lead there.
+
+
+def test_the_files_beside_are_there_and_are_those_that_pages_link_to() -> None:
+    beside = hooks.beside()
+    assert {"CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/results/table8.md"} <= set(beside)
+    assert all((ROOT / path).is_file() for path in beside)
+
+
+def test_every_decision_is_listed_by_topic() -> None:
+    """Each once, under its number."""
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"^- \[(\d+)\. .+\]\((0.+\.md)\)$", (folder / "README.md").read_text(), flags=re.M)
+    there = [(path.read_text().split(".")[0].removeprefix("# "), path.name) for path in folder.glob("0*.md")]
+    assert sorted(listed) == sorted(there)
+
+
+@pytest.mark.parametrize(
+    ("at", "written", "there"),
+    [
+        ("docs/papers.md", "[t](../benchmarks/results/table8.md)", "[t](benchmarks/results/table8.md)"),
+        ("docs/papers.md", "[r](researcher.md#a-first-run)", "[r](researcher.md#a-first-run)"),
+        ("docs/developer.md", "[d](decisions)", "[d](decisions/README.md)"),
+        ("docs/architecture.md", "[README.md](../README.md)", "[README.md](index.md)"),
+        ("docs/decisions/0001-rooms.md", "[a](../architecture.md)", "[a](../architecture.md)"),
+        ("docs/decisions/0016-x.md", "[m](../../benchmarks/results/a.svg)", "m"),
+        (
+            "docs/decisions/0016-x.md",
+            "![m](../../benchmarks/results/seconds.svg)",
+            "![m](../benchmarks/results/seconds.svg)",
+        ),
+        ("CONTRIBUTING.md", "[who](docs/access.md)", "[who](access.md)"),
+        ("CONTRIBUTING.md", "under the [licence](LICENSE) of", "under the licence of"),
+        ("benchmarks/results/seconds.md", "![s](seconds.svg)", "![s](seconds.svg)"),
+        ("docs/comparison.md", "[c](https://example.org) [h](#here)", "[c](https://example.org) [h](#here)"),
+        ("docs/library.md", "```python\nx[0](../cli.py)\n```", "```python\nx[0](../cli.py)\n```"),
+    ],
+)
+def test_links_are_as_they_have_to_be_on_the_site(at: str, written: str, there: str) -> None:
+    assert hooks.relinked(written, at) == there
+
+
+def test_no_page_of_the_site_links_to_what_the_site_does_not_have() -> None:
+    """MkDocs says so, too, where it is installed; here it is seen without it."""
+    there = {hooks.site_path(path) for path in hooks.beside()} | {"index.md"}
+    there |= {
+        path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.is_file()
+    }
+    for page in PAGES:
+        name = name_of(page)
+        if name == "README.md":
+            continue
+        copy = hooks.relinked(page.read_text(), name)
+        folder = (ROOT / hooks.site_path(name)).parent
+        for link in hooks._LINK.findall("".join(hooks._BLOCK.split(copy)[::2])):
+            target = link[2].partition("#")[0]
+            if target and not target.startswith("https:"):
+                assert (folder / target).resolve().relative_to(ROOT).as_posix() in there, (name, target)
+    assert links(ROOT / "docs" / "papers.md")
+
+
+# Every link of every page leads to a file that is there, and a heading that is on it. Nobody elsewhere is asked.
+
+
+def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:
+    for page in (*PAGES, *READMES):
+        with subtests.test(name_of(page)):
+            check_links(page)
+
+
+def check_links(page: Path) -> None:
+    wrong = []
+    for link in links(page):
+        at = urlsplit(link)
+        if at.scheme:
+            assert at.scheme == "https", link
+            assert at.hostname, link
+            continue
+        target = (page.parent / at.path).resolve() if at.path else page
+        there = target.exists() and target.is_relative_to(ROOT)
+        if not there or (at.fragment and at.fragment not in anchors(target)):
+            wrong.append(link)
+    assert not wrong
+
+
+def test_every_result_that_is_measured_is_told_of() -> None:
+    listed = links(ROOT / "docs" / "measured.md")
+    results = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+    assert len(results) > 50
+    assert [one.name for one in results if f"../benchmarks/results/{one.name}" not in listed] == []
+
+
+def test_there_are_links_of_every_sort() -> None:
+    """Or the test above would look at nothing."""
+    found = [link for page in PAGES for link in links(page)]
+    assert any("#" in link for link in found)
+    assert any(link.endswith(".svg") for link in found)
+    assert any(link.startswith("../benchmarks") for link in found)
+    assert len(found) > 150
+
+
+def test_a_wrong_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One, two\n\n[a](b.md) `[c](d.md)` ![e](f.svg#g)\n\n```\n[h](i.md)\n```\n\n## A – b\n")
+    assert links(page) == ["b.md", "f.svg#g"]
+    assert anchors(page) == {"one-two"}  # the other has two spellings, and can be linked to by none

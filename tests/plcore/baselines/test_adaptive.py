@@ -11,11 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_iris
 
 from plcore import PLAdaptiveNeighborsClassifier, PLKNeighborsClassifier
 from plcore.baselines.adaptive import LocalScaling, eliminate
-from plcore.evaluation import contaminate
 from tests.conftest import DATA
 
 
@@ -142,12 +140,6 @@ class TestFeatures:
         X = np.repeat([[0.0, 0.0], [1.0, 2.0]], 60, axis=0)
         assert np.isfinite(local.fit(X)).all()
         assert np.isfinite(local.transform(X[::60])).all()
-
-
-@pytest.fixture(scope="module")
-def iris():
-    X, y = load_iris(return_X_y=True)
-    return X, contaminate(y, "size", p=1.0, r=1, random_state=0), y
 
 
 class TestClassifier:

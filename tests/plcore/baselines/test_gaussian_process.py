@@ -6,25 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize, sparse
+from scipy import optimize
 from scipy.special import logsumexp, softmax
-from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
 from plcore import PLGPClassifier
 from plcore.baselines import gaussian_process
 from plcore.baselines.gaussian_process import LogPosterior, find_mode
-from plcore.evaluation import contaminate
 
 SET = {"length_scale": 1.0, "variance": 10.0}  # nothing left to choose
 CLOSE = {"tol": 0, "max_iter": 5000}
-
-
-@pytest.fixture(scope="module")
-def iris():
-    X, y = load_iris(return_X_y=True)
-    return X, contaminate(y, "size", p=1.0, r=1, random_state=0), y
 
 
 def problem(seed, n=14, m=3, singles=False):
@@ -234,10 +226,3 @@ class TestClassifier:
         without = PLGPClassifier().fit(X, candidates, weights)
         assert (without.predict(X) > 0).all()
         assert candidates[np.arange(150), without.transduction_].all()
-
-    def test_sparse_rows_are_the_same_rows(self, iris):
-        X, candidates, _ = iris
-        dense = PLGPClassifier(**SET, scaling=None).fit(X, candidates)
-        thin = PLGPClassifier(**SET).fit(sparse.csr_matrix(X), candidates)
-        for rows in (X, sparse.csr_matrix(X)):
-            np.testing.assert_allclose(thin.predict_proba(rows), dense.predict_proba(X), atol=1e-2)

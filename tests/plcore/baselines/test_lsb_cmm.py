@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import digamma, gammaln
 from scipy.stats import dirichlet
-from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from plcore import LSBCMMClassifier
@@ -24,13 +23,12 @@ from plcore.baselines.lsb_cmm import (
     starting_counts,
     with_constant,
 )
-from plcore.evaluation import contaminate
+from tests.plcore.random_sets import some_sets
 
 
 def problem(seed, n=40, d=3, m=4):
     rng = np.random.default_rng(seed)
-    candidates = rng.random((n, m)) < 0.4
-    candidates[np.arange(n), rng.integers(m, size=n)] = True
+    candidates = some_sets(rng, n, m, 0.4)
     return rng.normal(size=(n, d)), candidates, rng.integers(0, 4, size=n).astype(float)
 
 
@@ -198,12 +196,6 @@ class TestStart:
         assert has_settled(rising, 1.0)
 
 
-@pytest.fixture(scope="module")
-def iris():
-    X, y = load_iris(return_X_y=True)
-    return X, contaminate(y, "size", p=1.0, r=1, random_state=0), y
-
-
 class TestClassifier:
     def test_iris_with_a_second_candidate_in_each_row(self, iris):
         X, candidates, y = iris
@@ -274,12 +266,3 @@ class TestClassifier:
         )
         raw = LSBCMMClassifier(max_iter=10, scaling=None).fit(scaled, candidates).predict_proba(scaled)
         assert np.abs(raw - plain).max() > 0.01
-
-    def test_sparse_rows_are_the_same_rows(self, iris):
-        X, candidates, _ = iris
-        dense = LSBCMMClassifier(max_iter=10, scaling=None).fit(X, candidates)
-        thin = LSBCMMClassifier(max_iter=10).fit(sparse.csr_matrix(X), candidates)
-        np.testing.assert_allclose(
-            thin.predict_proba(sparse.csr_matrix(X)), dense.predict_proba(X), atol=1e-8
-        )
-        np.testing.assert_allclose(thin.predict_proba(X), dense.predict_proba(X), atol=1e-8)

@@ -7,16 +7,24 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import ClassifierMixin, clone
-from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import plcore.kernel
 from plcore import PARAMETER_GRIDS, CandidateError, baselines
-from plcore.baselines import PLAGGDClassifier, PLCLClassifier, RegISLClassifier, SUREClassifier, regression
-from plcore.evaluation import PartialKFold, contaminate
+from plcore.baselines import (
+    LSBCMMClassifier,
+    PLAGGDClassifier,
+    PLCLClassifier,
+    PLGPClassifier,
+    RegISLClassifier,
+    SUREClassifier,
+    regression,
+)
+from plcore.evaluation import PartialKFold
 from tests.conftest import DATA
 
 FAST = [SUREClassifier(), PLAGGDClassifier(max_iter=2), PLCLClassifier(max_iter=2), RegISLClassifier()]
@@ -33,12 +41,6 @@ def ridge(request):
     return clone(request.param)
 
 
-@pytest.fixture(scope="module")
-def iris():
-    X, y = (part[::2] for part in load_iris(return_X_y=True))
-    return X, contaminate(y, "size", p=0.8, r=1, random_state=0), y
-
-
 def test_all_are_public():
     for name in baselines.__all__:
         learner = getattr(plcore, name)
@@ -48,15 +50,15 @@ def test_all_are_public():
         assert len(ParameterGrid(PARAMETER_GRIDS[name])) <= 12
 
 
-def test_it_can_be_stored(iris, model):
-    X, candidates, _ = iris
+def test_it_can_be_stored(half_iris, model):
+    X, candidates, _ = half_iris
     model.fit(X, candidates)
     again = pickle.loads(pickle.dumps(model))  # noqa: S301
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-def test_soft_labels_and_scores_keep_to_the_sets(iris, model):
-    X, candidates, _ = iris
+def test_soft_labels_and_scores_keep_to_the_sets(half_iris, model):
+    X, candidates, _ = half_iris
     wide = np.hstack([candidates, np.zeros((75, 1), dtype=bool)])
     model.fit(X, wide)
     labels = model.label_distributions_
@@ -69,8 +71,8 @@ def test_soft_labels_and_scores_keep_to_the_sets(iris, model):
 
 
 @pytest.mark.parametrize("scaling", ["standard", "minmax", None])
-def test_iris(iris, model, scaling):
-    X, candidates, y = iris
+def test_iris(half_iris, model, scaling):
+    X, candidates, y = half_iris
     train, test = next(KFold(3, shuffle=True, random_state=0).split(X))
     model.set_params(scaling=scaling).fit(X[train], candidates[train])
     assert model.score(X[test], y[test]) >= (0.85 if isinstance(model, RegISLClassifier) else 0.9)
@@ -79,24 +81,24 @@ def test_iris(iris, model, scaling):
     assert (model.predict_proba(X[test]).argmax(axis=1) == model.predict(X[test])).all()
 
 
-def test_classes_change_places(iris, model):
+def test_classes_change_places(half_iris, model):
     """Nothing but ties depends on the order of the classes."""
-    X, candidates, _ = iris
+    X, candidates, _ = half_iris
     scores = model.fit(X, candidates).decision_function(X)
     turned = model.fit(X, candidates[:, [2, 0, 1]]).decision_function(X)
     np.testing.assert_allclose(turned, scores[:, [2, 0, 1]], atol=1e-6)
 
 
-def test_the_scale_of_features_does_not_matter_unless_asked(iris, model):
-    X, candidates, _ = iris
+def test_the_scale_of_features_does_not_matter_unless_asked(half_iris, model):
+    X, candidates, _ = half_iris
     scores = model.fit(X, candidates).decision_function(X)
     scaled = X * [1, 10, 100, 1e5] + 7
     np.testing.assert_allclose(model.fit(scaled, candidates).decision_function(scaled), scores, atol=1e-4)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplace"])
-def test_many_rows_go_through_points(iris, ridge, kernel, monkeypatch):
-    X, candidates, y = iris
+def test_many_rows_go_through_points(half_iris, ridge, kernel, monkeypatch):
+    X, candidates, y = half_iris
     ridge.set_params(kernel=kernel)
     exact = ridge.fit(X, candidates).decision_function(X)
     monkeypatch.setattr(regression, "EXACT_ROWS", 60)
@@ -106,8 +108,29 @@ def test_many_rows_go_through_points(iris, ridge, kernel, monkeypatch):
     assert (ridge.predict(X) == y).mean() > 0.85
 
 
-def test_the_same_seed_gives_the_same_points(iris, monkeypatch):
+@pytest.mark.parametrize(
+    ("learner", "said", "atol"),
+    [
+        (SUREClassifier(kernel="rbf", scaling=None), "decision_function", 1e-6),
+        (SUREClassifier(kernel="linear", scaling=None), "decision_function", 1e-6),
+        (PLAGGDClassifier(scaling=None, n_neighbors=3), "decision_function", 1e-5),
+        (PLCLClassifier(scaling=None, n_neighbors=3), "decision_function", 1e-5),
+        (RegISLClassifier(scaling=None), "decision_function", 1e-9),
+        (LSBCMMClassifier(max_iter=10), "predict_proba", 1e-8),  # without scaling where rows are sparse
+        (PLGPClassifier(length_scale=1.0, variance=10.0), "predict_proba", 1e-2),
+    ],
+)
+def test_sparse_rows_give_the_model_of_dense_ones(iris, learner, said, atol):
     X, candidates, _ = iris
+    stored = sparse.csr_matrix(X)
+    dense = clone(learner).set_params(scaling=None).fit(X, candidates)
+    thin = clone(learner).fit(stored, candidates)
+    for rows in (X, stored):
+        np.testing.assert_allclose(getattr(thin, said)(rows), getattr(dense, said)(X), atol=atol)
+
+
+def test_the_same_seed_gives_the_same_points(half_iris, monkeypatch):
+    X, candidates, _ = half_iris
     monkeypatch.setattr(regression, "EXACT_ROWS", 60)
     found = [
         SUREClassifier(n_components=10, random_state=seed).fit(X, candidates).decision_function(X)
@@ -118,8 +141,8 @@ def test_the_same_seed_gives_the_same_points(iris, monkeypatch):
     assert np.abs(found[0] - found[3]).max() > 1e-3
 
 
-def test_a_grid_is_searched_without_clean_labels(iris):
-    X, candidates, y = iris
+def test_a_grid_is_searched_without_clean_labels(half_iris):
+    X, candidates, y = half_iris
     model = make_pipeline(StandardScaler(), SUREClassifier(scaling=None))
     grid = {f"sureclassifier__{name}": values for name, values in PARAMETER_GRIDS["SUREClassifier"].items()}
     folds = PartialKFold(3, random_state=0)
@@ -141,8 +164,8 @@ def test_a_grid_is_searched_without_clean_labels(iris):
         (RegISLClassifier, {"theta": "mean"}),
     ],
 )
-def test_wrong_input_is_refused(iris, learner, wrong):
-    X, candidates, _ = iris
+def test_wrong_input_is_refused(half_iris, learner, wrong):
+    X, candidates, _ = half_iris
     with pytest.raises(CandidateError, match="at least one candidate"):
         learner().fit(X, np.zeros_like(candidates))
     for name, value in wrong.items():

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from plcore.blocks import ProcessPool, RunnerError, dask_cluster, make_runner, processes
-from plcore.blocks.parts import map_part
+from plcore.blocks import ProcessPool, RunnerError, dask_cluster, make_runner, parts, processes
+from plcore.blocks.parts import check_code, code_and_versions, code_here, map_part
 from plcore.blocks.processes import Inline
 from plcore.blocks.runner import BlockError, Runner, alone, said
 from tests.plcore.blocks.tasks import Number, jobs, square, square_but_seven, square_when_told, threads, times
@@ -114,3 +114,23 @@ def test_the_runner_is_chosen_by_a_word(tmp_path: Path, monkeypatch: pytest.Monk
     assert make_runner("processes", tmp_path).n_processes >= 1  # type: ignore[attr-defined]
     with pytest.raises(RunnerError, match=r"tcp://127\.0\.0\.1:1"):
         make_runner("tcp://127.0.0.1:1", tmp_path)
+
+
+# What a process computes with, and that one of other code is refused.
+
+
+def test_code_and_versions_name_what_results_depend_on() -> None:
+    mine = code_and_versions()
+    assert {"plcore", "Python", "numpy", "numba", "scikit-learn"} <= set(mine)
+    assert mine == code_and_versions()
+
+
+def test_who_computes_with_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = code_here()
+    check_code(mine)
+    monkeypatch.setattr(parts, "_sources", lambda: "later")
+    assert code_here() != mine
+    with pytest.raises(
+        RuntimeError, match=r"other versions than whoever asked: later 3\..*, there \w{12} 3\."
+    ):
+        check_code(mine)

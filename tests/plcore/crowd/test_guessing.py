@@ -7,14 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from plcore.crowd import (
-    DawidSkene,
-    check_guessing,
-    least_honest,
-    too_fast,
-    what_they_say,
-    who_is_guessing,
-)
+from plcore.crowd import DawidSkene, check_guessing, least_honest, too_fast, what_they_say, who_is_guessing
 from plcore.crowd.guessing import LOOK_AT, TOLD_AT, TOLD_THEN
 
 PERSONS = 2000

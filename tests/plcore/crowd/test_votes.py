@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
-from plcore.crowd import read_votes
+from plcore.crowd import DawidSkene, krippendorff_alpha, majority, read_votes, votes_by_label
 from plcore.labels import CandidateError
 
 VOTES = [(2, "ben", "wren"), (0, "ann", {"emu", "wren"}), (0, "ben", ["emu"])]
@@ -108,3 +110,106 @@ def test_what_does_not_go_with_the_candidates_is_named():
         read_votes([(0, "a", "emu")], pd.DataFrame([[1, 1], [0, 0]], columns=["emu", "kea"]))
     with pytest.raises(ValueError, match="'labels' is missing"):
         read_votes(pd.DataFrame({"row": [0], "annotator": ["a"], "label": ["x"]}))
+
+
+# What most people say, and where nobody can tell.
+
+
+SETS = st.one_of(st.integers(0, 3), st.sets(st.integers(0, 3), min_size=1))
+CROWDS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5), SETS), min_size=1, max_size=20)
+
+
+def test_most_votes_win_and_ties_do_not():
+    votes = [(0, "a", "x"), (0, "b", "x"), (0, "c", "y"), (1, "a", "x"), (1, "b", "y"), (3, "a", "y")]
+    found = majority(votes)
+    assert found.tolist() == ["x", None, None, "y"]
+    assert found.dtype == object
+
+
+def test_a_set_is_shared_by_its_members():
+    assert majority([(0, "a", {"x", "y"}), (0, "b", {"y", "z"})]).tolist() == ["y"]
+    assert majority([(0, "a", {"x", "y", "z"}), (0, "b", {"x"}), (0, "c", "y")]).tolist() == [None]
+    thirds = [(0, who, {"x", "y", "z"}) for who in "abc"]
+    assert majority([*thirds, (0, "d", "x"), (0, "e", {"y"})]).tolist() == [None]
+
+
+def test_only_candidates_count():
+    votes = [(0, "a", "x"), (0, "b", "x"), (0, "c", "y"), (1, "a", "x"), (2, "a", {"x", "z"}), (2, "b", "y")]
+    inside = [{"y", "z"}, {"y"}, {"y", "z", "x"}]
+    assert majority(votes, inside).tolist() == ["y", None, "y"]
+    assert majority([(0, "a", {"x", "z"}), (0, "b", "y")], [{"y", "z"}]).tolist() == [None], (
+        "z has one whole vote"
+    )
+
+
+@given(CROWDS)
+def test_it_is_what_counting_gives(votes):
+    last = {(row, who): {said} if isinstance(said, int) else said for row, who, said in votes}
+    for row, found in enumerate(majority(votes)):
+        counts = dict.fromkeys(range(4), 0.0)
+        for (other, _), said in last.items():
+            for c in said if other == row else ():
+                counts[c] += 12 / len(said)
+        most = [c for c, count in counts.items() if round(count - max(counts.values()), 6) == 0 and count]
+        assert found == (most[0] if len(most) == 1 else None)
+
+
+@given(CROWDS, st.randoms(use_true_random=False))
+def test_names_of_people_and_the_order_of_rows_change_nothing(votes, random):
+    names = random.sample(range(6), 6)
+    renamed = [(row, names[who], said) for row, who, said in votes]
+    np.testing.assert_array_equal(majority(renamed), majority(votes))
+
+
+# Cells of label vectors are votes of yes and no.
+
+
+CELLS = [
+    (0, "a", "sun", 1),
+    (0, "b", "sun", False),
+    (0, "a", "sea", -1),
+    (1, "a", "sea", np.int64(0)),
+    (1, "b", "sun", None),
+]
+
+
+def test_every_label_is_a_question_of_its_own():
+    expected = {"sun": [(0, "a", "yes"), (0, "b", "no")], "sea": [(1, "a", "no")]}
+    assert votes_by_label(CELLS) == expected
+    assert votes_by_label(iter(CELLS)) == expected
+    table = pd.DataFrame(CELLS[:4], columns=["row", "annotator", "label", "value"])
+    assert votes_by_label(table) == expected
+    assert list(votes_by_label([(0, "a", "sea", float("nan"))])) == ["sea"]
+    assert votes_by_label([]) == {}
+
+
+def test_the_votes_go_where_votes_go():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=(60, 2))
+    cells = [
+        (row, who, label, int(truth[row, label] if rng.random() < 0.9 else rng.integers(2)))
+        for row in range(60)
+        for who in range(3)
+        for label in range(2)
+    ]
+    for label, votes in votes_by_label(cells).items():
+        model = DawidSkene().fit(votes)
+        assert model.classes_.tolist() == ["no", "yes"]
+        assert (model.label_distributions_.argmax(axis=1) == truth[:, label]).mean() > 0.9
+        assert 0.5 < krippendorff_alpha(votes) < 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (3, "must be a DataFrame or a sequence"),
+        ("abcd", "must be a DataFrame or a sequence"),
+        ([(0, "a", 1)], "cell 0 is"),
+        ([(0, "a", "x", 1), (0, "a", "x", 2)], "Cell 1: value must be 1"),
+        ([(0, "a", "x", "yes")], "Got 'yes'"),
+        (pd.DataFrame({"row": [0]}), "'annotator' is missing"),
+    ],
+)
+def test_label_vectors_what_is_no_good_is_named(cells, words):
+    with pytest.raises(ValueError, match=words):
+        votes_by_label(cells)

@@ -19,6 +19,7 @@ from plcore.evaluation import contaminate
 from plcore.kernel import choice
 from plcore.labels.weights import prior_labels
 from tests.conftest import DATA
+from tests.plcore.random_sets import some_sets
 
 SET = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5}  # nothing left to choose
 
@@ -355,8 +356,7 @@ def test_relabel_is_a_fresh_fit_with_the_settings_chosen(seed, n, m, data):
 
 def sets_of(rng, n, m):
     """Random candidate sets (n, m), none empty."""
-    candidates = rng.random((n, m)) < 0.4
-    candidates[np.arange(n), rng.integers(m, size=n)] = True
+    candidates = some_sets(rng, n, m, 0.4)
     return candidates
 
 

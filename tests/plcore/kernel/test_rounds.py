@@ -7,13 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.utils.validation import validate_data
 
 from plcore.kernel.features import KERNELS, KernelFeatures
 from plcore.kernel.rounds import UPDATE_ROUNDS, Rounds
 from plcore.kernel.smoother import FactoredSmoother, Ridge, Smoother
-from plcore.kernel.soft_labels import fit_scaler, frequent_classes, softmax_inside
+from plcore.kernel.soft_labels import (
+    SoftLabelClassifier,
+    fit_scaler,
+    frequent_classes,
+    scaled,
+    softmax_inside,
+)
 from plcore.labels.weights import ClassMasses, prior_labels
+from tests.plcore.random_sets import some_sets
 
 
 def plain_ridge(Z, Q, weights, alpha):
@@ -28,8 +37,7 @@ def plain_ridge(Z, Q, weights, alpha):
 def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 5))
-    candidates = rng.random((40, 4)) < 0.4
-    candidates[np.arange(40), rng.integers(4, size=40)] = True
+    candidates = some_sets(rng, 40, 4, 0.4)
     return X, candidates, prior_labels(candidates)
 
 
@@ -104,9 +112,7 @@ class TestFactor:
             np.testing.assert_allclose(found, expected, atol=1e-9)
         new = X[:7] + 1
         np.testing.assert_allclose(
-            factored.ridge().scores(Q, factored.turn(form(new))),
-            ridge.scores(Q, whole.turn(new)),
-            atol=1e-9,
+            factored.ridge().scores(Q, factored.turn(form(new))), ridge.scores(Q, whole.turn(new)), atol=1e-9
         )
 
     @pytest.mark.parametrize("kernel", ["rbf", "laplace"])
@@ -453,8 +459,7 @@ def test_masses_of_power_one_come_to_the_transport_that_sinkhorn_finds(seed):
     """Where the counts can be met, P = diag(u) G diag(v) with rows of 1 and columns of M is unique (Cuturi, 2013)."""
     rng = np.random.default_rng(seed)
     n, m = 60, 5
-    sets = rng.random((n, m)) < 0.6
-    sets[np.arange(n), rng.integers(m, size=n)] = True
+    sets = some_sets(rng, n, m, 0.6)
     feasible = sets * rng.random((n, m))
     feasible /= feasible.sum(axis=1, keepdims=True)
     counts = feasible.sum(axis=0)
@@ -470,3 +475,81 @@ def test_masses_of_power_one_come_to_the_transport_that_sinkhorn_finds(seed):
         labels = ClassMasses(np.ones(n), counts).pull(labels, 1.0)
     np.testing.assert_allclose(labels, transport, atol=1e-9)
     assert np.abs(labels - gains / gains.sum(axis=1, keepdims=True)).max() > 0.05, "the masses say something"
+
+
+# What learners with soft labels share: scores, ties, classes that nobody has, scaling.
+
+
+class Given(SoftLabelClassifier):
+    """Its scores are its features."""
+
+    def fit(self, X, y, scaler=None):
+        X = validate_data(self, X)
+        labels = y / y.sum(axis=1, keepdims=True)
+        classes = np.array(["a", "b", "c"])[: y.shape[1]]
+        self._finish(classes, labels, y.any(axis=0), scaler, [2.0, 1.0], True)
+        return self
+
+    def _score_rows(self, X):
+        return X.copy()
+
+
+@pytest.fixture
+def model():
+    return Given().fit(np.eye(3), np.array([[1, 1, 0], [0, 1, 0], [1, 1, 0]], dtype=bool))
+
+
+def test_what_a_fit_ends_in(model):
+    assert model.transduction_.tolist() == ["a", "b", "a"]  # ties go to the first class
+    assert model.objective_.tolist() == [2, 1]
+    assert model.n_iter_ == 2
+    assert model.converged_
+
+
+def test_scores_and_predictions(model):
+    X = np.array([[0.4, 0.4, 9], [0.1, 0.7, 9], [-3, -2, 9]])
+    np.testing.assert_array_equal(
+        model.decision_function(X), [[0.4, 0.4, -np.inf], [0.1, 0.7, -np.inf], [-3, -2, -np.inf]]
+    )
+    assert model.predict(X).tolist() == ["a", "b", "b"]
+    np.testing.assert_allclose(model.predict_proba(X), [[0.5, 0.5, 0], [0.2, 0.8, 0], [0, 1, 0]], atol=1e-12)
+    assert X[0, 2] == 9
+    assert model.score(X, np.array(["a", "a", "b"])) == pytest.approx(2 / 3)
+
+
+def test_new_rows_are_checked_and_scaled(model):
+    with pytest.raises(NotFittedError):
+        Given().predict(np.eye(3))
+    with pytest.raises(ValueError, match="features"):
+        model.predict(np.eye(4))
+    training = np.array([[0.0, 0, 0], [2, 4, 8]])
+    scaler = fit_scaler("minmax", training, np.ones(2))
+    scaled = Given().fit(training, np.ones((2, 3), dtype=bool), scaler)
+    np.testing.assert_allclose(scaled.decision_function([[1.0, 3, 2]]), [[0.5, 0.75, 0.25]])
+
+
+def test_scalers():
+    X, weights = np.array([[0.0, 1.0], [2.0, 1.0], [10.0, 1.0]]), np.array([3.0, 1.0, 1.0])
+    repeated = X[[0, 0, 0, 1, 2]]
+    np.testing.assert_allclose(
+        fit_scaler("standard", X, weights).transform(X),
+        (X - repeated.mean(axis=0)) / np.where(repeated.std(axis=0) > 0, repeated.std(axis=0), 1),
+    )
+    np.testing.assert_allclose(fit_scaler("minmax", X, weights).transform(X)[:, 0], [0, 0.2, 1])
+    assert fit_scaler(None, X, weights) is None
+    for scaling in ("standard", "minmax"):
+        thin = fit_scaler(scaling, sparse.csr_matrix(X), weights).transform(sparse.csr_matrix(X))
+        assert sparse.issparse(thin)
+        assert thin.nnz == 5  # nothing is shifted
+
+
+def test_auto_scales_dense_rows_alone():
+    X, weights = np.array([[0.0, 1.0], [2.0, 1.0], [10.0, 1.0]]), np.array([3.0, 1.0, 1.0])
+    standard = fit_scaler("standard", X, weights)
+    np.testing.assert_array_equal(scaled(fit_scaler("auto", X, weights), X), standard.transform(X))
+    thin = sparse.csr_matrix(X)
+    assert fit_scaler("auto", thin, weights) is None
+    assert scaled(None, thin) is thin
+    np.testing.assert_array_equal(
+        scaled(standard, thin), standard.transform(X)
+    )  # rows as they were in the fit

@@ -5,13 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
-from plcore.labels import CandidateError
-from plcore.labels.training import CandidateScoreMixin, ScoreClassifier
+from plcore import (
+    PLSVC,
+    CLPLClassifier,
+    LMPlaneClassifier,
+    M3PLClassifier,
+    PLKernelRidge,
+    PLPegasos,
+    PLPerceptron,
+)
+from plcore.evaluation import contaminate
+from plcore.kernels import softmax_rows
+from plcore.labels import CandidateError, fit_temperature, log_shares, tempered
+from plcore.labels.training import CandidateScoreMixin, ScoreClassifier, check_features, check_training
+from plcore.labels.weights import score_columns
 
 NAMES = np.array(["emu", "robin", "wren"])
 SCORES = np.array([[0.5, 0.5, -np.inf], [-3.0, -1.0, -np.inf], [0.0, 2.0, -np.inf], [1.0, 0.0, -np.inf]])
@@ -88,3 +102,201 @@ def test_the_mixin_gives_a_classifier_of_labels_candidates_too():
     model = Borrowed(strategy="constant", constant="robin").fit(SCORES, NAMES[[0, 1, 2, 1]])
     assert model.score(SCORES, NAMES[[0, 1, 2, 1]]) == 0.5
     assert model.score(SCORES, np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]], dtype=bool)) == 0.75
+
+
+# Scores of two classes as two columns.
+
+
+def test_several_classes_have_their_columns_already():
+    scores = np.array([[1.0, -np.inf, 2.0]])
+    assert score_columns(scores) is scores
+
+
+def test_the_difference_of_two_classes_is_shared():
+    columns = score_columns(np.array([3.0, -1.0, 0.0]))
+    np.testing.assert_array_equal(columns, [[-1.5, 1.5], [0.5, -0.5], [0, 0]])
+
+
+def test_a_class_that_cannot_be_has_no_share():
+    shares = softmax_rows(score_columns(np.array([np.inf, -np.inf])), np.ones((2, 2), dtype=bool))
+    np.testing.assert_array_equal(shares, [[0, 1], [1, 0]])
+
+
+# What learners refuse of their training data: where a value is missing, and the way out.
+
+
+LEARNERS = [
+    PLSVC(),
+    CLPLClassifier(),
+    LMPlaneClassifier(),
+    M3PLClassifier(),
+    PLKernelRidge(),
+    PLPegasos(),
+    PLPerceptron(),
+]
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4))
+    return X, np.eye(3, dtype=bool)[rng.integers(3, size=30)]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_missing_values_are_named_with_their_place_and_the_way_out(learner, kind, data):
+    X, candidates = data
+    broken = X.copy()
+    broken[[7, 7, 20], [3, 1, 0]] = np.nan
+    message = (
+        r"^Input X contains NaN in 3 cells, the first in row 7, column 1 \(both counted from 0\)\. Fix: fill in .*"
+        r"SimpleImputer.*or drop the columns that have them\.$"
+    )
+    with pytest.raises(ValueError, match=message):
+        learner.fit(kind(broken), candidates)
+    learner.fit(kind(X), candidates)
+    with pytest.raises(ValueError, match=message):
+        learner.predict(kind(broken))
+
+
+def test_columns_are_named_where_they_have_names(data):
+    X, candidates = data
+    frame = pd.DataFrame(X, columns=["age", "height", "weight", "dose"])
+    frame.loc[4, "dose"] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in 1 cell, the first in row 4, column 3 'dose'"):
+        PLSVC().fit(frame, candidates)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinity_is_no_missing_value(value, data):
+    X, candidates = data
+    X[2, 0] = value
+    with pytest.raises(
+        ValueError, match=r"contains infinity in 1 cell, the first in row 2, column 0 .*Fix: write"
+    ):
+        PLSVC().fit(X, candidates)
+
+
+def test_a_sum_that_overflows_is_no_infinity():
+    X = np.full((3, 2), 1e308)
+    assert check_features(PLSVC(), X, reset=True) is not None
+    with pytest.raises(ValueError, match=r"must be at most 1e\+50 in size"):
+        PLSVC().fit(X, [0, 1, 1])
+
+
+def test_training_data_come_back_checked(data):
+    X, candidates = data
+    estimator = PLSVC()
+    found, sets, classes, weights = check_training(estimator, X, candidates, None)
+    np.testing.assert_array_equal(found, X)
+    np.testing.assert_array_equal(sets, candidates)
+    assert classes.tolist() == [0, 1, 2]
+    assert (weights == 1).all()
+    assert estimator.n_features_in_ == 4
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        check_training(estimator, X, None, None)
+    with pytest.raises(CandidateError, match="row 3"):
+        check_training(estimator, X, candidates & (np.arange(30) != 3)[:, None], None)
+    with pytest.raises(ValueError, match="Negative"):
+        check_training(estimator, X, candidates, np.full(30, -1.0))
+
+
+# The temperature by hand, as the likeliest of many, and where the scores or the sets say nothing.
+
+
+def softmax(scores, temperature):
+    p = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
+    return p / p.sum(axis=1, keepdims=True)
+
+
+def lack(scores, candidates, temperature, weights=None, smoothed=False):
+    """What T minimises, by its formula."""
+    weights = np.ones(len(scores)) if weights is None else weights
+    told = candidates.any(axis=1) & ~candidates.all(axis=1)
+    s, p, inside = weights[told], softmax(scores[told], temperature), candidates[told]
+    q, rest = (np.maximum(p.sum(axis=1, where=part), 1e-300) for part in (inside, ~inside))
+    t = (s.sum() + 1) / (s.sum() + 2) if smoothed else 1.0
+    return -s @ (t * np.log(q) + (1 - t) * np.log(rest))
+
+
+def test_smoothed_it_stays_above_zero_where_all_sets_are_hit():
+    scores = np.tile([1.0, 0.0], (9, 1))
+    found = fit_temperature(scores, scores > 0, smoothed=True)
+    np.testing.assert_allclose(softmax(scores, found)[0], [10 / 11, 1 / 11], atol=1e-4)
+    assert fit_temperature(scores, scores > 0) < found / 10
+
+
+def test_one_row_kind_by_hand():
+    """Two classes, scores 1 and 0, the first in three sets of four: 1 / T is the logit of 3/4. Smoothed they count as
+    5/6 each: (3 * 5/6 + 1/6) / 4 is 2/3, and T = 1 / log 2."""
+    scores = np.tile([1.0, 0.0], (4, 1))
+    candidates = np.array([[1, 0], [1, 0], [1, 0], [0, 1]], dtype=bool)
+    np.testing.assert_allclose(fit_temperature(scores, candidates), 1 / np.log(3), rtol=1e-4)
+    found = fit_temperature(scores, candidates, smoothed=True)
+    np.testing.assert_allclose(found, 1 / np.log(2), rtol=1e-4)
+    weighted = fit_temperature(scores[2:], candidates[2:], np.array([3.0, 1.0]), smoothed=True)
+    np.testing.assert_allclose(weighted, found, rtol=1e-4)
+    np.testing.assert_allclose(fit_temperature(8 * scores, candidates, smoothed=True), 8 * found, rtol=1e-4)
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1e-3, 1.0, 1e3]))
+def test_no_other_is_likelier(smoothed, seed, size):
+    rng = np.random.default_rng(seed)
+    scores, candidates = rng.normal(size=(80, 5)), rng.random((80, 5)) < 0.4
+    candidates[np.arange(80), (scores + rng.normal(size=(80, 5))).argmax(axis=1)] = True
+    scores, weights = scores * size, rng.random(80)
+    found = fit_temperature(scores, candidates, weights, smoothed=smoothed)
+    tried = np.geomspace(found / 20, found * 20, 60)
+    least = min(lack(scores, candidates, one, weights, smoothed) for one in tried)
+    assert lack(scores, candidates, found, weights, smoothed) <= least + 1e-6
+
+
+@pytest.mark.parametrize("true_temperature", [0.02, 1.0, 40.0])
+def test_it_is_found_again(true_temperature):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(4000, 4)) * 2
+    y = (softmax(scores, 1.0).cumsum(axis=1) < rng.random((4000, 1))).sum(axis=1)
+    candidates = contaminate(y, p=0.5, q=0.3, classes=range(4), random_state=0)
+    scores *= true_temperature
+    exact = fit_temperature(scores, np.eye(4, dtype=bool)[y])
+    assert exact == pytest.approx(true_temperature, rel=0.1)
+    assert fit_temperature(scores, candidates) == pytest.approx(true_temperature, rel=0.25)
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_rows_that_say_nothing_are_left_out(smoothed):
+    scores = np.array([[2.0, 0.0, -np.inf], [0.0, 1.0, -np.inf], [3.0, 1.0, -np.inf], [0.0, 1.0, -np.inf]])
+    sets = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [0, 0, 1]], dtype=bool)
+    weights = np.array([1.0, 2.0, 3.0, 4.0])
+    alone = fit_temperature(scores[:2], sets[:2], weights[:2], smoothed=smoothed)
+    assert fit_temperature(scores, sets, weights, smoothed=smoothed) == alone
+    assert alone != 1.0
+    assert fit_temperature(scores[2:], sets[2:], smoothed=smoothed) == 1.0
+    assert fit_temperature(np.zeros((2, 3)), sets[:2], smoothed=smoothed) == 1.0
+
+
+def test_shares_are_tempered_inside_the_candidates():
+    shares, inside = (
+        np.array([[0.8, 0.2, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]),
+        np.array([[1, 1, 1, 0], [1, 1, 0, 0]], bool),
+    )
+    scores = log_shares(shares, inside, 0.03)
+    assert np.isneginf(scores[~inside]).all()
+    np.testing.assert_allclose(np.exp(scores[0, :3]), [0.786, 0.204, 0.01])
+    np.testing.assert_allclose(tempered(shares, inside, 0.03, 1.0), np.exp(scores))
+    roots = np.sqrt([0.985, 0.015])
+    np.testing.assert_allclose(tempered(shares, inside, 0.03, 2.0)[1, :2], roots / roots.sum())
+    even = tempered(shares, inside, 0.03, 1e9)
+    np.testing.assert_allclose(even, inside / inside.sum(axis=1, keepdims=True), atol=1e-6)
+
+
+def test_doubt_lets_a_share_of_nothing_be_wrong():
+    """Of ten rows the model gives the truth nothing in one: T says how sure it may be in all."""
+    shares, inside = np.tile([1.0, 0.0], (10, 1)), np.ones((10, 2), dtype=bool)
+    truth = np.tile([True, False], (10, 1))
+    truth[0] = [False, True]
+    temperature = fit_temperature(log_shares(shares, inside, 0.02), truth, smoothed=True)
+    assert tempered(shares, inside, 0.02, temperature)[0, 0] == pytest.approx(0.9, abs=0.08)

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 from plcore.labels.weights import project_rows
+from tests.plcore.random_sets import some_sets
 
 
 def points_and_sets():
@@ -43,8 +44,7 @@ def test_known_answers(point, inside, nearest):
 def test_beside_a_quadratic_program():
     rng = np.random.default_rng(0)
     points = rng.normal(size=(30, 5)) * rng.choice([0.1, 1, 3], size=(30, 1))
-    inside = rng.random((30, 5)) < 0.6
-    inside[np.arange(30), rng.integers(5, size=30)] = True
+    inside = some_sets(rng, 30, 5, 0.6)
     found = project_rows(points, inside)
     for point, candidates, projected in zip(points, inside, found, strict=True):
         start = candidates / candidates.sum()

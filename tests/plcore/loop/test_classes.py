@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry, LabelTable, Roles
+from plcore.arrays.candidate_sets import CandidateSets
 from plcore.loop import ClassChange, ClassError, ClassMap, class_changes, map_labels, with_classes
+from plcore.loop.classes import class_names, moved
 from plcore.loop.one_label.fold import CandidateFold, ClassFold, fold_under
 
 FIRST = ("ant", "bee", "cat", "dog")
@@ -387,3 +389,33 @@ def test_what_a_map_was_before_rows_came_and_no_further_back_than_another_change
     assert before((3, "add", "emu"), (7, "rows", "9")) == (3,)
     assert before((3, "add", "emu"), (7, "add", "gnu"), (8, "rows", "9"), (11, "rows", "12")) == (8, 7, 3)
     assert before((3, "rows", "9"), (5, "add", "emu")) == ()
+
+
+# What is said of classes, moved to others: rows, matrices and sets alike; and names in messages.
+
+
+PLACES = np.array([2, -1, 0, 2, 1])
+
+
+@pytest.mark.parametrize("dtype", [bool, float, np.int64])
+def test_classes_that_go_to_one_place_are_summed(dtype):
+    rng = np.random.default_rng(0)
+    values = (rng.random((20, 5)) < 0.4).astype(dtype)
+    of_others = np.zeros((5, 4))
+    of_others[np.arange(5)[PLACES >= 0], PLACES[PLACES >= 0]] = 1
+    expected = (values.astype(float) @ of_others).astype(dtype)
+    found = moved(values, PLACES, 4)
+    assert found.dtype == values.dtype
+    np.testing.assert_array_equal(found, expected)
+    for row, whole in zip(values, expected, strict=True):
+        np.testing.assert_array_equal(moved(row, PLACES, 4), whole)
+    if dtype is bool:
+        sets = moved(CandidateSets.of_mask(values), PLACES, 4)
+        assert isinstance(sets, CandidateSets)
+        np.testing.assert_array_equal(sets, expected)
+
+
+def test_a_message_names_some_classes_and_counts_the_others():
+    assert class_names(("a", "b")) == "a, b"
+    many = [f"c{number}" for number in range(100_000)]
+    assert class_names(many) == ", ".join(many[:20]) + " and 99,980 more"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plcore import Entry
 from plcore.loop.entry_fold import EntryFold, EntryLog
 from plcore.loop.one_label import CandidateFold
-from plcore.loop.packed import packed, unpacked
+from plcore.loop.packed import joined, packed, part, unpacked
 
 ENTRIES = st.lists(
     st.tuples(
@@ -74,3 +74,22 @@ def test_what_is_packed_is_plain_bytes():
     assert unpacked(array) == value
     with pytest.raises(ValueError, match="Expecting"):
         unpacked(np.frombuffer(b"\x80\x04}", dtype=np.uint8)[2:])
+
+
+# What checkpoints are made of: arrays, and texts among them, under names.
+
+
+def test_texts_and_lists_come_back_from_bytes() -> None:
+    said = {"ann": [[3, None], [4, "größer"]], "": []}
+    array = packed(said)
+    assert (array.dtype, array.ndim) == (np.uint8, 1)
+    assert unpacked(array) == said
+    with pytest.raises(ValueError, match="char 0"):
+        unpacked(np.frombuffer(b"{", dtype=np.uint8)[1:])
+
+
+def test_parts_are_named_after_what_they_are_of() -> None:
+    parts = {"a": {"x": np.zeros(1)}, "a.b": {"x": np.ones(1)}}
+    arrays = joined(parts)
+    assert sorted(arrays) == ["a.b.x", "a.x"]
+    assert list(part(arrays, "a.b")) == ["x"]

@@ -342,9 +342,7 @@ def test_the_order_of_the_features_in_memory_changes_nothing(learner, data):
 
 
 @pytest.mark.parametrize(
-    "learner",
-    [PLSVC(C=5.0), PLSVC(kernel="rbf"), CLPLClassifier(), LMPlaneClassifier(solver="mm")],
-    ids=repr,
+    "learner", [PLSVC(C=5.0), PLSVC(kernel="rbf"), CLPLClassifier(), LMPlaneClassifier(solver="mm")], ids=repr
 )
 def test_rows_of_weight_zero_are_as_absent(learner):
     rng = np.random.default_rng(4)

@@ -16,6 +16,7 @@ from plcore.margin.lmplane import cutting_planes, most_violated
 from plcore.margin.majorise import NEAR, ConvexStep, descend_from, majorise, metric_at
 from plcore.margin.plsvm import pegasos
 from plcore.margin.problem import HingeProblem, gram_matrix, principal_axes, ridge_start
+from tests.plcore.random_sets import some_sets
 
 
 def iris():
@@ -126,13 +127,7 @@ def test_clpl_gradient_and_minimum():
 
     assert optimize.check_grad(value, slope, W.ravel()) < 1e-4
     found = minimise_clpl(problem, ridge(problem), 1e-12, 500)
-    theirs = optimize.minimize(
-        value,
-        W.ravel(),
-        jac=slope,
-        method="BFGS",
-        options={"gtol": 1e-7},
-    )
+    theirs = optimize.minimize(value, W.ravel(), jac=slope, method="BFGS", options={"gtol": 1e-7})
     assert found.converged
     np.testing.assert_allclose(value(found.W.ravel()), theirs.fun, rtol=1e-9)
     # The formula, on one row by hand: mean of two scores is .3, one other score is -.4.
@@ -390,8 +385,7 @@ class TestPrincipalAxes:
     def test_the_gram_matrix_is_diagonal_and_the_steps_are_the_same(self):
         rng = np.random.default_rng(3)
         X = rng.normal(size=(60, 12)) @ rng.normal(size=(12, 12))
-        candidates = rng.random((60, 4)) < 0.4
-        candidates[np.arange(60), rng.integers(4, size=60)] = True
+        candidates = some_sets(rng, 60, 4, 0.4)
         weights = rng.random(60) + 0.5
         gram = gram_matrix(X, weights)
         values, axes = principal_axes(X, gram)

@@ -16,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from plcore import CandidateError, PLKNeighborsClassifier
 from plcore.evaluation import candidate_accuracy, contaminate
 from plcore.query import winners
+from tests.plcore.random_sets import some_sets
 
 LINE = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])
 SETS = np.array([[1, 1, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1], [1, 0, 0]], dtype=bool)
@@ -211,12 +212,6 @@ def updates(draw):
     X = rng.integers(0, 4, size=(n, 2)).astype(float)  # duplicates and ties
     rows = st.lists(st.integers(0, n - 1), min_size=1, max_size=3, unique=True)
     return X, m, rng, draw(st.integers(1, 16)), draw(st.lists(rows, max_size=5))
-
-
-def some_sets(rng, n, m):
-    sets = rng.random((n, m)) < 0.5
-    sets[np.arange(n), rng.integers(m, size=n)] = True
-    return sets
 
 
 @given(updates())

@@ -13,6 +13,7 @@ from plcore.arrays import array_files
 from plcore.evaluation import contaminate
 from plcore.labels.weights import ClassMasses, prior_labels
 from plcore.neighbors.votes import WEIGHT_UNIT, ScaledVoteTable, VoteTable, scale_bits, vote_scales
+from tests.plcore.random_sets import some_sets
 
 LINE = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])
 SETS = np.array([[1, 1, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1], [1, 0, 0]], dtype=bool)
@@ -28,12 +29,6 @@ def assert_same(one, other, X):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     for name in ("predict_proba", "decision_function", "predict"):
         np.testing.assert_array_equal(getattr(one, name)(X), getattr(other, name)(X))
-
-
-def some_sets(rng, n, m):
-    sets = rng.random((n, m)) < 0.5
-    sets[np.arange(n), rng.integers(m, size=n)] = True
-    return sets
 
 
 # votes

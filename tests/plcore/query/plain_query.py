@@ -182,15 +182,7 @@ def find_selection(masks, weights, label, max_nodes=MAX_NODES):
     return selection if _place(masks, weights, free, loads, limit, selection, budget) else None
 
 
-def _place(
-    masks,
-    weights,
-    free,
-    loads,
-    limit,
-    selection,
-    budget,
-):
+def _place(masks, weights, free, loads, limit, selection, budget):
     """Place the free voters (heaviest first) so that no load exceeds the limit; fills `selection` when it can."""
     # 1) Labels that could carry all their voters at once take them: nobody loses by that. Repeat while it
     # helps.

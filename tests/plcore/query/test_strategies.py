@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
+from itertools import combinations
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,22 +14,27 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import minmax_scale
 
-from plcore import CandidateError
+from plcore import PLSVC, CandidateError, PLKNeighborsClassifier
+from plcore.evaluation import replay
+from plcore.neighbors.graph import NeighborGraph
+from plcore.neighbors.votes import WEIGHT_UNIT
 from plcore.query import (
     STRATEGIES,
     EffectRanker,
     FarthestFirst,
     LargestSet,
+    LearnerScores,
+    LearnerStrategy,
+    MaxHerding,
     RandomOrder,
+    SmallestMargin,
+    learner_shares,
     make_strategy,
+    uncertainty,
 )
+from plcore.query.herding import CONCERN_UNIT, nearness
 from plcore.query.registry import BASELINES
-
-
-def some_sets(rng, n, m, share=0.5):
-    sets = rng.random((n, m)) < share
-    sets[np.arange(n), rng.integers(m, size=n)] = True
-    return sets
+from tests.plcore.random_sets import some_sets
 
 
 def problem(seed, n=40, m=4, d=3):
@@ -279,3 +288,286 @@ def test_act_keeps_features_of_its_own():
             strategy.update(row, [True, False])
     np.testing.assert_array_equal(dense.scores_, expected.scores_)
     np.testing.assert_allclose(thin.scores_, expected.scores_)
+
+
+# Strategies that go by a fitted learner: its margins, or any function of it.
+
+
+X = np.arange(5.0)[:, None]
+SETS = np.array([[1, 1, 0], [0, 1, 0], [1, 1, 1], [1, 0, 1], [0, 1, 1]], dtype=bool)
+PROBA = np.array([[0.5, 0.3, 0.2], [1, 0, 0], [0.1, 0.1, 0.8], [0.4, 0.2, 0.4], [1.0, 0, 0]])
+
+
+def says(**what):
+    return SimpleNamespace(**{name: lambda X, value=value: np.array(value) for name, value in what.items()})
+
+
+def test_shares_are_inside_the_candidates():
+    shares = learner_shares(says(predict_proba=PROBA), X, SETS)
+    np.testing.assert_allclose(
+        shares, [[5 / 8, 3 / 8, 0], [0, 1, 0], [0.1, 0.1, 0.8], [0.5, 0, 0.5], [0, 0.5, 0.5]]
+    )
+    scores = np.log(np.maximum(PROBA, 1e-300))
+    np.testing.assert_allclose(learner_shares(says(decision_function=scores), X, SETS)[:4], shares[:4])
+    two = learner_shares(says(decision_function=[0.0, 3.0, -1.0, 2.0, 2.0]), X, SETS[:, :2] | [[0, 1]])
+    np.testing.assert_allclose(two[:, 1], [0.5, 1, 1 / (1 + np.e), 1 / (1 + np.exp(-2)), 1])
+    with pytest.raises(ValueError, match=r"must have label_distributions_.*Got SimpleNamespace.*Fix"):
+        learner_shares(says(predict=[0]), X, SETS)
+
+
+def test_what_a_learner_says_of_its_own_rows_comes_first():
+    model = PLKNeighborsClassifier(2).fit(X, SETS)
+    shares = learner_shares(model, X, SETS)
+    np.testing.assert_array_equal(shares, model.label_distributions_)
+    model.update(0, [1, 0, 0])
+    assert not np.array_equal(shares, model.label_distributions_)  # a copy
+    margin = PLSVC(max_iter=5, tol=1.0).fit(X, SETS)
+    np.testing.assert_allclose(learner_shares(margin, X, SETS).sum(axis=1), 1)
+
+
+def test_the_smallest_margin_is_asked_first():
+    strategy: LearnerStrategy = SmallestMargin().fit(X, SETS)
+    with pytest.raises(NotFittedError, match="SmallestMargin knows no learner yet"):
+        strategy.next(1)
+    strategy.learner_changed(says(predict_proba=PROBA), X)
+    np.testing.assert_allclose(strategy.scores_, [0.75, 0, 0.3, 1.0, 1.0])
+    assert strategy.next(3).tolist() == [3, 4, 0]
+    strategy.update(3, [1, 0, 0])
+    assert strategy.next(3).tolist() == [4, 0, 2]
+    strategy.learner_changed(says(predict_proba=PROBA[::-1]), X)
+    np.testing.assert_allclose(strategy.scores_, [0, 0, 0.3, 0, 0.8], atol=1e-12)
+    given = SmallestMargin(lambda rows: rows / 10.0).fit(X, SETS)
+    np.testing.assert_allclose(given.scores_, [1, 0, 0.8, 0.7, 0.6])
+    assert SmallestMargin(lambda rows: rows * 0.0, random_state=1).fit(X, SETS).next(4).tolist() != [
+        0,
+        2,
+        3,
+        4,
+    ]
+
+
+def test_any_function_of_the_learner_is_a_strategy():
+    calls = []
+
+    def widest(learner, features, candidates):
+        calls.append((learner, features))
+        candidates[:] = False  # what it is given is its own
+        return learner.widths
+
+    strategy = LearnerScores(widest).fit(X, SETS)
+    with pytest.raises(NotFittedError, match="LearnerScores knows no learner yet"):
+        strategy.score_of(0)
+    learner = SimpleNamespace(widths=[3, 9, 1, 4, 4])
+    strategy.learner_changed(learner, X)
+    assert calls == [(learner, X)]
+    assert strategy.scores_.tolist() == [3, 0, 1, 4, 4]  # row 1 has one candidate
+    assert strategy.next(9).tolist() == [3, 4, 0, 2]
+    assert strategy.next(2, among=np.array([1, 1, 1, 0, 0], dtype=bool)).tolist() == [0, 2]
+    strategy.update(4, [0, 0, 1])
+    assert strategy.next(1).tolist() == [3]
+    assert len(calls) == 1
+    assert strategy.score_of(3) == 4
+    orders = set()
+    for seed in range(9):  # ties of rows 3 and 4
+        drawn = LearnerScores(widest, random_state=seed).fit(X, SETS)
+        drawn.learner_changed(learner, X)
+        orders.add(tuple(drawn.next(4).tolist()))
+    assert orders == {(3, 4, 0, 2), (4, 3, 0, 2)}
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([1.0, 2.0], r"5 finite numbers, one for each row. Got shape \(2,\)\."),
+        (np.ones((5, 3)), r"Got shape \(5, 3\)\."),
+        ([1, 2, np.nan, 3, 4], r"Got shape \(5,\), some of them NaN or infinite"),
+        ([1, 2, np.inf, 3, 4], "NaN or infinite"),
+    ],
+)
+def test_scores_that_are_none_are_refused(scores, message):
+    strategy = LearnerScores(lambda learner, X, candidates: scores).fit(X, SETS)
+    with pytest.raises(ValueError, match=message):
+        strategy.learner_changed(None, X)
+
+
+def test_the_example_of_the_docstring_runs():
+    found = doctest.DocTestFinder().find(LearnerScores, "LearnerScores", globs=vars(uncertainty).copy())
+    assert [doctest.DocTestRunner().run(one).failed for one in found if one.examples] == [0]
+
+
+def test_moves_need_a_learner_that_has_effects():
+    X, candidates = np.eye(3), np.ones((3, 3), dtype=bool)
+    with pytest.raises(ValueError, match=r"must have effect_scores.* Got PLKNeighborsClassifier\. Fix: take"):
+        replay(X, candidates, np.arange(3), X, np.arange(3), strategy="moves", budget=1)
+
+
+# MaxHerding: its gains against a plain twin, the laws of coverage, updates against fresh fits, and when it ends.
+
+
+SEEDS = st.integers(0, 2**32)
+UNIT = WEIGHT_UNIT * CONCERN_UNIT
+
+
+def drawn(seed, n=20, m=4):
+    """Features and candidates of some rows, one candidate for about a third."""
+    rng = np.random.default_rng(seed)
+    sets = rng.random((n, m)) < rng.choice([0.1, 0.5, 0.9])
+    sets[np.arange(n), rng.integers(m, size=n)] = True
+    return rng.normal(size=(n, 2)).round(1), sets
+
+
+def plain_gains(X, sets, concern, k=10):
+    """The gains as the formula has them, row by row and in integers."""
+    neighbors, weights = NeighborGraph(X, k, "linear", "minmax").own_neighbors()
+    near = nearness(weights)
+    kernel = [dict(zip(*pair, strict=True)) for pair in zip(neighbors.tolist(), near.tolist(), strict=True)]
+    labelled = np.flatnonzero(sets.sum(axis=1) == 1).tolist()
+    gains = [0] * len(X)
+    for row, own in enumerate(kernel):
+        covered = max((own.get(one, 0) for one in labelled), default=0)
+        for other, value in own.items():
+            gains[other] += int(concern[row]) * max(0, value - covered)
+    return np.array(gains)
+
+
+def even(sets):
+    """w of rows about which no model says anything."""
+    sizes = sets.sum(axis=1)
+    return np.rint((1 - 1 / np.maximum(sizes, 1)) * CONCERN_UNIT)
+
+
+@given(SEEDS, st.integers(1, 12))
+def test_gains_are_those_of_the_plain_twin(seed, k):
+    X, sets = drawn(seed)
+    found = MaxHerding(n_neighbors=k).fit(X, sets)
+    expected = plain_gains(X, sets, even(sets), k)
+    np.testing.assert_array_equal(found.scores_ * UNIT, np.where(sets.sum(axis=1) >= 2, expected, 0))
+    rows = np.lexsort((np.arange(len(X)), -expected))
+    rows = [row for row in rows.tolist() if sets[row].sum() >= 2]
+    assert found.next(1).tolist() == rows[:1]
+
+
+def test_nearness_of_known_distances():
+    far = np.array([[0, 1, 2, 3.0], [0, 0, 0, 0], [0, 0, 0, 4]])
+    weights = np.rint((1 - far / np.maximum(far.sum(axis=1, keepdims=True), 1)) * WEIGHT_UNIT).astype(
+        np.int64
+    )
+    near = nearness(weights) / WEIGHT_UNIT
+    np.testing.assert_allclose(near[0], np.exp([0, -1 / 8, -1 / 2, -9 / 8]), atol=1e-6)
+    assert near[1].tolist() == [1, 1, 1, 1]  # the same row four times
+    assert near[2].tolist() == [1, 1, 1, 0]  # beside two of its kind, what is no twin is far
+    assert (nearness(np.full((3, 4), WEIGHT_UNIT)) == WEIGHT_UNIT).all()  # uniform votes
+    assert (nearness(np.full((3, 1), WEIGHT_UNIT)) == WEIGHT_UNIT).all()
+
+
+@given(SEEDS, st.lists(st.integers(0, 19), max_size=12))
+def test_a_gain_never_grows_while_rows_are_labelled(seed, rows):
+    """The sum is submodular: what a row adds to more is never more."""
+    X, sets = drawn(seed)
+    concern = even(sets)
+    strategy = MaxHerding().fit(X, sets)
+    gains = plain_gains(X, strategy.candidates_, concern)
+    for row in rows:
+        strategy.update(row, np.eye(4, dtype=bool)[0])
+        now = plain_gains(X, strategy.candidates_, concern)
+        assert (now <= gains).all()
+        gains = now
+
+
+@given(SEEDS)
+def test_the_greedy_choice_covers_nearly_as_much_as_the_best_one(seed):
+    X, sets = drawn(seed, n=9, m=3)
+    sets[:] = True
+    fresh = MaxHerding(n_neighbors=4).fit(X, sets)
+    neighbors, weights = NeighborGraph(X, 4, "linear", "minmax").own_neighbors()
+    kernel = np.zeros((9, 9))
+    np.put_along_axis(kernel, neighbors, nearness(weights) / WEIGHT_UNIT, axis=1)
+    covered = {three: kernel[:, three].max(axis=1).sum() for three in combinations(range(9), 3)}
+    chosen = tuple(sorted(fresh.next(3).tolist()))
+    assert covered[chosen] >= (1 - 1 / np.e) * max(covered.values())
+
+
+STEPS = st.lists(st.tuples(st.integers(0, 19), st.integers(0, 15), st.booleans()), max_size=15)
+
+
+@given(SEEDS, STEPS)
+def test_an_updated_one_equals_a_fresh_one(seed, steps):
+    """Narrower, wider again, taken out; the gains read in between or not."""
+    X, sets = drawn(seed)
+    shares = np.random.default_rng(seed).random(20)
+    strategy = MaxHerding(lambda rows: shares[rows]).fit(X, sets)
+    for row, mask, read in steps:
+        strategy.update(row, [bool(mask >> label & 1) for label in range(4)])
+        if read:
+            assert len(strategy.scores_) == 20
+    kept = strategy.candidates_.any(axis=1)
+    fresh = MaxHerding(lambda rows: shares[rows]).fit(X, np.where(kept[:, None], strategy.candidates_, True))
+    for row in np.flatnonzero(~kept).tolist():
+        fresh.update(row, [False] * 4)
+    np.testing.assert_array_equal(strategy.scores_, fresh.scores_)
+    np.testing.assert_array_equal(strategy.next(20), fresh.next(20))
+    assert strategy.scores_.tolist() == [strategy.score_of(row) for row in range(20)]
+
+
+@given(SEEDS, st.integers(0, 20))
+def test_a_batch_is_what_one_by_one_gives_and_so_are_rows_that_others_have(seed, n):
+    X, sets = drawn(seed)
+    shares = np.random.default_rng(seed).random(20)
+
+    def unsure(rows):  # of answered rows too, as if nobody had learnt the answers yet
+        return shares[rows]
+
+    batch = MaxHerding(unsure).fit(X, sets).next(n)
+    strategy = MaxHerding(unsure).fit(X, sets)
+    for place, row in enumerate(batch.tolist()):
+        assert strategy.next(1, claimed=batch[:place].tolist()).tolist() == [row]
+    among = np.arange(20) % 2 == 0
+    assert (strategy.next(n, among=among) % 2 == 0).all()
+    assert not np.isin(batch, strategy.next(20, claimed=batch.tolist())).any()
+
+
+def test_it_goes_by_what_a_model_is_unsure_of():
+    X = np.r_[np.zeros((5, 1)), np.ones((5, 1))] + np.linspace(0, 0.01, 10)[:, None]
+    sets = np.ones((10, 2), dtype=bool)
+    learner = SimpleNamespace(label_distributions_=np.repeat([[0.5, 0.5], [1.0, 0.0]], 5, axis=0))
+    strategy = MaxHerding(n_neighbors=5).fit(X, sets)
+    strategy.learner_changed(learner, X)
+    assert strategy.next(1)[0] < 5
+    assert (strategy.scores_[5:] == 0).all()  # what is decided needs no cover
+    learner.label_distributions_ = learner.label_distributions_[::-1]
+    strategy.learner_changed(learner, X)
+    assert strategy.next(1)[0] >= 5
+
+
+def test_it_ends_after_two_answers_a_class_or_where_little_is_left_to_cover():
+    X, sets = drawn(3, n=60, m=3)
+    sets[:] = True
+    strategy = MaxHerding(n_neighbors=8).fit(X, sets)
+    assert [strategy.lasts(answered) for answered in (0, 5, 6, 7)] == [True, True, False, False]
+    strategy.unsure = lambda rows: np.full(len(rows), 0.002)  # a three-hundredth of 2/3
+    strategy.model_changed()
+    assert not strategy.lasts(0)
+    strategy.unsure = lambda rows: np.full(len(rows), 0.02)
+    strategy.model_changed()
+    assert strategy.lasts(0)
+    for row in range(60):
+        strategy.update(row, [True, False, False])
+    assert not strategy.lasts(0)
+    assert not MaxHerding().fit(X, sets[:, :1]).lasts(0)  # nothing was ever open
+
+
+def test_what_is_wrong_is_refused():
+    X, sets = drawn(0)
+    with pytest.raises(NotFittedError, match="MaxHerding is not fitted yet"):
+        MaxHerding().next(1)
+    with pytest.raises(NotFittedError, match="MaxHerding is not fitted yet"):
+        MaxHerding().lasts(0)
+    with pytest.raises(CandidateError):
+        MaxHerding().fit(X, np.zeros_like(sets))
+    with pytest.raises(ValueError, match="n_neighbors"):
+        MaxHerding(n_neighbors=0).fit(X, sets)
+    neighbors, weights = NeighborGraph(X, 3, "linear", None).own_neighbors()
+    with pytest.raises(ValueError, match="each its own first neighbour"):
+        MaxHerding().fit_graph(neighbors[::-1].copy(), weights, sets)
+    with pytest.raises(ValueError, match="n must be an int"):
+        MaxHerding().fit(X, sets).next(-1)

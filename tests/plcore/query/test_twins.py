@@ -14,12 +14,12 @@ from plcore.neighbors.votes import VoteTable
 from plcore.query import effect_scores, necessary_labels, possible_labels, winners
 from plcore.query.possible import exact_possible
 from tests.plcore.query import plain_query
+from tests.plcore.random_sets import some_sets
 
 
 def graph_of(rng, n, m, k, n_targets, share, unit):
     """A random graph; unit: weights are multiples of it, so that ties are common; 0: any weights."""
-    sets = rng.random((n, m)) < share
-    sets[np.arange(n), rng.integers(m, size=n)] = True
+    sets = some_sets(rng, n, m, share)
     neighbors = np.argsort(rng.random((n_targets, n)), axis=1)[:, :k]
     weights = (
         rng.integers(0, 4, size=neighbors.shape) * unit

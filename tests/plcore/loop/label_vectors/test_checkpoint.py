@@ -14,8 +14,8 @@ from plcore import Entry
 from plcore.loop import Place, class_changes
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPool, LabelVectorSettings
 from plcore.loop.label_vectors import learner as checkpoint
-from tests.plcore.loop.checkpointing import stored, take_in
 from tests.plcore.loop.fake_vectors import vectors
+from tests.plcore.loop.taking_in import stored, take_in
 
 PEOPLE = ("ann", "bob", "eve")
 ANSWERS = ("yes", "yes", "yes", "no", "no", "no", "bad", "right", "wrong", "verdict")

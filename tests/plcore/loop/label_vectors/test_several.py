@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry
 from plcore.loop import ClassChange, EntryKind, Place
+from plcore.loop.label_vectors.controls import CellCounts, count_row
 from plcore.loop.label_vectors.learner import LabelVectorLearner, frequencies
 from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.settings import FOLDS, LabelVectorSettings
 from tests.plcore.loop.fake_vectors import FakeVectors, vectors
+from tests.plcore.loop.taking_in import take_in
 
 PEOPLE = ("ann", "bob", "cem")
 LABELS = "abcd"
@@ -287,13 +289,8 @@ def lived(seed: int, options: LabelVectorSettings, length: int = 30):
         if (job := learner.job()) is not None and rng.random() < 0.3:
             learner.adopt(job.run())
         entry = random_entry(rng, learner.pool, seq)
-        if entry is None:
-            continue
-        try:
-            learner.apply(entry)
-        except AnswerError:
-            continue
-        log.append(entry)
+        if entry is not None:
+            take_in([learner], entry, log)
     return learner, log, table
 
 
@@ -371,3 +368,55 @@ def test_everybody_works_until_nothing_is_left(
         assert (counts[rest] >= np.minimum(wanted[rest], options.agree)).all()
     assert pool.n_open == 0
     assert learner.done
+
+
+# Counts kept by the row that changes are those that one gets by counting all cells anew, after any entries.
+
+
+def recounted(pool: LabelVectorPool) -> tuple[int, int, int, float]:
+    """(answered, open, holes, share known), over all cells."""
+    done, begun = pool.answered & ~pool.open, pool.answered & pool.open
+    holes = (pool.original == -1) & ~pool.test_rows[:, None]
+    unknown = int((pool.unknown & (pool.original == -1)).sum())
+    share = 1 - unknown / int(holes.sum()) if holes.any() else 1.0
+    if pool.settings.by_row:
+        rows = (done.any(axis=1) & ~begun.any(axis=1)) | pool.bad
+        return int(rows.sum()), int(pool.open.any(axis=1).sum()), int(holes.sum()), share
+    return int(done.sum()), int(pool.open.sum()), int(holes.sum()), share
+
+
+@given(st.integers(0, 10**6), any_settings)
+@settings(max_examples=30)
+def test_after_any_entries_they_are_what_counting_anew_gives(seed: int, options: LabelVectorSettings) -> None:
+    rng = np.random.default_rng(seed)
+    table, _ = vectors(n=10, L=4, seed=seed)
+    pool = LabelVectorPool(table, options)
+    taken = 0
+    for seq in range(1, 41):
+        entry = random_entry(rng, pool, seq)
+        try:
+            if entry is not None:
+                pool.apply(entry)
+                taken += 1
+        except AnswerError:
+            continue
+        assert (pool.n_answered, pool.n_open, pool.n_holes, pool.share_known) == recounted(pool)
+    assert taken > 3  # of a walk that says something
+
+
+@pytest.mark.parametrize(
+    ("answered", "open_", "bad", "by_row", "counts"),
+    [
+        ([1, 1, 0], [0, 0, 1], False, False, (2, 1)),
+        ([1, 1, 0], [0, 1, 1], False, False, (1, 2)),
+        ([1, 1, 0], [0, 1, 1], False, True, (0, 1)),
+        ([1, 1, 0], [0, 0, 1], False, True, (1, 1)),
+        ([0, 0, 0], [0, 0, 0], True, True, (1, 0)),
+        ([0, 0, 0], [0, 0, 0], True, False, (0, 0)),
+    ],
+)
+def test_a_row(
+    answered: list[int], open_: list[int], bad: bool, by_row: bool, counts: tuple[int, int]
+) -> None:
+    found = count_row(np.array(answered, bool), np.array(open_, bool), 3, bad=bad, by_row=by_row)
+    assert found == CellCounts(*counts, 3)

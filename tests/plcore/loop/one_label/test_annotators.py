@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from plcore import Entry, LearnerSettings
-from plcore.loop.one_label import OneLabelPool, Trainer
+from plcore import Entry, LabelTable, LearnerSettings, PLKernelRidge, Roles
+from plcore.kernel.soft_labels import softmax_inside
+from plcore.labels.weights import prior_labels
+from plcore.loop import MODEL_ENTRIES, ClassChange
+from plcore.loop.one_label import ActiveLearner, OneLabelPool, Trainer
 from plcore.loop.one_label.several import LEAST_SHARE
+from plcore.loop.one_label.training import standardized_features
 from tests.plcore.loop.fake_table import FakeTable, blobs
 
 GOOD, ALSO_GOOD, GUESSER = "ann", "bob", "cem"
@@ -85,3 +90,179 @@ def test_the_model_learns_how_sure_the_annotators_leave_a_row() -> None:
     assert pool.candidates[57].tolist() == likely.tolist()
     assert (weights[0, likely] >= LEAST_SHARE * weights[0].max()).all()
     assert 1 - 2 * LEAST_SHARE < weights[0].sum() <= 1, "what is ruled out had little"
+
+
+# Votes of a table: they reach the models that weigh candidates, under answers and changes of the classes alike.
+
+
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+PEOPLE = tuple(f"p{number}" for number in range(9))
+OPTIONS = {"strategy": "margin", "test_share": 0.0, "control_share": 0.1}
+SETTINGS = LearnerSettings(model="kernelridge", **OPTIONS)
+
+
+def voted(n=120, seed=0):
+    """A table of nine people's votes, half of them drawn blindly, in a plane where classes overlap; and the truth."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, n)
+    X = 1.2 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[y] + rng.normal(size=(n, 2))
+    votes = np.where(rng.random((n, 9)) < 0.5, y[:, None], rng.integers(0, 4, (n, 9)))
+    votes[:, :2] = np.column_stack(
+        [y, (y + 1 + rng.integers(0, 3, n)) % 4]
+    )  # the truth is named, and another
+    frame = pd.DataFrame(NAMES[votes], columns=PEOPLE).assign(x=X[:, 0], y=X[:, 1])
+    return LabelTable.from_frame(frame, Roles(annotators=PEOPLE, numbers=("x", "y"))), y
+
+
+def listed(table):
+    """The same table with its candidates in a list: the votes are not there."""
+    cells = table.cells[["x", "y"]].copy()
+    cells["c"] = ["|".join(np.array(table.classes)[row]) for row in table.candidates]
+    return LabelTable.from_cells(cells.astype("str"), Roles(candidates="c", numbers=("x", "y")))
+
+
+def answer(pool, y, count):
+    """Take in the truth of so many open training rows."""
+    rows = [int(row) for row in pool.train if pool.is_open(row)][:count]
+    for row in rows:
+        pool.apply(Entry(pool.seq + 1, "is", row, "ann", (pool.classes[y[row]],)))
+    return rows
+
+
+def right(pool, y, scores):
+    """Share of the training rows whose likeliest candidate is the true one."""
+    inside = np.where(pool.candidates, scores, -np.inf)
+    return float((inside.argmax(axis=1) == y)[pool.train].mean())
+
+
+@pytest.mark.parametrize("model", ["kernelridge", "lmplane"])
+def test_votes_that_speak_for_the_truth_make_more_rows_right(model):
+    settings, gains = LearnerSettings(model=model, **OPTIONS), []
+    for seed in range(3):
+        table, y = voted(seed=seed)
+        pool, plain = OneLabelPool(table, settings), OneLabelPool(listed(table), settings)
+        np.testing.assert_array_equal(pool.candidates, plain.candidates)
+        told, even = (right(one, y, Trainer(one).train().scores) for one in (pool, plain))
+        gains.append(told - even)
+    assert min(gains) > 0
+    assert np.mean(gains) > 0.08
+
+
+@pytest.mark.parametrize(
+    "model", [name for name, entry in MODEL_ENTRIES.items() if entry.upkeep == "trained"]
+)
+def test_models_are_told_the_votes_where_their_entry_says_so(model):
+    table, _ = voted(60)
+    settings = LearnerSettings(model=model, **OPTIONS)
+    told, even = (Trainer(OneLabelPool(one, settings)).train().scores for one in (table, listed(table)))
+    assert np.array_equal(told, even) != MODEL_ENTRIES[model].weighs_candidates
+
+
+def test_lm_plane_s_version_is_the_estimator_s_fit_with_the_votes_left():
+    table, y = voted(60)
+    pool = OneLabelPool(table, LearnerSettings(model="lmplane", **OPTIONS))
+    answer(pool, y, 10)
+    X, rows = standardized_features(pool), pool.train
+    told = MODEL_ENTRIES["lmplane"].make()
+    told.fit(X[rows], pool.candidates[rows], candidate_weights=table.candidate_weights[rows])
+    np.testing.assert_allclose(Trainer(pool).train().scores, told.decision_function(X), rtol=1e-5, atol=1e-6)
+
+
+def test_pl_knn_of_a_project_counts_the_candidates_of_a_row_alike():
+    """Its proof that no answer can change a decision is about such votes."""
+    table, y = voted(60)
+    pools = []
+    for one in (table, listed(table)):
+        learner = ActiveLearner(one, LearnerSettings(model="plknn", test_share=0.0))
+        learner.apply(Entry(1, "is", 3, "ann", (NAMES[y[3]],)))
+        pools.append((learner.label_distributions, *learner.ranking(), learner.progress()))
+    for one, other in zip(pools[0][:3], pools[1][:3], strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert pools[0][3] == pools[1][3]
+
+
+def test_a_version_is_the_estimator_with_the_votes_whatever_was_trained_before():
+    table, y = voted()
+    pool, other = OneLabelPool(table, SETTINGS), OneLabelPool(table, SETTINGS)
+    trainer = Trainer(pool)
+    trainer.train()
+    answer(pool, y, 9)
+    bad = int(next(row for row in pool.train if pool.is_open(row)))
+    pool.apply(Entry(10, "bad", bad, "ann"))
+    trainer.train()
+    pool.apply(Entry(11, "withdraw", bad, "ann", target=10))
+    scores = trainer.train().scores
+    answer(other, y, 9)
+    np.testing.assert_array_equal(scores, Trainer(other).train().scores)
+    # The same by the estimator alone: settings from the sets as imported, then the candidates that are left.
+    X, first = standardized_features(pool)[pool.train], pool.first[pool.train]
+    votes = table.candidate_weights[pool.train]
+    chosen = PLKernelRidge(random_state=0).fit(X, first, candidate_weights=votes)
+    left = pool.candidates[pool.train]
+    model = chosen.relabel(left, candidate_weights=votes, imported=first)
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.rounds_.masses.targets, shares.sum(axis=0))
+    own = model.rounds_.class_scores(model.label_distributions_, prior_labels(left, votes))
+    np.testing.assert_allclose(scores[pool.train], own, rtol=1e-5, atol=1e-5)
+
+
+def test_first_updates_weigh_as_the_estimator_s_update_does():
+    table, y = voted()
+    learner = ActiveLearner(table, SETTINGS)
+    pool, trainer = learner.pool, Trainer(learner.pool)
+    version = trainer.train()
+    learner.publish(version.scores, [version.point], version.footing.effects)
+    rows = answer(pool, y, 7)
+    votes, now = table.candidate_weights[pool.train], pool.candidates[pool.train]
+    update = version.footing.update(now, version.scores, pool.train, with_effects=False, weights=votes)
+    learner.follow(update)
+    estimator = trainer._fits._estimator
+    estimator.update(pool.place[rows], pool.candidates[rows])  # it keeps the weights of its fit
+    prior = prior_labels(now, votes)
+    scores = estimator.rounds_.class_scores(estimator.label_distributions_, prior)
+    shares = softmax_inside(scores, 1.0, now.astype(float))
+    np.testing.assert_allclose(learner.label_distributions[pool.train], shares, atol=1e-5)
+
+
+def test_answers_narrow_the_votes_by_narrowing_the_candidates():
+    frame = pd.DataFrame({"p": ["ant", "ant", "cat"], "q": ["ant", "bee", "cat"], "r": ["bee", "cat", "dog"]})
+    frame = frame.assign(x=[1.0, 2.0, 3.0])
+    table = LabelTable.from_frame(frame, Roles(annotators=("p", "q", "r"), numbers=("x",)))
+    pool = OneLabelPool(table, LearnerSettings(test_share=0.0))
+
+    def prior():
+        return prior_labels(pool.candidates, pool.weights_of(np.arange(3), pool.candidates)).tolist()
+
+    assert prior()[0] == pytest.approx([2 / 3, 1 / 3, 0, 0])
+    pool.apply(Entry(1, "not", 1, "ann", ("bee",)))
+    pool.apply(Entry(2, "is", 0, "ann", ("bee",)))
+    pool.apply(Entry(3, "none", 2, "ann"))
+    assert prior() == [[0, 1, 0, 0], [0.5, 0, 0.5, 0], [0.5, 0.5, 0, 0]]
+    # A class that nobody had voted for, named together with one that had votes: neither is ruled out.
+    pool.apply(Entry(4, "among", 2, "ann", ("ant", "dog")))
+    assert prior()[2] == pytest.approx([2 / 3, 0, 0, 1 / 3])
+    pool.apply(Entry(5, "withdraw", 2, "ann", target=4))
+    pool.apply(Entry(6, "withdraw", 2, "ann", target=3))
+    assert prior()[2] == pytest.approx([0, 0, 2 / 3, 1 / 3])
+
+
+def test_votes_of_merged_classes_add_up_and_reach_the_version():
+    table, y = voted()
+    change = ClassChange(1, "merge", ("bee", "ant"))
+    pool = OneLabelPool(table, SETTINGS, (change, ClassChange(2, "add", ("eel",))))
+    assert pool.classes == ("ant", "cat", "dog", "eel")
+    votes = table.candidate_weights
+    merged = np.column_stack([votes[:, 0] + votes[:, 1], votes[:, 2], votes[:, 3], np.zeros(len(votes))])
+    everyone = np.arange(len(votes))
+    np.testing.assert_array_equal(pool.weights_of(everyone, pool.candidates), merged)
+    # A table that came with the merged name gives the same version.
+    cells = table.cells.copy()
+    cells[list(PEOPLE)] = cells[list(PEOPLE)].replace("bee", "ant")
+    fresh = OneLabelPool(LabelTable.from_cells(cells.astype("str"), table.roles), SETTINGS, ())
+    told, again = (Trainer(one) for one in (pool, fresh))
+    y = np.array([0, 0, 1, 2])[y]
+    for one in (pool, fresh):
+        one.pass_over(2)
+        answer(one, y, 5)
+    scores = told.train().scores
+    np.testing.assert_allclose(scores[pool.train, :3], again.train().scores[pool.train], rtol=1e-4, atol=1e-4)

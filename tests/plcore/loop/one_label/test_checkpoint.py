@@ -18,8 +18,8 @@ from plcore.loop import class_changes
 from plcore.loop.one_label import Trainer
 from plcore.loop.one_label import learner as checkpoint
 from plcore.query import STRATEGIES
-from tests.plcore.loop.checkpointing import stored, take_in
 from tests.plcore.loop.fake_table import FakeFeatures, blobs
+from tests.plcore.loop.taking_in import stored, take_in
 
 PEOPLE = ["ann", "bob", "eve"]
 KINDS = ["is", "is", "is", "among", "not", "none", "unsure", "bad", "skip", "verdict", "withdraw", "withdraw"]

@@ -8,13 +8,7 @@ import pytest
 from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.evaluation import conformal_sets, conformal_threshold, outside_probabilities
 from plcore.loop.one_label import Trainer
-from plcore.loop.one_label.checks import (
-    FEWEST_CHECKS,
-    check_scores,
-    known_checks,
-    rate_outside,
-    weighs_own,
-)
+from plcore.loop.one_label.checks import FEWEST_CHECKS, check_scores, known_checks, rate_outside, weighs_own
 from tests.plcore.loop.fake_table import blobs
 
 SETTINGS = LearnerSettings(n_neighbors=5, control_share=0.3)

@@ -7,10 +7,15 @@ import pytest
 
 from plcore import LearnerSettings, PLKernelRidge
 from plcore.kernel.soft_labels import softmax_inside
+from plcore.kernels import margins
 from plcore.labels.weights import prior_labels
 from plcore.loop import MODEL_ENTRIES, Entry
-from plcore.loop.one_label import OneLabelPool, Trainer
+from plcore.loop.one_label import ActiveLearner, FirstUpdate, Footing, OneLabelPool, Trainer
+from plcore.loop.one_label.asking import RowChooser
+from plcore.loop.one_label.learner import make_model
+from plcore.loop.one_label.models import NeighborModel, OnlineModel, ScoredModel
 from plcore.loop.one_label.training import standardized_features
+from plcore.neighbors.graph import Graph
 from tests.plcore.loop.fake_table import FakeTable, blobs
 
 SETTINGS = LearnerSettings(model="kernelridge", strategy="margin", control_share=0.1, test_share=0.2)
@@ -152,3 +157,228 @@ def test_a_class_of_no_row_is_never_predicted_of_held_out_rows():
 def test_the_entry_says_what_the_trainer_goes_by():
     for entry in MODEL_ENTRIES.values():
         assert entry.relabels == hasattr(entry.estimator, "relabel")
+
+
+# First updates: what a version makes of the answers since is what the estimator's own `update` makes of them.
+
+
+SETTINGS_OF_FIRST_UPDATE = LearnerSettings(
+    model="kernelridge", strategy="moves", control_share=0.1, test_share=0.2
+)
+
+
+@pytest.fixture
+def world_of_first_update():
+    """A learner with its first version, the version, the trainer's estimator, and the truth."""
+    table, y = blobs(n=120, truth=0.4, q=0.6)
+    learner = ActiveLearner(table, SETTINGS_OF_FIRST_UPDATE)
+    trainer = Trainer(learner.pool)
+    version = trainer.train()
+    learner.publish(version.scores, [version.point], version.footing.effects)
+    return learner, version, trainer._fits._estimator, y
+
+
+def answer(learner, y, count):
+    """Answers about the rows that the learner asks about first."""
+    rows = learner.ranking()[0][:count].tolist()
+    for row in rows:
+        label = (learner.classes[y[row]],)
+        learner.apply(Entry(learner.seq + 1, "is", row, "ann", label))
+    return rows
+
+
+def follow(learner, version, effects=True):
+    pool = learner.pool
+    update = version.footing.update(
+        pool.candidates[pool.train],
+        version.scores,
+        pool.train,
+        with_effects=effects,
+        weights=pool.table.candidate_weights,
+    )
+    learner.follow(update)
+    return update
+
+
+def test_shares_are_those_of_the_estimator_s_update(world_of_first_update):
+    learner, version, estimator, y = world_of_first_update
+    pool = learner.pool
+    rows = answer(learner, y, 7)
+    follow(learner, version)
+    estimator.update(pool.place[rows], pool.candidates[rows])
+    prior = prior_labels(pool.candidates[pool.train])
+    scores = estimator.rounds_.class_scores(estimator.label_distributions_, prior)
+    shares = softmax_inside(scores, 1.0, prior)
+    np.testing.assert_allclose(learner.label_distributions[pool.train], shares, atol=1e-5)
+    assert np.abs(shares - estimator.label_distributions_).sum(axis=1).max() < 0.2  # half a round further
+    open_rows, effects = learner.ranking()
+    u = 1 - margins(shares)
+    expected = estimator.rounds_.effects(scores, pool.candidates[pool.train])
+    np.testing.assert_allclose(effects, expected[pool.place[open_rows]], rtol=1e-4, atol=1e-9)
+    assert (np.diff(effects) <= 0).all()
+    assert np.corrcoef(effects, u[pool.place[open_rows]])[0, 1] > 0.5
+
+
+def test_held_out_rows_curve_and_version_stay_those_of_the_version(world_of_first_update):
+    learner, version, _, y = world_of_first_update
+    pool = learner.pool
+    controls = np.flatnonzero(pool.control_rows)
+    before = learner.curve, learner.model_version, learner._model.said.copy()
+    shares = learner.label_distributions[controls]
+    answer(learner, y, 10)
+    moved = learner.label_distributions[pool.train]
+    follow(learner, version)
+    assert not np.allclose(learner.label_distributions[pool.train], moved)
+    assert (learner.curve, learner.model_version) == before[:2]
+    np.testing.assert_array_equal(learner._model.said, before[2])
+    np.testing.assert_array_equal(learner.label_distributions[controls], shares)
+    assert learner.progress().accuracy == before[0][-1].accuracy
+
+
+def test_it_follows_from_version_and_candidates_alone(world_of_first_update):
+    """How often it was done meanwhile changes nothing, and what was withdrawn leaves nothing behind."""
+    learner, version, _, y = world_of_first_update
+    pool = learner.pool
+    none = follow(learner, version)
+    rows = answer(learner, y, 3)
+    follow(learner, version)
+    answer(learner, y, 3)
+    twice = follow(learner, version)
+    other = ActiveLearner(learner.table, SETTINGS_OF_FIRST_UPDATE)
+    other.publish(version.scores, [version.point], version.footing.effects)
+    for row in np.flatnonzero(pool.answered):
+        for entry in pool.fold.entries(int(row)):
+            other.apply(Entry(other.seq + 1, entry.kind, entry.row, "ann", entry.labels))
+    once = follow(other, version)
+    np.testing.assert_array_equal(once.scores, twice.scores)
+    np.testing.assert_array_equal(once.effects, twice.effects)
+    assert pool.sizes[rows].tolist() == [1, 1, 1]
+    for target in range(1, 7):
+        row = next(
+            e.row for r in np.flatnonzero(pool.answered) for e in pool.fold.entries(int(r)) if e.seq == target
+        )
+        learner.apply(Entry(learner.seq + 1, "withdraw", row, "ann", target=target))
+    np.testing.assert_array_equal(follow(learner, version).scores, none.scores)
+
+
+def test_a_bad_item_waits_for_the_next_version(world_of_first_update):
+    learner, version, _, _ = world_of_first_update
+    before = follow(learner, version).scores
+    row = int(learner.ranking()[0][0])
+    learner.apply(Entry(1, "bad", row, "ann"))
+    np.testing.assert_array_equal(follow(learner, version).scores, before)
+    assert (learner.label_distributions[row] == 0).all()
+
+
+def test_the_next_version_takes_its_place(world_of_first_update):
+    learner, version, _, y = world_of_first_update
+    answer(learner, y, 8)
+    follow(learner, version)
+    new = Trainer(learner.pool).train()
+    learner.publish(new.scores, [new.point], new.footing.effects)
+    rows, effects = learner.ranking()
+    np.testing.assert_array_equal(effects, new.footing.effects[learner.pool.place[rows]])
+    assert learner.model_version == 8
+    # With nothing new since, a first update moves next to nothing.
+    shares = learner.label_distributions[rows]
+    follow(learner, new)
+    assert np.abs(learner.label_distributions[rows] - shares).sum(axis=1).max() < 0.05
+
+
+def test_without_effects_questions_go_by_how_unsure_the_rows_are(world_of_first_update):
+    learner, version, _, y = world_of_first_update
+    answer(learner, y, 4)
+    follow(learner, version, effects=False)
+    rows, scores = learner.ranking()
+    np.testing.assert_allclose(scores, 1 - margins(learner.label_distributions[rows]), atol=1e-9)
+
+
+def test_the_state_survives_a_file(world_of_first_update, tmp_path):
+    learner, version, _, y = world_of_first_update
+    np.savez(tmp_path / "a.npz", **version.footing.shared())
+    np.savez(tmp_path / "b.npz", **version.footing.state())
+    with np.load(tmp_path / "a.npz") as shared, np.load(tmp_path / "b.npz") as state:
+        again = Footing.from_arrays(dict(shared), dict(state))
+        assert Footing.from_arrays(again, dict(state)).rounds is again.rounds
+    answer(learner, y, 5)
+    pool = learner.pool
+    now = pool.candidates[pool.train]
+    one, other = (
+        footing.update(now, version.scores, pool.train, with_effects=True, weights=None)
+        for footing in (version.footing, again)
+    )
+    np.testing.assert_array_equal(one.scores, other.scores)
+    np.testing.assert_array_equal(one.effects, other.effects)
+    np.testing.assert_array_equal(again.candidates, version.footing.candidates)
+
+
+def test_what_cannot_follow_is_refused(world_of_first_update):
+    learner, version, _, _ = world_of_first_update
+    update = FirstUpdate(version.scores, None)
+    for model in ("kernelridge", "plknn"):
+        fresh = ActiveLearner(learner.table, LearnerSettings(model=model))
+        with pytest.raises(ValueError, match="no version yet"):
+            fresh.follow(update)
+    with pytest.raises(ValueError, match="effects must be of the"):
+        ActiveLearner(learner.table, SETTINGS_OF_FIRST_UPDATE).publish(
+            version.scores, [version.point], np.ones(3)
+        )
+
+
+# The model of a project is chosen by how it is kept up to date.
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        ("plknn", NeighborModel),
+        ("pegasos-max", OnlineModel),
+        ("kernelridge", ScoredModel),
+        ("plsvc", ScoredModel),
+    ],
+)
+def test_the_settings_say_which(model, kind):
+    pool = ActiveLearner(blobs(30)[0], LearnerSettings(model=model, n_neighbors=3)).pool
+    made = make_model(pool, RowChooser(pool, None, lambda: made))
+    assert type(made) is kind
+
+
+# A learner that is given its neighbours equals one that finds them.
+
+
+def told(learner, n=25):
+    """What it asks and says while its first choices are answered."""
+    said = []
+    for seq in range(1, n + 1):
+        question = learner.next_question("ann")
+        learner.apply(Entry(seq, "is", question.row, "ann", question.choices[:1]))
+        said.append((question, learner.progress()))
+    return said, learner.disambiguate().labels.tolist()
+
+
+@pytest.mark.parametrize("truth", ["all", "none"])
+@pytest.mark.parametrize("strategy", ["apl", "mp", "act"])
+def test_a_kept_graph_changes_nothing(strategy, truth):
+    table, _ = blobs(truth=truth)
+    settings = LearnerSettings(n_neighbors=5, strategy=strategy)
+    first = ActiveLearner(table, settings)
+    assert (first.graph.kind, first.graph.recall) == ("kd-tree", 1.0)
+    kept = Graph.from_arrays(first.graph.to_arrays())
+    made = len(table.made)
+    second = ActiveLearner(table, settings, graph=kept)
+    assert len(table.made) == made + (strategy == "act")  # features only where they are needed
+    assert told(second) == told(first)
+    for name in ("neighbors", "weights", "test_neighbors", "test_weights"):
+        np.testing.assert_array_equal(getattr(second.graph, name), getattr(kept, name))
+
+
+def test_a_graph_of_another_table_is_refused():
+    table, _ = blobs(n=60)
+    other, _ = blobs(n=90)
+    graph = ActiveLearner(table).graph
+    with pytest.raises(
+        ValueError, match="graph must have the neighbours of 60 training and 30 test rows, 10 for"
+    ):
+        ActiveLearner(other, graph=graph)
+    with pytest.raises(ValueError, match="Fix: find it anew"):
+        ActiveLearner(table, LearnerSettings(n_neighbors=9), graph=graph)

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
+from plcore import ActiveLearner, Entry, LearnerSettings
+from plcore.loop.one_label.fold import Narrowing
+from plcore.loop.one_label.pool import HeldScore, RowCounts, RowStanding
 from plcore.query import STRATEGIES
 from tests.plcore.loop.fake_table import FakeTable, blobs
+from tests.plcore.loop.taking_in import take_in
 
 KINDS = ["is", "is", "among", "not", "none", "unsure", "bad", "skip", "withdraw"]
 
@@ -35,12 +38,7 @@ def lived(table, options, seed, length):
     rng = np.random.default_rng(seed)
     learner, log = ActiveLearner(table, options), []
     for seq in range(1, length + 1):
-        entry = random_entry(rng, learner, seq)
-        try:
-            learner.apply(entry)
-        except AnswerError:
-            continue
-        log.append(entry)
+        take_in([learner], random_entry(rng, learner, seq), log)
     return learner, log
 
 
@@ -173,3 +171,126 @@ def test_asking_beats_the_start(strategy):
     assert end.accuracy > start.accuracy
     assert end.settled > start.settled
     assert end.candidates_left < start.candidates_left
+
+
+# Counts kept by the row that changes are those that one gets by counting all rows anew, after any entries.
+
+
+OPTIONS = {
+    "one after the other": {},
+    "no controls": {"control_share": 0.0},
+    "two answer": {"overlap": 2, "overlap_share": 0.5},
+    "until two agree": {"overlap": 3, "overlap_share": 1.0, "agree": 2},
+    "everybody checks": {"overlap": 2, "overlap_share": 0.3, "checks_by_all": True},
+}
+
+
+def recounted(pool):
+    """(answered, done, open, waiting) over all rows, and which training rows are fresh."""
+    waiting, is_open, fresh = pool.asked.waiting(), pool.asked.open(), pool.asked.fresh()
+    counts = (
+        int(pool.answered.sum()),
+        int((pool.answered & ~is_open).sum()),
+        int((is_open & ~pool.test_rows).sum()),
+        int(waiting[pool.train].sum()),
+    )
+    return counts, fresh[pool.train]
+
+
+def kept(pool):
+    counts = pool.counts
+    return (counts.answered, counts.done, counts.open, counts.waiting)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@given(seed=st.integers(0, 10**6), truth=st.sampled_from(["none", 0.5]))
+@settings(max_examples=12)
+def test_after_any_entries_they_are_what_counting_anew_gives(name, seed, truth):
+    table, _ = blobs(20, m=3, seed=seed, truth=truth)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, **OPTIONS[name]))
+    rng, taken = np.random.default_rng(seed), []
+    for seq in range(1, 51):
+        if not take_in([learner], random_entry(rng, learner, seq), taken):
+            continue
+        counts, fresh = recounted(learner.pool)
+        assert kept(learner.pool) == counts
+        np.testing.assert_array_equal(learner.pool.counts.fresh, fresh)
+    assert len(taken) > 5  # of a walk that says something
+
+
+def test_a_test_row_counts_as_answered_and_never_as_open():
+    counts = RowCounts(np.array([True, True]), np.array([1]), np.array([True, False]))
+    assert (counts.open, counts.waiting) == (1, 1)
+    counts.note(None, True, RowStanding(False, True, True, True), RowStanding(True, False, False, False))
+    assert (counts.answered, counts.done, counts.open, counts.waiting) == (1, 1, 1, 1)
+    assert counts.fresh.tolist() == [True]
+
+
+# What a model is right about of the held-out rows, kept by the rows that change, is what a new count gives.
+
+
+@given(st.data())
+def test_any_changes_come_to_a_new_count(data):
+    n, m = data.draw(st.integers(1, 8)), 3
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    test, ambiguous = rng.random((2, n)) < 0.5
+    known, said = rng.integers(-1, m, size=(2, n))
+    score = HeldScore(test, ambiguous, known.copy(), said.copy() if rng.random() < 0.8 else None)
+    if score.said is None:
+        assert score.accuracy is None
+        score.say_all(said.copy())
+    for _ in range(data.draw(st.integers(0, 12))):
+        place, candidates = int(rng.integers(n)), rng.random(m) < 0.4
+        if rng.random() < 0.5:
+            known[place] = candidates.argmax() if candidates.sum() == 1 else -1
+            score.learn(place, candidates)
+        else:
+            places = np.flatnonzero(rng.random(n) < 0.5)
+            said[places] = rng.integers(-1, m, len(places))
+            score.say(places, said[places])
+        anew = HeldScore(test, ambiguous, known, said)
+        assert (score.control, score.accuracy) == (anew.control, anew.accuracy)
+    right = (known == said) & (known >= 0)
+    control, asked, free = score.control, ~test & ambiguous & (known >= 0), ~test & ~ambiguous & (known >= 0)
+    assert (control.asked, control.right_asked) == (asked.sum(), (asked & right).sum())
+    assert (control.free, control.right_free) == (free.sum(), (free & right).sum())
+    assert score.accuracy == (None if not test.any() else (right & test).sum() / test.sum())
+
+
+@pytest.mark.parametrize("model", ["plknn", "perceptron-average"])
+@given(seed=st.integers(0, 10**6), truth=st.sampled_from(["none", 0.5]))
+@settings(max_examples=15)
+def test_after_any_entries_it_is_what_the_pool_says_anew(model, seed, truth):
+    table, _ = blobs(20, m=3, seed=seed, truth=truth)
+    learner = ActiveLearner(table, LearnerSettings(n_neighbors=2, model=model, control_share=0.3))
+    rng, taken = np.random.default_rng(seed), []
+    for seq in range(1, 41):
+        if not take_in([learner], random_entry(rng, learner, seq), taken):
+            continue
+        anew = learner.pool.held_score(learner.said)
+        point = learner.progress()
+        assert (point.accuracy, learner._model.score.control) == (anew.accuracy, anew.control)
+    assert len(taken) > 5
+
+
+# What is kept up to date is what would be counted anew.
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_what_would_be_counted_anew(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first = rng.integers(1, 5, size=30)
+    held = rng.random(30) < 0.3
+    found, sizes = Narrowing(first, held), first.copy()
+    for _ in range(200):
+        row, after = int(rng.integers(30)), int(rng.integers(5))
+        found.note(row, int(sizes[row]), after)
+        sizes[row] = after
+        train = sizes[~held]
+        assert found.left == np.maximum(train - 1, 0).sum()
+        assert found.settled == (train[first[~held] >= 2] < 2).mean()
+
+
+def test_where_nothing_was_ambiguous_all_is_settled() -> None:
+    assert Narrowing(np.ones(3, dtype=int), np.zeros(3, dtype=bool)).settled == 1.0
+    assert Narrowing(np.full(3, 2), np.ones(3, dtype=bool)).settled == 1.0

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from plcore import ActiveLearner, AnswerError, Entry, LearnerSettings
+from plcore.blocks import Blocks, Inline
+from plcore.evaluation import replay_in_blocks
+from plcore.loop.one_label import CurvePoint, StrategyReplays
 from plcore.loop.one_label.pool import OneLabelPool
+from plcore.loop.one_label.training import standardized_features
 from plcore.neighbors.graph import NeighborGraph
-from plcore.query import STRATEGIES, EffectRanker, make_strategy, necessary_labels, possible_labels, winners
+from plcore.query import (
+    STRATEGIES,
+    EffectRanker,
+    MaxHerding,
+    make_strategy,
+    necessary_labels,
+    possible_labels,
+    winners,
+)
 from tests.plcore.loop.fake_table import FakeTable, blobs
 
 
@@ -219,3 +237,170 @@ def test_two_people_are_not_asked_about_the_same_predictions():
     assert pair[0] == first
     assert learner.next_question("bob", exclude={first}).row == pair[1]
     assert learner.next_question("bob", exclude={first, -1, 10**6}).row == pair[1]
+
+
+# Labelling runs replayed on a table of no project: curves of strategies, from rows whose truth is known.
+
+
+def pool(known: int) -> OneLabelPool[FakeTable]:
+    """120 rows, of which the first have a true label."""
+    table, truth = blobs(120)
+    table.truth = np.where(np.arange(120) < known, truth, -1)
+    return OneLabelPool(table, LearnerSettings(test_share=0.0))
+
+
+def test_curves_are_the_means_of_runs_on_rows_of_known_truth(tmp_path: Path) -> None:
+    rows = pool(80)
+    found = StrategyReplays(rows).replay(
+        Blocks(Inline(), tmp_path), ["apl", "random"], runs=3, budget=10, seed=2
+    )
+    assert found.told() == "3 runs by each strategy on 80 rows of known truth."
+    own = replay_in_blocks(
+        Blocks(Inline(), tmp_path),
+        standardized_features(rows)[:80],
+        rows.candidates[:80],
+        rows.truth[:80],
+        ["apl", "random"],
+        runs=3,
+        budget=10,
+        seed=2,
+    )
+    assert [one.strategy for one in found.points] == ["apl"] * 11 + ["random"] * 11
+    assert [one.answers for one in found.points] == [*range(11), *range(11)]
+    assert [one.error for one in found.points[11:]] == pytest.approx(own[1].errors.mean(axis=0))
+    assert [one.spread for one in found.points[:11]] == pytest.approx(own[0].errors.std(axis=0, ddof=1))
+    lines = list(csv.reader(io.StringIO(found.to_csv())))
+    assert lines[0] == ["strategy", "answers", "error", "spread"]
+    assert lines[12] == ["random", "0", f"{found.points[11].error:.4f}", f"{found.points[11].spread:.4f}"]
+    assert json.loads(json.dumps(found.to_json()))["points"][0]["strategy"] == "apl"
+
+
+def test_one_run_has_no_spread(tmp_path: Path) -> None:
+    found = StrategyReplays(pool(40)).replay(Blocks(Inline(), tmp_path), ["random"], runs=1, budget=2)
+    assert [one.spread for one in found.points] == [None] * 3
+    assert found.to_csv().splitlines()[1].endswith(",")
+
+
+def test_without_a_true_label_nobody_can_answer(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="The table has no true labels"):
+        StrategyReplays(pool(0)).replay(Blocks(Inline(), tmp_path), ["random"])
+
+
+# The strategy "cover": the first questions go by coverage, then those follow that suit the model.
+
+
+SETTINGS = LearnerSettings(n_neighbors=5, strategy="cover")
+
+
+def table_of(n=90, m=4, **options):
+    """Nothing is known of any row."""
+    table, y = blobs(n, m=m, **{"truth": "none", **options})
+    return FakeTable(table.X, np.ones_like(table.candidates)), y
+
+
+@pytest.mark.parametrize("model", ["plknn", "kernelridge", "pegasos-max"])
+def test_coverage_first_then_what_suits_the_model(model):
+    table, y = table_of()
+    learner = ActiveLearner(table, replace(SETTINGS, model=model))
+    own = ActiveLearner(table, LearnerSettings(n_neighbors=5, model=model))
+    X = table.made[0].transform(table, np.arange(90))
+    graph = NeighborGraph(X, 5, "linear", None).own_neighbors()
+    asked = []
+    for seq in range(1, 21):
+        question = learner.next_question("ann")
+        cover = MaxHerding(lambda rows: 1 - learner.shares_of(rows).max(axis=1))
+        cover.fit_graph(*graph, learner.candidates)
+        assert cover.lasts(seq - 1) == (seq <= 8)  # two answers a class
+        assert question.strategy == learner.strategy
+        rows, scores = learner.ranking()
+        assert (rows[0], scores[0]) == (question.row, question.score)
+        if seq <= 8:
+            assert question.strategy == "cover"
+            assert question.row == cover.next(1)[0]
+            assert question.score == cover.score_of(question.row)
+        else:
+            assert question.strategy == own.strategy
+            assert question.row == own.next_question("ann").row
+        asked.append(question.row)
+        for one in (learner, own):
+            answer(one, seq, question.row, y[question.row])
+    assert len({y[row] for row in asked[:8]}) == 4
+    learner.apply(Entry(21, "withdraw", asked[0], "ann", target=1))
+    assert learner.strategy == own.strategy
+    for seq, row in enumerate(asked[1:14], start=22):
+        learner.apply(Entry(seq, "withdraw", row, "ann", target=seq - 20))
+    assert learner.strategy == "cover"  # six answers are left
+
+
+def test_it_ends_early_where_the_model_knows_what_is_left():
+    """Of a trained model there are even shares before its first version, then its own."""
+    table, _ = table_of(m=3)
+    learner = ActiveLearner(table, replace(SETTINGS, model="plsvc", test_share=0.0))
+    assert learner.strategy == "cover"
+    sure = np.where(np.eye(3, dtype=bool)[np.zeros(90, dtype=int)], 20.0, 0.0)
+    point = replace(learner.curve[0], model_version=1)
+    assert isinstance(point, CurvePoint)
+    learner.apply(Entry(1, "skip", 0, "ann"))
+    learner.publish(sure, [point])
+    assert learner.strategy == "margin"
+    assert learner.next_question("ann").strategy == "margin"
+
+
+def test_people_who_are_asked_at_once_are_asked_about_different_parts_of_the_table():
+    table, _ = table_of()
+    learner = ActiveLearner(table, SETTINGS)
+    shown: list[int] = []
+    for person in ("ann", "bob", "cem", "dea"):
+        shown.append(learner.next_question(person, exclude=set(shown)).row)
+    graph = NeighborGraph(table.made[0].transform(table, np.arange(90)), 5, "linear", None).own_neighbors()
+    cover = MaxHerding(lambda rows: 1 - learner.shares_of(rows).max(axis=1))
+    assert shown == cover.fit_graph(*graph, table.candidates).next(4).tolist()
+    assert learner.next_question("ann").row == shown[0]  # asking changes nothing
+
+
+def test_blind_checks_are_asked_like_any_other_row():
+    """Their reason is that of another row, and they neither cover others nor put off what follows."""
+    table, y = table_of(120)
+    learner = ActiveLearner(table, replace(SETTINGS, control_share=0.4))
+    seen = set()
+    for seq in range(1, 9):
+        question = learner.next_question("ann")
+        blind = bool(learner.pool.control_rows[question.row])
+        seen.add(blind)
+        assert learner.strategy == "cover"
+        if blind:
+            others = learner._chooser._opening.next(
+                2
+            ).tolist()  # who is asked at the same time would get the second
+            other = learner.question_for(int(learner.pool.train[others[1]]))
+            assert (question.decides, question.undecided) == (other.decides, other.undecided)
+        before = learner.ranking()
+        answer(learner, seq, question.row, y[question.row])
+        if blind:
+            np.testing.assert_array_equal(before, learner.ranking())
+    assert seen == {True, False}
+    assert learner.strategy == "apl"
+
+
+def test_several_people_a_row():
+    table, y = table_of()
+    learner = ActiveLearner(table, replace(SETTINGS, overlap=2, own_since=0))
+    first = learner.next_question("ann").row
+    answer(learner, 1, first, y[first])
+    assert learner.next_question("bob").row == first
+    second = learner.next_question("ann").row
+    assert second != first
+    assert learner.next_question("ann").strategy == "cover"
+    answer(learner, 2, first, y[first], "bob")
+    assert learner.next_question("bob").row != first
+
+
+def test_old_settings_ask_as_they_did():
+    stored = LearnerSettings(strategy="margin").to_json()
+    assert LearnerSettings.from_json(stored).opening_entry is None
+    for settings in (LearnerSettings(), LearnerSettings.from_json({})):
+        assert settings.opening_entry is None
+        assert settings.strategy_entry.name == "apl"
+    cover = LearnerSettings(strategy="cover", model="kernelridge")
+    assert cover.opening_entry is not None
+    assert (cover.opening_entry.name, cover.strategy_entry.name) == ("cover", "margin")

@@ -1,4 +1,4 @@
-"""Neighbours in parts against the search in one process."""
+"""Rows in parts: scaled as in one piece, drawn by a seed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,57 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import MinMaxScaler
 
 from plcore.blocks.parts import map_part
 from plcore.blocks.processes import Inline
 from plcore.neighbors.search import make_search, parts
-from plcore.neighbors.search.parts import RecallError, find_parts, scale_rows
+from plcore.neighbors.search.parts import RecallError, find_parts, reverse_parts
 from plcore.neighbors.search.parts import cells as in_cells
 from plcore.neighbors.search.parts.cells import first_cells, list_rows
+from plcore.neighbors.search.parts.exact import Sample, draw, numbered, scale_rows, take_rows, within
 from tests.plcore.neighbors.search.parts.staged import by_row, stage, surface, together
+
+
+def test_rows_in_parts_are_scaled_as_in_one_piece(tmp_path: Path) -> None:
+    X = surface(250) * 7 - 3
+    scaled = scale_rows(Inline(), stage(tmp_path, X, 60))
+    assert [len(map_part(tmp_path / name)) for name in scaled.names] == [60, 60, 60, 60, 10]
+    expected = MinMaxScaler().fit_transform(X.astype(np.float32).astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_equal(together(tmp_path, scaled.names), expected)
+    assert list(scaled.starts()) == [0, 60, 120, 180, 240]
+
+
+def test_a_sample_is_drawn_by_its_seed_from_all_parts(tmp_path: Path) -> None:
+    X = surface(250)
+    rows = stage(tmp_path, X, 60)
+    samples = []
+    for seed in (0, 0, 1):
+        job = Sample(tmp_path, rows.listed(), 60, 250, 200, seed)
+        draw(job)
+        samples.append(map_part(job.path))
+    one, again, other = samples
+    assert len(np.unique(one["row"])) == 200
+    assert (np.diff(one["row"]) > 0).all()
+    np.testing.assert_array_equal(one["x"], X[one["row"]])
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one["row"], other["row"])
+    assert one["searched"].all()
+
+
+def test_rows_of_parts_have_their_numbers(tmp_path: Path) -> None:
+    X = surface(100)
+    numbers, rows = numbered(X[40:60], 40)
+    assert numbers.tolist() == list(range(40, 60))
+    assert rows.dtype == np.float64
+    listed = take_rows(X[60:], 60, np.array([60, 63, 99]))
+    numbers, rows = numbered(listed, 0)
+    assert numbers.tolist() == [60, 63, 99]
+    np.testing.assert_array_equal(rows, X[numbers])
+
+
+# Neighbours in parts against the search in one process.
+
 
 N, K = 700, 6
 
@@ -134,3 +177,27 @@ def test_lists_are_of_about_a_block_and_of_whole_cells() -> None:
     assert first_cells(starts, 10) == [0, 3, 4, 7]
     assert first_cells(starts, 1000) == [0, 7]
     assert first_cells(starts, 1) == [0, 1, 2, 3, 4, 6, 7]
+
+
+# Reverse lists against a plain count.
+
+
+def test_everybody_is_told_whose_neighbour_they_are(tmp_path: Path) -> None:
+    rows = scale_rows(Inline(), stage(tmp_path, surface(500), 120))
+    found = find_parts(Inline(), rows, 5, search="exact")
+    lists = reverse_parts(Inline(), tmp_path, found.names, 500, 200)
+    assert len(lists) == 3
+    mine = by_row(tmp_path, found.names)
+    expected = sorted((neighbor, row) for row in range(500) for neighbor in mine["neighbors"][row].tolist())
+    told = np.concatenate([map_part(tmp_path / name) for name in lists], axis=1)
+    assert list(zip(*told.tolist(), strict=True)) == expected
+    second = map_part(tmp_path / lists[1])[0]
+    assert second.min() >= 200
+    assert second.max() < 400
+
+
+def test_a_range_of_keys_is_cut_out() -> None:
+    keyed = np.array([[1, 1, 3, 4, 4, 9], [7, 8, 9, 10, 11, 12]], dtype=np.int32)
+    assert within(keyed, 1, 4).tolist() == [[1, 1, 3], [7, 8, 9]]
+    assert within(keyed, 4, 5).tolist() == [[4, 4], [10, 11]]
+    assert within(keyed, 10, 20).shape == (2, 0)

@@ -1,4 +1,4 @@
-"""What tests of checkpoints of each kind of project share: entries for several learners, and what a file gives back."""
+"""Entries for one learner or several alike, and arrays that went through a file, for both kinds of project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from plcore.loop import AnswerError
 
 
 def take_in(learners, entry, taken):
-    """Put one entry to all these learners, which take it in or refuse it alike; taken in, it is added to taken."""
+    """Put one entry to all these learners, which take it in or refuse it alike; taken in, it is added to taken.
+
+    Returns whether it was."""
     refused = []
     for learner in learners:
         try:
@@ -20,6 +22,7 @@ def take_in(learners, entry, taken):
     assert refused in ([], refused[:1] * len(learners))  # by all of them, in the same words
     if not refused:
         taken.append(entry)
+    return not refused
 
 
 def stored(arrays):
