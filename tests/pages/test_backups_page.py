@@ -111,10 +111,6 @@ def open_export(show: Open, seat: Seat) -> AppTest:
     return show(seat.person_id, "export.py", project=str(seat.project_id))
 
 
-def snapshots_part_said(test: AppTest) -> str:
-    return words(test).replace("\\", "")
-
-
 def name_it(test: AppTest, name: str) -> AppTest:
     next(one for one in test.text_input if one.label == "Name").set_value(name)
     next(one for one in test.button if one.label == MAKE).click().run()
@@ -130,18 +126,18 @@ def press(test: AppTest, label: str, of: int = 0) -> AppTest:
 
 def test_without_any_the_page_says_what_they_are_for(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
-    assert "There is none yet. Make one before you publish or cite the labels" in snapshots_part_said(test)
-    assert "the same file can be taken away again later" in snapshots_part_said(test)
+    assert "There is none yet. Make one before you publish or cite the labels" in said(test)
+    assert "the same file can be taken away again later" in said(test)
 
 
 def test_one_is_made_with_a_press_and_listed_with_its_facts(seat: Seat, show: Open) -> None:
     test = name_it(open_export(show, seat), "first *release*")
     (made,) = list_snapshots(seat)
     assert (made.name, made.seq, made.by) == ("first *release*", 1, "owner")
-    assert "There is none yet." not in snapshots_part_said(test)
+    assert "There is none yet." not in said(test)
     assert "**first \\*release\\***" in words(test), "as it was typed, not as Markdown"
-    assert "1 entry" in snapshots_part_said(test)
-    assert "by owner" in snapshots_part_said(test)
+    assert "1 entry" in said(test)
+    assert "by owner" in said(test)
     assert made.sha256[:12] in "".join(one.proto.popover.label for one in test.get("popover"))
     assert made.sha256 in [one.value for one in test.code], "the whole of it, to copy"
     (box,) = (one for one in test.text_input if one.label == "Name")
@@ -151,7 +147,7 @@ def test_one_is_made_with_a_press_and_listed_with_its_facts(seat: Seat, show: Op
 def test_the_latest_is_the_first(seat: Seat, show: Open) -> None:
     for name in ("older", "newer"):
         make_snapshot(seat, name)
-    assert re.findall("older|newer", snapshots_part_said(open_export(show, seat))) == ["newer", "older"]
+    assert re.findall("older|newer", said(open_export(show, seat))) == ["newer", "older"]
 
 
 def test_a_listed_one_is_exported_by_the_box_as_of(seat: Seat, show: Open) -> None:
@@ -160,7 +156,7 @@ def test_a_listed_one_is_exported_by_the_box_as_of(seat: Seat, show: Open) -> No
     answer_next(seat.home, seat.person_id, seat.project_id or 0)
     test = press(open_export(show, seat), "Export this")
     assert next(one for one in test.text_input if one.label == "As of").value == "first release"
-    assert "as it was after entry 1 of 2, " in snapshots_part_said(test)
+    assert "as it was after entry 1 of 2, " in said(test)
     press(test, "Prepare file")
     (one,) = files.prepared(seat)
     path, _ = files.find(seat, one.key)
@@ -173,7 +169,7 @@ def test_a_listed_one_is_exported_by_the_box_as_of(seat: Seat, show: Open) -> No
 def test_a_name_that_cannot_be_is_said_and_kept(seat: Seat, show: Open, name: str, fault: str) -> None:
     make_snapshot(seat, "there")
     test = name_it(open_export(show, seat), name)
-    assert fault in snapshots_part_said(test)
+    assert fault in said(test)
     assert next(one for one in test.text_input if one.label == "Name").value == name
     assert len(list_snapshots(seat)) == 1
     (box,) = (one for one in test.text_input if one.label == "Name")
@@ -184,20 +180,20 @@ def test_where_the_state_typed_is_none_they_are_still_there_to_choose(seat: Seat
     make_snapshot(seat, "first release")
     test = open_export(show, seat)
     next(one for one in test.text_input if one.label == "As of").set_value("frist release").run()
-    assert "no snapshot 'frist release'" in snapshots_part_said(test)
-    assert "as it was after entry 1 of 1, " in snapshots_part_said(press(test, "Export this"))
+    assert "no snapshot 'frist release'" in said(test)
+    assert "as it was after entry 1 of 1, " in said(press(test, "Export this"))
 
 
 def test_a_snapshot_of_a_project_without_answers_says_so(home: Home, owner: int, show: Open) -> None:
     seat = Seat(home, owner, small_project(home, owner))
-    assert "before the first entry" in snapshots_part_said(name_it(open_export(show, seat), "as imported"))
+    assert "before the first entry" in said(name_it(open_export(show, seat), "as imported"))
 
 
 def test_who_does_not_own_the_project_sees_none(seat: Seat, show: Open) -> None:
     make_snapshot(seat, "first release")
     ada = annotator(seat.home, seat.person_id, "Ada")
     test = show(ada, "export.py", project=str(seat.project_id))
-    assert "first release" not in snapshots_part_said(test)
+    assert "first release" not in said(test)
     assert not [one for one in test.button if one.label == MAKE]
 
 
@@ -218,10 +214,6 @@ def file(tmp_path: Path) -> bytes:
     return (tmp_path / "p.zip").read_bytes()
 
 
-def bring_in_part_said(test: AppTest) -> str:
-    return words(test).replace("\\", "")
-
-
 def bring_in_part_press(test: AppTest) -> AppTest:
     next(one for one in test.button if one.label == "Bring it in").click().run()
     assert not test.exception
@@ -236,7 +228,7 @@ def test_it_is_here_with_a_press_and_its_people_are_named(
     home: Home, owner: int, show: Open, file: bytes
 ) -> None:
     test = show(owner, "import_table.py")
-    assert "People are known again by their names." in bring_in_part_said(test)
+    assert "People are known again by their names." in said(test)
     assert not [one for one in test.button if one.label == "Bring it in"], "there is no file yet"
     test = bring_in_part_press(give(test, BOX, "birds.winnow.zip", file))
     assert names(home, owner) == ["birds *of* 2026"]
@@ -249,7 +241,7 @@ def test_it_is_here_with_a_press_and_its_people_are_named(
 def test_another_name_makes_room_for_a_second_one(home: Home, owner: int, show: Open, file: bytes) -> None:
     small_project(home, owner, "birds *of* 2026")
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", file))
-    assert "A project named 'birds *of* 2026' exists already" in bring_in_part_said(test)
+    assert "A project named 'birds *of* 2026' exists already" in said(test)
     next(one for one in test.text_input if one.label == "Its name here (optional)").set_value("birds 2")
     bring_in_part_press(test)
     assert sorted(names(home, owner)) == ["birds *of* 2026", "birds 2"]
@@ -259,14 +251,14 @@ def test_a_damaged_one_is_said_with_its_place(home: Home, owner: int, show: Open
     place = file.index(b'"entries"')
     other = file[:place] + b'"Entries"' + file[place + 9 :]
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", other))
-    assert "The backup birds.zip is damaged at project.json: expected" in bring_in_part_said(test)
+    assert "The backup birds.zip is damaged at project.json: expected" in said(test)
     assert names(home, owner) == []
     assert BOX in boxes(test), "for another one"
 
 
 def test_what_is_no_project_is_said(home: Home, owner: int, show: Open) -> None:
     test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.csv", b"id,label\n1,wren\n"))
-    assert "birds.csv is no backup of Winnow's" in bring_in_part_said(test)
+    assert "birds.csv is no backup of Winnow's" in said(test)
 
 
 def test_who_owns_no_winnow_brings_nothing_in(home: Home, owner: int, show: Open) -> None:

@@ -19,7 +19,6 @@ from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow.files.test_finding import FILES, ZIP, kept
 from workflow.answering import loop
 from workflow.importing import more_rows, read_upload
-from workflow.people import team
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home, close_home
@@ -35,11 +34,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     close_home()
     yield process_home()
     close_home()
-
-
-@pytest.fixture
-def owner(home: Home) -> int:
-    return team.ensure_owner(home).id
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.workflow.four import four_class_project
-from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next
 from workflow.answering import history, loop, oracle, undoing
 from workflow.answering.history import OwnAnswer, read
@@ -35,26 +35,14 @@ def test_undo_takes_the_newest_that_stands_redo_what_was_taken_back_last() -> No
     assert history.latest_standing([]) is history.latest_withdrawn([]) is None
 
 
-@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
-def history_world(request: pytest.FixtureRequest) -> KindWorld:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def history_seat(history_world: KindWorld, home: Home, owner: int) -> Seat:
-    return Seat(home, owner, history_world.make(Seat(home, owner)))
-
-
-def test_one_press_is_one_answer_however_many_entries_it_stored(
-    history_world: KindWorld, history_seat: Seat
-) -> None:
+def test_one_press_is_one_answer_however_many_entries_it_stored(world: KindWorld, seat: Seat) -> None:
     for _ in range(4):
-        history_world.answer(history_seat)
-    answers = standing.standing(history_seat).history
+        world.answer(seat)
+    answers = standing.standing(seat).history
     assert len(answers) == 4
     assert [one.seq for one in answers] == sorted((one.seq for one in answers), reverse=True)
     for one in answers:
-        with history_seat.reading() as reading:
+        with seat.reading() as reading:
             token = history.entries.get(reading.session, reading.project.id, one.seq).token  # type: ignore[union-attr]
             stored = history.stored_by(
                 reading.session, reading.project.id, token.removesuffix(history.SECOND)
@@ -62,43 +50,41 @@ def test_one_press_is_one_answer_however_many_entries_it_stored(
             assert history.stored_by(reading.session, reading.project.id, "1.9.9.9") is None
         assert stored is not None
         assert stored.seq == one.seq, "of two entries the second speaks for both"
-        with history_seat.reading() as reading:
+        with seat.reading() as reading:
             beside = history.denied_beside(reading.session, stored)
             before = history.entries.get(reading.session, reading.project.id, one.seq - 1)
         is_second = stored.token.endswith(history.SECOND)
         assert beside == (before.labels if is_second and before is not None else ())
 
 
-def test_what_was_answered_again_meanwhile_is_not_given_again(
-    history_world: KindWorld, history_seat: Seat
-) -> None:
-    first = history_world.answer(history_seat)
-    undoing.undo(history_seat)
-    assert standing.standing(history_seat).redoable == first.seq
-    history_world.answer(history_seat)  # the same row, which undo has put before them
-    (_, old) = standing.standing(history_seat).history
+def test_what_was_answered_again_meanwhile_is_not_given_again(world: KindWorld, seat: Seat) -> None:
+    first = world.answer(seat)
+    undoing.undo(seat)
+    assert standing.standing(seat).redoable == first.seq
+    world.answer(seat)  # the same row, which undo has put before them
+    (_, old) = standing.standing(seat).history
     assert (old.seq, old.redoable) == (first.seq, False)
-    assert undoing.redo(history_seat) is None
+    assert undoing.redo(seat) is None
 
 
 def test_a_history_goes_back_so_far_and_is_of_one_person(
-    history_world: KindWorld, history_seat: Seat, monkeypatch: pytest.MonkeyPatch
+    world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = Seat(
-        history_seat.home,
-        annotator(history_seat.home, history_seat.person_id, "Ada"),
-        history_seat.project_id,
+        seat.home,
+        annotator(seat.home, seat.person_id, "Ada"),
+        seat.project_id,
     )
     monkeypatch.setattr(history, "REACH", 3)
     for _ in range(5):
-        history_world.say(history_seat, "skip")
-    history_world.answer(ada)
-    assert len(standing.standing(history_seat).history) == 3
+        world.say(seat, "skip")
+    world.answer(ada)
+    assert len(standing.standing(seat).history) == 3
     assert len(standing.standing(ada).history) == 1
     for _ in range(3):
-        assert undoing.undo(history_seat) is not None
+        assert undoing.undo(seat) is not None
     # What lies farther back than the history is no more to be found by it.
-    assert all(one.withdrawal is not None for one in standing.standing(history_seat).history)
+    assert all(one.withdrawal is not None for one in standing.standing(seat).history)
 
 
 # What is kept of people's latest entries is what the database would give, whatever was done, and by whom

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from db import entries
 from plcore import AnswerError
 from plcore.loop import Place
-from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator
 from workflow.answering import loop, undoing
 from workflow.answering.asked import Given, Saved
 from workflow.answering.history import overlaps, place_of, question_token, second_token
 from workflow.answering.turn import EntryWriter, StaleQuestion
 from workflow.seat import Seat
-from workflow.server.home import Home
 
 # Turns: places that overlap, tokens, and what one turn writes
 
@@ -45,16 +44,6 @@ def test_two_showings_never_share_a_token(parts: list[int], other: list[int]) ->
 def test_the_place_of_what_has_no_label_is_its_row() -> None:
     assert place_of(SimpleNamespace(row=3)) == Place(3)
     assert place_of(SimpleNamespace(row=3, label="a")) == Place(3, "a")
-
-
-@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
-def world(request: pytest.FixtureRequest) -> KindWorld:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def seat(world: KindWorld, home: Home, owner: int) -> Seat:
-    return Seat(home, owner, world.make(Seat(home, owner)))
 
 
 def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> None:

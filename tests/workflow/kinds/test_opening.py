@@ -242,11 +242,6 @@ def test_it_ends_and_says_once_that_postgresql_is_away(
 # Another model for a project: settings and log change together, or not at all
 
 
-@pytest.fixture
-def adopting_project(home: Home, owner: int) -> int:
-    return small_project(home, owner)
-
-
 def change(home: Home, owner: int, project: int, **more: object) -> entries.LogEntry | None:
     with home.database.write() as session:
         stored = projects.get(session, project)
@@ -256,18 +251,18 @@ def change(home: Home, owner: int, project: int, **more: object) -> entries.LogE
         )
 
 
-def test_an_entry_tells_what_changed_and_when(home: Home, owner: int, adopting_project: int) -> None:
-    answer_next(home, owner, adopting_project)
-    made = change(home, owner, adopting_project, model="automatic", adopted="clpl")
+def test_an_entry_tells_what_changed_and_when(home: Home, owner: int, project: int) -> None:
+    answer_next(home, owner, project)
+    made = change(home, owner, project, model="automatic", adopted="clpl")
     assert made is not None
     assert (made.seq, made.kind, made.row, made.labels) == (2, "model", entries.NO_ROW, ("clpl", "automatic"))
     assert (made.before, made.after, made.note, made.score) == (("plknn",), ("clpl",), "so", 0.5)
-    answer_next(home, owner, adopting_project)
-    again = change(home, owner, adopting_project, model="clpl")
+    answer_next(home, owner, project)
+    again = change(home, owner, project, model="clpl")
     assert again is not None
     assert (again.labels, again.revision) == (("clpl",), 1)
     with home.database.read() as session:
-        first, second = read_adoptions(session, projects.get(session, adopting_project))
+        first, second = read_adoptions(session, projects.get(session, project))
     assert (first.answers, first.model, first.automatic, first.by_checks, first.why) == (
         1,
         "clpl",
@@ -278,32 +273,32 @@ def test_an_entry_tells_what_changed_and_when(home: Home, owner: int, adopting_p
     assert (second.answers, second.before, second.model, second.automatic) == (2, "clpl", "clpl", False)
 
 
-def test_other_settings_are_no_line_of_the_log(home: Home, owner: int, adopting_project: int) -> None:
-    assert change(home, owner, adopting_project, strategy="random", C=2.0) is None
+def test_other_settings_are_no_line_of_the_log(home: Home, owner: int, project: int) -> None:
+    assert change(home, owner, project, strategy="random", C=2.0) is None
     with home.database.read() as session:
-        assert projects.get(session, adopting_project).settings["strategy"] == "random"
-        assert entries.last_seq(session, adopting_project) == 0
+        assert projects.get(session, project).settings["strategy"] == "random"
+        assert entries.last_seq(session, project) == 0
 
 
-def test_an_error_leaves_both_as_they_were(home: Home, owner: int, adopting_project: int) -> None:
+def test_an_error_leaves_both_as_they_were(home: Home, owner: int, project: int) -> None:
     with suppress(RuntimeError), home.database.write() as session:
-        stored = projects.get(session, adopting_project)
+        stored = projects.get(session, project)
         settings = LearnerSettings.from_json(stored.settings).adopting("clpl")
         assert change_settings(session, stored, settings, person_id=owner) is not None
         raise RuntimeError
     with home.database.read() as session:
-        assert projects.get(session, adopting_project).settings["model"] == "plknn"
-        assert entries.last_seq(session, adopting_project) == 0
+        assert projects.get(session, project).settings["model"] == "plknn"
+        assert entries.last_seq(session, project) == 0
 
 
-def test_faults_of_the_model_before_are_forgotten(home: Home, owner: int, adopting_project: int) -> None:
+def test_faults_of_the_model_before_are_forgotten(home: Home, owner: int, project: int) -> None:
     with home.database.write() as session:
-        moment = projects.get(session, adopting_project).created_at
-        trained.take_lease(session, adopting_project, "one", "key", moment, moment)
-        trained.end_lease(session, adopting_project, "one", moment, "no memory", deaths=2)
-    change(home, owner, adopting_project, model="clpl")
+        moment = projects.get(session, project).created_at
+        trained.take_lease(session, project, "one", "key", moment, moment)
+        trained.end_lease(session, project, "one", moment, "no memory", deaths=2)
+    change(home, owner, project, model="clpl")
     with home.database.read() as session:
-        last = trained.training(session, adopting_project)
+        last = trained.training(session, project)
     assert last is not None
     assert (last.fault, last.deaths) == (None, 0)
 

@@ -335,28 +335,18 @@ def test_what_a_chain_cannot_show() -> None:
 # The stored log as learners read it
 
 
-@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
-def log_world(request: pytest.FixtureRequest) -> KindWorld:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def log_seat(log_world: KindWorld, home: Home, owner: int) -> Seat:
-    return Seat(home, owner, log_world.make(Seat(home, owner)))
-
-
-def test_a_pool_follows_the_log(log_world: KindWorld, log_seat: Seat) -> None:
+def test_a_pool_follows_the_log(world: KindWorld, seat: Seat) -> None:
     for _ in range(3):
-        log_world.answer(log_seat)
-    undoing.undo(log_seat)
-    pool = KINDS[log_world.kind].first_learner(log_world.table(), log_world.settings()).pool
+        world.answer(seat)
+    undoing.undo(seat)
+    pool = KINDS[world.kind].first_learner(world.table(), world.settings()).pool
     applied: list[Entry] = []
 
     def apply(entry: Entry) -> None:
         applied.append(entry)
         pool.apply(entry)
 
-    with log_seat.learner() as opened:
+    with seat.learner() as opened:
         session, project, last = opened.session, opened.project_id, opened.learner.seq
         assert last >= 4
         assert follow(session, project, pool, apply)
@@ -381,18 +371,18 @@ def test_a_change_of_classes_ends_it(home: Home, owner: int, project: int) -> No
         assert opened.learner.seq == 3
 
 
-def test_an_entry_of_the_learner_has_what_it_reads(log_world: KindWorld, log_seat: Seat) -> None:
-    saved = log_world.answer(log_seat, note="a note")
-    undoing.undo(log_seat, saved.seq)
-    with log_seat.reading() as reading:
+def test_an_entry_of_the_learner_has_what_it_reads(world: KindWorld, seat: Seat) -> None:
+    saved = world.answer(seat, note="a note")
+    undoing.undo(seat, saved.seq)
+    with seat.reading() as reading:
         stored = entries.after(reading.session, reading.project.id, 0)
     read = [learner_entry(one) for one in stored]
     assert read[-1].target is not None
     assert [(one.seq, one.kind, one.row, one.labels, one.target) for one in read] == [
         (one.seq, one.kind, one.row, one.labels, one.target_seq) for one in stored
     ]
-    assert {one.annotator for one in read} == {str(log_seat.person_id)}
-    with log_seat.reading() as reading:
+    assert {one.annotator for one in read} == {str(seat.person_id)}
+    with seat.reading() as reading:
         assert [learner_entry(one) for one in events.each(reading.session, reading.project.id, 0)] == read
         assert [one.seq for one in events.each(reading.session, reading.project.id, 1)] == [
             one.seq for one in stored[1:]

@@ -197,11 +197,6 @@ def test_names_that_look_like_formulas_are_text_in_the_csv(chief: Seat) -> None:
 Make = Callable[[Home, int], int]
 
 
-@pytest.fixture
-def aside_owner(home: Home) -> Seat:
-    return Seat(home, team.ensure_owner(home).id)
-
-
 def vectors(home: Home, owner: int) -> int:
     return vector_world.vector_project(home, owner)
 
@@ -228,9 +223,9 @@ def press(seat: Seat, which: int = 0) -> None:
         vector_world.answer_truly(seat.home, seat.person_id, seat.project_id or 0, question)
 
 
-def test_classes_and_rows_are_as_they_were_where_somebody_is_set_aside(home: Home, aside_owner: Seat) -> None:
-    here = aside_owner.at(small_project(home, aside_owner.person_id))
-    eve = annotator(home, aside_owner.person_id, "Eve")
+def test_classes_and_rows_are_as_they_were_where_somebody_is_set_aside(home: Home, chief: Seat) -> None:
+    here = chief.at(small_project(home, chief.person_id))
+    eve = annotator(home, chief.person_id, "Eve")
     press(Seat(home, eve, here.project_id))
     before, rows = classes.classes_view(here).version, more_rows.version(here)
     set_aside(here, eve)
@@ -258,32 +253,32 @@ def check_counts(here: Seat) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_labels_change_and_change_back(home: Home, aside_owner: Seat, make: Make) -> None:
-    project = make(home, aside_owner.person_id)
-    here = aside_owner.at(project)
-    ada, ben = (Seat(home, annotator(home, aside_owner.person_id, name), project) for name in ("Ada", "Ben"))
-    first = state(home, aside_owner.person_id, project)
+def test_labels_change_and_change_back(home: Home, chief: Seat, make: Make) -> None:
+    project = make(home, chief.person_id)
+    here = chief.at(project)
+    ada, ben = (Seat(home, annotator(home, chief.person_id, name), project) for name in ("Ada", "Ben"))
+    first = state(home, chief.person_id, project)
     for _ in range(4):
         press(ada)
-    without_ben = state(home, aside_owner.person_id, project)
+    without_ben = state(home, chief.person_id, project)
     assert not np.array_equal(first, without_ben)
     for _ in range(3):
         press(ben, 1)
-    before = state(home, aside_owner.person_id, project)
+    before = state(home, chief.person_id, project)
     assert not np.array_equal(before, without_ben)
 
     set_aside(here, ben.person_id)
     set_aside(here, ben.person_id)  # twice is harmless
-    assert np.array_equal(state(home, aside_owner.person_id, project), without_ben)
+    assert np.array_equal(state(home, chief.person_id, project), without_ben)
     check_counts(here)
     verify_project(here)
     set_aside(here, ada.person_id)
-    assert np.array_equal(state(home, aside_owner.person_id, project), first)
+    assert np.array_equal(state(home, chief.person_id, project), first)
     check_counts(here)
     count_again(here, ada.person_id)
     count_again(here, ben.person_id)
     count_again(here, ben.person_id)
-    assert np.array_equal(state(home, aside_owner.person_id, project), before)
+    assert np.array_equal(state(home, chief.person_id, project), before)
     check_counts(here)
     verify_project(here)
     with home.database.read() as session:
@@ -294,54 +289,54 @@ def test_labels_change_and_change_back(home: Home, aside_owner: Seat, make: Make
         ("withdraw", ()),
         ("withdraw", ()),
     ]
-    assert whats(aside_owner)[:4] == ["answers counted again"] * 2 + ["answers set aside"] * 2
+    assert whats(chief)[:4] == ["answers counted again"] * 2 + ["answers set aside"] * 2
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_a_restart_and_undo_keep_their_laws(home: Home, aside_owner: Seat, make: Make) -> None:
-    project = make(home, aside_owner.person_id)
-    here = aside_owner.at(project)
-    ada = Seat(home, annotator(home, aside_owner.person_id, "Ada"), project)
-    first = state(home, aside_owner.person_id, project)
+def test_a_restart_and_undo_keep_their_laws(home: Home, chief: Seat, make: Make) -> None:
+    project = make(home, chief.person_id)
+    here = chief.at(project)
+    ada = Seat(home, annotator(home, chief.person_id, "Ada"), project)
+    first = state(home, chief.person_id, project)
     press(ada)
     set_aside(here, ada.person_id)
     press(ada)  # later answers do not count either
-    live = state(home, aside_owner.person_id, project)
+    live = state(home, chief.person_id, project)
     assert np.array_equal(live, first)
     home.shelf.close()
-    assert np.array_equal(state(home, aside_owner.person_id, project), live)
+    assert np.array_equal(state(home, chief.person_id, project), live)
     assert undoing.undo(ada) is not None
     verify_project(here)
     count_again(here, ada.person_id)
     assert undoing.undo(ada) is not None
-    assert np.array_equal(state(home, aside_owner.person_id, project), first)
+    assert np.array_equal(state(home, chief.person_id, project), first)
     verify_project(here)
 
 
-def test_an_open_question_is_closed(home: Home, aside_owner: Seat) -> None:
-    project = small_project(home, aside_owner.person_id)
-    ada, ben = (Seat(home, annotator(home, aside_owner.person_id, name), project) for name in ("Ada", "Ben"))
+def test_an_open_question_is_closed(home: Home, chief: Seat) -> None:
+    project = small_project(home, chief.person_id)
+    ada, ben = (Seat(home, annotator(home, chief.person_id, name), project) for name in ("Ada", "Ben"))
     press(ben)
     question = loop.next_question(ada)
     assert question is not None
-    set_aside(aside_owner.at(project), ben.person_id)
+    set_aside(chief.at(project), ben.person_id)
     with pytest.raises(StaleQuestion):
         loop.submit_answer(ada, question.token, "is", [question.choices[0]])
 
 
-def test_who_has_said_nothing_cannot_be_set_aside(home: Home, aside_owner: Seat) -> None:
-    project = small_project(home, aside_owner.person_id)
-    ada = annotator(home, aside_owner.person_id, "Ada")
+def test_who_has_said_nothing_cannot_be_set_aside(home: Home, chief: Seat) -> None:
+    project = small_project(home, chief.person_id)
+    ada = annotator(home, chief.person_id, "Ada")
     with pytest.raises(NotFound, match="answered nothing"):
-        set_aside(aside_owner.at(project), ada)
-    count_again(aside_owner.at(project), ada)
-    assert managing.get_project(aside_owner.at(project)).answered == 0
+        set_aside(chief.at(project), ada)
+    count_again(chief.at(project), ada)
+    assert managing.get_project(chief.at(project)).answered == 0
 
 
-def test_review_shows_no_line_about_no_row(home: Home, aside_owner: Seat) -> None:
-    project = small_project(home, aside_owner.person_id)
-    ada = Seat(home, annotator(home, aside_owner.person_id, "Ada"), project)
+def test_review_shows_no_line_about_no_row(home: Home, chief: Seat) -> None:
+    project = small_project(home, chief.person_id)
+    ada = Seat(home, annotator(home, chief.person_id, "Ada"), project)
     press(ada)
-    set_aside(aside_owner.at(project), ada.person_id)
-    found = reviewing.find(aside_owner.at(project), reviewing.Search())
+    set_aside(chief.at(project), ada.person_id)
+    found = reviewing.find(chief.at(project), reviewing.Search())
     assert all(one.row >= 0 for one in found.rows)

@@ -35,11 +35,6 @@ from workflow.server.home import Home
 # Figures of the people of real projects: who is shown what, and that they follow the log
 
 
-@pytest.fixture
-def figures_owner(home: Home) -> Seat:
-    return Seat(home, team.ensure_owner(home).id)
-
-
 def people_at(home: Home, owner: Seat, project: int, *names: str) -> list[Seat]:
     return [Seat(home, annotator(home, owner.person_id, name), project) for name in names]
 
@@ -55,10 +50,10 @@ def answer(seat: Seat, *, right: bool) -> bool:
     return True
 
 
-def test_two_people_at_the_same_rows(home: Home, figures_owner: Seat) -> None:
-    project = doubled(home, figures_owner.person_id)
-    here = figures_owner.at(project)
-    ada, ben = people_at(home, figures_owner, project, "Ada", "Ben")
+def test_two_people_at_the_same_rows(home: Home, chief: Seat) -> None:
+    project = doubled(home, chief.person_id)
+    here = chief.at(project)
+    ada, ben = people_at(home, chief, project, "Ada", "Ben")
     for turn in range(12):
         answer(ada, right=True)
         answer(ben, right=turn % 3 != 0)
@@ -78,9 +73,9 @@ def test_two_people_at_the_same_rows(home: Home, figures_owner: Seat) -> None:
     assert seen.n_shared == 11
 
 
-def test_one_s_own_figures_are_one_s_own(home: Home, figures_owner: Seat) -> None:
-    project = doubled(home, figures_owner.person_id)
-    ada, ben = people_at(home, figures_owner, project, "Ada", "Ben")
+def test_one_s_own_figures_are_one_s_own(home: Home, chief: Seat) -> None:
+    project = doubled(home, chief.person_id)
+    ada, ben = people_at(home, chief, project, "Ada", "Ben")
     for _ in range(11):
         answer(ada, right=True)
         answer(ben, right=True)
@@ -90,39 +85,39 @@ def test_one_s_own_figures_are_one_s_own(home: Home, figures_owner: Seat) -> Non
         figures.team(ada)
     with pytest.raises(NotAllowed):
         set_aside(ada, ben.person_id)
-    assert figures.confusion(figures_owner.at(project), figures_owner.person_id) is None
+    assert figures.confusion(chief.at(project), chief.person_id) is None
 
 
-def test_label_vectors_have_figures_too(home: Home, figures_owner: Seat) -> None:
-    project = vector_world.vector_project(home, figures_owner.person_id, question="instance")
-    (ada,) = people_at(home, figures_owner, project, "Ada")
+def test_label_vectors_have_figures_too(home: Home, chief: Seat) -> None:
+    project = vector_world.vector_project(home, chief.person_id, question="instance")
+    (ada,) = people_at(home, chief, project, "Ada")
     for _ in range(3):
         press(ada)
-    (found,) = figures.team(figures_owner.at(project)).people
+    (found,) = figures.team(chief.at(project)).people
     assert (found.answers, found.others.of) == (3, 0)
-    assert figures.team(figures_owner.at(project)).agreement.everywhere.alpha.reason
+    assert figures.team(chief.at(project)).agreement.everywhere.alpha.reason
 
 
-def test_a_verdict_is_what_checks_are_held_against(home: Home, figures_owner: Seat) -> None:
-    project = small_project(home, figures_owner.person_id)
-    here = figures_owner.at(project)
+def test_a_verdict_is_what_checks_are_held_against(home: Home, chief: Seat) -> None:
+    project = small_project(home, chief.person_id)
+    here = chief.at(project)
     assert figures.team(here).people == ()
     assert "others said" in figures.team(here).against
-    (ada,) = people_at(home, figures_owner, project, "Ada")
+    (ada,) = people_at(home, chief, project, "Ada")
     for _ in range(10):
         answer(ada, right=True)
     (found,) = figures.team(here).people
     assert found.checks.right == found.checks.of
 
 
-def test_setting_aside_and_counting_again_is_as_before(home: Home, figures_owner: Seat) -> None:
-    project = doubled(home, figures_owner.person_id)
-    here = figures_owner.at(project)
-    ada, ben = people_at(home, figures_owner, project, "Ada", "Ben")
+def test_setting_aside_and_counting_again_is_as_before(home: Home, chief: Seat) -> None:
+    project = doubled(home, chief.person_id)
+    here = chief.at(project)
+    ada, ben = people_at(home, chief, project, "Ada", "Ben")
     for _ in range(6):
         answer(ada, right=True)
         answer(ben, right=False)
-    before, rows = figures.team(here).people, state(home, figures_owner.person_id, project)
+    before, rows = figures.team(here).people, state(home, chief.person_id, project)
     assert before[0].others.of == 6
     seq = figures.log_seq(ada)
     set_aside(here, ben.person_id)
@@ -134,7 +129,7 @@ def test_setting_aside_and_counting_again_is_as_before(home: Home, figures_owner
     assert figures.team(here).agreement.pairs == ()
     count_again(here, ben.person_id)
     assert figures.team(here).people == before
-    assert (state(home, figures_owner.person_id, project) == rows).all()
+    assert (state(home, chief.person_id, project) == rows).all()
     with home.database.read() as session:
         assert entries.last_seq(session, project) == seq + 2
 
