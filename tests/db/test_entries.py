@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,8 +16,7 @@ from db.answers import Wanted
 from db.base import is_damaged, is_gone, is_read_only, lacks_a_table
 from db.engine import Database
 from db.entries import DuplicateEntry, LogEntry
-from db.questions import OpenQuestion
-from tests.db.conftest import NOW, add_project, new_entry
+from tests.db.conftest import NOW, add_project, new_entry, new_question
 
 # entries
 
@@ -366,25 +366,10 @@ def test_a_persons_history_names_the_label_asked_about(database: Database) -> No
 
 def test_a_label_is_reserved_apart_from_its_row(database: Database) -> None:
     project = add_project(database)
-    asked = OpenQuestion(
-        project_id=project,
-        person_id=1,
-        row=3,
-        label="wren",
-        token="1.3.1.0",
-        revision=0,
-        strategy="information",
-        score=0.5,
-        model_version=2,
-        decides=0,
-        undecided=9,
-        shown_at=NOW,
-        reserved_at=NOW,
-        reserved_until=NOW + timedelta(seconds=1),
-    )
+    asked = new_question(project, label="wren", token="1.3.1.0", strategy="information", decides=0)
     with database.write() as session:
         questions.put(session, asked)
-        questions.put(session, OpenQuestion(**(vars(asked) | {"person_id": 2, "row": 4, "label": None})))
+        questions.put(session, replace(asked, person_id=2, row=4, label=None))
         assert questions.get(session, project, 1) == asked
     with database.read() as session:
         assert set(questions.reserved_places(session, project, 2, NOW)) == {(3, "wren")}

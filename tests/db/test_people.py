@@ -14,8 +14,7 @@ from db import entries, members, people, questions
 from db.engine import Database
 from db.members import Attempt, Group, StoredGoal
 from db.people import Account
-from db.questions import OpenQuestion
-from tests.db.conftest import NOW, add_project, new_entry
+from tests.db.conftest import NOW, add_project, new_entry, new_question
 
 # people
 
@@ -132,24 +131,10 @@ def test_open_links_are_counted_by_person(database: Database) -> None:
 
 def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) -> None:
     project = add_project(database)
-    asked = OpenQuestion(
-        project_id=project,
-        person_id=1,
-        row=3,
-        token="1.3.0",
-        revision=0,
-        strategy="apl",
-        score=0.5,
-        model_version=2,
-        decides=4,
-        undecided=9,
-        shown_at=NOW,
-        reserved_at=NOW,
-        reserved_until=NOON,
-    )
+    asked = new_question(project, reserved_until=NOON)
     with database.write() as session:
         assert questions.get(session, project, 1) is None
-        questions.put(session, OpenQuestion(**(vars(asked) | {"row": 1, "token": "1.1.0"})))
+        questions.put(session, replace(asked, row=1, token="1.1.0"))
         questions.put(session, asked)
         assert questions.get(session, project, 1) == asked
     with database.read() as session:
@@ -160,8 +145,8 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
         assert not questions.reserved_places(session, project, 2, NOON)
         assert not questions.reserved_places(session, project + 1, 2, NOW)
     with database.write() as session:
-        questions.put(session, OpenQuestion(**(vars(asked) | {"reserved_at": NOON, "reserved_until": LATER})))
-        questions.put(session, OpenQuestion(**(vars(asked) | {"person_id": 2})))
+        questions.put(session, replace(asked, reserved_at=NOON, reserved_until=LATER))
+        questions.put(session, replace(asked, person_id=2))
         assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 2}
         questions.hand_back(session, project, 2, NOW)
         assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 1}
@@ -175,11 +160,7 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
 
 def test_a_question_that_is_put_away_reserves_nothing_and_its_clock_stands(database: Database) -> None:
     project = add_project(database)
-    away = OpenQuestion(
-        project_id=project, person_id=1, row=3, token="1.3.0", revision=0, strategy="apl", score=1.0,
-        model_version=0, decides=0, undecided=0, shown_at=NOW, reserved_at=NOW, reserved_until=LATER,
-        paused_at=NOW + timedelta(seconds=20),
-    )  # fmt: skip
+    away = new_question(project, reserved_until=LATER, paused_at=NOW + timedelta(seconds=20))
     with database.write() as session:
         questions.put(session, away)
     with database.read() as session:
@@ -188,7 +169,7 @@ def test_a_question_that_is_put_away_reserves_nothing_and_its_clock_stands(datab
     back = NOW + timedelta(hours=1)
     assert away.seconds(back) == 20
     assert away.shown_by(back) == back - timedelta(seconds=20)
-    there = OpenQuestion(**(vars(away) | {"paused_at": None}))
+    there = replace(away, paused_at=None)
     assert there.seconds(back) == 3600
     assert there.shown_by(back) == NOW
 

@@ -50,43 +50,43 @@ EVERY: dict[str, Way] = {**READING, **{f"{name}, as owner": way for name, way in
 
 
 @pytest.fixture
-def seat_seat(home: Home, owner: int, project: int) -> Seat:
+def own_seat(home: Home, owner: int, project: int) -> Seat:
     return Seat(home, owner, project)
 
 
 @pytest.fixture
-def seat_ada(seat_seat: Seat) -> Seat:
-    return Seat(seat_seat.home, annotator(seat_seat.home, seat_seat.person_id, "Ada"), seat_seat.project_id)
+def own_ada(own_seat: Seat) -> Seat:
+    return Seat(own_seat.home, annotator(own_seat.home, own_seat.person_id, "Ada"), own_seat.project_id)
 
 
 @pytest.mark.parametrize("way", EVERY)
-def test_the_owner_comes_in_by_every_way(seat_seat: Seat, way: str) -> None:
-    with EVERY[way](seat_seat) as inside:
-        assert inside.person.id == seat_seat.person_id
+def test_the_owner_comes_in_by_every_way(own_seat: Seat, way: str) -> None:
+    with EVERY[way](own_seat) as inside:
+        assert inside.person.id == own_seat.person_id
         assert inside.session.is_active
 
 
 @pytest.mark.parametrize("way", EVERY)
-def test_an_annotator_comes_in_where_the_owner_is_not_asked_for(seat_ada: Seat, way: str) -> None:
+def test_an_annotator_comes_in_where_the_owner_is_not_asked_for(own_ada: Seat, way: str) -> None:
     if way in READING:
-        with READING[way](seat_ada) as inside:
+        with READING[way](own_ada) as inside:
             assert inside.person.name == "Ada"
     else:
-        with pytest.raises(NotAllowed, match="Only the owner"), EVERY[way](seat_ada):
+        with pytest.raises(NotAllowed, match="Only the owner"), EVERY[way](own_ada):
             pytest.fail("an annotator came in")
 
 
 @pytest.mark.parametrize("way", EVERY)
 @pytest.mark.parametrize("who", ["unknown", "disabled"])
-def test_strangers_come_in_nowhere(seat_seat: Seat, seat_ada: Seat, way: str, who: str) -> None:
+def test_strangers_come_in_nowhere(own_seat: Seat, own_ada: Seat, way: str, who: str) -> None:
     person = 99
     if who == "disabled":
-        team.disable_person(Seat(seat_seat.home, seat_seat.person_id), seat_ada.person_id)
-        person = seat_ada.person_id
-    for project in (seat_seat.project_id, 99):
+        team.disable_person(Seat(own_seat.home, own_seat.person_id), own_ada.person_id)
+        person = own_ada.person_id
+    for project in (own_seat.project_id, 99):
         with (
             pytest.raises(NotAllowed, match="Your access has ended"),
-            EVERY[way](Seat(seat_seat.home, person, project)),
+            EVERY[way](Seat(own_seat.home, person, project)),
         ):
             pytest.fail(f"{who} came in")
 
@@ -94,25 +94,25 @@ def test_strangers_come_in_nowhere(seat_seat: Seat, seat_ada: Seat, way: str, wh
 @pytest.mark.parametrize("way", EVERY)
 @pytest.mark.parametrize("where", ["unknown", "archived", "in the bin", "archived and in the bin"])
 def test_a_project_not_in_use_is_opened_by_its_owner_anywhere_alone(
-    seat_seat: Seat, way: str, where: str
+    own_seat: Seat, way: str, where: str
 ) -> None:
     if "archived" in where:
-        managing.archive_project(seat_seat)
+        managing.archive_project(own_seat)
     if "bin" in where:
-        managing.bin_project(seat_seat)
-    there = Seat(seat_seat.home, seat_seat.person_id, 99) if where == "unknown" else seat_seat
+        managing.bin_project(own_seat)
+    there = Seat(own_seat.home, own_seat.person_id, 99) if where == "unknown" else own_seat
     if way == "owning anywhere, as owner" and where != "unknown":
         with EVERY[way](there) as inside:
-            assert inside.project.id == seat_seat.project_id
+            assert inside.project.id == own_seat.project_id
         return
     words = {"unknown": "There is no project 99", "archived": "is archived"}.get(where, "is in the bin")
     with pytest.raises(NotFound, match=words), EVERY[way](there):
         pytest.fail("it was opened")
 
 
-def test_a_seat_at_no_project_reads_and_owns_but_has_no_learner(seat_seat: Seat) -> None:
-    nowhere = Seat(seat_seat.home, seat_seat.person_id)
-    assert nowhere.at(3) == Seat(seat_seat.home, seat_seat.person_id, 3)
+def test_a_seat_at_no_project_reads_and_owns_but_has_no_learner(own_seat: Seat) -> None:
+    nowhere = Seat(own_seat.home, own_seat.person_id)
+    assert nowhere.at(3) == Seat(own_seat.home, own_seat.person_id, 3)
     for way in (nowhere.reading(), nowhere.owning(), nowhere.owning(anywhere=True)):
         with way as inside:
             assert inside.at is None
@@ -123,30 +123,30 @@ def test_a_seat_at_no_project_reads_and_owns_but_has_no_learner(seat_seat: Seat)
         _ = nowhere.kind
 
 
-def test_a_person_who_is_disabled_meanwhile_is_out_at_the_next_step(seat_seat: Seat, seat_ada: Seat) -> None:
-    with seat_ada.turn():
+def test_a_person_who_is_disabled_meanwhile_is_out_at_the_next_step(own_seat: Seat, own_ada: Seat) -> None:
+    with own_ada.turn():
         pass
-    team.disable_person(seat_seat.at(seat_seat.project_id or 0), seat_ada.person_id)
-    with pytest.raises(NotAllowed), seat_ada.turn():
+    team.disable_person(own_seat.at(own_seat.project_id or 0), own_ada.person_id)
+    with pytest.raises(NotAllowed), own_ada.turn():
         pytest.fail("she had her turn")
 
 
-def test_what_an_owner_writes_is_stored_whole_or_not_at_all(seat_seat: Seat) -> None:
-    before = room.room_of(seat_seat)
+def test_what_an_owner_writes_is_stored_whole_or_not_at_all(own_seat: Seat) -> None:
+    before = room.room_of(own_seat)
 
     def change(text: str, after: float = 1.0) -> float:
-        with seat_seat.owning() as owning:
+        with own_seat.owning() as owning:
             stored.change_room(owning.session, owning.project.id, RoomSettings(text).to_json())
             return 1 / after
 
     with pytest.raises(ZeroDivisionError):
         change("half", 0)
-    assert room.room_of(seat_seat) == before
-    with pytest.raises(NotSaved), unwritable(seat_seat.home):
+    assert room.room_of(own_seat) == before
+    with pytest.raises(NotSaved), unwritable(own_seat.home):
         change("x" * 20_000)
-    assert room.room_of(seat_seat) == before
+    assert room.room_of(own_seat) == before
     change("whole")
-    assert room.room_of(seat_seat) == RoomSettings("whole")
+    assert room.room_of(own_seat) == RoomSettings("whole")
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
@@ -159,27 +159,27 @@ def test_a_turn_is_of_the_kind_of_the_project(world: KindWorld, home: Home, owne
         assert (turn.person_id, turn.project_id) == (owner, seat.project_id)
 
 
-def test_what_was_stored_by_another_tab_meanwhile_is_stale(seat_seat: Seat) -> None:
-    with seat_seat.turn() as turn:
+def test_what_was_stored_by_another_tab_meanwhile_is_stale(own_seat: Seat) -> None:
+    with own_seat.turn() as turn:
         row = int(turn.learner.ranking()[0][0])
         turn.writer(Place(row)).write("skip", token="a")
-    with pytest.raises(StaleQuestion, match="in another tab"), seat_seat.turn() as turn:
+    with pytest.raises(StaleQuestion, match="in another tab"), own_seat.turn() as turn:
         turn.writer(Place(row)).write("skip", token="a")
-    with seat_seat.learner() as opened:
+    with own_seat.learner() as opened:
         assert opened.learner.seq == 1
 
 
 def test_the_same_learner_serves_everybody_until_the_settings_are_others(
-    seat_seat: Seat, seat_ada: Seat
+    own_seat: Seat, own_ada: Seat
 ) -> None:
-    with seat_seat.learner() as one, seat_ada.learner() as other:
+    with own_seat.learner() as one, own_ada.learner() as other:
         assert one.learner is other.learner
         first = one.learner
-    managing.change_learner(seat_seat, strategy="random")
-    with seat_seat.learner() as opened:
+    managing.change_learner(own_seat, strategy="random")
+    with own_seat.learner() as opened:
         assert opened.learner is not first
         assert opened.learner.settings.strategy == "random"
-    other = seat_seat.at(small_project(seat_seat.home, seat_seat.person_id, "other"))
+    other = own_seat.at(small_project(own_seat.home, own_seat.person_id, "other"))
     with other.learner() as opened:
         assert opened.project_id == other.project_id
 
