@@ -15,7 +15,7 @@ from starlette.websockets import WebSocketDisconnect
 
 import workflow.server.home
 from tests.web.conftest import BASE, COOKIE, app_of
-from tests.web.test_guard import HTML, STREAM, refused
+from tests.web.test_guard import GUARD_STREAM, HTML, refused
 from web import guard, proxies
 from web.guard import ENDED
 from web.proxies import PublicAddress
@@ -85,7 +85,7 @@ def test_an_open_page_asks_the_proxy_again_now_and_then(
     monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
     monkeypatch.setattr(guard, "QUIET", 0.01)
     with (
-        client.websocket_connect(STREAM, headers=ADA) as websocket,
+        client.websocket_connect(GUARD_STREAM, headers=ADA) as websocket,
         pytest.raises(WebSocketDisconnect) as cut,
     ):
         websocket.receive_json()
@@ -93,14 +93,14 @@ def test_an_open_page_asks_the_proxy_again_now_and_then(
     assert refused(client), "whom the proxy has signed out meanwhile is out"
     monkeypatch.setattr(guard, "BELIEVED_FOR", 1e6)
     assert not refused(client, headers=ADA)
-    with client.websocket_connect(STREAM, headers=ADA) as websocket:
+    with client.websocket_connect(GUARD_STREAM, headers=ADA) as websocket:
         websocket.send_text("key")
         assert websocket.receive_json()[0] == "key"
     link = come_from(PROXY)
     link.get("/signin", params={"link": team.make_start_link(there)})
     monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
     monkeypatch.setattr(guard, "QUIET", 0.0)
-    with link.websocket_connect(STREAM) as websocket:  # nobody's word but Winnow's own
+    with link.websocket_connect(GUARD_STREAM) as websocket:  # nobody's word but Winnow's own
         websocket.send_text("key")
         assert websocket.receive_json()[0] == "key"
 
