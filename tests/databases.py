@@ -36,7 +36,6 @@ BOTH = ("sqlite", pytest.param("postgres", marks=pytest.mark.postgres))
 ON_BOTH = (
     "tests/db/",
     "tests/workflow/answering/test_turn.py",
-    "tests/workflow/answering/test_writer.py",
     "tests/workflow/models/test_leases.py",
     "tests/workflow/backups/test_making.py",
     "tests/workflow/backups/test_one_project.py",

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 ALONE = {
     "first_start": "makes an environment, with the network",
     "power_cuts": "needs gcc",
-    "two_servers": "needs PostgreSQL; `tests/browser/test_team_on_two_servers.py` is the same",
+    "two_servers": "needs PostgreSQL; `tests/browser/test_two_servers.py` is the same",
 }
 """Those that need what a machine may lack: run them by hand, `python -m benchmarks --try NAME`."""
 RESULTS = ROOT / "benchmarks" / "results"

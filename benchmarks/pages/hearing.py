@@ -1,6 +1,6 @@
 """From an answer to the next recording drawn, in a real browser: thirty detections of a detector's table.
 
-As a bird owner answers them (`tests/browser/test_bird_owner.py`), from the press to the next question's spectrogram on
+As a bird owner answers them (`tests/browser/test_owner.py`), from the press to the next question's spectrogram on
 the canvas. The next one is fetched while the person listens.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks import homes
 from benchmarks.harness import Table, folder, page, sized
 from tests.browser import room
-from tests.browser.test_bird_owner import packed, raven
+from tests.browser.test_owner import packed, raven
 
 TITLE = "From an answer to the next spectrogram"
 PACKAGES = ("streamlit", "scipy", "soundfile")

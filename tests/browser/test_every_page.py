@@ -1,15 +1,28 @@
-"""Every page as it is walked through by keyboard, with text twice as large, and what it asks for."""
+"""Every page in the browser: it loads, is accessible, and does not jump."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.screenshots import PAGES, SIZES, open_page
+from tests.browser import room
+from tests.browser.conftest import answered
+from tests.browser.screenshots import PAGES, SIZES, go, open_page, vector_projects
 from tests.browser.server import Server
+from tests.workflow.alike_world import alike_project
+from web.document import NEEDED, START
+from workflow.people import team
+from workflow.server.home import Home, open_home
+from workflow.server.settings import Settings
+
+# Every page as it is walked through by keyboard, with text twice as large, and what it asks for
+
 
 pytestmark = pytest.mark.browser
 
@@ -114,3 +127,268 @@ def test_text_of_twice_the_size_scrolls_no_page_sideways(
             wrong[name] = beyond
     context.close()
     assert not wrong, wrong
+
+
+# axe-core over every page, light and dark, desktop and phone: no serious finding
+
+
+STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
+"""What `pages/parts/menu.js` leaves none of in the menu of a phone."""
+
+
+def findings(page: Page) -> list[str]:
+    """The serious and critical violations, each with the elements it is about."""
+    expect(page.locator(STUMBLING)).to_have_count(0)
+    if page.get_by_test_id("stApp").count():  # the door has none; what is drawn anew is pale meanwhile
+        room.drawn(page)
+    return [
+        f"{one['id']} ({one['impact']}): {node['html'][:160]} {node['target']}"
+        for one in Axe().run(page).response["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+
+
+@pytest.fixture
+def signed_in(browser: Browser, server: Server, tmp_path: Path) -> str:
+    """The state of a browser whose owner has answered a few questions of the demo."""
+    context = browser.new_context(viewport=SIZES[""])
+    answered(context.new_page(), server)
+    path = str(tmp_path / "state.json")
+    context.storage_state(path=path)
+    context.close()
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["", pytest.param("-phone", marks=pytest.mark.proof)])
+def test_no_page_has_a_serious_finding(browser: Browser, looked_at: tuple[Server, Path], suffix: str) -> None:
+    server, cookies = looked_at
+    wrong = {}
+    for scheme in ("light", "dark"):
+        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=cookies)  # type: ignore[arg-type]
+        page = context.new_page()
+        for name in PAGES:
+            open_page(page, server.base, name, settle=300)
+            if found := findings(page):
+                wrong[f"{name}-{scheme}"] = found
+        context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+
+
+def test_neither_has_the_door(browser: Browser, server: Server) -> None:
+    """The page that those see who are not signed in, and one where a link does not work."""
+    wrong = {}
+    for scheme in ("light", "dark"):
+        for suffix, size in SIZES.items():
+            context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+            page = context.new_page()
+            for name, query in (("signin", ""), ("no link", "?link=none")):
+                page.goto(f"{server.base}/signin{query}")
+                page.get_by_role("img", name="Winnow").wait_for()
+                if found := findings(page):
+                    wrong[f"{name}{suffix}-{scheme}"] = found
+            context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+
+
+def test_neither_has_a_page_of_label_vectors(browser: Browser, server: Server, signed_in: str) -> None:
+    """Those that `test_vectors` does not look at."""
+    project = vector_projects(server.home)["progress-labels"].partition("=")[2]
+    # What differs from the other kind of project differs in every scheme and size.
+    context = browser.new_context(viewport=SIZES["-phone"], color_scheme="dark", storage_state=signed_in)  # type: ignore[arg-type]
+    page = context.new_page()
+    wrong = {}
+    for name in ("queue", "map", "review", "settings"):
+        go(page, f"{server.base}/{name}?project={project}", *PAGES[name], settle=300)
+        if found := findings(page):
+            wrong[name] = found
+    context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+
+
+def test_neither_has_the_grid_of_many_rows(browser: Browser, server: Server, signed_in: str) -> None:
+    home = open_home(Settings.from_environment({"WINNOW_HOME": str(server.home)}))
+    owner = team.ensure_owner(home).id
+    kinds = ("image", "sound", "numbers")
+    projects = {shown: alike_project(home, owner, shown, shown).project_id for shown in kinds}
+    home.close()
+    wrong = {}
+    for suffix, scheme in (("", "light"), ("-phone", "dark")):
+        context = browser.new_context(viewport=SIZES[suffix], color_scheme=scheme, storage_state=signed_in)  # type: ignore[arg-type]
+        page = context.new_page()
+        for shown, project in projects.items():
+            room.annotate(page, server, project or 0)
+            page.keyboard.press("Shift+M")
+            page.locator(".tiles").wait_for()
+            page.keyboard.press("b")
+            if found := findings(page):
+                wrong[f"{shown}{suffix}-{scheme}"] = found
+        context.close()
+    assert not wrong, "\n".join(f"{where}: {what}" for where, found in wrong.items() for what in found)
+
+
+# What stands in a page until its scripts have come is as high as what comes: nothing below it jumps
+
+
+LATE = re.compile(
+    r"/static/js/(DataFrame|TextInput|Selectbox|Checkbox|Radio|Multiselect|Metric|PlotlyChart|Pagination)\.[^/]*\.js"
+)
+"""Streamlit's scripts that a page is drawn without at first, and without any of which there is a skeleton."""
+LAST = {
+    "queue": "rows are open",
+    "review": "answered rows, the latest answer first",
+    "progress": "When to stop",
+    "map": "Rows that look alike",
+}
+"""Words that stand below what comes late."""
+HEIGHTS_SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
+NEARLY = 20
+"""Pixels that text may move which has its own font late."""
+
+
+class Gate:
+    """Holds what comes until it is opened."""
+
+    def __init__(self) -> None:
+        self.held: list[Route] | None = []
+
+    def come(self, route: Route) -> None:
+        if self.held is None:
+            route.continue_()
+        else:
+            self.held.append(route)
+
+    def open(self) -> None:
+        held, self.held = self.held or [], None
+        for one in held:
+            one.continue_()
+
+
+def top(page: Page, words: str) -> float:
+    box = page.get_by_text(words).first.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+@pytest.mark.parametrize("size", HEIGHTS_SIZES)
+@pytest.mark.parametrize("name", LAST)
+def test_what_stands_below_stays_where_it_is(
+    looked_at: tuple[Server, Path], browser: Browser, name: str, size: str
+) -> None:
+    server, state = looked_at
+    context = browser.new_context(viewport=HEIGHTS_SIZES[size], storage_state=state)  # type: ignore[arg-type]
+    page, gate = context.new_page(), Gate()
+    page.route(LATE, gate.come)
+    page.goto(f"{server.base}/{name}")
+    expect(page.get_by_text(LAST[name]).first).to_be_visible()
+    skeletons = page.get_by_test_id("stSkeleton")
+    expect(skeletons.first).to_be_attached()
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    before = top(page, LAST[name])
+    gate.open()
+    expect(skeletons).to_have_count(0)
+    assert top(page, LAST[name]) == pytest.approx(before, abs=NEARLY)
+    context.close()
+
+
+# What a page is drawn with is on its way before the page is told of: its document names it, and nothing
+# else
+
+
+DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
+"""What is there once the page is."""
+ELSEWHERE = "import"
+"""A page whose document names no more than those of all do."""
+DEMO = 1
+"""The one project of a new Winnow."""
+SEVERAL = 4
+"""Projects with which Home, too, has boxes to choose by."""
+
+TELL = """(hash) => new Promise((resolve) => {
+    window.addEventListener("message", () => resolve(location.hash));
+    window.postMessage({ stCommVersion: 1, type: "UPDATE_HASH", hash }, "*");
+})"""
+"""Tells Streamlit's page of another place in it, as a site that frames it might; resolves to where it is then."""
+
+
+class NewBrowser:
+    """One that has nothing but the sign-in of another page; `asked` is {script: who asked for it}."""
+
+    def __init__(self, browser: Browser, signed_in: Page) -> None:
+        self.context = browser.new_context(storage_state=signed_in.context.storage_state())
+        self.page = self.context.new_page()
+        self.asked: dict[str, str] = {}
+        session = self.context.new_cdp_session(self.page)
+        session.on("Network.requestWillBeSent", self._note)
+        session.send("Network.enable")
+
+    def draws(self, which: str, projects: int) -> None:
+        """Returns once the page is drawn with all that it asks for: what comes late has a grey place until then."""
+        self.page.locator(DRAWN[which]).first.wait_for()
+        expect(self.page.get_by_role("combobox")).to_have_count(int(projects > 1))
+        expect(self.page.get_by_test_id("stSkeleton")).to_have_count(0)
+        self.page.wait_for_load_state("networkidle")
+
+    def _note(self, one: dict[str, Any]) -> None:
+        path = one["request"]["url"].partition("?")[0]
+        if path.endswith(".js") and not path.startswith("blob:"):
+            self.asked.setdefault(path, one["initiator"]["type"])
+
+
+@pytest.fixture(params=[1, SEVERAL], ids=["one project", "several"])
+def projects(request: pytest.FixtureRequest, home: Home) -> int:
+    """How many there are."""
+    many: int = request.param
+    for number in range(1, many):
+        alike_project(home, team.ensure_owner(home).id, f"Numbers {number}", "numbers")
+    return many
+
+
+@pytest.mark.parametrize("which", DRAWN, ids=["home", "annotate"])
+def test_the_document_names_what_the_page_is_drawn_with(
+    page: Page, server: Server, browser: Browser, projects: int, which: str
+) -> None:
+    named = NewBrowser(browser, page)
+    named.page.goto(f"{server.base}/{which}")  # of the project used last
+    named.draws(which, projects)
+    links = named.page.eval_on_selector_all("link[rel=modulepreload]", "all => all.map(one => one.href)")
+    # Some may be asked for by who needs them before their turn has come.
+    assert {one for one, by in named.asked.items() if by != "parser"} <= set(links)
+    # A page that is come to from another asks for what it needs itself: so much was named, and no more.
+    assert ELSEWHERE not in NEEDED
+    asking = NewBrowser(browser, page)
+    asking.page.goto(f"{server.base}/{ELSEWHERE}")
+    asking.page.locator(f"nav a[href$='/{which}']").first.click()
+    asking.draws(which, projects)
+    assert set(named.asked) <= set(asking.asked)
+    assert "script" in asking.asked.values()
+    for one in (named, asking):
+        one.context.close()
+
+
+def test_a_page_is_drawn_before_streamlit_has_asked_how_its_server_is(page: Page, server: Server) -> None:
+    """Its websocket is opened at once. And nobody may tell the page what to do, though a site is named that may."""
+    held: list[Route] = []
+    asked = ("**/_stcore/health", "**/_stcore/host-config")
+    for address in asked:
+        page.route(address, lambda one: held.append(one))
+    with page.expect_request(asked[0]), page.expect_request(asked[1]):
+        page.goto(f"{server.base}/annotate?project={DEMO}")
+        page.locator(room.CARD).wait_for()
+    assert page.evaluate(TELL, "#told") == ""
+    while len(held) < len(asked):
+        page.wait_for_timeout(20)
+    with page.expect_response(asked[1]):
+        for one in held:
+            one.continue_()
+    assert page.evaluate(TELL, "#told") == ""
+
+
+def test_streamlit_is_looked_for_where_it_is(page: Page, server: Server) -> None:
+    """And not below the address of the page first."""
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url))
+    page.goto(f"{server.base}/annotate?project={DEMO}")
+    page.locator(room.CARD).wait_for()
+    assert f"{server.base}/_stcore/health" in asked
+    assert not [one for one in asked if "/annotate/" in one]

@@ -1,20 +1,32 @@
-"""What an owner does beside answering: correct an answer, rename a project, put it away and bring it back."""
+"""A newcomer's and an owner's way through the browser."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
+from tests.plcore.tables.media.sound.recordings import written
+from tests.plcore.tables.zips import make_zip
+from workflow import demos
+from workflow.demos import Demo, calls, digits, remarks
 from workflow.demos.digits import LABELS
 
-pytestmark = pytest.mark.browser
+# What an owner does beside answering: correct an answer, rename a project, put it away and bring it back
 
 
+@pytest.mark.browser
 def test_an_answer_is_found_and_corrected_without_a_mouse(
     page: Page, server: Server, errors_of: Callable[[Page], list[str]]
 ) -> None:
@@ -44,6 +56,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     assert not errors
 
 
+@pytest.mark.browser
 def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> None:
     page.get_by_role("button", name="More of Demo").click()
     page.get_by_role("link", name="Rename, settings").click()
@@ -64,6 +77,7 @@ def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> No
     expect(page.get_by_text("Digits of mine").first).to_be_visible()
 
 
+@pytest.mark.browser
 def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     lines = "To: you\n\n  * first <b>\n  2. second"
     table = pd.DataFrame(
@@ -79,6 +93,7 @@ def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
     assert text.inner_text() == f"{lines} {asked}"
 
 
+@pytest.mark.browser
 def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/settings")
     tab = page.get_by_role("tab", name="Classes")
@@ -91,6 +106,7 @@ def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page
     expect(page.get_by_role("textbox", name="New class")).to_have_value("7")
 
 
+@pytest.mark.browser
 def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/annotate")
     page.locator(room.CARD).wait_for()
@@ -113,3 +129,206 @@ def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Serv
     page.get_by_text("1 answered row").wait_for()
     room.open_line(page, asked)
     expect(page.get_by_text("As it stands").locator("xpath=following::p[1]")).to_have_text("a new name")
+
+
+# The round of somebody who records birds: a detector's table and its recordings in, heard and answered, the
+# same table back with what was heard
+
+
+RATE = 22_050
+BIRDS = {
+    "Great tit, Kohlmeise (Parus major)": ("Parus major", 4_200.0),
+    "Zaunkönig – Eurasian wren": ("Troglodytes troglodytes", 5_600.0),
+    "Rödhake – European robin": ("Erithacus rubecula", 3_100.0),
+    "Pěnkava obecná – Common chaffinch": ("Fringilla coelebs", 2_400.0),
+}
+RECORDINGS = [f"Waldrand Süd, früh – čtvrtek № {k}.wav" for k in range(5)]
+WINDOWS, SECONDS = 8, 3.0
+ANSWERS = 30
+
+
+def sings(recording: int, window: int) -> str:
+    """The bird that is to be heard there."""
+    return list(BIRDS)[(3 * recording + window) % len(BIRDS)]
+
+
+def recording(number: int) -> bytes:
+    """Eight windows of three seconds, a bird's notes in each, in noise."""
+    draw = np.random.default_rng(number)
+    times = np.arange(round(SECONDS * RATE)) / RATE
+    windows = []
+    for window in range(WINDOWS):
+        pitch = BIRDS[sings(number, window)][1]
+        notes = np.sin(2 * np.pi * (pitch * times + 200 * np.sin(2 * np.pi * 3 * times) / (2 * np.pi * 3)))
+        windows.append(0.3 * notes * (np.sin(2 * np.pi * 2 * times) > 0.3))
+    sound = np.concatenate(windows)
+    return written(sound + 0.01 * draw.standard_normal(len(sound)), RATE).getvalue()
+
+
+def raven() -> list[dict[str, str]]:
+    """Two detections in each window, the bird that sings the likelier in three of four."""
+    rows = []
+    for number, name in enumerate(RECORDINGS):
+        for window in range(WINDOWS):
+            right = sings(number, window)
+            wrong = list(BIRDS)[(list(BIRDS).index(right) + 1) % len(BIRDS)]
+            scores = ("0.8125", "0.4375") if (number + window) % 4 else ("0.4375", "0.8125")
+            for label, score in zip((right, wrong), scores, strict=True):
+                rows.append(
+                    {
+                        "Selection": str(len(rows) + 1),
+                        "View": "Spectrogram 1",
+                        "Channel": "1",
+                        "Begin Time (s)": f"{number * WINDOWS * SECONDS + window * SECONDS:.1f}",
+                        "End Time (s)": f"{number * WINDOWS * SECONDS + (window + 1) * SECONDS:.1f}",
+                        "Low Freq (Hz)": "0",
+                        "High Freq (Hz)": "11025",
+                        "Common Name": label,
+                        "Species Code": BIRDS[label][0].lower().replace(" ", ""),
+                        "Confidence": score,
+                        "Begin Path": rf"D:\Aufnahmen\2026\{name}",
+                        "File Offset (s)": f"{window * SECONDS:.1f}",
+                    }
+                )
+    return rows
+
+
+def packed(rows: list[dict[str, str]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), delimiter="\t", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    sounds = {f"Clips/{name}": recording(number) for number, name in enumerate(RECORDINGS)}
+    return make_zip({"BirdNET_SelectionTable.txt": out.getvalue().encode(), **sounds})
+
+
+def asked_window(page: Page) -> tuple[int, int]:
+    """Which window of which recording is before the person."""
+    match = re.fullmatch(r".*№ (\d)\.wav (\d+)-\d+ s", room.row_id(page))
+    assert match is not None, room.row_id(page)
+    return int(match[1]), int(int(match[2]) / SECONDS)
+
+
+@pytest.mark.browser
+@pytest.mark.proof
+def test_forty_clips_are_heard_and_the_table_comes_back(
+    page: Page, server: Server, errors_of: Callable[[Page], list[str]]
+) -> None:
+    errors, rows = errors_of(page), raven()
+    room.play_slowly(page)
+    page.goto(f"{server.base}/import")
+    page.locator(room.TABLE_BOX).set_input_files(
+        {"name": "Dawn chorus.zip", "mimeType": "application/zip", "buffer": packed(rows)}
+    )
+    page.get_by_role("button", name="Create project").click()  # the one action
+    page.locator(room.CARD).wait_for()
+    said: dict[tuple[int, int], str] = {}
+    for _ in range(ANSWERS):
+        page.locator(".spectrogram.there").wait_for()
+        window = asked_window(page)
+        assert window not in said
+        page.keyboard.press("p")
+        page.get_by_role("button", name="Pause").wait_for()
+        said[window] = sings(*window)
+        room.answer(page, said[window])
+
+    page.goto(f"{server.base}/export")
+    found = back(page)
+    assert [{name: one[name] for name in rows[0]} for one in found] == rows, (
+        "the same rows and columns, in order"
+    )
+    for place, one in enumerate(found):
+        window = divmod(place // 2, WINDOWS)
+        label = said.get(window)
+        wanted = "" if label is None else "true" if label == one["Common Name"] else "false"
+        assert (one["verified"], one["verified_label"]) == (wanted, label or "")
+        assert bool(one["verified_by"]) == bool(one["verified_at"]) == bool(wanted)
+    assert sum(one["verified"] == "true" for one in found) == ANSWERS
+    assert not errors
+
+
+def back(page: Page) -> list[dict[str, str]]:
+    """The table for Raven as the Export page gives it, read as Raven reads: by tabs and the names of its columns."""
+    page.get_by_text("Raven selection table, verified").click()
+    page.get_by_role("button", name="Prepare file").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name=re.compile("Download .*verified.txt")).click()
+    text = Path(waiting.value.path()).read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter="\t"))
+
+
+# A newcomer's script: from the sign-in link to the first right answer of each demo, and from Home to a
+# project of their own, in as few actions as promised. An action is a press of a button or of a key, or the
+# choice of a file
+
+
+TO_A_RIGHT_ANSWER = 3
+TO_A_PROJECT = 4
+
+
+class Newcomer:
+    """Counts what they do. Whatever stands there may be read and waited for."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.actions = 0
+
+    def click(self, name: str) -> None:
+        self.actions += 1
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+
+    def press(self, key: str) -> None:
+        self.actions += 1
+        room.press(self.page, key)
+
+    def choose_file(self, name: str, content: bytes) -> None:
+        self.actions += 1
+        self.page.locator(room.TABLE_BOX).set_input_files(
+            {"name": name, "mimeType": "text/csv", "buffer": content}
+        )
+
+
+def truth_of(demo: Demo) -> Mapping[str, str]:
+    """{name of a row: its true label}."""
+    if demo is demos.DIGITS:
+        cells, _ = digits.demo_cells()
+        return {str(number): digit for number, digit in enumerate(cells["digit"], start=1)}
+    if demo is demos.CALLS:
+        with zipfile.ZipFile(io.BytesIO(calls.make_file())) as file:
+            table = pd.read_csv(io.BytesIO(file.read("calls.csv")))
+    else:
+        table = pd.read_csv(io.BytesIO(remarks.make_file()))
+    return dict(zip(table["id"], table["true_label"], strict=True))
+
+
+@pytest.mark.browser
+def test_from_the_link_to_the_first_right_answer_of_each_demo(page: Page, server: Server) -> None:
+    for demo in demos.ALL:
+        truth = truth_of(demo)
+        page.goto(server.base)  # as the link left them, signed in
+        newcomer = Newcomer(page)
+        newcomer.click(demo.title)
+        page.locator(room.CARD).wait_for()
+        project = int(page.url.partition("project=")[2])
+        expect(page.get_by_text("Tour, 1 of 5")).to_be_visible()  # and keys answer beside it
+        asked = truth[room.row_id(page)]
+        newcomer.press(room.key_for(page, asked))
+        given = room.log_of(server, project)[-1]
+        assert (given["kind"], json.loads(given["labels"])) == ("is", [asked])
+        assert newcomer.actions <= TO_A_RIGHT_ANSWER, demo.name
+        page.get_by_role("button", name="End the tour").click()
+        expect(page.get_by_text("Tour, 1 of 5")).to_have_count(0)
+
+
+@pytest.mark.browser
+def test_from_home_to_a_project_of_ones_own(page: Page, server: Server) -> None:
+    newcomer = Newcomer(page)
+    newcomer.click("Bring a table")
+    rows = "".join(f"r{n},{'wren|robin' if n % 2 else 'robin|tit'},{n}.5\n" for n in range(20))
+    newcomer.choose_file("birds.csv", f"id,candidates,hour\n{rows}".encode())
+    newcomer.click("Create project")
+    page.locator(room.CARD).wait_for()
+    newcomer.press(room.first_key(page))
+    assert newcomer.actions <= TO_A_PROJECT
+    page.goto(server.base)
+    expect(page.get_by_text("birds", exact=True)).to_be_visible()

@@ -1,19 +1,34 @@
-"""Signed in or refused, against the real server: HTTP, websocket, links, sign-out, start by `streamlit run`."""
+"""Sign-in, accounts and sharing in the browser."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import websockets
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from plcore import LearnerSettings
 from tests.browser import room
 from tests.browser.server import START, Server
+from tests.plcore.tables.zips import WAV, make_zip, picture
+from tests.workflow.files.test_finding import CSV, FILES, kept
+from tests.workflow.world import annotator, opened, small_frame, small_project
+from workflow import importing
+from workflow.answering import loop
+from workflow.people import figures, members, team
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+# Signed in or refused, against the real server: HTTP, websocket, links, sign-out, start by `streamlit run`
+
 
 pytestmark = pytest.mark.browser
 
@@ -141,3 +156,288 @@ def test_streamlit_run_alone_starts_the_same(context: BrowserContext, tmp_path: 
         page.locator(room.CARD).wait_for()
     finally:
         server.stop()
+
+
+# Passwords, links made again, browsers ended and the audit, as an owner and an annotator see them
+
+
+GOOD = "four plain words here"
+
+
+@pytest.fixture
+def others(context: BrowserContext) -> Iterator[BrowserContext]:
+    """The browser of somebody else."""
+    browser = context.browser
+    assert isinstance(browser, Browser)
+    made = browser.new_context(viewport={"width": 1280, "height": 800})
+    yield made
+    made.close()
+
+
+def invite(page: Page, server: Server, name: str) -> str:
+    """The address of a link for this person."""
+    page.goto(f"{server.base}/people")
+    page.get_by_label("Name of the annotator").fill(name)
+    page.get_by_role("button", name="Make a sign-in link").click()
+    return page.get_by_test_id("stCode").inner_text().strip()
+
+
+def follow(context: BrowserContext, link: str) -> Page:
+    """Somebody's page, signed in by a link."""
+    page = context.new_page()
+    page.goto(link)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Projects").wait_for()
+    return page
+
+
+def sign_in(page: Page, server: Server, name: str, password: str) -> None:
+    page.goto(f"{server.base}/signin")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def test_a_password_is_set_and_signs_in_again_and_a_wrong_one_does_not(
+    page: Page, server: Server, others: BrowserContext
+) -> None:
+    ada = follow(others, invite(page, server, "Ada"))
+    ada.goto(f"{server.base}/account")
+    expect(ada.get_by_text("this one")).to_be_visible()
+    ada.get_by_label("New password", exact=True).fill(GOOD)
+    ada.get_by_label("New password again").fill("something else")
+    ada.get_by_role("button", name="Set the password").click()
+    expect(ada.get_by_text("The two passwords differ")).to_be_visible()
+    expect(ada.get_by_label("New password", exact=True)).to_have_value("")
+    ada.get_by_label("New password", exact=True).fill(GOOD)
+    ada.get_by_label("New password again").fill(GOOD)
+    ada.get_by_role("button", name="Set the password").click()
+    expect(ada.get_by_text("You have a password.")).to_be_visible()
+    expect(ada.get_by_label("New password", exact=True)).to_have_value("")
+    ada.goto(f"{server.base}/signout")
+    ada.get_by_role("button", name="Sign out").click()
+    expect(ada.get_by_text("You are signed out.")).to_be_visible()
+    sign_in(ada, server, "ada", "a wrong password")
+    expect(ada.get_by_text("Name or password is wrong.")).to_be_visible()
+    sign_in(ada, server, "ada", GOOD)
+    ada.get_by_role("heading", name="Projects").wait_for()
+    ada.context.clear_cookies()
+    for _ in range(5):
+        sign_in(ada, server, "Ada", "a wrong password")
+        expect(ada.get_by_text("Name or password is wrong.")).to_be_visible()
+    sign_in(ada, server, "Ada", GOOD)
+    expect(ada.get_by_text("Too many attempts")).to_be_visible()
+    page.goto(f"{server.base}/audit")
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(page.get_by_role("button", name="All as CSV")).to_be_visible()
+    for line in server.lines:
+        assert GOOD not in line
+
+
+def test_a_link_is_made_again_with_one_press_and_says_that_others_cannot_reach_it(
+    page: Page, server: Server, others: BrowserContext
+) -> None:
+    first = invite(page, server, "Bea")
+    expect(page.get_by_text("Others cannot use this link")).to_be_visible()
+    page.get_by_role("button", name="New link").click()
+    expect(page.get_by_text("2 open links")).to_be_visible()
+    second = page.get_by_test_id("stCode").inner_text().strip()
+    assert first != second
+    bea = follow(others, first)
+    page.reload()
+    expect(page.get_by_text("1 browser signed in").last).to_be_visible()
+    expect(page.get_by_role("button", name="End open links")).to_have_count(0)
+    bea.context.clear_cookies()
+    bea.goto(second)
+    expect(bea.get_by_text("This link does not work")).to_be_visible()
+
+
+@pytest.mark.parametrize("ended_by", ["the owner", "the person", "ending the access"])
+def test_a_page_whose_sign_in_has_ended_stops_at_its_next_press_and_says_so(
+    page: Page, server: Server, home: Home, others: BrowserContext, ended_by: str
+) -> None:
+    ada = follow(others, invite(page, server, "Ada"))
+    members.share(Seat(home, 1), "Ada", [1], "annotator")
+    ada.goto(f"{server.base}/annotate")
+    ada.locator(room.CARD).wait_for()
+    before = len(room.log_of(server, 1))
+    if ended_by == "the person":
+        link = invite(page, server, "Ada")
+        page.goto(f"{server.base}/signout")
+        page.get_by_role("button", name="Sign out").click()
+        second = follow(page.context, link)  # the owner's machine is free now
+        second.goto(f"{server.base}/account")
+        second.get_by_role("button", name="Sign out all others").click()
+        expect(second.get_by_role("button", name="Sign out all others")).to_have_count(0)
+    else:
+        page.goto(f"{server.base}/people")
+        room.drawn(page)  # or the last of them might not be there yet
+        what, then = ("Browsers", "Sign out") if ended_by == "the owner" else ("End access", "End it now")
+        page.get_by_role("button", name=what).last.click()
+        page.get_by_test_id("stPopoverBody").get_by_role("button", name=then).click()
+        expect(page.get_by_text("not signed in").or_(page.get_by_text("access ended"))).to_be_visible()
+    ada.keyboard.press(ada.locator(".choice").first.get_attribute("data-key") or "")
+    expect(ada.get_by_text("This browser was signed out")).to_be_visible()
+    assert len(room.log_of(server, 1)) == before, "the press was not stored, as the page says"
+
+
+# Two people, two projects, one of them shared: what is not shared is not there, and a new role counts at
+# once
+
+
+OWNER, SHARED = 1, 1
+GONE = "There is no project {} here, or nobody has shared it with you"
+
+
+@pytest.fixture
+def secret(home: Home, server: Server) -> int:
+    """A project with pictures that is not shared; its number."""
+    upload = importing.read_upload(make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **FILES}))
+    checked = importing.check(upload, upload.suggest_roles())
+    assert checked.table is not None
+    return importing.create(Seat(home, OWNER), "Secret birds", checked.table, LearnerSettings(n_neighbors=3))
+
+
+def invited(page: Page, server: Server, browser: Browser, name: str) -> Page:
+    """The page of a person whom the owner invites on the People page, and shares the demo with."""
+    page.goto(f"{server.base}/people")
+    page.get_by_role("textbox", name="Name of the annotator").fill(name)
+    box = page.get_by_role("combobox", name="Share with them")
+    room.drawn(page)  # what is drawn late closes an open list
+    box.click()
+    page.get_by_role("option", name=re.compile("digits", re.IGNORECASE)).click()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Make a sign-in link").click()
+    link = page.locator("code", has_text="/signin?link=").inner_text()
+    theirs = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    theirs.goto(link.strip())
+    theirs.get_by_role("button", name="Sign in").click()
+    theirs.get_by_role("heading", name="Projects").wait_for()
+    return theirs
+
+
+def fetched(page: Page, address: str) -> tuple[int, str]:
+    """Status and words of what this page's person is answered."""
+    found: list[Any] = page.evaluate(
+        "async (address) => { const got = await fetch(address); return [got.status, await got.text()]; }",
+        address,
+    )
+    return found[0], found[1]
+
+
+def test_what_is_not_shared_is_not_there(page: Page, server: Server, browser: Browser, secret: int) -> None:
+    ada = invited(page, server, browser, "Ada")
+    expect(ada.get_by_text("The first question is ready")).to_be_visible()
+    expect(ada.get_by_text("Secret birds")).to_have_count(0)
+    words = []
+    for number in (secret, 77):
+        for name in ("annotate", "progress", "review", "map"):
+            ada.goto(f"{server.base}/{name}?project={number}")
+            said = ada.get_by_text(GONE.format(number))
+            expect(said).to_be_visible()
+            words.append(said.inner_text().replace(str(number), "N"))
+    assert len(set(words)) == 1
+    file, unknown = kept(picture(2)), kept(picture(98))
+    for ending in ("", "/small", "/spectrogram"):
+        there, gone = (fetched(ada, f"{server.base}/files/{name}{ending}") for name in (file, unknown))
+        assert there == gone == (404, "There is no such file here.")
+    status, said = fetched(ada, f"{server.base}/exports/{secret}/abc")
+    assert (status, GONE.format(secret) in said) == (404, True)
+    assert fetched(page, f"{server.base}/files/{file}")[0] == 200, "the owner has it"
+    ada.context.close()
+
+
+def test_who_becomes_a_viewer_is_stopped_at_the_next_press(
+    page: Page, server: Server, browser: Browser, home: Home
+) -> None:
+    ada = invited(page, server, browser, "Ada")
+    room.annotate(ada, server, SHARED)
+    room.answer(ada, room.labels_on_screen(ada)[0])
+    page.goto(f"{server.base}/settings?project={SHARED}")
+    page.get_by_role("tab", name="Sharing").click()
+    room.type_choice(page, page.get_by_role("combobox", name="Role of Ada"), "Viewer")
+    expect(page.get_by_test_id("stToast")).to_contain_text("Ada is a viewer now")
+    ada.keyboard.press(room.key_for(ada, room.labels_on_screen(ada)[0]))
+    refused = ada.get_by_text("Only annotators, reviewers and the owner may do this; Ada is a viewer")
+    expect(refused.first).to_be_visible()
+    expect(ada.locator(room.CARD)).to_have_count(0)
+    assert len(room.log_of(server, SHARED)) == 1
+    ada.reload()
+    expect(ada.get_by_text("This page is for those who answer.")).to_be_visible()
+    navigation = ada.get_by_test_id("stTopNavLink")
+    expect(navigation.get_by_text("Progress", exact=True)).to_be_visible()
+    expect(navigation.get_by_text("Answer", exact=True)).to_have_count(0)
+    members.remove_member(Seat(home, OWNER, SHARED), 2)
+    ada.goto(f"{server.base}/progress?project={SHARED}")
+    expect(ada.get_by_text(GONE.format(SHARED))).to_be_visible()
+    ada.goto(server.base)
+    expect(ada.get_by_text("The owner has not shared a project with you yet")).to_be_visible()
+    assert team.get_person(Seat(home, 2)).name == "Ada"
+    ada.context.close()
+
+
+def test_a_group_is_made_and_added_at_once(page: Page, server: Server, home: Home) -> None:
+    for name in ("Ada", "Bob"):
+        team.make_link(Seat(home, OWNER), name)
+    page.goto(f"{server.base}/people")
+    page.get_by_role("textbox", name="Name of a new group").fill("Experts")
+    for name in ("Ada", "Bob"):
+        room.type_choice(page, page.get_by_role("combobox", name="People in it").last, name)
+    page.keyboard.press("Escape")  # the list stays open for more
+    page.get_by_role("button", name="Make the group").click()
+    expect(page.get_by_test_id("stToast")).to_contain_text("Experts is made")
+    page.goto(f"{server.base}/settings?project={SHARED}")
+    page.get_by_role("tab", name="Sharing").click()
+    page.get_by_text("Nobody else sees this project yet").wait_for()
+    page.get_by_role("button", name="Add the group").click()
+    expect(page.get_by_test_id("stToast")).to_contain_text("2 people added")
+    found = {one.name: one.role for one in members.list_members(Seat(home, OWNER, SHARED)).members}
+    assert found == {"owner": "owner", "Ada": "annotator", "Bob": "annotator"}
+
+
+# Three people answer with overlap 2; the Team page counts them right, one is set aside, and all comes back
+
+
+TEAM_OWNER = 1
+
+
+def answer(seat: Seat, *, right: bool) -> None:
+    question = loop.next_question(seat)
+    assert question is not None
+    true = str(small_frame().truth[question.view.row])
+    wrong = next(one for one in question.choices if one != true)
+    loop.submit_answer(seat, question.token, "is", [true if right else wrong])
+
+
+def labels(home: Home, project: int) -> list[list[bool]]:
+    with opened(home, TEAM_OWNER, project) as learner:
+        found: list[list[bool]] = learner.candidates.tolist()
+        return found
+
+
+def test_one_of_three_is_set_aside_and_counts_again(page: Page, server: Server, home: Home) -> None:
+    project = small_project(home, TEAM_OWNER, "Three people", overlap=2, fold="majority", test_share=0.3)
+    ada, ben, cem = (Seat(home, annotator(home, TEAM_OWNER, name), project) for name in ("Ada", "Ben", "Cem"))
+    for _ in range(10):
+        answer(ada, right=True)
+        answer(ben, right=True)
+        answer(cem, right=False)
+    before = labels(home, project)
+    counted = {one.name: one for one in figures.team(Seat(home, TEAM_OWNER, project)).people}
+    assert {name: one.answers for name, one in counted.items()} == {"Ada": 10, "Ben": 10, "Cem": 10}
+    assert counted["Cem"].others.right == 0
+
+    page.goto(f"{server.base}/team?project={project}")
+    expect(page.get_by_text("How far do they agree?")).to_be_visible()
+    room.drawn(page)  # what is drawn late closes an open list
+    page.get_by_role("combobox", name="More about").click()
+    page.get_by_role("option", name="Cem").click()
+    # Both in the warning about them and beside what was chosen.
+    page.get_by_role("button", name="Set them aside").nth(1).click()
+    page.get_by_role("button", name="Set them aside now").click()
+    again = page.get_by_role("button", name="Count them again")
+    expect(again).to_have_count(1)  # who is set aside is not warned of
+    assert labels(home, project) != before
+    again.click()
+    expect(page.get_by_role("button", name="Set them aside")).to_have_count(2)
+    assert labels(home, project) == before

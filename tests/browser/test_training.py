@@ -1,7 +1,8 @@
-"""A model trained in the background: a worker is started, versions appear, nothing waits, nothing is left over."""
+"""Training, automatic choice and shortlists in the browser."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -10,18 +11,25 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
 from tests.turns import give_turn
+from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project
 from tests.workflow.world import small_project
+from workflow.answering import loop
 from workflow.people import team
-from workflow.server.home import open_home
+from workflow.seat import Seat
+from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-pytestmark = pytest.mark.browser
+# A model trained in the background: a worker is started, versions appear, nothing waits, nothing is left
+# over
+
 
 PATIENCE = 300.0
 """Seconds that a machine under load may need for anything here; on an idle one all of it takes seconds."""
@@ -89,6 +97,7 @@ def wait_for_model(page: Page, server: Server, project: int, least: int) -> None
         page.locator(room.CARD).wait_for()
 
 
+@pytest.mark.browser
 @pytest.mark.timeout(3 * PATIENCE)
 def test_versions_follow_the_answers(page: Page, server: Server, project: int) -> None:
     page.goto(f"{server.base}/annotate?project={project}")
@@ -104,6 +113,7 @@ def test_versions_follow_the_answers(page: Page, server: Server, project: int) -
     expect(page.get_by_text(re.compile("[Mm]odel version")).first).to_be_visible()
 
 
+@pytest.mark.browser
 @pytest.mark.proof
 @pytest.mark.timeout(3 * PATIENCE)
 def test_a_killed_worker_is_replaced_and_none_outlives_the_server(
@@ -127,3 +137,158 @@ def test_a_killed_worker_is_replaced_and_none_outlives_the_server(
     while workers_of(server):
         assert time.monotonic() < until, "a worker outlived its server"
         time.sleep(0.2)
+
+
+# A project whose model nobody has chosen: Automatic compares, adopts and says so, before the first answer
+
+
+AUTOMATIC_PATIENCE = 900.0
+"""Seconds that a machine under load may need for a comparison that takes half a minute of one core."""
+
+
+def lost_frame(folder: Path) -> pd.DataFrame:
+    """Lost as an ordinary file: candidates such as person03|person11, who it was, 108 features."""
+    data = np.load(folder / "lost.npz")
+    names = np.array([f"person{k:02d}" for k in range(data["S"].shape[1])])
+    frame = pd.DataFrame(data["X"], columns=[f"f{k:03d}" for k in range(data["X"].shape[1])])
+    frame.insert(0, "candidates", ["|".join(names[row.astype(bool)]) for row in data["S"]])
+    frame.insert(1, "person", names[data["y"]])
+    return frame
+
+
+def import_lost(page: Page, server: Server, file: Path) -> int:
+    """The project made of the file; a fifth of the rows is held out, everything else stays as it is offered."""
+    page.goto(f"{server.base}/import")
+    page.locator(room.TABLE_BOX).set_input_files(file)
+    create = page.get_by_role("button", name="Create project")
+    create.wait_for()
+    expect(page.get_by_role("combobox", name="Model")).to_have_value(re.compile("^Automatic"))
+    share = page.get_by_role("slider", name="Rows held out to measure accuracy")
+    share.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("20 %", exact=True).first).to_be_visible()
+    room.hide_truth(page)  # the answers are to be given here
+    create.click()
+    page.locator(room.CARD).wait_for(timeout=120_000)
+    found = re.search(r"project=(\d+)", page.url)
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.browser
+@pytest.mark.proof
+@pytest.mark.public_data
+@pytest.mark.timeout(2 * AUTOMATIC_PATIENCE)
+def test_lost_is_compared_and_adopted_before_the_first_answer(
+    page: Page, server: Server, data_folder: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "lost.csv"
+    lost_frame(data_folder).to_csv(file, index=False)
+    project = import_lost(page, server, file)
+    page.goto(f"{server.base}/models?project={project}")
+    expect(page.get_by_text("Winnow chooses the model.")).to_be_visible()
+    expect(page.get_by_text(re.compile("Comparing the models"))).to_be_visible(
+        timeout=AUTOMATIC_PATIENCE * 1000
+    )
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    until = time.monotonic() + AUTOMATIC_PATIENCE
+    adopted = page.get_by_text(re.compile("From the start: Kernel ridge, .+ beyond chance")).first
+    while not adopted.is_visible():  # the page says it by itself
+        assert time.monotonic() < until, server.lines[-20:]
+        give_workers_their_turn(server)
+        page.wait_for_timeout(1000)
+    expect(page.get_by_text(re.compile(r"Now Kernel ridge answers"))).to_be_visible()
+    expect(page.get_by_role("button", name="Use PL-KNN")).to_be_visible()
+
+    page.goto(f"{server.base}/progress?project={project}")
+    expect(page.get_by_text(re.compile("From the start: Kernel ridge"))).to_be_visible()
+    accuracy = page.get_by_test_id("stMetric").filter(has_text="Accuracy").get_by_test_id("stMetricValue")
+    expect(accuracy).to_be_visible()
+    assert float(accuracy.inner_text().rstrip("%")) >= 80.0
+    assert room.log_of(server, project)[0]["kind"] == "model"
+    assert len(room.log_of(server, project)) == 1, "nobody has answered yet"
+
+    page.goto(f"{server.base}/models?project={project}")
+    page.get_by_role("button", name="Use PL-KNN").click()
+    expect(page.get_by_text("The model is chosen by hand. Now PL-KNN answers.")).to_be_visible()
+    page.get_by_role("button", name="Let Winnow choose").click()
+    expect(page.get_by_text("Winnow chooses the model.")).to_be_visible()
+
+
+# Choices shown first: keys answer those on the screen, one key brings the others, "none of these" lists
+# them
+
+
+OWNER = 1
+
+
+def shortlisted(seat: Seat) -> int:
+    """How many choices are shown first of a question that is before the owner now, with others behind the key."""
+    with seat.learner() as opened:
+        pool = opened.learner.pool
+        rows = [int(row) for row in pool.train if pool.sizes[row] >= 2]
+    return next(first for first in (loop.ask_next(seat, row).first for row in rows) if first is not None)
+
+
+@pytest.mark.browser
+def test_the_others_are_one_key_away(page: Page, server: Server, home: Home) -> None:
+    project, truth = shortlist_project(home, OWNER, 0.9)
+    seat = Seat(home, OWNER, project)
+    answer_rows(seat, checks_left(home, OWNER, project)[:40], truth)
+    first = shortlisted(seat)
+
+    room.annotate(page, server, project)
+    choices = page.locator(".choice")
+    more = page.get_by_role("button", name=f"{6 - first} more choices")
+    expect(choices).to_have_count(first)
+    expect(more).to_be_visible()
+    hidden_key = str(first + 1)
+    page.keyboard.press(hidden_key)  # of a choice that nobody sees: nothing happens
+    expect(choices).to_have_count(first)
+    asked = room.token(page)
+    page.keyboard.press(".")
+    expect(choices).to_have_count(6)
+    expect(more).to_have_count(0)
+    expect(choices.nth(first)).to_be_focused()
+    expect(page.locator(".spoken")).to_contain_text(f"{6 - first} more choices")
+    assert room.token(page) == asked
+    label = room.labels_on_screen(page)[first]
+    room.press(page, hidden_key)
+    stored = room.log_of(server, project)[-1]
+    assert (stored["kind"], json.loads(stored["labels"])) == ("is", [label])
+    how = json.loads(stored["asked"])
+    assert (how["choices"], len(how["first"])) == (first, first)
+
+    first = shortlisted(seat)
+    room.annotate(page, server, project)
+    expect(choices).to_have_count(first)
+    before = room.log_of(server, project)
+    page.keyboard.press("0")  # rules out all of them, so they are shown, under the search
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(f"{6 - first} choices that you had not seen are listed now")
+    page.keyboard.type("cxs")  # a name, and no answers
+    expect(dialog.get_by_role("combobox")).to_have_value("cxs")
+    expect(choices).to_have_count(6)
+    page.keyboard.press("Escape")
+    page.keyboard.press("0")
+    expect(dialog).to_be_visible()
+    expect(dialog).not_to_contain_text("listed now")
+    page.keyboard.press("Escape")
+    assert room.log_of(server, project) == before
+
+    room.annotate(page, server, project)
+    expect(choices).to_have_count(first)
+    # Where the full stop needs Shift.
+    page.evaluate(
+        "window.dispatchEvent(new KeyboardEvent('keydown', { key: '.', code: 'Comma', shiftKey: true }))"
+    )
+    expect(choices).to_have_count(6)
+
+    page.goto(f"{server.base}/settings?project={project}")
+    page.get_by_role("tab", name="Answering room").click()
+    expect(page.get_by_text("below 100 the promise is uncertain")).to_be_visible()
+    room.choose(page, "Choices shown first", "all of them")
+    page.get_by_role("button", name="Save the answering room").click()
+    expect(page.get_by_text("All choices are shown at once.")).to_be_attached()
+    room.annotate(page, server, project)
+    expect(choices).to_have_count(6)

@@ -1,10 +1,11 @@
-"""Two servers of one Winnow behind nginx, on PostgreSQL, by the files that docs/nginx.md gives out."""
+"""Two servers of one database in the browser."""
 
 from __future__ import annotations
 
 import http.client
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -15,11 +16,15 @@ from tests.browser.server import Server, free_port
 from tests.nginx import Proxy
 from tests.postgres import Server as PostgresServer
 from tests.postgres import postgres_server
+from tests.two_servers import make_team, stored
 from tests.workflow.world import small_frame
+from workflow.server.home import open_home
+from workflow.server.settings import Settings
+
+# Two servers of one Winnow behind nginx, on PostgreSQL, by the files that docs/nginx.md gives out
+
 
 __all__ = ["postgres_server"]
-
-pytestmark = [pytest.mark.browser, pytest.mark.postgres]
 
 
 @pytest.fixture
@@ -59,7 +64,7 @@ def proxy(
 
 
 @pytest.fixture
-def page(browser: Browser, servers: tuple[Server, Server], proxy: Proxy) -> Iterator[Page]:
+def two_servers_page(browser: Browser, servers: tuple[Server, Server], proxy: Proxy) -> Iterator[Page]:
     """Signed in by the printed link."""
     context = browser.new_context(ignore_https_errors=True, accept_downloads=True)
     opened = context.new_page()
@@ -96,29 +101,33 @@ def answer_some(page: Page, saved: dict[str, str], count: int) -> None:
         saved[room.answer(page, label)] = label
 
 
+@pytest.mark.browser
+@pytest.mark.postgres
 @pytest.mark.proof
 def test_a_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
-    page: Page, servers: tuple[Server, Server], proxy: Proxy
+    two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
-    assert [status(one, "/account", page) for one in servers] == [200, 200]
-    room.import_csv(page, proxy.base, small_frame(), "behind")  # it is taken in by one, and read by the same
-    address = prepared_file(page)
-    here = [status(one, address, page) for one in servers]
+    assert [status(one, "/account", two_servers_page) for one in servers] == [200, 200]
+    room.import_csv(
+        two_servers_page, proxy.base, small_frame(), "behind"
+    )  # it is taken in by one, and read by the same
+    address = prepared_file(two_servers_page)
+    here = [status(one, address, two_servers_page) for one in servers]
     assert sorted(here) == [200, 404], "the server that made it has it, and nginx has found that one"
     mine, other = servers if here[0] == 200 else servers[::-1]
 
     saved: dict[str, str] = {}
-    room.annotate_at(page, f"{proxy.base}/annotate?project=1")
-    answer_some(page, saved, 3)
-    page.keyboard.press(
-        room.first_key(page)
+    room.annotate_at(two_servers_page, f"{proxy.base}/annotate?project=1")
+    answer_some(two_servers_page, saved, 3)
+    two_servers_page.keyboard.press(
+        room.first_key(two_servers_page)
     )  # in flight while the process dies: stored or not, but never half
     mine.kill()
-    room.annotate_at(page, f"{proxy.base}/annotate?project=1")
+    room.annotate_at(two_servers_page, f"{proxy.base}/annotate?project=1")
     stored = {one["row"] for one in room.log_of(other, 1)}
     assert len(stored) - len(saved) in (0, 1)
     again: dict[str, str] = {}
-    answer_some(page, again, 3)
+    answer_some(two_servers_page, again, 3)
     assert not saved.keys() & again.keys(), "nobody is asked again what was saved"
     log = room.log_of(other, 1)
     assert {one["kind"] for one in log} == {"is"}
@@ -126,38 +135,78 @@ def test_a_sign_in_is_one_for_both_and_whoever_loses_one_goes_on_at_the_other(
     assert len(log) == len(stored) + len(again)
 
     mine.start()
-    assert status(mine, "/account", page) == 200
-    held = page.context.cookies()
-    page.goto(f"{proxy.base}/signout")
-    page.get_by_role("button", name="Sign out").click()
-    expect(page).to_have_url(f"{proxy.base}/signin?left=1")
-    page.context.add_cookies([one for one in held if one["name"].startswith("winnow_signin_")])  # type: ignore[misc]
-    assert [status(one, "/account", page) for one in servers] == [401, 401], "at once at both"
+    assert status(mine, "/account", two_servers_page) == 200
+    held = two_servers_page.context.cookies()
+    two_servers_page.goto(f"{proxy.base}/signout")
+    two_servers_page.get_by_role("button", name="Sign out").click()
+    expect(two_servers_page).to_have_url(f"{proxy.base}/signin?left=1")
+    two_servers_page.context.add_cookies([one for one in held if one["name"].startswith("winnow_signin_")])  # type: ignore[misc]
+    assert [status(one, "/account", two_servers_page) for one in servers] == [401, 401], "at once at both"
 
 
+@pytest.mark.browser
+@pytest.mark.postgres
 def test_an_open_card_goes_on_at_the_other_with_what_was_typed(
-    page: Page, servers: tuple[Server, Server], proxy: Proxy
+    two_servers_page: Page, servers: tuple[Server, Server], proxy: Proxy
 ) -> None:
     """Nobody loads the page again: neither the person, nor the page by itself."""
-    room.import_csv(page, proxy.base, small_frame(), "open")
-    address = prepared_file(page)
-    mine, other = servers if status(servers[0], address, page) == 200 else servers[::-1]
-    room.annotate_at(page, f"{proxy.base}/annotate?project=1")
-    answer_some(page, {}, 1)
-    page.evaluate("window.stays = true")
-    shown, label = room.token(page), room.labels_on_screen(page)[0]
-    page.keyboard.press("t")
-    page.keyboard.type("typed before")
-    with page.expect_websocket():  # the page's own, anew
+    room.import_csv(two_servers_page, proxy.base, small_frame(), "open")
+    address = prepared_file(two_servers_page)
+    mine, other = servers if status(servers[0], address, two_servers_page) == 200 else servers[::-1]
+    room.annotate_at(two_servers_page, f"{proxy.base}/annotate?project=1")
+    answer_some(two_servers_page, {}, 1)
+    two_servers_page.evaluate("window.stays = true")
+    shown, label = room.token(two_servers_page), room.labels_on_screen(two_servers_page)[0]
+    two_servers_page.keyboard.press("t")
+    two_servers_page.keyboard.type("typed before")
+    with two_servers_page.expect_websocket():  # the page's own, anew
         mine.kill()
-        page.keyboard.type(" and after")
-    page.wait_for_load_state("networkidle")
-    expect(page.locator(".note")).to_have_value("typed before and after")
-    page.keyboard.press("Escape")
-    page.keyboard.press(room.key_for(page, label))
-    room.wait_for_next(page, shown)
+        two_servers_page.keyboard.type(" and after")
+    two_servers_page.wait_for_load_state("networkidle")
+    expect(two_servers_page.locator(".note")).to_have_value("typed before and after")
+    two_servers_page.keyboard.press("Escape")
+    two_servers_page.keyboard.press(room.key_for(two_servers_page, label))
+    room.wait_for_next(two_servers_page, shown)
     entry = room.log_of(other, 1)[-1]
     assert (entry["token"], entry["note"]) == (shown, "typed before and after")
-    answer_some(page, {}, 2)
+    answer_some(two_servers_page, {}, 2)
     assert len(room.log_of(other, 1)) == 4
-    assert page.evaluate("window.stays") is True
+    assert two_servers_page.evaluate("window.stays") is True
+
+
+# A team at two servers on one PostgreSQL: nobody is asked what somebody has answered, and whose server is
+# killed goes on at the other. `python -m benchmarks two_servers` is the same with 20 people and 200 answers
+# of each
+
+
+PEOPLE, ANSWERS = 6, 12
+
+
+@pytest.mark.browser
+@pytest.mark.postgres
+@pytest.mark.proof
+def test_no_row_is_answered_twice_and_a_killed_server_keeps_nobody_from_going_on(
+    tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    with postgres_server.empty_database() as url:
+        place = {"WINNOW_DATABASE_URL": url}
+        team = make_team({"WINNOW_HOME": str(tmp_path / "home"), **place}, PEOPLE, ANSWERS)
+        servers = [Server(tmp_path / "home", more=place) for _ in range(2)]
+        try:
+            for one in servers:
+                one.start()
+            team.answer(servers, kill_at=PEOPLE * ANSWERS // 2)
+            home = open_home(Settings.from_environment(servers[1].environment))
+            found = stored(home, team)
+            home.close()
+        finally:
+            for one in servers:
+                one.stop()
+    assert team.faults == []
+    assert team.behind == 0, "an answer at one server is known to each next question at the other"
+    assert team.moved == PEOPLE // 2
+    assert len(team.acknowledged) == PEOPLE * ANSWERS
+    assert (found.lost, found.other, found.twice) == (0, 0, 0)
+    assert 0 <= found.entries - len(team.acknowledged) <= team.cut, (
+        "what a kill has answered is stored once or not at all"
+    )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from db import entries, people, projects
 from db.engine import Database
+from db.questions import OpenQuestion
 from tests.databases import backend, postgres_databases, postgres_server, postgres_url
 from tests.migrated import lay_database
 
@@ -88,6 +91,16 @@ def new_entry(project_id: int, revision: int = 0, **changes: object) -> entries.
         "token", f"{values['person_id']}.{values['row']}.{values.get('label')}.{values['revision']}"
     )
     return entries.NewEntry(**values)  # type: ignore[arg-type]
+
+
+def new_question(project_id: int, **changes: Any) -> OpenQuestion:
+    """A question about row 3 that is open for person 1."""
+    question = OpenQuestion(
+        project_id=project_id, person_id=1, row=3, token="1.3.0", revision=0, strategy="apl", score=0.5,
+        model_version=2, decides=4, undecided=9, shown_at=NOW, reserved_at=NOW,
+        reserved_until=NOW + timedelta(seconds=1),
+    )  # fmt: skip
+    return replace(question, **changes)
 
 
 @pytest.fixture

@@ -1,18 +1,35 @@
+"""The engine on SQLite, tables, schema and migrations."""
+
 from __future__ import annotations
 
+import sqlite3
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, StatementError
+from sqlalchemy.exc import DatabaseError, DBAPIError, IntegrityError, OperationalError, StatementError
+from sqlalchemy.orm import Session
 
 import db.engine
-from db import people
-from db.engine import Database, DatabaseBusyError
+from db import models, people
+from db.base import Base, is_damaged
+from db.engine import MIGRATIONS, Database, DatabaseBusyError, revisions
+from db.opened_file import OpenedFile
+from db.sqlite import BUSY_SECONDS, Differences, Extra, path_in, sqlite_engine, what_differs
+from db.sqlite import revisions as sqlite_revisions
+from tests.db.conftest import NOW
+from tests.migrated import LATER, a_step_more, lay_database, lay_steps
 
-from .conftest import NOW
+# engine
 
 
 @pytest.mark.parametrize("way", ["write", "read"])
@@ -165,3 +182,269 @@ def test_foreign_keys_are_kept(database: Database) -> None:
             ),
             {"now": "2026-01-01 00:00:00"},
         )
+
+
+# How SQLite is opened, and what is said of its files
+
+
+def test_connections_are_set_up_to_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite3"
+    engine = sqlite_engine(f"sqlite:///{path}", OpenedFile(path), writes=True)
+    wanted = {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "recursive_triggers": 1,
+        "busy_timeout": BUSY_SECONDS * 1000,
+        "query_only": 0,
+    }
+    with engine.begin() as connection:
+        assert {name: connection.execute(text(f"PRAGMA {name}")).scalar_one() for name in wanted} == wanted
+    engine.dispose()
+
+
+def test_the_path_of_a_url_may_be_a_uri(tmp_path: Path) -> None:
+    assert path_in(str(tmp_path / "a b.sqlite3")) == tmp_path / "a b.sqlite3"
+    assert path_in(f"file:{tmp_path}/a%20b.sqlite3?mode=rw") == tmp_path / "a b.sqlite3"
+
+
+def test_a_file_of_something_else_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite3"
+    path.write_bytes(b"x" * 8192)
+    engine = sqlite_engine(f"sqlite:///{path}", OpenedFile(path), writes=False)
+    with pytest.raises(DatabaseError) as caught, engine.begin():
+        pass  # pragma: no cover
+    assert is_damaged(caught.value)
+    engine.dispose()
+
+
+# The tables, in one file
+
+
+def tables_of(module: object) -> set[str]:
+    found = vars(module).values()
+    return {
+        one.__tablename__
+        for one in found
+        if isinstance(one, type) and issubclass(one, Base) and one is not Base
+    }
+
+
+def test_every_table_is_in_models() -> None:
+    found = tables_of(models)
+    assert found == set(Base.metadata.tables)
+    assert {"entries", "questions", "people", "members", "events"} <= found
+
+
+def test_all_are_known_whichever_module_comes_first() -> None:
+    code = "import db.trained; from db.base import Base; print(*sorted(Base.metadata.tables))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == sorted(Base.metadata.tables)
+
+
+# Migrations
+
+
+def add_people(session: Session, **roles: str) -> None:
+    """As every version of the tables had them. roles : {name: role}"""
+    for name, role in roles.items():
+        session.execute(
+            text("INSERT INTO people (name, role, created_at) VALUES (:name, :role, '2026-01-01')"),
+            {"name": name, "role": role},
+        )
+
+
+def test_the_migrations_make_the_tables_of_the_models(database: Database) -> None:
+    with database.write() as session:
+        context = MigrationContext.configure(session.connection(), opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+        assert context.get_current_revision() == ScriptDirectory(str(MIGRATIONS)).get_current_head()
+
+
+def test_migrating_again_changes_nothing(database: Database) -> None:
+    with database.write() as session:
+        add_people(session, ada="owner")
+    database.migrate()
+    with database.read() as session:
+        assert session.execute(text("SELECT name FROM people")).scalars().all() == ["ada"]
+
+
+def test_tables_that_are_up_to_date_are_left_alone(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.sqlite.command.upgrade", lambda *_: pytest.fail("read every migration"))
+    database.migrate()
+
+
+def test_any_working_directory_will_do(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = Database(sqlite_url)
+    made.migrate()
+    with made.read() as session:
+        assert session.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == revisions()[0]
+    made.close()
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(sqlite_url: str) -> None:
+    made = Database(sqlite_url)
+    with made.write() as session:
+        session.execute(
+            text("CREATE TABLE questions (nonsense TEXT)")
+        )  # the last table of the first migration
+    with pytest.raises(Exception, match="questions already exists"):
+        made.migrate()
+    with made.read() as session:
+        tables = session.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'")).scalars().all()
+    assert tables == ["questions"]
+    made.close()
+
+
+# An SQLite file whose tables, triggers or indices are not Winnow's is told, whatever way it is written
+
+
+NEWEST = sqlite_revisions()[0]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(lay_database(tmp_path))) as there:
+        yield there
+
+
+def rewrite(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
+    """Change the text that something is made by, as it stands in the file."""
+    file.execute("PRAGMA writable_schema=ON")
+    changed = file.execute(
+        "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ? AND instr(sql, ?)",
+        (old, new, name, old),
+    )
+    assert changed.rowcount == 1
+    file.execute("PRAGMA writable_schema=RESET")
+
+
+FAULTS = {
+    "DROP TRIGGER entries_no_delete": "the trigger 'entries_no_delete' is missing",
+    "ALTER TABLE people ADD COLUMN x": "the table 'people' is not as Winnow makes it",
+    "DROP TABLE snapshots": "the table 'snapshots' is missing",
+    "ALTER TABLE members RENAME TO evil; CREATE VIEW members AS SELECT * FROM evil": (
+        "the table 'members' is missing"
+    ),
+    "DROP TABLE goals; CREATE VIEW goals AS SELECT 1 AS x": "the table 'goals' is missing",
+    "DROP TRIGGER entries_no_delete; CREATE TRIGGER entries_no_delete BEFORE DELETE ON people "
+    "BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END": (
+        "the trigger 'entries_no_delete' is not as Winnow makes it"
+    ),
+}
+
+
+@pytest.mark.parametrize("statements", FAULTS)
+def test_what_is_missing_or_altered_is_named(file: sqlite3.Connection, statements: str) -> None:
+    assert what_differs(file, NEWEST) == Differences(None, ())
+    file.executescript(statements)
+    assert what_differs(file, NEWEST).fault == FAULTS[statements]
+
+
+EXTRAS = {
+    "CREATE TRIGGER evil AFTER INSERT ON entries BEGIN UPDATE people SET role = 'owner'; END": Extra(
+        "trigger", "evil", harmless=False
+    ),
+    'CREATE VIEW "a ""b" AS SELECT * FROM people': Extra("view", 'a "b', harmless=False),
+    "CREATE UNIQUE INDEX mine ON people (role)": Extra("index", "mine", harmless=False),
+    "CREATE VIRTUAL TABLE mine USING dbstat": Extra("table", "mine", harmless=False),
+    "CREATE TABLE mine (x)": Extra("table", "mine", harmless=True),
+    "create  index mine ON people (role)": Extra("index", "mine", harmless=True),
+}
+
+
+@pytest.mark.parametrize("statement", EXTRAS)
+def test_what_is_beside_winnow_s_is_named_and_can_be_dropped(
+    file: sqlite3.Connection, statement: str
+) -> None:
+    file.execute(statement)
+    assert what_differs(file, NEWEST) == Differences(None, (EXTRAS[statement],))
+    file.execute(EXTRAS[statement].drop)
+    assert what_differs(file, NEWEST) == Differences(None, ())
+
+
+def test_what_acts_by_itself_comes_first(file: sqlite3.Connection) -> None:
+    file.executescript(
+        "CREATE TABLE a (x); CREATE INDEX b ON a (x); CREATE VIEW c AS SELECT * FROM a; "
+        "CREATE TRIGGER d INSTEAD OF INSERT ON c BEGIN SELECT 1; END"
+    )
+    assert [str(one) for one in what_differs(file, NEWEST).extras] == [
+        "the trigger 'd'",
+        "the view 'c'",
+        "the index 'b'",
+        "the table 'a'",
+    ]
+
+
+def test_a_trigger_that_is_called_as_sqlite_s_own_is_found(file: sqlite3.Connection) -> None:
+    file.execute("CREATE TRIGGER evil AFTER INSERT ON entries BEGIN DELETE FROM people; END")
+    file.execute("PRAGMA writable_schema=ON")
+    file.execute(
+        "UPDATE sqlite_master SET name = 'sqlite_evil', sql = replace(sql, 'evil', 'sqlite_evil') WHERE name = 'evil'"
+    )
+    assert what_differs(file, NEWEST).extras == (Extra("trigger", "sqlite_evil", harmless=False),)
+
+
+def test_what_only_says_that_it_is_a_table_is_not_harmless(file: sqlite3.Connection) -> None:
+    file.execute("CREATE TRIGGER evil AFTER INSERT ON entries BEGIN DELETE FROM people; END")
+    file.execute("PRAGMA writable_schema=ON")
+    file.execute("UPDATE sqlite_master SET type = 'table' WHERE name = 'evil'")
+    assert what_differs(file, NEWEST).extras == (Extra("table", "evil", harmless=False),)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("people", "'owner', 'annotator'", "'owner', 'Annotator'"),
+        ("people", "NOT NULL", ""),
+        ("people", "PRIMARY KEY (id)", "PRIMARY KEY (name)"),
+        ("entries_no_update", "entries are append-only", "entries are"),
+    ],
+)
+def test_what_is_made_by_other_words_is_named(
+    file: sqlite3.Connection, name: str, old: str, new: str
+) -> None:
+    rewrite(file, name, old, new)
+    assert f"{name!r} is not as Winnow makes it" in str(what_differs(file, NEWEST).fault)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("people", "CREATE TABLE people", 'create  table "people"'),
+        ("people", "id INTEGER NOT NULL, ", "[id] integer not null,\n"),
+        ("entries", '"row" INTEGER NOT NULL, ', "`row` INTEGER NOT NULL,"),
+        (
+            "people",
+            "role TEXT NOT NULL, \n\tcreated_at DATETIME NOT NULL",
+            "created_at DATETIME NOT NULL, role TEXT NOT NULL",
+        ),
+    ],
+)
+def test_how_it_is_written_does_not_count(file: sqlite3.Connection, name: str, old: str, new: str) -> None:
+    rewrite(file, name, old, new)
+    assert what_differs(file, NEWEST) == Differences(None, ())
+
+
+def test_what_sqlite_makes_for_itself_and_an_index_that_is_missing_are_no_difference(
+    file: sqlite3.Connection,
+) -> None:
+    file.executescript("DROP INDEX ix_entries_row; ANALYZE")
+    assert what_differs(file, NEWEST) == Differences(None, ())
+
+
+def test_tables_of_another_version_are_compared_with_that(file: sqlite3.Connection, tmp_path: Path) -> None:
+    with a_step_more(tmp_path):
+        assert what_differs(file, NEWEST) == Differences(None, ())
+        assert what_differs(file, LATER).fault == "the table 'projects' is not as Winnow makes it"
+
+
+def test_tables_made_by_the_steps_before_are_those_of_now(tmp_path: Path) -> None:
+    lay_steps(tmp_path / "steps.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "steps.sqlite3")) as file:
+        assert what_differs(file, NEWEST) == Differences(None, ())

@@ -1,16 +1,24 @@
+"""The log in the database: entries, withdrawals, review, faults."""
+
 from __future__ import annotations
 
+import sqlite3
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from db import answers, entries, people
+from db import answers, entries, members, people, projects, questions
+from db.answers import Wanted
+from db.base import is_damaged, is_gone, is_read_only, lacks_a_table
 from db.engine import Database
 from db.entries import DuplicateEntry, LogEntry
+from tests.db.conftest import NOW, add_project, new_entry, new_question
 
-from .conftest import NOW, add_project, new_entry
+# entries
 
 
 def append(database: Database, project_id: int, revision: int = 0, **changes: object) -> LogEntry:
@@ -231,3 +239,220 @@ def test_who_answered_a_row_last_is_told_for_the_rows_asked_about(database: Data
         found = answers.latest_people(session, project, ("is", "not"), [1, 2, 3, 5])
         assert found == {1: ben, 2: first.person_id}
         assert answers.latest_people(session, project, ("is",), []) == {}
+
+
+# The one statement with which a transaction at a project begins
+
+
+@pytest.mark.parametrize("number", [99, 0, -1, 2**31, 10**30])
+def test_a_person_comes_with_their_role_the_project_and_the_length_of_its_log(
+    database: Database, number: int
+) -> None:
+    birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
+    with database.write() as session:
+        zoe, bea = (
+            people.add(session, name, role, NOW) for name, role in (("zoe", "owner"), ("bea", "annotator"))
+        )
+        members.put(session, birds, bea, "viewer", at=NOW, by=zoe)
+        members.put(session, frogs, bea, "reviewer", at=NOW, by=None)
+        for row in range(3):
+            entries.append(session, new_entry(frogs, row=row))
+        people.disable(session, bea, NOW)
+    with database.read() as session:
+        for person, project, role, height in (
+            (bea, birds, "viewer", 0),
+            (bea, frogs, "reviewer", 3),
+            (zoe, frogs, None, 3),
+        ):
+            found = questions.find(session, person, project)
+            assert found is not None
+            assert found.person == people.find(session, person)
+            assert found.project == projects.get(session, project)
+            assert (found.role, found.height) == (role, height)
+        nowhere = questions.find(session, bea, number)
+        assert nowhere is not None
+        assert (nowhere.role, nowhere.project, nowhere.height) == (None, None, 0)
+        assert questions.find(session, 99, birds) is None
+
+
+# What errors of the database say, told apart on real ones
+
+
+def kinds(error: DBAPIError) -> set[str]:
+    return {one.__name__ for one in (is_damaged, is_gone, is_read_only, lacks_a_table) if one(error)}
+
+
+def error_of(database: Database, statement: str) -> DBAPIError:
+    with pytest.raises(DBAPIError) as caught, database.read() as session:
+        session.execute(text(statement))
+    return caught.value
+
+
+def test_a_table_or_column_that_is_not_there(database: Database) -> None:
+    assert kinds(error_of(database, "SELECT 1 FROM nowhere")) == {"lacks_a_table"}
+    assert kinds(error_of(database, "SELECT no_column FROM people")) == {"lacks_a_table"}
+    assert kinds(error_of(database, "SELECT SELECT")) == set()
+
+
+def test_what_somebody_did_wrong_is_no_fault_of_the_store(database: Database) -> None:
+    with database.write() as session:
+        people.add(session, "ada", "owner", NOW)
+    with pytest.raises(IntegrityError) as caught, database.write() as session:
+        people.add(session, "ada", "owner", NOW)
+    assert kinds(caught.value) == set()
+
+
+def test_a_file_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x" * 8192)
+    assert kinds(error_of(Database(f"sqlite:///{tmp_path / 'a'}"), "SELECT 1")) == {"is_damaged"}
+
+
+def test_a_file_that_may_not_be_opened_or_written(sqlite: Database, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    assert kinds(error_of(Database(f"sqlite:///{tmp_path / 'folder'}"), "SELECT 1")) == {"is_read_only"}
+    assert kinds(error_of(sqlite, "CREATE TABLE t (x)")) == {"is_read_only"}
+
+
+@pytest.mark.postgres
+def test_a_postgres_that_does_not_answer(postgres_url: str) -> None:
+    elsewhere = Database(postgres_url.replace("host=", "host=/nowhere"))
+    assert kinds(error_of(elsewhere, "SELECT 1")) == {"is_gone"}
+    there = Database(postgres_url)
+    assert kinds(error_of(there, "SELECT pg_terminate_backend(pg_backend_pid())")) == {"is_gone"}
+    with there.read() as session:
+        assert session.execute(text("SELECT 1")).scalar_one() == 1
+    there.close()
+
+
+def test_an_error_without_a_code_is_of_no_kind_but_its_words() -> None:
+    assert kinds(DBAPIError("SELECT 1", None, sqlite3.OperationalError("odd"))) == set()
+
+
+# What the log and the open questions tell of single labels
+
+
+CELLS_ANSWERS = ("yes", "no", "bad")
+
+
+def test_answers_about_cells_are_told_as_long_as_they_stand(database: Database) -> None:
+    project, other = add_project(database), add_project(database, "other")
+    with database.write() as session:
+        assert answers.answers_of(session, project, CELLS_ANSWERS) == []
+        entries.append(session, new_entry(project, kind="no", labels=("robin", "owl"), token="1.3.0"))
+        entries.append(session, new_entry(project, 1, kind="yes", labels=("wren",), token="1.3.0.is"))
+        entries.append(session, new_entry(project, kind="yes", row=4, label="wren", labels=("wren",)))
+        for number, kind in enumerate(("bad", "skip", "unsure")):
+            entries.append(session, new_entry(project, number, kind=kind, row=5, labels=()))
+        entries.append(session, new_entry(other, kind="yes"))
+        told = [(3, "no", ("robin", "owl")), (3, "yes", ("wren",))]
+        assert answers.answers_of(session, project, CELLS_ANSWERS) == [
+            *told,
+            (4, "yes", ("wren",)),
+            (5, "bad", ()),
+        ]
+        entries.append(
+            session, new_entry(project, 1, kind="withdraw", row=4, label="wren", labels=(), target_seq=3)
+        )
+        assert answers.answers_of(session, project, CELLS_ANSWERS) == [*told, (5, "bad", ())]
+
+
+def test_a_persons_history_names_the_label_asked_about(database: Database) -> None:
+    project = add_project(database)
+    with database.write() as session:
+        entries.append(session, new_entry(project, kind="yes", label="wren"))
+        entries.append(session, new_entry(project, kind="no", label=None, labels=("robin",)))
+        assert [one.label for one in answers.history(session, project, 1, 9)] == [None, "wren"]
+
+
+def test_a_label_is_reserved_apart_from_its_row(database: Database) -> None:
+    project = add_project(database)
+    asked = new_question(project, label="wren", token="1.3.1.0", strategy="information", decides=0)
+    with database.write() as session:
+        questions.put(session, asked)
+        questions.put(session, replace(asked, person_id=2, row=4, label=None))
+        assert questions.get(session, project, 1) == asked
+    with database.read() as session:
+        assert set(questions.reserved_places(session, project, 2, NOW)) == {(3, "wren")}
+        assert set(questions.reserved_places(session, project, 1, NOW)) == {(4, None)}
+        assert set(questions.reserved_places(session, project, 0, NOW)) == {(3, "wren"), (4, None)}
+        assert not questions.reserved_places(session, project, 0, NOW + timedelta(seconds=1))
+
+
+# Finding answered rows: on both databases, filtered, paged, and never by what was taken back
+
+
+KINDS = ("is", "among", "bad")
+
+
+def filled(database: Database) -> int:
+    """Rows 0 to 3: an answer and a later one, one taken back, a bad one; each by whom and with what it says."""
+    project = add_project(database)
+    add_project(database, "another")
+    with database.write() as session:
+        for change in (
+            {"row": 0, "labels": ("wren",), "predicted": "robin"},
+            {"row": 0, "labels": ("Wren", "robin"), "kind": "among", "person_id": 2, "flagged": True},
+            {"row": 1, "labels": ("robin",), "predicted": "robin"},
+            {"row": 2, "labels": ("wren",)},
+            {"row": 3, "labels": (), "kind": "bad", "person_id": 2},
+            {"row": 3, "labels": (), "kind": "skip", "revision": 1},
+        ):
+            entries.append(session, new_entry(project, **change))
+        entries.append(
+            session,
+            new_entry(project, kind="withdraw", row=2, labels=(), target_seq=4, revision=1, token="back"),
+        )
+        entries.append(session, new_entry(project + 1, row=1))
+    return project
+
+
+def found(database: Database, project: int, **wanted: object) -> list[tuple[int, int]]:
+    wish = Wanted(**{"kinds": KINDS, **wanted})  # type: ignore[arg-type]
+    with database.read() as session:
+        places = answers.places(session, project, wish)
+        page = answers.page(session, project, wish, 0, 50)
+        assert [(one.seq, one.row) for one in page] == places
+        assert answers.count_reviewed(session, project, wish) == len(places)
+        assert [one.seq for one in answers.page(session, project, wish, 1, 1)] == [
+            seq for seq, _ in places[1:2]
+        ]
+        assert answers.with_seqs(session, project, [seq for seq, _ in places]) == page
+    return places
+
+
+def test_the_latest_answer_of_each_row_the_newest_first(database: Database) -> None:
+    project = filled(database)
+    assert found(database, project) == [(5, 3), (3, 1), (2, 0)]
+    assert found(database, project, every=True) == [(5, 3), (3, 1), (2, 0), (1, 0)]
+    assert found(database, project, kinds=("is",)) == [(3, 1), (1, 0)]
+    assert found(database, project, person_id=1) == [(3, 1), (1, 0)]
+    assert found(database, project, person_id=2, flagged=True) == [(2, 0)]
+    assert found(database, project + 1) == [(1, 1)]
+
+
+def test_names_are_found_whole_and_by_their_capitals(database: Database) -> None:
+    project = filled(database)
+    assert found(database, project, labels=("wren",)) == []
+    assert found(database, project, labels=("Wren",)) == [(2, 0)]
+    assert found(database, project, labels=("wren",), every=True) == [(1, 0)]
+    assert found(database, project, labels=("rob", "obin")) == []
+    assert found(database, project, labels=("robin", "wren")) == [(3, 1), (2, 0)]
+
+
+def test_who_answered_otherwise_than_the_model_said(database: Database) -> None:
+    project = filled(database)
+    wish = {"kinds": ("is",), "exact": ("is",), "disagrees": True}
+    assert found(database, project, **wish) == [(1, 0)]
+    assert found(database, project, **wish, now={"robin": "wren"}) == [], "they are one class now"
+
+
+def test_all_of_a_row_whether_there_is_anything_and_how_many_name_it(database: Database) -> None:
+    project = filled(database)
+    with database.read() as session:
+        assert [one.seq for one in answers.of_row(session, project, 2)] == [4, 7]
+        assert answers.of_row(session, project, 4) == []
+        assert answers.any_answer(session, project, ("bad",), 2)
+        assert not answers.any_answer(session, project, ("bad",), 1)
+        assert answers.any_answer(session, project, ("skip",), None)
+        assert answers.count_naming(session, project, ("wren", "Wren"), KINDS) == 2
+        assert answers.count_naming(session, project, ("wren",), ("among",)) == 0

@@ -1,21 +1,30 @@
-"""Which database it is and how far it has come: in the database, in the file's header, in the note."""
+"""The identity of a database, and copies of it."""
 
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.orm import Session
 
-from db import people
-from db.engine import Database, DatabaseUnavailableError
+from db import copies, people
+from db.copies import AlienObjectError, DamagedCopyError, drop_aliens, look_into
+from db.engine import Database, DatabaseUnavailableError, revisions
+from db.events import EventFilter, listed
 from db.identity import Identity, Note, NoteError
 from db.sqlite import UnknownTablesError
+from tests.databases import on_sqlite
+from tests.db.conftest import NOW
+from tests.migrated import lay_database
 
-from .conftest import NOW
+# Which database it is and how far it has come: in the database, in the file's header, in the note
 
 
 def add(database: Database, name: str) -> None:
@@ -171,3 +180,181 @@ def test_the_first_note_is_on_the_disk_before_it_has_its_name(
     assert (note.path.stat().st_ino, note.path.stat().st_size) == (first.st_ino, first.st_size)
     assert [path.name for path in tmp_path.iterdir()] == ["seen"]
     assert note.read() == Identity("ab" * 16, 2)
+
+
+# A copy of the database is looked into before anybody relies on it
+
+
+def change(path: Path, *statements: str) -> Path:
+    with closing(sqlite3.connect(path)) as there:
+        for statement in statements:
+            there.execute(statement)
+        there.commit()
+        there.execute("PRAGMA journal_mode=DELETE")
+    return path
+
+
+PERSON = "INSERT INTO people (id, name, role, created_at) VALUES (1, 'Ada', 'owner', '2026-01-01')"
+PROJECT = (
+    "INSERT INTO projects (id, name, table_hash, roles, settings, description, n_rows, n_classes, n_to_ask, "
+    "created_at, created_by, room) VALUES (1, 'p', 'now', '{}', '{}', '', 1, 2, 1, '2026-01-01', 1, '{}')"
+)
+ROWS = (
+    "INSERT INTO entries (project_id, seq, kind, row, label, labels, person_id, token, revision, model_version, "
+    "before, after, at, flagged) VALUES (1, 1, 'rows', -1, '', '[]', 1, 't', 0, 0, '[\"first\"]', '[\"then\"]', "
+    "'2026-01-01', 0)"
+)
+
+
+def test_it_says_what_is_in_it(tmp_path: Path) -> None:
+    found = look_into(change(lay_database(tmp_path), PERSON, PROJECT, ROWS), "rows")
+    assert found.revision == revisions()[0]
+    assert found.counts == {"projects": 1, "entries": 1, "people": 1}
+    assert found.table_hashes == {"first", "then", "now"}, (
+        "also the tables that projects had before rows were added"
+    )
+
+
+def test_a_page_that_was_overwritten_is_found(tmp_path: Path) -> None:
+    path = change(lay_database(tmp_path), PERSON)
+    data = path.read_bytes()
+    page = data.rindex(b"Ada") // 4096 * 4096
+    path.write_bytes(data[:page] + b"\xff" * 4096 + data[page + 4096 :])
+    with pytest.raises(DamagedCopyError):
+        look_into(path, "rows")
+
+
+def test_a_row_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    path = change(lay_database(tmp_path), PROJECT)
+    with pytest.raises(DamagedCopyError, match="row 1 of projects names a row of people that is not there"):
+        look_into(path, "rows")
+
+
+@pytest.mark.parametrize("data", [b"", b"no database" * 1000])
+def test_what_is_no_database_of_ours_is_said(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "x.sqlite3"
+    path.write_bytes(data)
+    with pytest.raises(DamagedCopyError):
+        look_into(path, "rows")
+
+
+def test_tables_that_are_not_winnow_s_are_said(tmp_path: Path) -> None:
+    path = change(lay_database(tmp_path), PERSON, "DROP TRIGGER entries_no_update")
+    with pytest.raises(DamagedCopyError, match="the trigger 'entries_no_update' is missing"):
+        look_into(path, "rows")
+    change(path, "UPDATE alembic_version SET version_num = '9999'")
+    assert look_into(path, "rows").revision == "9999", "whoever asked says that a newer Winnow has made it"
+
+
+def test_tables_and_indices_of_others_are_passed_over(tmp_path: Path) -> None:
+    path = change(
+        lay_database(tmp_path),
+        PERSON,
+        "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER REFERENCES people (id))",
+        "INSERT INTO _litestream_seq VALUES (1, 99)",
+        "CREATE INDEX mine ON entries (at)",
+    )
+    assert look_into(path, "rows").beside == ("the index 'mine'", "the table '_litestream_seq'")
+    assert drop_aliens(path) == []
+    assert look_into(path, "rows").counts["people"] == 1
+
+
+ALIENS = {
+    "CREATE TRIGGER evil AFTER INSERT ON people BEGIN SELECT 1; END": 'DROP TRIGGER "evil"',
+    "CREATE VIEW evil AS SELECT * FROM people": 'DROP VIEW "evil"',
+    "CREATE UNIQUE INDEX evil ON people (role)": 'DROP INDEX "evil"',
+}
+
+
+@pytest.mark.parametrize("statement", ALIENS)
+def test_what_may_change_what_winnow_does_is_no_damage_but_is_not_taken(
+    tmp_path: Path, statement: str
+) -> None:
+    path = change(lay_database(tmp_path), PERSON, statement)
+    with pytest.raises(AlienObjectError, match=r"'evil' in it is not Winnow's$") as raised:
+        look_into(path, "rows")
+    assert raised.value.fix == f"drop it ({ALIENS[statement]})."
+    assert len(drop_aliens(path)) == 1
+    assert look_into(path, "rows").beside == ()
+
+
+def test_damage_is_said_before_what_others_have_put_in(tmp_path: Path) -> None:
+    path = change(lay_database(tmp_path), "CREATE VIEW evil AS SELECT 1", "DROP TRIGGER entries_no_update")
+    with pytest.raises(DamagedCopyError, match="is missing"):
+        look_into(path, "rows")
+    assert drop_aliens(path) == ["the view 'evil'"]
+    with pytest.raises(DamagedCopyError, match="is missing"):
+        look_into(path, "rows")
+
+
+def test_nothing_is_dropped_from_what_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "x.sqlite3").write_bytes(b"no database" * 1000)
+    with pytest.raises(DamagedCopyError):
+        drop_aliens(tmp_path / "x.sqlite3")
+
+
+# What has ended since a backup lets nobody in after it was restored, whatever version its tables are of
+
+
+LATER = NOW + timedelta(hours=1)
+
+
+@pytest.fixture
+def copy(database: Database, tmp_path: Path) -> Path:
+    """With a sign-in and a link that are open, one each that is over, a sign-in that was ended and a link that was
+    used."""
+    with database.write() as session:
+        ada = people.add(session, "Ada", "annotator", NOW)
+        for name, until in (("open", LATER), ("over", NOW), ("ended", LATER)):
+            common: dict[str, Any] = {
+                "secret_hash": name,
+                "person_id": ada,
+                "created_at": NOW,
+                "expires_at": until,
+            }
+            people.add_sign_in(session, **common)
+            people.add_link(session, created_by=None, **common)
+        people.take(session, "ended", NOW)
+        people.end(session, 3, ada, NOW)
+        for name, end in (("for ever", None), ("an hour", LATER), ("over", NOW), ("ended", None)):
+            people.add_token(
+                session, secret_hash=name, person_id=ada, purpose=name, created_at=NOW, expires_at=end
+            )
+        people.end_token(session, 4, ada, NOW)
+    database.copy_to(tmp_path / "copy.sqlite3")
+    return tmp_path / "copy.sqlite3"
+
+
+def test_what_is_open_ends_and_is_noted(copy: Path) -> None:
+    at = NOW + timedelta(minutes=1)
+    copies.end_access(copy, at, "restored", "b.zip")
+    there = Database(f"sqlite:///{copy}")
+    try:
+        with there.read() as session:
+            assert [people.find_sign_in(session, name, at) for name in ("open", "over", "ended")] == [
+                None
+            ] * 3
+            assert people.open_counts(session, at) == {}
+            assert people.list_tokens(session, at, 1) == []
+            found = [people.find_link(session, name) for name in ("open", "over", "ended")]
+            assert [one and (one.expires_at, one.used_at) for one in found] == [
+                (at, None),
+                (NOW, None),
+                (LATER, NOW),
+            ]
+            (event,) = listed(session, EventFilter(what="restored"))
+        assert (event.at, event.person_id, event.address) == (at, None, "")
+        assert event.details == {"file": "b.zip", "sign_ins": 1, "links": 1, "tokens": 2}
+    finally:
+        there.close()
+
+
+@on_sqlite
+def test_tables_from_before_there_were_events_and_tokens_are_taken(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as there, there:
+        there.execute("DROP TABLE events")
+        there.execute("DROP TABLE tokens")
+    copies.end_access(copy, NOW, "restored", "b.zip")
+    with closing(sqlite3.connect(copy)) as there:
+        over = there.execute("SELECT count(*) FROM sign_ins WHERE ended_at IS NOT NULL").fetchone()
+    assert over == (2,), "the one that was open, and the one that had been ended"

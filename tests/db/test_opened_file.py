@@ -1,4 +1,4 @@
-"""A database file that is deleted, emptied, replaced or overwritten while it is open: nothing is stored in it."""
+"""The file of a SQLite database that was opened."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from sqlalchemy.exc import DatabaseError
 
 from db import opened_file, people
 from db.engine import Database, DatabaseReplacedError, is_damaged
-from db.opened_file import INDEX, LOG, OpenedFile
+from db.opened_file import INDEX, LOG, MAGIC, FileHeader, OpenedFile, is_empty, is_no_sqlite, read_header
+from tests.db.conftest import NOW
 
-from .conftest import NOW
+# A database file that is deleted, emptied, replaced or overwritten while it is open: nothing is stored in
+# it
 
 
 def path_of(database: Database) -> Path:
@@ -67,7 +69,7 @@ def add(database: Database, name: str) -> None:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Database:
+def opened_file_database(tmp_path: Path) -> Database:
     (tmp_path / "home").mkdir()
     made = Database(f"sqlite:///{tmp_path / 'home' / 'winnow.sqlite3'}")
     made.migrate()
@@ -78,106 +80,108 @@ def database(tmp_path: Path) -> Database:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_is_stored_in_a_file_that_is_not_at_its_path(
-    database: Database, way: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+    opened_file_database: Database, way: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = path_of(database)
+    path = path_of(opened_file_database)
     way(path)
     for _ in range(2):
         with pytest.raises(
             DatabaseReplacedError, match=r"Nothing was stored\..* Fix: put the right file"
         ) as caught:
-            add(database, "bob")
+            add(opened_file_database, "bob")
         with pytest.raises(DatabaseReplacedError):
-            database.check()
+            opened_file_database.check()
         with pytest.raises(DatabaseReplacedError):
-            database.migrate()
+            opened_file_database.migrate()
     assert str(path) not in str(caught.value), "everybody reads it"
     logging.getLogger("winnow").error("It failed.", exc_info=caught.value)
     assert str(path) in caplog.text
     if way is not empty:
-        assert names(database) == ["ada"], (
+        assert names(opened_file_database) == ["ada"], (
             "what was stored before is in the file that was opened, and only there"
         )
-    database.close()
+    opened_file_database.close()
 
 
 @pytest.mark.parametrize("way", [delete, replace_by_another])
 def test_no_connection_is_opened_to_another_file_nor_is_one_made(
-    database: Database, way: Callable[[Path], None]
+    opened_file_database: Database, way: Callable[[Path], None]
 ) -> None:
-    path = path_of(database)
+    path = path_of(opened_file_database)
     way(path)
     before = path.read_bytes() if path.exists() else None
-    database._reader.dispose()
+    opened_file_database._reader.dispose()
     for _ in range(2):
         with pytest.raises(DatabaseReplacedError):
-            names(database)
+            names(opened_file_database)
     assert (path.read_bytes() if path.exists() else None) == before
-    database.close()
+    opened_file_database.close()
 
 
-def test_after_closing_the_file_that_is_there_is_taken(database: Database) -> None:
-    path = path_of(database)
+def test_after_closing_the_file_that_is_there_is_taken(opened_file_database: Database) -> None:
+    path = path_of(opened_file_database)
     replace_by_another(path)
     with pytest.raises(DatabaseReplacedError):
-        add(database, "bob")
-    database.close()
-    add(database, "cleo")
-    database.check()
-    assert names(database) == ["cleo"], "and nothing of the log of the file before"
-    database.close()
+        add(opened_file_database, "bob")
+    opened_file_database.close()
+    add(opened_file_database, "cleo")
+    opened_file_database.check()
+    assert names(opened_file_database) == ["cleo"], "and nothing of the log of the file before"
+    opened_file_database.close()
 
 
-def test_a_file_that_was_moved_away_has_all_that_was_stored_and_can_come_back(database: Database) -> None:
-    path = path_of(database)
+def test_a_file_that_was_moved_away_has_all_that_was_stored_and_can_come_back(
+    opened_file_database: Database,
+) -> None:
+    path = path_of(opened_file_database)
     away = path.with_name("away.sqlite3")
     path.rename(away)
     with pytest.raises(DatabaseReplacedError):
-        add(database, "bob")
+        add(opened_file_database, "bob")
     away.rename(path)
-    add(database, "cleo")
+    add(opened_file_database, "cleo")
     path.rename(away)
-    database.close()
+    opened_file_database.close()
     assert not path.with_name(f"{path.name}-wal").read_bytes()
     moved = Database(f"sqlite:///{away}")
     assert names(moved) == ["ada", "cleo"]
     moved.close()
 
 
-def test_two_processes_with_one_file_disturb_nobody(database: Database, tmp_path: Path) -> None:
-    other = Database(f"sqlite:///{path_of(database)}")
+def test_two_processes_with_one_file_disturb_nobody(opened_file_database: Database, tmp_path: Path) -> None:
+    other = Database(f"sqlite:///{path_of(opened_file_database)}")
     link = tmp_path / "link.sqlite3"
-    link.symlink_to(path_of(database))
+    link.symlink_to(path_of(opened_file_database))
     third = Database(f"sqlite:///file:{link}?uri=true")
-    for number, one in enumerate((other, third, database, other, third)):
+    for number, one in enumerate((other, third, opened_file_database, other, third)):
         add(one, f"bob {number}")
         one.check()
-    assert len(names(database)) == 6
+    assert len(names(opened_file_database)) == 6
     link.unlink()
     link.symlink_to(tmp_path / "home" / "nowhere")
     with pytest.raises(DatabaseReplacedError):
         add(third, "cleo")
     other.close()
-    add(database, "dora")
+    add(opened_file_database, "dora")
     third.close()
-    database.close()
+    opened_file_database.close()
 
 
-def test_nothing_is_stored_in_a_file_that_is_overwritten_in_place(database: Database) -> None:
+def test_nothing_is_stored_in_a_file_that_is_overwritten_in_place(opened_file_database: Database) -> None:
     """Although all of its pages are in memory: the next process would find no database."""
-    path = path_of(database)
+    path = path_of(opened_file_database)
     path.write_bytes(b"x" * path.stat().st_size)
-    for use in (lambda: add(database, "cleo"), database.check):
+    for use in (lambda: add(opened_file_database, "cleo"), opened_file_database.check):
         with pytest.raises(DatabaseReplacedError, match="was overwritten while Winnow"):
             use()
-    database.close()
+    opened_file_database.close()
 
 
-def test_what_somebody_did_wrong_is_no_damage(database: Database) -> None:
+def test_what_somebody_did_wrong_is_no_damage(opened_file_database: Database) -> None:
     with pytest.raises(DatabaseError) as caught:
-        add(database, "ada")
+        add(opened_file_database, "ada")
     assert not is_damaged(caught.value)
-    database.close()
+    opened_file_database.close()
 
 
 def rescued(path: Path) -> Path:
@@ -186,136 +190,138 @@ def rescued(path: Path) -> Path:
 
 
 def test_what_a_deleted_file_held_is_saved_beside_it_and_taken_when_it_is_put_back(
-    database: Database,
+    opened_file_database: Database,
 ) -> None:
-    path = path_of(database)
+    path = path_of(opened_file_database)
     path.unlink()
     for _ in range(2):
         with pytest.raises(
             DatabaseReplacedError, match=r"All that it held is in the file winnow\.sqlite3\.rescued-"
         ) as said:
-            add(database, "bob")
+            add(opened_file_database, "bob")
     assert rescued(path).name in str(said.value)
     assert rescued(path).stat().st_mode & 0o077 == 0
     assert not [one for one in path.parent.iterdir() if one.name.startswith(".")]
     rescued(path).rename(path)
-    before = database.times_replaced
-    add(database, "cleo")
-    assert names(database) == ["ada", "cleo"]
-    assert database.times_replaced == before + 1
-    database.check()
-    database.close()
-    assert names(database) == ["ada", "cleo"]
-    database.close()
+    before = opened_file_database.times_replaced
+    add(opened_file_database, "cleo")
+    assert names(opened_file_database) == ["ada", "cleo"]
+    assert opened_file_database.times_replaced == before + 1
+    opened_file_database.check()
+    opened_file_database.close()
+    assert names(opened_file_database) == ["ada", "cleo"]
+    opened_file_database.close()
 
 
 def test_what_was_saved_before_stays_where_another_file_has_the_same_number(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The system gives the number of a deleted file to the next one."""
-    path = path_of(database)
+    path = path_of(opened_file_database)
     backup = path.with_name("backup")
-    database.copy_to(backup)
-    database.close()
+    opened_file_database.copy_to(backup)
+    opened_file_database.close()
     monkeypatch.setattr(opened_file, "_place", lambda _: (1, 1))
     for people_after in (["bob"], ["cleo", "dora"]):
         for name in people_after:
-            add(database, name)
+            add(opened_file_database, name)
         path.unlink()
         with pytest.raises(DatabaseReplacedError, match="All that it held"):
-            add(database, "emil")
-        database.close()
+            add(opened_file_database, "emil")
+        opened_file_database.close()
         shutil.copy(backup, path)
-        database = Database(f"sqlite:///{path}")
-    database.close()
+        opened_file_database = Database(f"sqlite:///{path}")
+    opened_file_database.close()
     found = [Database(f"sqlite:///{one}") for one in path.parent.glob(f"{path.name}.rescued-*")]
     assert sorted(map(names, found)) == [["ada", "bob"], ["ada", "cleo", "dora"]]
     for one in found:
         one.close()
 
 
-def test_nothing_is_saved_of_a_file_that_has_a_name_elsewhere(database: Database) -> None:
-    path = path_of(database)
+def test_nothing_is_saved_of_a_file_that_has_a_name_elsewhere(opened_file_database: Database) -> None:
+    path = path_of(opened_file_database)
     path.rename(path.with_name("away.sqlite3"))
     with pytest.raises(DatabaseReplacedError, match=r"Nothing was stored\. Fix"):
-        add(database, "bob")
+        add(opened_file_database, "bob")
     assert not list(path.parent.glob("*rescued*"))
-    database.close()
+    opened_file_database.close()
 
 
 @pytest.mark.parametrize("ending", [LOG, INDEX])
-def test_a_log_that_was_deleted_is_made_anew_and_nothing_is_lost(database: Database, ending: str) -> None:
-    path = path_of(database)
-    before = database.times_replaced
+def test_a_log_that_was_deleted_is_made_anew_and_nothing_is_lost(
+    opened_file_database: Database, ending: str
+) -> None:
+    path = path_of(opened_file_database)
+    before = opened_file_database.times_replaced
     for name in ("bob", "cleo"):
         path.with_name(path.name + ending).unlink()
-        add(database, name)
-        database.check()
+        add(opened_file_database, name)
+        opened_file_database.check()
     assert path.with_name(path.name + ending).exists()
-    assert database.times_replaced == before, "it is the same file"
+    assert opened_file_database.times_replaced == before, "it is the same file"
     kept = path.with_name("kept")  # as another process would find it after this one was killed
     shutil.copy(path, kept)
     shutil.copy(f"{path}{LOG}", f"{kept}{LOG}")
     other = Database(f"sqlite:///{kept}")
-    assert names(other) == names(database) == ["ada", "bob", "cleo"]
+    assert names(other) == names(opened_file_database) == ["ada", "bob", "cleo"]
     other.close()
-    database.close()
+    opened_file_database.close()
 
 
 def test_a_log_that_is_deleted_while_a_transaction_is_open_keeps_it_from_being_stored(
-    database: Database,
+    opened_file_database: Database,
 ) -> None:
-    path = path_of(database)
+    path = path_of(opened_file_database)
 
     def write() -> None:
-        with database.write() as session:
+        with opened_file_database.write() as session:
             people.add(session, "bob", "annotator", NOW)
             path.with_name(path.name + LOG).unlink()
 
     with pytest.raises(DatabaseReplacedError, match="separated from its log"):
         write()
-    add(database, "cleo")
-    assert names(database) == ["ada", "cleo"]
-    database.close()
+    add(opened_file_database, "cleo")
+    assert names(opened_file_database) == ["ada", "cleo"]
+    opened_file_database.close()
 
 
 def test_a_file_that_is_deleted_at_the_moment_of_the_commit_is_noticed_after_it(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = path_of(database)
-    monkeypatch.setattr(database, "_check_before_commit", path.unlink)
+    path = path_of(opened_file_database)
+    monkeypatch.setattr(opened_file_database, "_check_before_commit", path.unlink)
     with pytest.raises(DatabaseReplacedError, match="deleted or moved away"):
-        add(database, "bob")
-    database.close()
+        add(opened_file_database, "bob")
+    opened_file_database.close()
 
 
 def test_a_log_that_is_deleted_at_the_moment_of_the_commit_loses_nothing(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = path_of(database)
+    path = path_of(opened_file_database)
     with monkeypatch.context() as once:
-        once.setattr(database, "_check_before_commit", path.with_name(path.name + LOG).unlink)
-        add(database, "bob")
+        once.setattr(opened_file_database, "_check_before_commit", path.with_name(path.name + LOG).unlink)
+        add(opened_file_database, "bob")
     copy = path.with_name("copy")
     shutil.copy(path, copy)
     there = Database(f"sqlite:///{copy}")
     assert names(there) == ["ada", "bob"], "what was said to be stored is in the file itself"
     there.close()
-    database.close()
+    opened_file_database.close()
 
 
-def test_an_older_copy_in_place_is_refused_and_a_newer_one_taken(database: Database) -> None:
-    path = path_of(database)
-    database.copy_to(path.with_name("old"))
-    add(database, "bob")
-    database.copy_to(path.with_name("new"))
+def test_an_older_copy_in_place_is_refused_and_a_newer_one_taken(opened_file_database: Database) -> None:
+    path = path_of(opened_file_database)
+    opened_file_database.copy_to(path.with_name("old"))
+    add(opened_file_database, "bob")
+    opened_file_database.copy_to(path.with_name("new"))
     shutil.copyfile(path.with_name("old"), path)
     with pytest.raises(DatabaseReplacedError, match="was overwritten"):
-        add(database, "cleo")
+        add(opened_file_database, "cleo")
     shutil.copyfile(path.with_name("new"), path)
-    add(database, "cleo")
-    assert names(database) == ["ada", "bob", "cleo"]
-    database.close()
+    add(opened_file_database, "cleo")
+    assert names(opened_file_database) == ["ada", "bob", "cleo"]
+    opened_file_database.close()
     found = Database(f"sqlite:///{path}")
     with found.read() as session:
         assert session.execute(text("PRAGMA integrity_check")).scalar_one() == "ok"
@@ -323,45 +329,45 @@ def test_an_older_copy_in_place_is_refused_and_a_newer_one_taken(database: Datab
     found.close()
 
 
-def test_a_file_that_is_cut_short_is_noticed(database: Database) -> None:
-    path = path_of(database)
-    database.close()
-    assert names(database) == ["ada"]
+def test_a_file_that_is_cut_short_is_noticed(opened_file_database: Database) -> None:
+    path = path_of(opened_file_database)
+    opened_file_database.close()
+    assert names(opened_file_database) == ["ada"]
     whole = path.read_bytes()
     os.truncate(path, 8192)
     with pytest.raises(DatabaseReplacedError, match="was cut short"):
-        add(database, "bob")
+        add(opened_file_database, "bob")
     with path.open("r+b") as file:
         file.write(whole)
-    add(database, "bob")
-    assert names(database) == ["ada", "bob"]
-    database.close()
+    add(opened_file_database, "bob")
+    assert names(opened_file_database) == ["ada", "bob"]
+    opened_file_database.close()
 
 
-def test_what_sqlite_writes_itself_is_no_damage(database: Database) -> None:
+def test_what_sqlite_writes_itself_is_no_damage(opened_file_database: Database) -> None:
     """Its log brought into the file, tables that another process makes, a database that shrinks."""
-    other = Database(f"sqlite:///{path_of(database)}")
+    other = Database(f"sqlite:///{path_of(opened_file_database)}")
     for number in range(4):
-        add(database, f"bob {number}")
-        with closing(sqlite3.connect(path_of(database), isolation_level=None)) as third:
+        add(opened_file_database, f"bob {number}")
+        with closing(sqlite3.connect(path_of(opened_file_database), isolation_level=None)) as third:
             third.execute(f"CREATE TABLE more_{number} (x)")
             third.execute(f"INSERT INTO more_{number} VALUES (zeroblob(100000))")  # noqa: S608 - a number of ours
             third.execute(f"DROP TABLE more_{number}")
             third.execute("VACUUM")
             third.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         add(other, f"cleo {number}")
-        for one in (database, other):
+        for one in (opened_file_database, other):
             one.check()
-    assert database.times_replaced == other.times_replaced == 0
+    assert opened_file_database.times_replaced == other.times_replaced == 0
     other.close()
-    database.close()
+    opened_file_database.close()
 
 
 @pytest.fixture
-def migrated_by_another(database: Database) -> Iterator[sqlite3.Connection]:
+def migrated_by_another(opened_file_database: Database) -> Iterator[sqlite3.Connection]:
     """Tables changed twice by another process: the first change is in the file by now, the second in the log alone."""
-    assert names(database) == ["ada"]
-    with closing(sqlite3.connect(path_of(database))) as other:
+    assert names(opened_file_database) == ["ada"]
+    with closing(sqlite3.connect(path_of(opened_file_database))) as other:
         other.execute("CREATE TABLE one (x)")
         other.execute("PRAGMA wal_checkpoint(FULL)").fetchall()
         other.execute("CREATE TABLE two (x)")
@@ -369,40 +375,45 @@ def migrated_by_another(database: Database) -> Iterator[sqlite3.Connection]:
 
 
 def test_tables_that_another_process_changed_twice_are_no_damage(
-    database: Database, migrated_by_another: sqlite3.Connection
+    opened_file_database: Database, migrated_by_another: sqlite3.Connection
 ) -> None:
-    file = database._file
+    file = opened_file_database._file
     assert file is not None
     assert file.loss() is None
-    add(database, "bob")
-    assert names(database) == ["ada", "bob"]
+    add(opened_file_database, "bob")
+    assert names(opened_file_database) == ["ada", "bob"]
 
 
 def test_no_log_is_emptied_that_another_process_has_written(
-    database: Database, migrated_by_another: sqlite3.Connection
+    opened_file_database: Database, migrated_by_another: sqlite3.Connection
 ) -> None:
-    size = path_of(database).with_name(path_of(database).name + LOG).stat().st_size
+    size = path_of(opened_file_database).with_name(path_of(opened_file_database).name + LOG).stat().st_size
     assert size
-    database.close()
+    opened_file_database.close()
     found = migrated_by_another.execute("SELECT count(*) FROM sqlite_master WHERE name = 'two'").fetchone()
     assert found == (1,)
-    assert path_of(database).with_name(path_of(database).name + LOG).stat().st_size == size
+    assert (
+        path_of(opened_file_database).with_name(path_of(opened_file_database).name + LOG).stat().st_size
+        == size
+    )
 
 
 def test_a_header_that_is_read_while_it_is_written_empties_no_log(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    opened_file_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(sqlite3.connect(path_of(database))) as other:
-        add(database, "bob")
+    with closing(sqlite3.connect(path_of(opened_file_database))) as other:
+        add(opened_file_database, "bob")
         plain, torn = opened_file.read_header, [None]
         monkeypatch.setattr(opened_file, "read_header", lambda file: torn.pop() if torn else plain(file))
-        database.close()
+        opened_file_database.close()
         assert other.execute("SELECT count(*) FROM people").fetchone() == (2,)
 
 
-def test_a_file_is_known_by_what_it_is_not_by_its_name(database: Database, tmp_path: Path) -> None:
-    path = path_of(database)
-    database.close()
+def test_a_file_is_known_by_what_it_is_not_by_its_name(
+    opened_file_database: Database, tmp_path: Path
+) -> None:
+    path = path_of(opened_file_database)
+    opened_file_database.close()
     file = OpenedFile(path)
     file.check()  # nothing is open yet
     assert file.loss() is None
@@ -422,3 +433,44 @@ def test_a_file_is_known_by_what_it_is_not_by_its_name(database: Database, tmp_p
     file.forget()
     with pytest.raises(FileNotFoundError):
         OpenedFile(tmp_path / "nowhere").opened()
+
+
+# The header of SQLite's file, as SQLite itself says it
+
+
+def header_of(path: Path) -> FileHeader | None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return read_header(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("page", [512, 4096, 65536])
+def test_it_is_what_sqlite_says(tmp_path: Path, page: int) -> None:
+    path = tmp_path / "a.sqlite3"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute(f"PRAGMA page_size = {page}")
+        made.execute("CREATE TABLE t (x)")
+        made.execute("PRAGMA application_id = 2147483647")
+        made.execute("PRAGMA user_version = 123456789")
+        cookie = made.execute("PRAGMA schema_version").fetchone()[0]
+    assert header_of(path) == FileHeader(2147483647, 123456789, cookie, path.stat().st_size)
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 4096, MAGIC, MAGIC + b"\0" * 40])
+def test_what_is_none_has_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a").write_bytes(content)
+    assert header_of(tmp_path / "a") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"", (True, True)), (b"x" * 4096, (False, True)), (MAGIC, (False, False))]
+)
+def test_it_is_said_of_a_path_before_it_is_opened(
+    tmp_path: Path, content: bytes, said: tuple[bool, bool]
+) -> None:
+    path = tmp_path / "a"
+    assert (is_empty(path), is_no_sqlite(path)) == (False, False), "there is nothing"
+    path.write_bytes(content)
+    assert (is_empty(path), is_no_sqlite(path)) == said

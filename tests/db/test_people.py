@@ -1,14 +1,23 @@
+"""People in the database: members, groups, tokens, goals."""
+
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
+import pytest
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from db import people, questions
+from db import entries, members, people, questions
 from db.engine import Database
-from db.questions import OpenQuestion
+from db.members import Attempt, Group, StoredGoal
+from db.people import Account
+from tests.db.conftest import NOW, add_project, new_entry, new_question
 
-from .conftest import NOW, add_project
+# people
+
 
 LATER = NOW + timedelta(hours=1)
 NOON = NOW + (LATER - NOW) / 2
@@ -122,24 +131,10 @@ def test_open_links_are_counted_by_person(database: Database) -> None:
 
 def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) -> None:
     project = add_project(database)
-    asked = OpenQuestion(
-        project_id=project,
-        person_id=1,
-        row=3,
-        token="1.3.0",
-        revision=0,
-        strategy="apl",
-        score=0.5,
-        model_version=2,
-        decides=4,
-        undecided=9,
-        shown_at=NOW,
-        reserved_at=NOW,
-        reserved_until=NOON,
-    )
+    asked = new_question(project, reserved_until=NOON)
     with database.write() as session:
         assert questions.get(session, project, 1) is None
-        questions.put(session, OpenQuestion(**(vars(asked) | {"row": 1, "token": "1.1.0"})))
+        questions.put(session, replace(asked, row=1, token="1.1.0"))
         questions.put(session, asked)
         assert questions.get(session, project, 1) == asked
     with database.read() as session:
@@ -150,8 +145,8 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
         assert not questions.reserved_places(session, project, 2, NOON)
         assert not questions.reserved_places(session, project + 1, 2, NOW)
     with database.write() as session:
-        questions.put(session, OpenQuestion(**(vars(asked) | {"reserved_at": NOON, "reserved_until": LATER})))
-        questions.put(session, OpenQuestion(**(vars(asked) | {"person_id": 2})))
+        questions.put(session, replace(asked, reserved_at=NOON, reserved_until=LATER))
+        questions.put(session, replace(asked, person_id=2))
         assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 2}
         questions.hand_back(session, project, 2, NOW)
         assert questions.reserved_places(session, project, 3, NOW) == {(3, None): 1}
@@ -165,11 +160,7 @@ def test_the_open_question_is_replaced_and_reserves_its_row(database: Database) 
 
 def test_a_question_that_is_put_away_reserves_nothing_and_its_clock_stands(database: Database) -> None:
     project = add_project(database)
-    away = OpenQuestion(
-        project_id=project, person_id=1, row=3, token="1.3.0", revision=0, strategy="apl", score=1.0,
-        model_version=0, decides=0, undecided=0, shown_at=NOW, reserved_at=NOW, reserved_until=LATER,
-        paused_at=NOW + timedelta(seconds=20),
-    )  # fmt: skip
+    away = new_question(project, reserved_until=LATER, paused_at=NOW + timedelta(seconds=20))
     with database.write() as session:
         questions.put(session, away)
     with database.read() as session:
@@ -178,6 +169,299 @@ def test_a_question_that_is_put_away_reserves_nothing_and_its_clock_stands(datab
     back = NOW + timedelta(hours=1)
     assert away.seconds(back) == 20
     assert away.shown_by(back) == back - timedelta(seconds=20)
-    there = OpenQuestion(**(vars(away) | {"paused_at": None}))
+    there = replace(away, paused_at=None)
     assert there.seconds(back) == 3600
     assert there.shown_by(back) == NOW
+
+
+# Members of projects as they are stored
+
+
+@pytest.fixture
+def who(database: Database) -> dict[str, int]:
+    with database.write() as session:
+        return {
+            name: people.add(session, name, role, NOW)
+            for name, role in (("zoe", "owner"), ("bea", "annotator"), ("abe", "annotator"))
+        }
+
+
+def test_the_roles_of_a_person(database: Database, who: dict[str, int]) -> None:
+    birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
+    with database.write() as session:
+        members.put(session, birds, who["bea"], "viewer", at=NOW, by=who["zoe"])
+        members.put(session, frogs, who["bea"], "reviewer", at=NOW, by=None)
+    with database.read() as session:
+        assert members.roles_of(session, who["bea"]) == {birds: "viewer", frogs: "reviewer"}
+        assert members.roles_of(session, who["abe"]) == {}
+
+
+def test_another_role_is_no_second_membership(database: Database, who: dict[str, int]) -> None:
+    birds = add_project(database, "birds")
+    later = NOW.replace(year=2027)
+    with database.write() as session:
+        members.put(session, birds, who["bea"], "viewer", at=NOW, by=who["zoe"])
+        members.put(session, birds, who["bea"], "owner", at=later, by=None)
+        members.put(session, birds, who["abe"], "annotator", at=later, by=who["bea"])
+    with database.read() as session:
+        found = members.listed(session, birds)
+    assert [(person.name, one.role, one.added_at, one.added_by) for person, one in found] == [
+        ("abe", "annotator", later, who["bea"]),
+        ("bea", "owner", NOW, who["zoe"]),
+    ]
+
+
+def test_a_membership_ends(database: Database, who: dict[str, int]) -> None:
+    birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
+    with database.write() as session:
+        for project in (birds, frogs):
+            members.put(session, project, who["bea"], "viewer", at=NOW, by=None)
+        members.remove(session, birds, who["bea"])
+        members.remove(session, birds, who["abe"])
+        assert members.roles_of(session, who["bea"]) == {frogs: "viewer"}
+
+
+def test_what_is_no_role_or_no_person_is_refused(database: Database, who: dict[str, int]) -> None:
+    birds = add_project(database, "birds")
+    for project, person, role in (
+        (birds, who["bea"], "king"),
+        (birds, 99, "viewer"),
+        (99, who["bea"], "viewer"),
+    ):
+        with pytest.raises(IntegrityError), database.write() as session:
+            members.put(session, project, person, role, at=NOW, by=None)
+    with database.read() as session:
+        assert members.listed(session, birds) == []
+
+
+def test_owners_are_those_of_the_project_and_of_winnow_who_can_sign_in(
+    database: Database, who: dict[str, int]
+) -> None:
+    birds, frogs = add_project(database, "birds"), add_project(database, "frogs")
+    with database.write() as session:
+        members.put(session, birds, who["bea"], "owner", at=NOW, by=None)
+        members.put(session, birds, who["abe"], "reviewer", at=NOW, by=None)
+        mine = [one.id for one in people.listed(session) if one.is_owner]
+        assert members.owners(session, birds) == sorted([*mine, who["bea"]])
+        assert members.owners(session, frogs) == mine
+        for one in mine:
+            people.disable(session, one, NOW)
+        assert members.owners(session, birds) == [who["bea"]]
+        people.disable(session, who["bea"], NOW)
+        assert members.owners(session, birds) == []
+
+
+# Accounts
+
+
+def test_an_account_is_empty_until_something_is_set(database: Database) -> None:
+    with database.write() as session:
+        ada = people.add(session, "ada", "owner", NOW)
+        assert people.find_account(session, ada) == Account(ada)
+        people.change(session, ada, known_as="ada@example.org")
+        people.change(session, ada, password_hash="argon", subject="https://id ada")
+    with database.read() as session:
+        known = Account(ada, "argon", "ada@example.org", "https://id ada")
+        assert people.find_account(session, ada) == known
+        assert people.list_accounts(session) == {ada: known}
+        assert people.by_known_as(session, "ada@example.org") == ada
+        assert people.by_known_as(session, "ada") is None
+        assert people.by_subject(session, "https://id ada") == ada
+        assert people.by_subject(session, "https://id eve") is None
+    with database.write() as session:
+        people.change(session, ada, password_hash=None)
+        assert people.find_account(session, ada) == Account(ada, None, "ada@example.org", "https://id ada")
+
+
+@pytest.mark.parametrize("field", ["known_as", "subject"])
+def test_no_two_people_are_known_alike(database: Database, field: str) -> None:
+    with database.write() as session:
+        ada, bob = people.add(session, "ada", "owner", NOW), people.add(session, "bob", "annotator", NOW)
+        people.change(session, ada, **{field: "same"})
+    with pytest.raises(IntegrityError), database.write() as session:
+        people.change(session, bob, **{field: "same"})
+
+
+# Tokens are found while they last, and while their person may be here
+
+
+def test_a_token_is_found_until_it_expires_or_ends(database: Database) -> None:
+    with database.write() as session:
+        ada = people.add(session, "Ada", "annotator", NOW)
+        for name, until in (("for ever", None), ("an hour", LATER), ("over", NOW)):
+            people.add_token(
+                session, secret_hash=name, person_id=ada, purpose=name, created_at=NOW, expires_at=until
+            )
+    with database.read() as session:
+        found = {
+            name: people.find_token(session, name, NOW) for name in ("for ever", "an hour", "over", "none")
+        }
+        assert [name for name, one in found.items() if one is not None] == ["for ever", "an hour"]
+        use = found["an hour"]
+        assert use is not None
+        assert (use.person.name, use.id) == ("Ada", 2)
+        assert people.find_token(session, "an hour", LATER) is None
+        assert [one.purpose for one in people.list_tokens(session, NOW, ada)] == ["for ever", "an hour"]
+        assert people.list_tokens(session, NOW, ada + 1) == []
+    with database.write() as session:
+        assert not people.end_token(session, 1, ada + 1, NOW), "it is Ada's"
+        assert people.end_token(session, 1, ada, NOW)
+        assert not people.end_token(session, 1, ada, NOW), "it has ended"
+        people.see_token(session, 2, LATER)
+        (left,) = people.list_tokens(session, NOW, ada)
+        assert (left.last_used_at, left.expires_at) == (LATER, LATER)
+        assert people.list_tokens(session, NOW) == [left], "of all people"
+        assert people.end_tokens_of(session, ada, NOW) == 1, "those that could still be used"
+        assert people.end_tokens_of(session, ada, NOW) == 0
+        assert people.list_tokens(session, NOW, ada) == []
+        assert people.find_token(session, "an hour", NOW) is None
+
+
+def test_a_disabled_person_s_token_is_not_found(database: Database) -> None:
+    with database.write() as session:
+        ada = people.add(session, "Ada", "annotator", NOW)
+        people.add_token(
+            session, secret_hash="h", person_id=ada, purpose="p", created_at=NOW, expires_at=None
+        )
+        people.disable(session, ada, NOW)
+        assert people.find_token(session, "h", NOW) is None
+
+
+def test_two_tokens_are_never_one(database: Database) -> None:
+    with database.write() as session:
+        ada = people.add(session, "Ada", "annotator", NOW)
+        same: dict[str, Any] = {"secret_hash": "h", "person_id": ada, "created_at": NOW, "expires_at": None}
+        people.add_token(session, purpose="one", **same)
+    with database.write() as session, pytest.raises(IntegrityError), session.begin_nested():
+        people.add_token(session, purpose="other", **same)
+
+
+# Attempts: stored as they stand, each person's in order, beside the log
+
+
+FIRST = Attempt(person_id=2, attempt=1, rows=[4, 1], given=[], n_right=0, began_at=NOW)
+
+
+def test_an_attempt_is_stored_as_it_stands(database: Database) -> None:
+    birds, frogs = add_project(database), add_project(database, "frogs")
+    on, over = replace(FIRST, given=["wren"], n_right=1), replace(FIRST, given=["wren", "robin"], n_right=1)
+    second = replace(FIRST, attempt=2, rows=[0])
+    let_in = replace(FIRST, person_id=1, rows=[], passed_at=NOW, let_in_by=1)
+    assert not FIRST.over
+    assert not on.over
+    assert over.over
+    with database.write() as session:
+        for one in (FIRST, second, on, over, let_in):
+            members.put_qualification(session, birds, one)
+        members.put_qualification(session, frogs, on)
+    with database.read() as session:
+        assert members.of_person(session, birds, 2) == [over, second]
+        assert members.of_project(session, birds) == [let_in, over, second]
+        assert members.of_person(session, frogs, 2) == [on]
+        assert members.of_person(session, frogs, 1) == []
+
+
+def test_whoever_has_an_entry_has_answered(database: Database) -> None:
+    birds, frogs = add_project(database), add_project(database, "frogs")
+    with database.write() as session:
+        entries.append(session, new_entry(birds, person_id=2))
+        members.put_qualification(session, birds, FIRST)
+    with database.read() as session:
+        assert members.has_entries(session, birds, 2)
+        assert not members.has_entries(session, birds, 1)
+        assert not members.has_entries(session, frogs, 2)
+
+
+# Groups of people as they are stored
+
+
+@pytest.fixture
+def team(database: Database) -> list[int]:
+    with database.write() as session:
+        return [people.add(session, name, "annotator", NOW) for name in ("ada", "bob", "cleo")]
+
+
+def test_groups_are_made_changed_and_removed(database: Database, team: list[int]) -> None:
+    ada, bob, cleo = team
+    with database.write() as session:
+        experts = members.add(session, "experts", [cleo, ada, ada], NOW)
+        nobody = members.add(session, "all", [], NOW)
+        assert members.list_groups(session) == [
+            Group(nobody, "all", ()),
+            Group(experts, "experts", (ada, cleo)),
+        ]
+        members.change(session, experts, "birders", [bob])
+        assert members.find(session, experts) == Group(experts, "birders", (bob,))
+        members.remove_group(session, experts)
+        members.remove_group(session, experts)
+        assert members.find(session, experts) is None
+        assert members.list_groups(session) == [Group(nobody, "all", ())]
+        assert {one.id for one in people.listed(session)} >= set(team), "the people stay"
+
+
+def test_a_name_is_taken_once_and_people_must_exist(database: Database, team: list[int]) -> None:
+    with database.write() as session:
+        members.add(session, "experts", team, NOW)
+    for name, within in (("experts", []), ("others", [99])):
+        with pytest.raises(IntegrityError), database.write() as session:
+            members.add(session, name, within, NOW)
+    with database.read() as session:
+        assert [one.name for one in members.list_groups(session)] == ["experts"]
+
+
+# What people have set for themselves, and their day as the log has it
+
+
+def test_a_goal_is_one_person_s_at_one_project(database: Database) -> None:
+    birds, frogs = add_project(database), add_project(database, "frogs")
+    goal = StoredGoal(40, None, 50, None, "2026-03-01")
+    with database.write() as session:
+        members.put_goal(session, birds, 1, StoredGoal(10, 20, None))
+        members.put_goal(session, birds, 1, goal)
+    with database.read() as session:
+        assert members.get(session, birds, 1) == goal
+        assert members.get(session, birds, 2) is None
+        assert members.get(session, frogs, 1) is None
+
+
+def test_a_rest_keeps_what_is_set(database: Database) -> None:
+    project = add_project(database)
+    with database.write() as session:
+        members.put_goal(session, project, 1, StoredGoal(40, 30, None, None, "2026-03-01"))
+        members.note_rest(session, project, 1, LATER, 50)
+        members.note_rest(session, project, 2, LATER, 50)
+    with database.read() as session:
+        assert members.get(session, project, 1) == StoredGoal(40, 30, None, LATER, "2026-03-01")
+        assert members.get(session, project, 2) == StoredGoal(None, None, 50, LATER, None)
+
+
+def test_the_day_has_one_s_own_entries_from_its_first_moment_on(database: Database) -> None:
+    project = add_project(database)
+    add_project(database, "another")
+    with database.write() as session:
+        for change in (
+            {"row": 0, "at": NOW},
+            {"row": 1, "at": LATER, "seconds": 4.0},
+            {"row": 1, "at": LATER, "person_id": 2},
+            {"row": 2, "at": LATER, "kind": "skip"},
+            {"row": 3, "at": LATER, "note": "simulated"},
+            {"row": 1, "at": LATER, "kind": "withdraw", "target_seq": 2, "revision": 1},
+            {"row": 0, "at": LATER, "kind": "withdraw", "target_seq": 1, "revision": 1},
+        ):
+            entries.append(session, new_entry(project, **change))
+        entries.append(session, new_entry(project + 1, at=LATER))
+
+    def since(moment: object, *kinds: str) -> list[tuple[str, str, float | None, bool]]:
+        with database.read() as session:
+            found = members.entries_since(session, project, 1, moment, kinds, "simulated")  # type: ignore[arg-type]
+        return [(one.kind, one.token, one.seconds, one.withdrawn) for one in found]
+
+    assert since(LATER, "is", "skip") == [
+        ("is", "1.1.None.0", 4.0, True),
+        ("skip", "1.2.None.0", None, False),
+    ]
+    assert since(NOW, "is") == [("is", "1.0.None.0", None, True), ("is", "1.1.None.0", 4.0, True)]
+    assert since(LATER + timedelta(seconds=1), "is") == []
+    with database.read() as session:
+        everything = members.entries_since(session, project, 1, LATER, ("is",))
+    assert [(one.token, one.at) for one in everything] == [("1.1.None.0", LATER), ("1.3.None.0", LATER)]

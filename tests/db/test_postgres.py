@@ -1,17 +1,230 @@
-"""What only PostgreSQL has. The other tests of this folder run on it as well, through the `database` fixture."""
+"""PostgreSQL: engine, cursors, notifications."""
 
 from __future__ import annotations
 
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError
 
-from db import entries
-from db.engine import Database
+from db import entries, people
+from db import postgres as postgres_engine
+from db.base import is_cut_off, is_gone, is_held
+from db.engine import Database, DatabaseUnavailableError
+from db.identity import Listener
+from db.postgres import ShortCursor
+from tests.db.conftest import NOW, add_project, new_entry
+from tests.postgres import Server
 
-from .conftest import add_project, new_entry
+# How PostgreSQL is opened: nobody is held up for ever, and of two starts at once one makes the tables
+
 
 pytestmark = pytest.mark.postgres
+
+
+def setting(database: Database, name: str) -> str:
+    with database.read() as session:
+        return str(session.execute(text("SELECT current_setting(:name)"), {"name": name}).scalar_one())
+
+
+def test_nobody_waits_or_holds_for_ever(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    assert setting(database, "lock_timeout") == "30s"
+    assert setting(database, "idle_in_transaction_session_timeout") == "10min"
+    database.close()
+
+
+def test_what_the_administrator_has_set_is_left(postgres_url: str) -> None:
+    name = postgres_url.partition("?")[0].rpartition("/")[2]
+    database = Database(postgres_url)
+    with database.write() as session:
+        session.execute(text(f"ALTER DATABASE {name} SET lock_timeout = '7s'"))
+    database.close()
+    assert setting(database, "lock_timeout") == "7s"
+    assert setting(database, "idle_in_transaction_session_timeout") == "10min"
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "has"), [("off", "on"), ("local", "local"), ("remote_write", "remote_write"), ("on", "on")]
+)
+@pytest.mark.parametrize("of", ["DATABASE {name}", "ROLE winnow IN DATABASE {name}"])
+def test_what_is_committed_is_on_the_disk_whatever_the_server_s_settings(
+    postgres_url: str, of: str, given: str, has: str
+) -> None:
+    """`off` would lose answers that were acknowledged; what an administrator gives up beside it is theirs."""
+    name = postgres_url.partition("?")[0].rpartition("/")[2]
+    database = Database(postgres_url)
+    with database.write() as session:
+        session.execute(text(f"ALTER {of.format(name=name)} SET synchronous_commit = '{given}'"))
+    database.close()
+    for _ in range(2):  # also of a connection that comes back from the pool
+        with database.write() as session:
+            assert session.execute(text("SHOW synchronous_commit")).scalar_one() == has
+    database.close()
+
+
+def rename(database: Database, person: int, wait: str | None = None) -> None:
+    with database.write() as session:
+        if wait is not None:
+            session.execute(text(f"SET LOCAL lock_timeout = '{wait}'"))
+        session.execute(RENAME, {"id": person})
+
+
+RENAME = text("UPDATE people SET name = 'B' WHERE id = :id")
+
+
+def hang(hangs: Database, waits: Database, person: int) -> None:
+    with hangs.write() as held:
+        held.execute(RENAME, {"id": person})
+        with pytest.raises(DBAPIError) as caught:
+            rename(waits, person)
+        assert is_held(caught.value)
+        held.execute(text("SET idle_in_transaction_session_timeout = '1ms'"))
+        rename(waits, person, "60s")  # waits until the other was ended
+        held.execute(RENAME, {"id": person})
+
+
+def test_a_transaction_that_hangs_is_ended_and_the_next_goes_on(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(postgres_url)
+    database.migrate()
+    with database.write() as session:
+        ada = people.add(session, "Ada", "owner", NOW)
+    database.close()
+    short = postgres_engine._LIMIT.bindparams(wait="300ms", idle="10min")
+    monkeypatch.setattr(postgres_engine, "_LIMIT", short)
+    waits = Database(postgres_url)
+    hangs = Database(postgres_url)
+    with pytest.raises(DBAPIError) as cut:
+        hang(hangs, waits, ada)
+    for one in (waits, hangs):
+        one.close()
+    # Its last words do not always arrive before the end of the connection does.
+    assert is_cut_off(cut.value) or is_gone(cut.value)
+
+
+def test_two_servers_that_start_at_once_make_the_tables_once(postgres_server: Server) -> None:
+    faults: list[BaseException] = []
+
+    def start(database: Database, together: threading.Barrier) -> None:
+        try:
+            together.wait()
+            database.migrate()
+        except BaseException as error:
+            faults.append(error)
+
+    for _ in range(3):
+        with postgres_server.empty_database() as url:
+            servers, together = [Database(url) for _ in range(3)], threading.Barrier(3)
+            threads = [threading.Thread(target=start, args=(one, together)) for one in servers]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert faults == []
+            assert len({one.identity() for one in servers}) == 1
+            for one in servers:
+                one.close()
+
+
+def statements(database: Database) -> list[str]:
+    """What is said to PostgreSQL from now on, each with a way there and back."""
+    said: list[str] = []
+
+    @event.listens_for(database._writer, "before_cursor_execute")
+    def _note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        said.append(statement)
+
+    return said
+
+
+def test_a_transaction_begins_in_one_word_and_is_counted_and_told_of_in_one(postgres: Database) -> None:
+    project = add_project(postgres)
+    said = statements(postgres)
+    with postgres.write(lasting=False, project=project) as session:
+        last = entries.last_seq(session, project)
+        assert session.execute(text("SHOW synchronous_commit")).scalar_one() == "off"
+        assert session.execute(text("SHOW transaction_isolation")).scalar_one() == "read committed"
+    assert said[0].count(";") == 2
+    assert "FOR NO KEY UPDATE" in said[0]
+    assert len(said) == 4
+    said.clear()
+    with postgres.write(project=project) as session:
+        entries.append(session, new_entry(project), last)
+    assert len(said) == 3
+    assert "nextval" in said[-1]
+    assert "NOTIFY" in said[-1]
+    assert "COMMIT" not in said[-1], "a word of its own: its answer may be lost"
+    said.clear()
+    with postgres.read() as session:
+        assert entries.last_seq(session, project) == last + 1, "it is committed"
+        assert session.execute(text("SHOW transaction_isolation")).scalar_one() == "repeatable read"
+        assert session.execute(text("SHOW transaction_read_only")).scalar_one() == "on"
+    assert len(said) == 4
+    said.clear()
+    with postgres.read(single=True) as session:
+        assert entries.last_seq(session, project) == last + 1
+    assert len(said) == 1
+
+
+def test_of_two_writers_at_a_project_the_second_waits_and_sees_what_the_first_wrote(
+    postgres: Database,
+) -> None:
+    one, other = add_project(postgres, "birds"), add_project(postgres, "frogs")
+    with postgres.write(project=one) as first:
+        with postgres.write(project=other) as session:  # of another project: at once
+            session.execute(text("SET lock_timeout = '50ms'"))
+        with pytest.raises(DBAPIError) as caught, postgres.write(project=one):  # by the same connection
+            pass
+        assert is_held(caught.value)
+        entries.append(first, new_entry(one), 0)
+    with postgres.write(project=one) as second:
+        assert entries.last_seq(second, one) == 1
+
+
+END = text(
+    "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity "
+    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+def test_a_connection_that_the_server_has_ended_is_not_used(postgres: Database) -> None:
+    with postgres.read(), postgres.read() as session, postgres.read() as another:
+        for held in (session, another):  # three connections in the pool
+            held.execute(text("SELECT 1"))
+    with postgres.read() as session:
+        assert session.execute(END).scalar_one() >= 1
+    for _ in range(3):
+        with postgres.write() as session:
+            assert session.execute(text("SELECT 1")).scalar_one() == 1
+
+
+def test_a_connection_that_lay_idle_for_long_is_asked(
+    postgres: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is between the two may have forgotten it, without a word to either."""
+    with postgres.read() as session:
+        raw = session.connection().connection.driver_connection
+        assert raw is not None
+        descriptor = raw.pgconn.socket
+    with socket.socket(fileno=os.dup(descriptor)) as line:
+        line.shutdown(
+            socket.SHUT_WR
+        )  # nothing that is said gets there; nothing comes back that could be read
+    monkeypatch.setattr(postgres_engine, "QUIET", 0.0)
+    with postgres.write() as session:
+        assert session.connection().connection.driver_connection is not raw
+
+
+# What only PostgreSQL has. The other tests of this folder run on it as well, through the `database` fixture
 
 
 def test_truncating_the_log_is_refused(postgres: Database) -> None:
@@ -43,3 +256,82 @@ def test_looking_for_news_leaves_no_transaction_open(postgres: Database) -> None
             )
         )
         assert states.scalars().all() == ["idle"]
+
+
+# What SQLAlchemy is told of the columns of a result
+
+
+QUERY = "SELECT 1 AS one, 'wren' AS \"grüne Vögel\", now() AS at, NULL::json AS nothing"
+
+
+def test_a_column_is_described_by_name_and_type(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
+        whole = connection.execute(QUERY)
+        short = ShortCursor(connection).execute(QUERY)
+        assert whole.description is not None
+        assert [one[:2] for one in short.description] == [
+            (one.name, one.type_code) for one in whole.description
+        ]
+        assert {one[2:] for one in short.description} == {(None,) * 5}, "as many parts as PEP 249 names"
+        assert short.fetchall() == whole.fetchall()
+
+
+def test_what_has_no_columns_has_no_description(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
+        cursor = ShortCursor(connection)
+        assert cursor.description is None
+        assert cursor.execute("CREATE TEMPORARY TABLE birds (name text)").description is None
+
+
+# What PostgreSQL tells of the logs, and when
+
+
+LONG = 60.0
+"""Seconds that news may take; they come in milliseconds."""
+
+
+@pytest.fixture
+def listener(postgres: Database, postgres_url: str) -> Iterator[Listener]:
+    made = Listener(postgres_url)
+    yield made
+    made.close()
+
+
+def give_up(database: Database, project: int) -> None:
+    with database.write() as session:
+        entries.append(session, new_entry(project, row=2))
+        raise RuntimeError("given up")
+
+
+def test_it_is_told_with_the_commit_how_far_each_log_has_come(postgres: Database, listener: Listener) -> None:
+    birds, frogs = add_project(postgres, "birds"), add_project(postgres, "frogs")
+    with postgres.write() as session:
+        entries.append(session, new_entry(birds, row=0))
+        entries.append(session, new_entry(frogs, row=0))
+        entries.append(session, new_entry(birds, row=1))
+        assert listener.wait(0) == {}, "it may still be undone"
+    assert listener.wait(LONG) == {birds: 2, frogs: 1}
+    with pytest.raises(RuntimeError, match="given up"):
+        give_up(postgres, birds)
+    with postgres.write() as session:
+        entries.append(session, new_entry(frogs, row=1))
+    assert listener.wait(LONG) == {frogs: 2}, "of what was undone nothing is told, then or later"
+    with postgres.write() as session:
+        session.execute(text("UPDATE projects SET name = 'toads' WHERE id = :id"), {"id": frogs})
+    assert listener.wait(0) == {}
+
+
+def test_who_is_not_heard_any_more_is_told_so(
+    postgres: Database, postgres_url: str, listener: Listener
+) -> None:
+    with postgres.read() as session:
+        session.execute(
+            text(
+                "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        ).all()
+    with pytest.raises(DatabaseUnavailableError, match="does not tell of news"):
+        listener.wait(LONG)
+    with pytest.raises(DatabaseUnavailableError, match="does not tell of news"):
+        Listener(postgres_url.replace("host=", "host=/nowhere"))

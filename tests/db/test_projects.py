@@ -1,12 +1,26 @@
+"""Projects in the database and what belongs to them."""
+
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from db import projects
-from db.engine import Database
+from db import copies, entries, events, members, people, projects
+from db.base import Base
+from db.engine import Database, DatabaseUnavailableError, Stamps, is_damaged
+from db.members import DisputeNote, Marked
+from db.opened_file import LOG
+from db.projects import NameTakenError, PastSettings, StoredSnapshot
+from db.trained import CANCELLED, DONE, FAILED, RUNNING, UNFINISHED, WAITING, Comparison, Encoding, Requests
+from tests.db.conftest import NOW, add_project, new_entry
 
-from .conftest import NOW, add_project
+# projects
 
 
 def test_the_latest_project_of_a_file_is_found_again(database: Database) -> None:
@@ -44,3 +58,361 @@ def test_projects_are_found_listed_and_archived(database: Database) -> None:
 def test_a_number_that_no_id_can_be_is_no_project(database: Database, number: int) -> None:
     with database.read() as session, pytest.raises(projects.NoSuchProjectError, match=str(number)):
         projects.get(session, number)
+
+
+# Snapshots: one name, one state
+
+
+ONE = StoredSnapshot("first", 7, NOW, 1, {"model": "a"}, None, "a" * 64, "b" * 64)
+
+
+def test_a_name_is_one_of_its_project(database: Database) -> None:
+    birds, frogs = add_project(database), add_project(database, "frogs")
+    second = replace(ONE, name="Second", made_at=NOW + timedelta(hours=1), model_version=5)
+    with database.write() as session:
+        projects.add_snapshot(session, birds, second)
+        projects.add_snapshot(session, birds, ONE)
+        projects.add_snapshot(session, frogs, ONE)
+    with pytest.raises(NameTakenError, match="a snapshot 'first' already"), database.write() as session:
+        projects.add_snapshot(session, birds, replace(ONE, seq=9))
+    with database.read() as session:
+        assert projects.list_snapshots(session, birds) == [ONE, second]
+        assert projects.get_snapshot(session, birds, "first") == ONE
+        assert projects.get_snapshot(session, birds, "third") is None
+        assert projects.list_snapshots(session, frogs) == [ONE]
+
+
+# Marked rows: one mark a row, of its project alone
+
+
+WREN = Marked(3, "wren", "example", "look at the tail", 1, NOW)
+
+
+def test_a_row_has_one_mark(database: Database) -> None:
+    birds, frogs = add_project(database), add_project(database, "frogs")
+    asked = replace(WREN, purpose="qualification", note="")
+    first = replace(WREN, row=1)
+    with database.write() as session:
+        members.put_example(session, birds, WREN)
+        members.put_example(session, birds, asked)
+        members.put_example(session, birds, replace(WREN, row=4))
+        members.put_example(session, birds, first)
+    with database.read() as session:
+        assert members.of_row(session, birds, 3) == asked
+        assert members.of_row(session, birds, 2) is None
+        assert members.of_row(session, frogs, 3) is None
+        assert members.list_examples(session, birds, "example") == [first, replace(WREN, row=4)]
+        assert members.list_examples(session, birds, "qualification") == [asked]
+        assert members.list_examples(session, frogs, "example") == []
+
+
+def test_a_mark_is_taken_away(database: Database) -> None:
+    birds, frogs = add_project(database), add_project(database, "frogs")
+    with database.write() as session:
+        members.put_example(session, birds, WREN)
+        members.put_example(session, frogs, WREN)
+        members.remove_example(session, birds, 3)
+        members.remove_example(session, birds, 3)
+    with database.read() as session:
+        assert members.of_row(session, birds, 3) is None
+        assert members.of_row(session, frogs, 3) == WREN
+
+
+# What changes with every commit
+
+
+def test_the_stamp_moves_with_every_commit_of_anybody(database: Database) -> None:
+    before = database.stamp()
+    with database.read() as session:
+        people.listed(session)
+    if database.is_sqlite:  # elsewhere it may move by itself
+        assert database.stamp() == before
+    with database.write() as session:
+        people.add(session, "ada", "owner", NOW)
+    after = database.stamp()
+    assert after != before
+    other = Database(database._writer.url.render_as_string(hide_password=False))
+    with other.write() as session:
+        people.add(session, "bob", "annotator", NOW)
+    other.close()
+    assert database.stamp() not in (before, after)
+    database.close()
+    assert database.stamp() not in (before, after), "a new connection says nothing about the one before"
+
+
+def test_the_stamp_comes_back_after_its_connection_was_lost(database: Database) -> None:
+    stamps = Stamps(database._reader)
+    before = stamps.stamp()
+    assert stamps._watcher is not None
+    stamps._watcher.driver_connection.close()  # type: ignore[union-attr]
+    with pytest.raises(DatabaseUnavailableError, match="closed"):
+        stamps.stamp()
+    assert stamps.stamp() != before, "a new connection says nothing about the one before"
+    stamps.close()
+
+
+def test_a_damaged_database_says_so_as_it_does_to_every_question(sqlite: Database) -> None:
+    with sqlite.write() as session:
+        people.add(session, "ada", "owner", NOW)
+    sqlite._drop()
+    assert sqlite.path is not None
+    log = sqlite.path.with_name(f"{sqlite.path.name}{LOG}")
+    log.write_bytes(b"\xff" * log.stat().st_size)
+    for _ in range(2):
+        with pytest.raises(DBAPIError) as told:
+            sqlite.stamp()
+        assert is_damaged(told.value)
+
+
+# Settings of before, in order, project by project
+
+
+def test_what_was_in_force_is_listed_in_order(database: Database) -> None:
+    birds, frogs = add_project(database), add_project(database, "frogs")
+    later = NOW + timedelta(hours=1)
+    with database.write() as session:
+        projects.add_past_setting(session, birds, {"model": "a", "C": None}, 7, NOW)
+        projects.add_past_setting(session, birds, {"model": "b"}, 7, later)
+        projects.add_past_setting(session, frogs, {"model": "c"}, 0, NOW)
+    with database.read() as session:
+        assert projects.list_past_settings(session, birds) == [
+            PastSettings(7, NOW, {"model": "a", "C": None}),
+            PastSettings(7, later, {"model": "b"}),
+        ]
+        assert projects.list_past_settings(session, frogs) == [PastSettings(0, NOW, {"model": "c"})]
+
+
+# Notes beside rows that people disagree on: each of its row and project, in order
+
+
+ASKED = DisputeNote(3, 1, NOW, "Who took this picture?")
+TOLD = DisputeNote(3, 2, NOW - timedelta(minutes=1), "I did; its clock is slow.")
+
+
+def test_the_notes_of_a_row_come_in_the_order_they_were_written(database: Database) -> None:
+    birds, frogs = add_project(database), add_project(database, "frogs")
+    with database.write() as session:
+        members.add_dispute_note(session, birds, ASKED)
+        members.add_dispute_note(session, frogs, replace(ASKED, text="a frog"))
+        members.add_dispute_note(session, birds, replace(ASKED, row=4))
+        members.add_dispute_note(session, birds, TOLD)
+    with database.read() as session:
+        assert members.dispute_notes_of_row(session, birds, 3) == [ASKED, TOLD]
+        assert members.dispute_notes_of_row(session, birds, 5) == []
+        assert [one.text for one in members.dispute_notes_of_row(session, frogs, 3)] == ["a frog"]
+
+
+def test_a_note_says_the_same_twice_where_it_was_written_twice(database: Database) -> None:
+    birds = add_project(database)
+    with database.write() as session:
+        members.add_dispute_note(session, birds, ASKED)
+        members.add_dispute_note(session, birds, ASKED)
+    with database.read() as session:
+        assert members.dispute_notes_of_row(session, birds, 3) == [ASKED, ASKED]
+
+
+# All rows of a project, out of one database and into another
+
+
+@pytest.fixture
+def project(database: Database) -> int:
+    with database.write() as session:
+        for name in ("Ada", "Bob", "Cy"):
+            people.add(session, name, "annotator", NOW)
+        made = projects.add(
+            session,
+            name="p",
+            table_hash="0",
+            roles={"id": "x"},
+            settings={},
+            n_rows=3,
+            n_classes=2,
+            n_to_ask=3,
+            created_by=1,
+            created_at=NOW,
+        )
+        entries.append(session, new_entry(project_id=made, person_id=2, labels=("a",), token="2.0.0"))
+        members.put(session, made, 3, "viewer", at=NOW, by=1)
+        members.add_dispute_note(session, made, DisputeNote(row=1, person_id=2, at=NOW, text="Look."))
+    return made
+
+
+def test_what_is_taken_is_put_elsewhere_with_the_numbers_of_there(database: Database, project: int) -> None:
+    with database.write() as session:
+        values, rows = copies.take(session, project)
+        assert copies.people_in(rows) == {1, 2, 3}
+        other = copies.put(session, values, rows, {1: 3, 2: 1, 3: 2}, created_by=2)
+        again, moved = copies.take(session, other)
+        assert again == values
+        assert (moved["entries"][0]["person_id"], moved["members"][0]["person_id"]) == (1, 2)
+        assert moved["members"][0]["added_by"] == 3
+        back = copies.put(session, again, moved, {3: 1, 1: 2, 2: 3}, created_by=1)
+        assert copies.take(session, back) == (values, rows)
+        assert projects.get(session, other).created_by == 2
+
+
+def test_every_table_of_a_project_is_taken_or_made_again() -> None:
+    """A table that comes later has to be put in one of the two."""
+    made_again = {
+        "questions",
+        "batches",
+        "models",
+        "trainings",
+        "comparisons",
+        "random_orders",
+        "encodings",
+        "events",
+    }
+    of_projects = {name for name, table in Base.metadata.tables.items() if "project_id" in table.c}
+    assert of_projects == made_again | set(copies.PARTS)
+
+
+def test_what_is_taken_fits(database: Database, project: int) -> None:
+    with database.read() as session:
+        values, rows = copies.take(session, project)
+    copies.check(values, rows)
+    for name, held in (("name", 1), ("n_rows", True), ("room", []), ("created_at", "2026-01-01"), ("id", 1)):
+        with pytest.raises(copies.MisfitError, match=name):
+            copies.check({**values, name: held}, rows)
+    with pytest.raises(copies.MisfitError, match="members: two rows have person_id 3"):
+        copies.check(values, {**rows, "members": rows["members"] * 2})
+
+
+def test_whoever_is_unknown_is_refused(database: Database, project: int) -> None:
+    with database.read() as session:
+        values, rows = copies.take(session, project)
+    with pytest.raises(KeyError), database.write() as session:
+        copies.put(session, values, rows, {1: 1}, created_by=1)
+    with database.read() as session:
+        assert session.execute(text("SELECT count(*) FROM projects")).scalar_one() == 1
+
+
+def test_more_rows_than_are_in_memory_are_stored_and_a_second_of_one_is_refused(
+    database: Database, project: int
+) -> None:
+    with database.read() as session:
+        values, taken = copies.take(session, project)
+    (entry,) = taken["entries"]
+    log = [entry | {"seq": number, "revision": number, "token": f"2.{number}"} for number in range(1, 2_501)]
+    rows = {name: iter(()) for name in copies.PARTS}
+    with database.write() as session:
+        other = copies.put(session, values, rows | {"entries": iter(log)}, {2: 2}, created_by=1)
+        assert entries.last_seq(session, other) == 2_500
+    with pytest.raises(IntegrityError), database.write() as session:
+        copies.put(session, values, rows | {"entries": iter([entry, entry])}, {2: 2}, created_by=1)
+
+
+# Requests for a worker, of whichever table: one unfinished at a project, changed only in the states that
+# are told
+
+
+KINDS: dict[str, tuple[Callable[[], Requests[Any]], dict[str, Any]]] = {
+    "encodings": (lambda: Requests("encodings", Encoding), {"encoder": "words", "notes": []}),
+    "comparisons": (
+        lambda: Requests("comparisons", Comparison),
+        {"seq": 3, "answers": 2, "checks": 1, "fitting": ""},
+    ),
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> tuple[Requests[Any], dict[str, Any]]:
+    made, columns = KINDS[request.param]
+    return made(), columns
+
+
+def test_one_that_waits_or_runs_is_not_doubled(
+    database: Database, kind: tuple[Requests[Any], dict[str, Any]]
+) -> None:
+    requests, columns = kind
+    project, other = add_project(database, "birds"), add_project(database, "frogs")
+    with database.write() as session:
+        first = requests.ask(session, project, asked_by=1, asked_at=NOW, **columns)
+        assert requests.ask(session, project, asked_by=1, asked_at=NOW, **columns) == first
+        beside = requests.ask(session, other, asked_by=1, asked_at=NOW, **columns)
+        found = requests.get(session, first)
+        assert found == requests.latest(session, project)
+        assert {name: getattr(found, name) for name in columns} == columns
+        assert (found.state, found.unfinished, found.done, found.total) == (WAITING, True, 0, 0)
+        assert requests.change(session, first, {"state": RUNNING})
+        assert requests.ask(session, project, asked_by=1, asked_at=NOW, **columns) == first
+        assert [one.id for one in requests.unfinished(session)] == [first, beside]
+        assert requests.change(session, first, {"state": FAILED, "fault": "no room"})
+        second = requests.ask(session, project, asked_by=1, asked_at=NOW, **columns)
+        assert second not in (first, beside)
+        assert requests.latest(session, project, FAILED).fault == "no room"
+        assert requests.latest(session, project, DONE) is None
+        assert requests.get(session, 99) is None
+
+
+def test_what_is_over_changes_only_where_that_is_meant(
+    database: Database, kind: tuple[Requests[Any], dict[str, Any]]
+) -> None:
+    requests, columns = kind
+    project = add_project(database)
+    with database.write() as session:
+        one = requests.ask(session, project, asked_by=1, asked_at=NOW, **columns)
+        assert requests.change(session, one, {"state": CANCELLED})
+        assert not requests.change(session, one, {"state": DONE}), "of two who end it one does"
+        assert requests.latest(session, project).state == CANCELLED
+        assert requests.change(session, one, {"state": DONE}, (*UNFINISHED, CANCELLED))
+        assert requests.latest(session, project).state == DONE
+        assert not requests.change(session, 99, {"state": DONE})
+
+
+# The part of the log that learners need is what the whole entries say
+
+
+def test_it_says_what_whole_entries_say(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, other = add_project(database), add_project(database, "another")
+    odd = ("wren", 'a "quote"', "\u00fcber", "a\\b", "")
+    with database.write() as session:
+        for number in range(7):
+            labels = (odd[number % 5],) if number % 3 else odd[:number]
+            entries.append(session, new_entry(project, row=number, labels=labels))
+            entries.append(session, new_entry(other, row=number))
+        entries.append(
+            session, new_entry(project, row=0, revision=1, kind="withdraw", labels=(), target_seq=1)
+        )
+        entries.append(session, new_entry(project, row=entries.NO_ROW, kind="class", person_id=2))
+    monkeypatch.setattr(events, "READ_AT_ONCE", 2)
+    with database.read() as session:
+        for seq in (0, 3, 9, 99):
+            whole = entries.after(session, project, seq)
+            assert [tuple(one) for one in events.each(session, project, seq)] == [
+                (one.seq, one.kind, one.row, one.person_id, one.labels, one.target_seq) for one in whole
+            ]
+
+
+def test_how_questions_were_put_is_read_where_it_says_something(database: Database) -> None:
+    project, other = add_project(database), add_project(database, "another")
+    asked = (None, {"form": "which", "first": ["a"]}, {"form": "is", "about": ["first"]}, {"first": []})
+    with database.write() as session:
+        for number in range(8):
+            entries.append(
+                session, new_entry(project, row=number, asked=asked[number % 4], labels=("a", "b"))
+            )
+            entries.append(session, new_entry(other, row=number, asked=asked[1]))
+        entries.append(
+            session,
+            new_entry(project, row=1, revision=1, kind="withdraw", labels=(), target_seq=2, asked=asked[1]),
+        )
+    with database.read() as session:
+        found = list(events.each_put(session, project, 2, 99, "first"))
+        assert [one.seq for one in found] == [4, 6, 8]
+        assert [one.asked for one in found] == [asked[3], asked[1], asked[3]]
+        assert {(one.labels, one.kind) for one in found} == {(("a", "b"), "is")}
+        assert [one.row for one in found] == [3, 5, 7]
+        assert all(found[0].token != one.token for one in found[1:])
+        assert [one.seq for one in events.each_put(session, project, 0, 4, "first")] == [2, 4]
+
+
+def test_what_was_predicted_is_read_of_rows_alone(database: Database) -> None:
+    project = add_project(database)
+    with database.write() as session:
+        for number, predicted in enumerate(("a", None, "b", "c")):
+            entries.append(session, new_entry(project, row=number, predicted=predicted))
+        entries.append(session, new_entry(project, row=entries.NO_ROW, kind="class", predicted="d"))
+    with database.read() as session:
+        assert list(events.each_predicted(session, project, 0, 9)) == [(1, 0, "a"), (3, 2, "b"), (4, 3, "c")]
+        assert list(events.each_predicted(session, project, 1, 3)) == [(3, 2, "b")]

@@ -1,28 +1,38 @@
-"""The Annotate page around its card: the owner's guidelines, and what the card is told."""
+"""The question page and presses on it."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.parts import answers as answer_words
 from pages.parts import label_vectors, one_label, question_card, state
 from pages.parts.label_vectors import card as label_vectors_card
 from pages.parts.one_label import card as one_label_card
-from tests.pages.conftest import Open
-from tests.workflow.four import ask, four_class_project
+from tests.pages.conftest import Open, pressing
+from tests.workflow.answering.malformed import PRESS
+from tests.workflow.answering.malformed import malformed as every_malformed
+from tests.workflow.four import ask, four_class_project, log
+from tests.workflow.people.test_disputes import open_rows, say, shared
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import answer_next, small_project
 from web.scripts import FOLDER
-from workflow.answering import loop
+from workflow.answering import loop, press
 from workflow.answering.room import RoomSettings, change_room
+from workflow.people import goals, qualification
 from workflow.projects import standing
 from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# The Annotate page around its card: the owner's guidelines, and what the card is told
+
 
 COMMANDS = "smucxftghzpw"
 
@@ -78,7 +88,7 @@ def test_guidelines_are_shown_where_there_are_some(home: Home, owner: int, show:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def annotate_sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the card is told, in place of a browser."""
     told: list[dict[str, Any]] = []
     for kind in (one_label_card, label_vectors_card):
@@ -90,13 +100,13 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_the_card_is_told_nothing_that_marks_a_blind_question(
     home: Home,
     owner: int,
-    sent: list[dict[str, Any]],
+    annotate_sent: list[dict[str, Any]],
 ) -> None:
     project = four_class_project(home, owner)
     question = ask(home, owner, project)
     now = standing.standing(Seat(home, owner, project))
     one_label.question_card(Seat(home, owner, project), question)(now, None, lambda: None)
-    (data,) = sent
+    (data,) = annotate_sent
     told = str(data)
     assert "mp" not in told.split("'"), "neither the strategy nor the score is told"
     assert "score" not in told
@@ -106,14 +116,14 @@ def test_the_card_is_told_nothing_that_marks_a_blind_question(
 
 
 def test_the_card_is_told_which_words_speak_for_which_candidate(
-    home: Home, owner: int, sent: list[dict[str, Any]]
+    home: Home, owner: int, annotate_sent: list[dict[str, Any]]
 ) -> None:
     project = text_project(home, owner)
     seat = Seat(home, owner, project)
     loop.get_ready(seat)
     question = loop.next_question(seat)
     one_label.question_card(seat, question)(standing.standing(seat), None, lambda: None)
-    asked = sent[0]["question"]
+    asked = annotate_sent[0]["question"]
     assert asked["marks"]
     told = {(start, end, asked["rows"][whose]["label"]) for start, end, whose, _ in asked["marks"]}
     assert told == {(mark.start, mark.end, mark.label) for mark in question.marks}
@@ -123,7 +133,7 @@ def test_the_card_is_told_which_words_speak_for_which_candidate(
 
 
 def test_similar_rows_are_sent_once_they_are_asked_for(
-    home: Home, owner: int, sent: list[dict[str, Any]]
+    home: Home, owner: int, annotate_sent: list[dict[str, Any]]
 ) -> None:
     project = text_project(home, owner)
     seat = Seat(home, owner, project)
@@ -132,12 +142,12 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
     draw = one_label.question_card(seat, question)
     assert question_card.similar_wanted() is None
     draw(standing.standing(seat), None, lambda: None)
-    assert sent[-1]["similar"] is None
+    assert annotate_sent[-1]["similar"] is None
     question_card.st.session_state[state.CARD] = {"press": None, "similar": {"token": question.token}}
     assert question_card.similar_wanted() == question.token
     question_card.show_similar(question.token, loop.similar_rows(seat, question.token))
     draw(standing.standing(seat), None, lambda: None)
-    told = sent[-1]["similar"]
+    told = annotate_sent[-1]["similar"]
     assert (told["token"], told["refused"]) == (question.token, None)
     (row,) = told["rows"]
     assert row["labels"] == [standing.standing(seat).last.labels[0]]
@@ -148,7 +158,7 @@ def test_similar_rows_are_sent_once_they_are_asked_for(
     assert question_card.st.session_state[state.SIMILAR]["rows"][0]["image"] == "files/a.png/small"
     question_card.show_similar("old", (), "No longer open.")
     draw(standing.standing(seat), None, lambda: None)
-    assert sent[-1]["similar"] == {"token": "old", "refused": "No longer open.", "rows": []}
+    assert annotate_sent[-1]["similar"] == {"token": "old", "refused": "No longer open.", "rows": []}
 
 
 @pytest.mark.parametrize("model", ["plknn", "clpl", "vectors"])
@@ -194,7 +204,7 @@ def test_the_share_on_the_card_is_that_of_progress(
 def test_each_kind_is_said_to_be_saved(
     home: Home,
     owner: int,
-    sent: list[dict[str, Any]],
+    annotate_sent: list[dict[str, Any]],
     kind: str,
     labels: list[str],
     words_said: str,
@@ -204,7 +214,7 @@ def test_each_kind_is_said_to_be_saved(
     loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
     now = standing.standing(Seat(home, owner, project))
     one_label.question_card(Seat(home, owner, project), None)(now, None, lambda: None)
-    (data,) = sent
+    (data,) = annotate_sent
     assert words_said in data["saved"]["message"]
     latest = answer_words.given_before(now.history[0])
     assert words_said in latest["words"]
@@ -220,3 +230,176 @@ def test_digits_that_are_classes_are_their_own_keys() -> None:
     for other in (SILENT, replace(digits, heard=True)):
         assert question_card.keys_of(other, ("7", "0")).startswith("12"), "in order, as ever"
         assert question_card.none_key(other) == "0"
+
+
+# A press of the card on the Answer page: what it has brought is drawn, and nothing is asked twice
+
+
+def noted(asked: list[str], name: str, ask_it: Callable[..., Any]) -> Callable[..., Any]:
+    def noting(*given: Any, **more: Any) -> Any:
+        asked.append(name)
+        return ask_it(*given, **more)
+
+    return noting
+
+
+def test_what_a_press_has_brought_is_drawn_and_nothing_is_asked_again(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = four_class_project(home, owner)
+    question = ask(home, owner, project)
+    test = show(owner, "annotate.py", project=str(project))
+    asked: list[str] = []
+    with monkeypatch.context() as watched:
+        for module, name in ((qualification, "now"), (press, "now"), (press, "press")):
+            watched.setattr(module, name, noted(asked, f"{module.__name__}.{name}", getattr(module, name)))
+        test.session_state[state.CARD] = {
+            "press": PRESS | {"token": question.token, "kind": "is", "labels": list(question.choices[:1])}
+        }
+        test.run()
+    assert not test.exception
+    # The drawing in which the press is sent asks, and the press itself; the drawing after it asks for nothing.
+    assert asked == [
+        "workflow.people.qualification.now",
+        "workflow.answering.press.now",
+        "workflow.answering.press.press",
+        "workflow.answering.press.now",
+    ]
+    seat = Seat(home, owner, project)
+    assert sent[-1]["token"] == loop.next_question(seat).token != question.token
+    assert sent[-1]["counts"]["answered"] == standing.standing(seat).answered == 1
+    assert goals.day(seat, None).answers == 1
+    shown = len(sent)
+    test.run()
+    assert len(sent) > shown, "a page that is loaded asks anew"
+    assert sent[-1]["token"] == loop.next_question(seat).token
+
+
+def test_where_nothing_came_with_a_press_the_page_asks(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = four_class_project(home, owner)
+    question = ask(home, owner, project)
+    test = show(owner, "annotate.py", project=str(project))
+    with monkeypatch.context() as late:
+        late.setattr(press, "_next", lambda *_: None)
+        test.session_state[state.CARD] = {"press": PRESS | {"token": question.token, "kind": "skip"}}
+        test.run()
+    assert not test.exception
+    assert sent[-1]["token"] == loop.next_question(Seat(home, owner, project)).token != question.token
+
+
+# Presses that no page of ours sends: each is refused in words, nothing is stored, and the card stands as
+# before
+
+
+HUGE = "9" * 9_000
+SAID = "Not saved: "
+MALFORMED = [said for _, said in every_malformed()][::4]
+"""All of them are tried where a press is read; here, that a page does as it should with any."""
+
+
+def send(test: AppTest, said: Any, trigger: str = "press") -> AppTest:
+    test.session_state[state.CARD] = {trigger: said}
+    return test.run()
+
+
+@pytest.fixture
+def vectors_sent(sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """`sent`, of the card of label vectors."""
+    monkeypatch.setattr(label_vectors_card, "_CARD", one_label_card._CARD)
+    return sent
+
+
+def check_each_is_refused(test: AppTest, sent: list[dict[str, Any]], presses: list[Any]) -> None:
+    token = sent[-1]["token"]
+    for said in presses:
+        turn = sent[-1]["turn"]
+        send(test, said)
+        assert not test.exception, said
+        assert sent[-1]["saved"]["message"].startswith(SAID), ascii(said)[:80]
+        assert (sent[-1]["token"], sent[-1]["turn"]) == (token, turn + 1), "the card listens again"
+
+
+def test_annotate(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]], caplog: pytest.LogCaptureFixture
+) -> None:
+    project = four_class_project(home, owner)
+    token = ask(home, owner, project).token
+    test = show(owner, "annotate.py", project=str(project))
+    fitting = PRESS | {"token": token}
+    presses = [*MALFORMED]
+    presses += [
+        fitting | {"kind": kind} for kind in ("", "IS", "withdraw", "verdict", "__class__", "confirm\n")
+    ]
+    presses += [fitting | {"labels": labels} for labels in ([], ["eel"], ["ant", "ant"], [""], [HUGE])]
+    presses += [fitting | {"kind": "confirm", "labels": labels} for labels in (["x"], [HUGE], ["-1"])]
+    presses += [PRESS | {"token": other, "labels": ["ant"]} for other in ("", "x", "1.1.1.1", token + "0")]
+    presses += [PRESS | {"kind": "undo", "seq": seq} for seq in (0, 7, 2**31 - 1)]
+    presses += [PRESS | {"kind": kind, "token": "x"} for kind in ("pause", "qualify", "confirm")]
+    with caplog.at_level(logging.WARNING):
+        check_each_is_refused(test, sent, presses)
+    assert not [one for one in caplog.records if one.levelno >= logging.ERROR or one.exc_info]
+    assert log(home, project) == []
+    pressing(test, "is", token=token, labels=["ant"], note="kept")
+    assert [(one.kind, one.note) for one in log(home, project)] == [("is", "kept")]
+
+
+def test_label_vectors(home: Home, owner: int, show: Open, vectors_sent: list[dict[str, Any]]) -> None:
+    project = vector_project(home, owner)
+    question = loop.next_question(Seat(home, owner, project))
+    home.shelf.settle(project)
+    test = show(owner, "annotate.py", project=str(project))
+    presses = [*MALFORMED]
+    presses += [
+        PRESS | {"token": question.token, "kind": "labels", "labels": one} for one in (["eel"], [HUGE])
+    ]
+    check_each_is_refused(test, vectors_sent, presses)
+    assert log(home, project) == []
+
+
+@pytest.mark.parametrize("trigger", ["similar", "panel", "here"])
+def test_what_is_wanted_besides_is_not_shown(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]], trigger: str
+) -> None:
+    project = four_class_project(home, owner)
+    ask(home, owner, project)
+    test = show(owner, "annotate.py", project=str(project))
+    for said in (*MALFORMED, {"token": "\0"}, {"wanted": "\ud800"}, {"wanted": [HUGE]}, {"token": "1.1.1"}):
+        send(test, said, trigger)
+        assert not test.exception
+        assert sent[-1]["panel"] is None
+        assert not (sent[-1]["similar"] or {}).get("rows")
+
+
+def test_disputes(home: Home, owner: int, show: Open, sent: list[dict[str, Any]]) -> None:
+    seat, ada, ben = shared(Seat(home, owner))
+    row = open_rows(seat, 3)[0]
+    say(ada, row, "is", "ant")
+    say(ben, row, "is", "bee")
+    project = seat.project_id or 0
+    before = log(home, project)
+    test = show(owner, "disputes.py", project=str(project))
+    opened = sent[-1]["token"]
+    fitting = PRESS | {"token": opened}
+    presses = [*MALFORMED]
+    presses += [fitting | {"kind": kind} for kind in ("", "bad", "unsure", "pause", "x")]
+    presses += [fitting | {"kind": "settle", "labels": labels} for labels in (["eel"], [HUGE])]
+    presses += [PRESS | {"kind": "settle", "token": "x", "labels": ["ant"]}, PRESS | {"kind": "discuss"}]
+    check_each_is_refused(test, sent, presses)
+    pressing(test, "look", seq=2**31 - 1)
+    assert "There is no row" in sent[-1]["saved"]["message"]
+    assert sent[-1]["token"] == opened, "the dispute that was looked at stays"
+    assert log(home, project) == before
+
+
+def test_presses_sooner_than_hands_could_are_refused_and_store_nothing(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = four_class_project(home, owner)
+    token = ask(home, owner, project).token
+    test = show(owner, "annotate.py", project=str(project))
+    monkeypatch.setattr(type(home.attempts), "may_press", lambda _self, person: person != owner)
+    pressing(test, "is", token=token, labels=["ant"])
+    assert "more presses within a minute" in sent[-1]["saved"]["message"]
+    assert log(home, project) == []

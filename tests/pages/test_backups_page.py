@@ -1,17 +1,29 @@
-"""Backups, as the page draws them for owners."""
+"""The pages of backups, snapshots and project files."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import Open, words
-from tests.workflow.world import somebody
+from tests.pages.file_boxes import boxes, give
+from tests.workflow.backups.forging import new_home
+from tests.workflow.world import annotator, answer_next, file_of, small_project, somebody
 from workflow.backups import keeping, making, staging
+from workflow.backups.one_project import take_along
+from workflow.exporting import files
+from workflow.exporting.snapshots import NAME_LENGTH, list_snapshots, make_snapshot
+from workflow.people import team
+from workflow.projects import managing
+from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Backups, as the page draws them for owners
 
 
 def said(test: AppTest) -> str:
@@ -80,3 +92,175 @@ def test_it_is_no_page_of_others(home: Home, owner: int, show: Open) -> None:
     ada = somebody(home, owner, "Ada")
     test = show(ada, "backups.py")
     assert [one.key for one in test.button if one.key == "back-up"] == []
+
+
+# Named snapshots on the Export page: what they are for, made, listed, and the export of one
+
+
+MAKE = "Make a snapshot of now"
+
+
+@pytest.fixture
+def seat(home: Home, owner: int) -> Seat:
+    project = small_project(home, owner)
+    answer_next(home, owner, project)
+    return Seat(home, owner, project)
+
+
+def open_export(show: Open, seat: Seat) -> AppTest:
+    return show(seat.person_id, "export.py", project=str(seat.project_id))
+
+
+def name_it(test: AppTest, name: str) -> AppTest:
+    next(one for one in test.text_input if one.label == "Name").set_value(name)
+    next(one for one in test.button if one.label == MAKE).click().run()
+    assert not test.exception
+    return test
+
+
+def press(test: AppTest, label: str, of: int = 0) -> AppTest:
+    [one for one in test.button if one.label == label][of].click().run()
+    assert not test.exception
+    return test
+
+
+def test_without_any_the_page_says_what_they_are_for(seat: Seat, show: Open) -> None:
+    test = open_export(show, seat)
+    assert "There is none yet. Make one before you publish or cite the labels" in said(test)
+    assert "the same file can be taken away again later" in said(test)
+
+
+def test_one_is_made_with_a_press_and_listed_with_its_facts(seat: Seat, show: Open) -> None:
+    test = name_it(open_export(show, seat), "first *release*")
+    (made,) = list_snapshots(seat)
+    assert (made.name, made.seq, made.by) == ("first *release*", 1, "owner")
+    assert "There is none yet." not in said(test)
+    assert "**first \\*release\\***" in words(test), "as it was typed, not as Markdown"
+    assert "1 entry" in said(test)
+    assert "by owner" in said(test)
+    assert made.sha256[:12] in "".join(one.proto.popover.label for one in test.get("popover"))
+    assert made.sha256 in [one.value for one in test.code], "the whole of it, to copy"
+    (box,) = (one for one in test.text_input if one.label == "Name")
+    assert box.value == "", "for the next"
+
+
+def test_the_latest_is_the_first(seat: Seat, show: Open) -> None:
+    for name in ("older", "newer"):
+        make_snapshot(seat, name)
+    assert re.findall("older|newer", said(open_export(show, seat))) == ["newer", "older"]
+
+
+def test_a_listed_one_is_exported_by_the_box_as_of(seat: Seat, show: Open) -> None:
+    then = file_of(seat)
+    make_snapshot(seat, "first release")
+    answer_next(seat.home, seat.person_id, seat.project_id or 0)
+    test = press(open_export(show, seat), "Export this")
+    assert next(one for one in test.text_input if one.label == "As of").value == "first release"
+    assert "as it was after entry 1 of 2, " in said(test)
+    press(test, "Prepare file")
+    (one,) = files.prepared(seat)
+    path, _ = files.find(seat, one.key)
+    assert Path(path).read_bytes() == then != file_of(seat)
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"), [("", "needs a name"), ("40", "would be read as an entry"), ("there", "already")]
+)
+def test_a_name_that_cannot_be_is_said_and_kept(seat: Seat, show: Open, name: str, fault: str) -> None:
+    make_snapshot(seat, "there")
+    test = name_it(open_export(show, seat), name)
+    assert fault in said(test)
+    assert next(one for one in test.text_input if one.label == "Name").value == name
+    assert len(list_snapshots(seat)) == 1
+    (box,) = (one for one in test.text_input if one.label == "Name")
+    assert box.max_chars == NAME_LENGTH
+
+
+def test_where_the_state_typed_is_none_they_are_still_there_to_choose(seat: Seat, show: Open) -> None:
+    make_snapshot(seat, "first release")
+    test = open_export(show, seat)
+    next(one for one in test.text_input if one.label == "As of").set_value("frist release").run()
+    assert "no snapshot 'frist release'" in said(test)
+    assert "as it was after entry 1 of 1, " in said(press(test, "Export this"))
+
+
+def test_a_snapshot_of_a_project_without_answers_says_so(home: Home, owner: int, show: Open) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    assert "before the first entry" in said(name_it(open_export(show, seat), "as imported"))
+
+
+def test_who_does_not_own_the_project_sees_none(seat: Seat, show: Open) -> None:
+    make_snapshot(seat, "first release")
+    ada = annotator(seat.home, seat.person_id, "Ada")
+    test = show(ada, "export.py", project=str(seat.project_id))
+    assert "first release" not in said(test)
+    assert not [one for one in test.button if one.label == MAKE]
+
+
+# A project that was taken along is brought in on the Import page; what cannot be is said there, with its
+# place
+
+
+BOX = "The file of a project"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> bytes:
+    """A project of another Winnow, in which Ada has answered."""
+    with new_home(tmp_path / "there") as there:
+        project = small_project(there.home, there.person_id, "birds *of* 2026")
+        answer_next(there.home, annotator(there.home, there.person_id, "Ada"), project)
+        take_along(there.at(project), tmp_path / "p.zip")
+    return (tmp_path / "p.zip").read_bytes()
+
+
+def bring_in_part_press(test: AppTest) -> AppTest:
+    next(one for one in test.button if one.label == "Bring it in").click().run()
+    assert not test.exception
+    return test
+
+
+def names(home: Home, owner: int) -> list[str]:
+    return [one.name for one in managing.list_projects(Seat(home, owner))]
+
+
+def test_it_is_here_with_a_press_and_its_people_are_named(
+    home: Home, owner: int, show: Open, file: bytes
+) -> None:
+    test = show(owner, "import_table.py")
+    assert "People are known again by their names." in said(test)
+    assert not [one for one in test.button if one.label == "Bring it in"], "there is no file yet"
+    test = bring_in_part_press(give(test, BOX, "birds.winnow.zip", file))
+    assert names(home, owner) == ["birds *of* 2026"]
+    (toast,) = test.toast
+    assert toast.value.replace("\\", "") == "birds *of* 2026 is here. New here, on the People page: Ada"
+    assert [one.disabled_at is None for one in team.list_people(Seat(home, owner))] == [True, False]
+    assert not list((home.settings.home / "uploads").iterdir()), "the file is not kept"
+
+
+def test_another_name_makes_room_for_a_second_one(home: Home, owner: int, show: Open, file: bytes) -> None:
+    small_project(home, owner, "birds *of* 2026")
+    test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", file))
+    assert "A project named 'birds *of* 2026' exists already" in said(test)
+    next(one for one in test.text_input if one.label == "Its name here (optional)").set_value("birds 2")
+    bring_in_part_press(test)
+    assert sorted(names(home, owner)) == ["birds *of* 2026", "birds 2"]
+
+
+def test_a_damaged_one_is_said_with_its_place(home: Home, owner: int, show: Open, file: bytes) -> None:
+    place = file.index(b'"entries"')
+    other = file[:place] + b'"Entries"' + file[place + 9 :]
+    test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.zip", other))
+    assert "The backup birds.zip is damaged at project.json: expected" in said(test)
+    assert names(home, owner) == []
+    assert BOX in boxes(test), "for another one"
+
+
+def test_what_is_no_project_is_said(home: Home, owner: int, show: Open) -> None:
+    test = bring_in_part_press(give(show(owner, "import_table.py"), BOX, "birds.csv", b"id,label\n1,wren\n"))
+    assert "birds.csv is no backup of Winnow's" in said(test)
+
+
+def test_who_owns_no_winnow_brings_nothing_in(home: Home, owner: int, show: Open) -> None:
+    test = show(somebody(home, owner, "Ada"), "import_table.py")
+    assert boxes(test) == {}

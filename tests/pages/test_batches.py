@@ -1,22 +1,32 @@
-"""Many rows at once on the pages: what the card is told, what a press does, and a choice from Map and Queue."""
+"""Batches, shortlists and questions of a form on pages."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.parts import answers, charts, other_cards, state
+from pages.parts.one_label import card as one_label_card
+from pages.parts.project_parts import in_words
 from tests.pages.conftest import Open, pressing, words
+from tests.pages.test_owner_pages import box, button
 from tests.workflow.alike_world import NAMES, alike_project
+from tests.workflow.four import four_class_project
+from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project, want
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator
-from workflow.answering import batches
+from workflow.answering import batches, loop, room
 from workflow.answering.batches import SavedBatch, ShownBatch, Tile
+from workflow.answering.room import FormsNow, RoomSettings
+from workflow.kinds.one_label import forms
 from workflow.projects import standing
 from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Many rows at once on the pages: what the card is told, what a press does, and a choice from Map and Queue
 
 
 def shown(seat: Seat) -> ShownBatch:
@@ -172,3 +182,131 @@ def test_where_rows_cannot_be_chosen_the_first_is_shown(
     assert "None of these rows can be confirmed now" in words(
         show(owner, "map_page.py", project=str(seat.project_id))
     )
+
+
+# Choices shown first: chosen in the settings, measured there and on Progress, and what the card is told of
+# them
+
+
+def test_the_promise_is_chosen_in_the_settings(home: Home, owner: int, show: Open) -> None:
+    project, truth = shortlist_project(home, owner, None)
+    seat = Seat(home, owner, project)
+    answer_rows(seat, checks_left(home, owner, project)[:12], truth)
+    test = show(owner, "project_page.py", project=str(project))
+    assert "All choices are shown at once." in words(test)
+    box(test.text_area, "Guidelines").set_value("Look twice.")
+    box(test.selectbox, "Choices shown first").set_value(0.95)
+    button(test, "Save the answering room").click().run()
+    assert not test.exception
+    now = room.room_of(seat)
+    assert (now.shortlist, now.guidelines) == (0.95, "Look twice.")
+    test = show(owner, "project_page.py", project=str(project))
+    assert "7 more blind checks must be answered for 95\u00a0%. Until then all choices are shown." in words(
+        test
+    )
+    box(test.selectbox, "Choices shown first").set_value(0.0)
+    button(test, "Save the answering room").click().run()
+    assert room.room_of(seat).shortlist is None
+
+
+def test_label_vectors_have_no_such_setting(home: Home, owner: int, show: Open) -> None:
+    test = show(owner, "project_page.py", project=str(vector_project(home, owner)))
+    assert "Choices shown first" not in [one.label for one in test.selectbox]
+
+
+def test_progress_says_what_was_promised_and_what_was_held(home: Home, owner: int, show: Open) -> None:
+    project, truth = shortlist_project(home, owner, None)
+    seat = Seat(home, owner, project)
+    assert "Choices shown first" not in words(show(owner, "progress.py", project=str(project)))
+    want(seat, 0.9)
+    checks = checks_left(home, owner, project)
+    answer_rows(seat, checks[:30], truth, none=checks[:1])
+    view = room.shortlists_of(seat)
+    assert view is not None
+    said = words(show(owner, "progress.py", project=str(project)))
+    assert "Choices shown first" in said
+    assert f"Promised 90\u00a0%, held in {view.held} of {view.measured} checks" in said
+    assert (
+        "In 1 of 30 blind checks (3\u00a0%, 0 to 17\u00a0%) the truth was none of the row's choices." in said
+    )
+
+
+@pytest.mark.parametrize("promise", [None, 0.9])
+def test_the_card_is_told_how_many_are_shown_first(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch, promise: float | None
+) -> None:
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(one_label_card, "_CARD", lambda data, **_: told.append(data))
+    project, truth = shortlist_project(home, owner, promise)
+    seat = Seat(home, owner, project)
+    answer_rows(seat, checks_left(home, owner, project)[:40], truth)
+    with seat.learner() as opened:
+        rows = [int(row) for row in opened.learner.pool.train]
+    asked = (loop.ask_next(seat, row) for row in rows)
+    question = next(one for one in asked if promise is None or one.first is not None)
+    show(owner, "annotate.py", project=str(project))
+    sent = told[-1]["question"]
+    assert sent["first"] == question.first
+    assert (sent["first"] is None) == (promise is None)
+    assert [one["label"] for one in sent["rows"]] == [one.label for one in question.candidates]
+
+
+# How questions are put, on the settings page
+
+
+def forms_part_button(test: AppTest) -> Any:
+    return next(one for one in test.button if one.label == "Save how questions are put")
+
+
+def test_the_owner_chooses_and_nothing_else_of_the_room_changes(show: Open, home: Home, owner: int) -> None:
+    seat = Seat(home, owner, four_class_project(home, owner))
+    room.change_room(seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
+    test = show(owner, "project_page.py", project=str(seat.project_id))
+    assert "recommended from 200 answers on; this project has 0: until then it asks" in words(test)
+    forms = next(one for one in test.radio if one.label == "Questions are put")
+    drawn = next(one for one in test.checkbox if one.label.startswith("Put one question in twenty"))
+    assert (forms.value, drawn.value) == ("which", True)
+    forms.set_value("cheapest")
+    drawn.uncheck()
+    forms_part_button(test).click().run()
+    assert not test.exception
+    wanted = RoomSettings("Look.", "fixed", {"ant": "small"}, forms="cheapest", drawn_forms=False)
+    assert room.room_of(seat) == wanted
+
+
+def test_of_label_vectors_there_is_nothing_to_choose(show: Open, home: Home, owner: int) -> None:
+    test = show(owner, "project_page.py", project=str(vector_project(home, owner)))
+    assert "How questions are put" not in words(test)
+
+
+def test_it_says_what_forms_cost() -> None:
+    assert in_words(FormsNow(40, 200, 0, 4.8, 2.6)) == (
+        "The second is recommended from 200 answers on; this project has 40: until then it asks “Which of these?” "
+        "either way. Until answers tell, Winnow assumes: “Which of these four?” takes 4.8 s, yes or no 2.6 s."
+    )
+    assert in_words(FormsNow(1200, 200, 1187, 4.8, 2.6)) == (
+        "The second is recommended from 200 answers on; this project has 1,200. By the seconds of 1,187 answers here: "
+        "“Which of these four?” takes 4.8 s, yes or no 2.6 s."
+    )
+
+
+def test_review_says_what_was_asked_in_yes_and_no(
+    show: Open, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "FIRST_AS_USUAL", 0)
+    monkeypatch.setattr(forms, "FROM_ANSWERS", 0)
+    seat = Seat(home, owner, four_class_project(home, owner))
+    room.change_room(seat, RoomSettings(drawn_forms=False))
+    first = loop.next_question(seat)
+    room.change_room(seat, RoomSettings(forms="cheapest", drawn_forms=False))
+    assert loop.next_question(seat).yes_no is None  # it stays as it was put
+    loop.submit_answer(seat, first.token, "not", [first.choices[0]])
+    second = loop.next_question(seat)
+    assert second.yes_no is not None  # of two, one is asked about
+    loop.submit_answer(seat, second.token, "is", [second.yes_no.name])
+    page = show(owner, "review_page.py", project=str(seat.project_id))
+    page.session_state[state.REVIEW_ROW] = seat.project_id, first.view.row
+    page.run()
+    assert not page.exception
+    (history,) = (one.value for one in page.dataframe if "Said" in one.value.columns)
+    assert list(history.Asked) == ["", f"is it {second.yes_no.name}?"]

@@ -1,4 +1,4 @@
-"""The Disputes page: what it tells the card, what a press does, and what it says where there is nothing to settle."""
+"""The pages of disputes, the queue and scores under review."""
 
 from __future__ import annotations
 
@@ -7,20 +7,31 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
 
-from pages.parts import other_cards
+from pages.parts import create_parts, other_cards, state
+from pages.parts.label_vectors import rows as vector_queue
+from pages.parts.one_label import rows as label_queue
 from tests.pages.conftest import Open, pressing, words
 from tests.workflow.people.test_disputes import member, open_rows, say, shared
+from tests.workflow.rows.test_rows import detections
+from tests.workflow.rows.test_rows import say as scores_say
+from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.vector_world import vector_project
-from tests.workflow.world import opened, small_project
+from tests.workflow.world import annotator, opened, small_project
 from workflow.answering import loop
 from workflow.people import disputes
 from workflow.people.disputes import Dispute, DisputeLine, DisputeList, NamedNote, Opinion
 from workflow.projects import managing
-from workflow.rows import reviewing
+from workflow.rows import queue, reviewing
 from workflow.rows.row import RowView
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# The Disputes page: what it tells the card, what a press does, and what it says where there is nothing to
+# settle
+
 
 AT = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 VIEW = RowView(3, "r3", None, "a text", ())
@@ -204,3 +215,113 @@ def test_progress_names_the_open_disputes(home: Home, owner: int, show: Open) ->
     test = show(owner, "progress.py", project=str(seat.project_id))
     links = [one.proto.label for one in test.get("page_link")]
     assert "1 dispute to settle" in links
+
+
+# The part of the Review page that says how right the scores of the file are
+
+
+def score_review_opened(show: Open, person: int, project: int) -> AppTest:
+    """The Review page with the part open."""
+    test = show(person, "review_page.py", project=str(project))
+    assert not test.number_input, "nothing is counted before it is wanted"
+    return test.toggle(f"{state.SCORES}-{project}-open").set_value(True).run()
+
+
+def test_the_share_is_told_with_how_sure_it_is(home: Home, owner: int, show: Open) -> None:
+    project = detections(home, owner)
+    for row in range(0, 20, 5):
+        scores_say(Seat(home, owner, project), row, "wren")
+    few = score_review_opened(show, owner, project)
+    shown = words(few)
+    assert (
+        "**16 candidates** scored 0.7 or more. People have looked at 4 of them, and **4** are right." in shown
+    )
+    assert "Too few to say more: it takes 10 looked at." in shown
+    for row in (*range(1, 20, 5), *range(2, 20, 5)):
+        scores_say(Seat(home, owner, project), row, "robin")
+    test = score_review_opened(show, owner, project)
+    shown = words(test)
+    assert "looked at 12 of them, and **8** are right (67\u00a0%, between 39\u00a0% and 86\u00a0%)" in shown
+    assert "Rows that Winnow chose because they are in doubt" in shown
+    table = next(one.value for one in test.dataframe if "Share right" in one.value.columns)
+    assert table["Label"].tolist() == ["wren", "robin", "tit"]
+    assert table["Share right"].tolist()[2] == "not looked at"
+    assert test.get("plotly_chart")
+
+
+def test_a_label_is_chosen_and_one_of_its_rows_asked(home: Home, owner: int, show: Open) -> None:
+    project = detections(home, owner)
+    test = score_review_opened(show, owner, project)
+    assert "No answers yet" in words(test)
+    key = f"{state.SCORES}-{project}"
+    test.number_input(f"{key}-from").set_value(0.85).run()
+    test.selectbox(f"{key}-label").set_value("wren").run()
+    assert "**4 candidates** of wren scored 0.85 or more" in words(test)
+    test.button(f"{key}-ask").click().run()
+    assert not test.exception
+
+
+def test_without_scores_or_rights_there_is_no_such_part(home: Home, owner: int, show: Open) -> None:
+    plain = small_project(home, owner)
+    scores_say(Seat(home, owner, plain), 0, "ant")
+    scored = detections(home, owner)
+    ben = annotator(home, owner, "Ben")
+    scores_say(Seat(home, ben, scored), 0, "wren")
+    for person, project in ((owner, plain), (ben, scored)):
+        test = show(person, "review_page.py", project=str(project))
+        assert not [one for one in test.toggle if "scores of your file" in one.label]
+
+
+# Queue: each line begins with what the row is, and the row that is clicked stands at the side
+
+
+def click(monkeypatch: pytest.MonkeyPatch, lines: list[int]) -> None:
+    """As if a person had clicked on these lines: AppTest cannot click in a table."""
+    for module in (label_queue, vector_queue):
+        monkeypatch.setattr(module, "clicked_lines", lambda _: lines)
+
+
+def test_the_line_that_is_clicked_shows_its_row_and_asks_it(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for project, words_of_it in (
+        (small_project(home, owner), "Ask this row next"),
+        (vector_project(home, owner, question="cell"), "Ask this next"),
+    ):
+        seat = Seat(home, owner, project)
+        click(monkeypatch, [])
+        test = show(owner, "queue_page.py", project=str(project))
+        assert "Click a line to see its row and to ask it next." in words(test)
+        assert not [one for one in test.button if one.label == words_of_it]
+        seat.settle()  # no model changes the order between two looks
+        wanted = queue.list_queue(seat).rows[3]
+        click(monkeypatch, [3])
+        test.run()
+        assert f"##### Row {wanted.row_id}" in words(test)
+        (ask,) = (one for one in test.button if one.label == words_of_it)
+        ask.click().run()
+        assert not test.exception
+        question = loop.next_question(seat)
+        assert question.view.row == wanted.row
+        assert getattr(question, "label", None) == getattr(wanted, "label", None)
+
+
+def test_a_line_that_is_gone_is_not_shown(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for project in (small_project(home, owner), vector_project(home, owner)):
+        click(monkeypatch, [10_000])
+        test = show(owner, "queue_page.py", project=str(project))
+        assert "Click a line to see its row" in words(test)
+
+
+def test_lines_of_texts_begin_with_the_text(home: Home, owner: int, show: Open) -> None:
+    project = text_project(home, owner)
+    test = show(owner, "queue_page.py", project=str(project))
+    lines = test.dataframe[0].value
+    assert list(lines.columns)[:3] == ["Text", "Place", "Row"]
+    texts = text_frame().set_index("id")["text"]
+    assert lines["Text"].tolist() == texts[lines["Row"]].tolist()
+    column = create_parts.first_columns(Seat(home, owner, project), [2, 0])
+    assert column.cells == {"Text": [texts["t2"], texts["t0"]]}
+    assert column.options == {"height": 38 + 2 * 35}, "a line of text is as high as any other"

@@ -1,23 +1,37 @@
-"""Map: what it is coloured by, who sees whose answers, and the row beside it."""
+"""The map, and pictures on pages."""
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pages.parts import charts, map_chart
+from pages.parts import charts, create_parts, map_chart, state
+from pages.parts.row_lists import MANY
+from plcore import LabelTable, LearnerSettings
+from plcore.tables import thumbnail
 from tests.pages.conftest import Open, words
+from tests.pages.file_boxes import give
+from tests.pages.test_import_zip import upload
+from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import LABELS, vector_project
 from tests.workflow.world import annotator, answer_next, small_project
+from workflow import importing
 from workflow.answering import loop
+from workflow.importing import Roles
 from workflow.models.map_worker import MapWorker
+from workflow.projects import managing
 from workflow.rows import instance_map as map_layouts
+from workflow.rows import reviewing
 from workflow.rows.instance_map import instance_map
+from workflow.rows.reviewing import Search
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Map: what it is coloured by, who sees whose answers, and the row beside it
 
 
 @pytest.fixture
@@ -149,3 +163,147 @@ def test_it_says_how_rows_are_placed(home: Home, owner: int, show: Open) -> None
     MapWorker(home, "one").lay_out(wished)
     assert "t\\-SNE" in words(test.run()) or "t-SNE" in words(test)
     assert "principal components" not in words(test)
+
+
+# Pictures on the pages: small ones in lists, the row behind a point of the map, captions, roles on import
+
+
+ROWS = 6
+CSV = "id,candidates,image,second,song,place\n" + "".join(
+    ",".join(
+        (
+            f"r{n}",
+            "wren|robin",
+            f"{n}.png" * (n % 2),
+            "0.png" * (n == 1),
+            "call.wav" * (n == 2),
+            f"gate {n}\n",
+        )
+    )
+    for n in range(ROWS)
+)
+ZIP = make_zip({"birds.csv": CSV.encode(), "call.wav": WAV, **{f"{n}.png": picture(n) for n in range(ROWS)}})
+ROLES = Roles(
+    candidates="candidates",
+    id="id",
+    image="image",
+    more_images=("second",),
+    audio="song",
+    image_features=True,
+    caption=("place",),
+)
+
+
+@pytest.fixture
+def birds(home: Home, owner: int) -> Seat:
+    read = importing.read_upload(ZIP)
+    table = importing.check(read, ROLES).table
+    assert table is not None
+    number = importing.create(
+        Seat(home, owner), "birds", table, LearnerSettings(n_neighbors=3, control_share=0)
+    )
+    return Seat(home, owner, number)
+
+
+def small(row: int) -> str:
+    return "data:image/webp;base64," + base64.b64encode(thumbnail(picture(row))).decode()
+
+
+def shown(row: int) -> str:
+    """What stands in the column of pictures."""
+    return small(row) if row % 2 else create_parts._PLAY if row == 2 else ""
+
+
+def test_the_queue_shows_a_small_picture_of_each_row_and_a_mark_for_a_recording(
+    birds: Seat, show: Open
+) -> None:
+    test = show(birds.person_id, "queue_page.py", project=str(birds.project_id))
+    frame = test.dataframe[0].value
+    assert list(frame.columns)[:3] == ["Picture", "Place", "Row"]
+    pictures = frame["Picture"].fillna("")
+    assert dict(zip(frame["Row"], pictures, strict=True)) == {f"r{row}": shown(row) for row in range(ROWS)}
+
+
+def test_review_shows_it_beside_the_answers_and_the_caption_with_the_row(birds: Seat, show: Open) -> None:
+    for row in (1, 2):
+        question = loop.ask_next(birds, row)
+        loop.submit_answer(birds, question.token, "is", ["wren"])
+    test = show(birds.person_id, "review_page.py", project=str(birds.project_id))
+    frame = test.dataframe[0].value
+    assert list(frame["Picture"]) == [shown(2), shown(1)]
+    view = reviewing.open_row(birds, reviewing.find(birds, Search()).rows[1].row).view
+    assert (len(view.images), view.caption) == (2, (("place", "gate 1"),))
+
+
+def test_without_pictures_the_lists_are_as_they_were(home: Home, owner: int, show: Open) -> None:
+    table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin|wren,2\nc,wren,3\nd,wren,4\n")
+    number = importing.create(Seat(home, owner), "numbers", table, LearnerSettings(n_neighbors=3))
+    column = create_parts.first_columns(Seat(home, owner, number), [0, 1])
+    assert (column.cells, column.config) == ({}, {})
+    assert column.options == {"height": create_parts.table_height(2)} == {"height": 38 + 2 * 35}
+    assert create_parts.table_height(1_000) == create_parts.MOST_HEIGHT, "the rest is scrolled to"
+    test = show(owner, "queue_page.py", project=str(number))
+    assert "Picture" not in test.dataframe[0].value.columns
+
+
+def test_a_point_of_the_map_that_is_clicked_shows_its_row(
+    birds: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = show(birds.person_id, "map_page.py", project=str(birds.project_id))
+    assert "Click a point to see its row, or draw round several to answer them at once." in words(test)
+    drawn: list[Any] = []
+    real = charts.show
+
+    def clicked(figure: Any, *parts: Any, **options: Any) -> list[Any]:
+        real(figure, *parts, **options)
+        drawn.append(figure)
+        return [figure.data[0].customdata[3]]
+
+    monkeypatch.setattr(charts, "show", clicked)
+    test.run()
+    assert not test.exception
+    name = drawn[0].data[0].customdata[3][0]
+    assert f"##### Row {name}" in words(test)
+    assert "Click a point" not in words(test)
+
+
+@pytest.mark.parametrize(("count", "boxed"), [(MANY, False), (MANY + 1, True)])
+def test_many_features_stand_in_a_box_that_is_shut(
+    home: Home, owner: int, show: Open, count: int, boxed: bool
+) -> None:
+    names = [f"f{k}" for k in range(count)]
+    lines = "".join(f"r{n},wren|robin,{','.join(str(n + k) for k in range(count))}\n" for n in range(4))
+    table = LabelTable.read_csv(f"id,candidates,{','.join(names)}\n{lines}".encode())
+    seat = Seat(
+        home, owner, importing.create(Seat(home, owner), "wide", table, LearnerSettings(n_neighbors=2))
+    )
+    question = loop.next_question(seat)
+    loop.submit_answer(seat, question.token, "is", ["wren"])
+    test = show(owner, "review_page.py", project=str(seat.project_id))
+    test.session_state[state.REVIEW_ROW] = seat.project_id, question.view.row
+    test.run()
+    assert not test.exception
+    assert any(one.label == f"Features ({count})" for one in test.expander) is boxed
+
+
+def test_import_offers_caption_and_further_images_where_few_need_them(
+    home: Home, owner: int, show: Open
+) -> None:
+    test = upload(show(owner, "import_table.py"), ZIP)
+    advanced = [one for one in test.expander if one.label == "Advanced"][-1]  # of the columns
+    assert [box.label for box in advanced.multiselect] == ["Caption", "Further images"]
+    assert advanced.multiselect[1].value == ["second"]
+    advanced.multiselect[0].select("place").run()
+    assert not test.exception
+    next(button for button in test.button if button.label == "Create project").click().run()
+    assert not test.exception
+    (made,) = managing.list_projects(Seat(home, owner))
+    view = loop.ask_next(Seat(home, owner, made.id), 1).view
+    assert (len(view.images), view.caption) == (2, (("place", "gate 1"),))
+
+
+def test_without_images_no_further_ones_are_offered(owner: int, show: Open) -> None:
+    test = show(owner, "import_table.py")
+    give(test, "A table", "t.csv", b"candidates,n,place\na|b,1,x\nb,2,y\n")
+    advanced = [one for one in test.expander if one.label == "Advanced"][-1]
+    assert [box.label for box in advanced.multiselect] == ["Caption"]

@@ -1,19 +1,34 @@
-"""People, My account and Audit, as their scripts draw them."""
+"""The pages of annotators, the team, groups and tokens."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import frame, state
-from pages.parts.account_parts import browser_in_words
-from tests.pages.conftest import Open, words
-from workflow.people import browsers, passwords, team, tokens
+from db import entries
+from pages.parts import frame, one_label, progress_parts, question_card, state
+from pages.parts.account_parts import LIFE, LIVES, PURPOSE, browser_in_words, in_words
+from pages.parts.one_label import card as one_label_card
+from tests.pages.conftest import Open, listed_problems, words
+from tests.pages.file_boxes import give
+from tests.workflow.four import ask, four_class_project
+from tests.workflow.vector_world import vector_project
+from tests.workflow.world import annotator, small_frame, small_project
+from workflow.answering import loop, room
+from workflow.answering.room import RoomSettings
+from workflow.people import browsers, figures, passwords, team, tokens
 from workflow.people.browsers import SignIn, Visit
+from workflow.people.figures import CountedShare
+from workflow.people.tokens import ApiToken
+from workflow.projects import standing
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# People, My account and Audit, as their scripts draw them
+
 
 GOOD = "four plain words here"
 
@@ -151,3 +166,257 @@ def test_a_browser_of_before_it_was_noted_has_words_too() -> None:
     full = browser_in_words(SignIn(1, 1, at, at, "password", "192.0.2.1", "Firefox on Linux"), this=1)
     assert full.startswith("**Firefox on Linux** · **this one**  \n")
     assert "by a password · last seen 2026-03-01 12:30 UTC · 192" in full
+
+
+# The Team page and each person's own box, as their scripts draw them
+
+
+@pytest.fixture
+def project(home: Home, owner: int) -> int:
+    return small_project(home, owner, overlap=2, fold="majority", test_share=0.3)
+
+
+def answered(home: Home, person: int, project: int, *, right: bool, times: int) -> None:
+    seat = Seat(home, person, project)
+    for _ in range(times):
+        question = loop.next_question(seat)
+        assert question is not None
+        true = str(small_frame().truth[question.view.row])
+        wrong = next(one for one in question.choices if one != true)
+        loop.submit_answer(seat, question.token, "is", [true if right else wrong])
+
+
+def table(test: AppTest) -> dict[str, list[str]]:
+    return {name: list(column) for name, column in test.dataframe[0].value.items()}
+
+
+def test_nobody_has_answered_yet(owner: int, project: int, show: Open) -> None:
+    assert "Nobody has answered yet" in words(show(owner, "team_page.py", project=str(project)))
+
+
+def test_each_person_has_a_line_and_is_set_aside_and_back(
+    home: Home, owner: int, project: int, show: Open
+) -> None:
+    ada, ben = annotator(home, owner, "Ada"), annotator(home, owner, "Ben")
+    for _ in range(12):
+        answered(home, ada, project, right=True, times=1)
+        answered(home, ben, project, right=False, times=1)
+    test = show(owner, "team_page.py", project=str(project))
+    shown = table(test)
+    assert shown["Person"] == ["Ada", "Ben"]
+    assert shown["Answers"] == [12, 12]
+    assert shown["Same as others"] == [progress_parts.share(CountedShare(0, 12))] * 2
+    assert "12 rows" in words(test)  # too few for a figure of agreement
+    assert "-0." not in words(test)
+    test.selectbox[-1].set_value(ben).run()
+    assert "What they mix up is shown once they share 30 answers" in words(test)
+    test.button(key=f"chosen-aside-{ben}").click().run()
+    assert not test.exception
+    assert table(test)["Person"] == ["Ada", "Ben (set aside)"]
+    assert table(test)["Same as others"][0] == "too few yet (0)"
+    test.button(key=f"chosen-again-{ben}").click().run()
+    assert table(test) | {"Seen": []} == shown | {"Seen": []}
+
+
+def test_somebody_who_guesses_leads_the_page_with_the_evidence(
+    home: Home, owner: int, project: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = annotator(home, owner, "Ada")
+    answered(home, ada, project, right=True, times=1)
+    monkeypatch.setattr(figures, "warnings", lambda _: {ada: ("May be guessing. Right on 3 of 30.",)})
+    test = show(owner, "team_page.py", project=str(project))
+    (warning,) = [one.value for one in test.warning]
+    assert "Look at Ada's answers." in warning
+    assert "Right on 3 of 30" in warning
+    test.button(key=f"warned-aside-{ada}").click().run()
+    assert not test.warning
+    with home.database.read() as session:
+        assert entries.about_project(session, project)[-1].kind == "aside"
+
+
+def test_a_reviewer_looks_and_sets_nobody_aside(home: Home, owner: int, project: int, show: Open) -> None:
+    reviewer, ada = annotator(home, owner, "Rita", "reviewer"), annotator(home, owner, "Ada")
+    answered(home, ada, project, right=True, times=2)
+    test = show(reviewer, "team_page.py", project=str(project))
+    assert table(test)["Person"] == ["Ada"]
+    test.selectbox[-1].set_value(ada).run()
+    assert not [one for one in test.button if "aside" in one.label.lower()]
+    assert "for reviewers and the owner" in words(show(ada, "team_page.py", project=str(project)))
+
+
+def test_people_see_their_own_figures_and_nobody_else_s_name(
+    home: Home, owner: int, project: int, show: Open
+) -> None:
+    ada, ben = annotator(home, owner, "Ada"), annotator(home, owner, "Benedict")
+    vera = annotator(home, owner, "Vera", "viewer")
+    for _ in range(3):
+        answered(home, ada, project, right=True, times=1)
+        answered(home, ben, project, right=True, times=1)
+    shown = words(show(ada, "progress.py", project=str(project)))
+    assert "**3** answers" in shown
+    assert "Same as the others: too few yet (0)" in shown
+    assert "Benedict" not in shown
+    assert "Your figures begin" in words(show(owner, "progress.py", project=str(project)))
+    assert "Your figures" not in words(show(vera, "progress.py", project=str(project)))
+    assert figures.mine(Seat(home, ada, project)).answers == 3
+
+
+# Tokens for programs on My account, as its script draws them
+
+
+@pytest.fixture
+def seat(home: Home, owner: int) -> Seat:
+    return Seat(home, owner)
+
+
+def make(test: AppTest, purpose: str, life: str = "90 days") -> AppTest:
+    press(test, "new-token")
+    test.text_input(key=PURPOSE).set_value(purpose)
+    test.selectbox(key=LIFE).set_value(life)
+    return press(test, "make-token")
+
+
+def test_a_token_is_made_shown_once_and_ended(seat: Seat, show: Open) -> None:
+    test = make(show(seat.person_id, "account.py"), "bird survey")
+    (secret,) = [one.value for one in test.code]
+    found = tokens.user_of(seat.home, secret)
+    assert found is not None
+    assert found.person.id == seat.person_id
+    assert "The token for bird survey" in words(test)
+    assert "not used yet" in words(test)
+    assert state.TOKEN not in test.session_state
+    test.run()
+    assert not test.code
+    assert secret not in words(test)
+    (one,) = tokens.my_tokens(seat)
+    assert one.expires_at is not None
+    assert (one.expires_at - one.created_at).days == 90
+    press(test, f"end-token-{one.id}")
+    assert tokens.my_tokens(seat) == []
+    assert tokens.user_of(seat.home, secret) is None
+
+
+def test_what_is_refused_is_said_and_stays_in_its_box(seat: Seat, show: Open) -> None:
+    test = make(show(seat.person_id, "account.py"), "survey", "Until I end it")
+    assert tokens.my_tokens(seat)[0].expires_at is None
+    make(test, "survey")
+    assert "already" in words(test)
+    assert test.text_input(key=PURPOSE).value == "survey"
+    assert not test.code
+    assert len(tokens.my_tokens(seat)) == 1
+
+
+def test_a_person_sees_their_own_alone(seat: Seat, show: Open) -> None:
+    tokens.make_token(seat, "the owner's own")
+    team_seat = Seat(seat.home, seat.person_id + 1)
+    from workflow.people import team
+
+    team.make_link(seat, "Ada")
+    assert "the owner" not in words(show(team_seat.person_id, "account.py"))
+
+
+def test_tokens_in_words() -> None:
+    at = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+    assert in_words(ApiToken(1, 1, "a*b", at, None, None)) == (
+        "**a\\*b**  \nmade 2026-03-01 · ends when you end it · not used yet"
+    )
+    assert in_words(ApiToken(1, 1, "x", at, at, at)).endswith(
+        "ends 2026-03-01 · last used 2026-03-01 12:30 UTC"
+    )
+    assert None in LIVES.values()
+
+
+# Groups of classes on the pages: set in the answering room, told to the card, said at import
+
+
+GROUPS = "A file of groups"
+FUR = {"furry": ("cat", "dog"), "insect": ("ant", "bee")}
+
+
+@pytest.fixture
+def groups_seat(home: Home, owner: int) -> Seat:
+    return Seat(home, owner, four_class_project(home, owner))
+
+
+def settings(show: Open, seat: Seat) -> AppTest:
+    return show(seat.person_id, "project_page.py", project=str(seat.project_id))
+
+
+def button(test: AppTest, label: str) -> Any:
+    return next(one for one in test.button if one.label == label)
+
+
+def test_a_file_is_looked_at_set_and_removed(show: Open, groups_seat: Seat) -> None:
+    room.change_room(groups_seat, RoomSettings("Look.", "fixed", {"ant": "small"}))
+    test = settings(show, groups_seat)
+    assert "Remove all groups" not in [one.label for one in test.button]
+    file = b"class,group,more\ncat,furry,one\ndog,furry,\nant,insect,\nbee,insect,\n"
+    give(test, GROUPS, "groups.csv", file)
+    assert not test.exception
+    assert "1 group of one class" in words(test)
+    assert room.groups_of(groups_seat) == {}
+    button(test, "Use these 2 groups").click().run()
+    assert not test.exception
+    assert room.groups_of(groups_seat) == FUR
+    shown = [one.value for one in test.dataframe if "Group" in one.value.columns]
+    assert [list(one.Group) for one in shown] == [["furry", "insect"]]
+    assert list(shown[0].Which) == ["cat, dog", "ant, bee"]
+    assert room.room_of(groups_seat).guidelines == "Look."
+    # Saving the rest of the room leaves them as they are.
+    button(test, "Save the answering room").click().run()
+    assert room.groups_of(groups_seat) == FUR
+    button(test, "Remove all groups").click().run()
+    assert not test.exception
+    assert room.groups_of(groups_seat) == {}
+
+
+def test_what_is_wrong_with_the_file_is_listed(show: Open, groups_seat: Seat) -> None:
+    test = settings(show, groups_seat)
+    give(test, GROUPS, "groups.csv", b"class,group\ncow,furry\nant,bee\n")
+    assert "2 problems to mend before these can be groups. Nothing was stored." in words(test)
+    first, second = listed_problems(test)
+    assert "'cow' is no class of the project." in first
+    assert "The group 'bee' is called like a class." in second
+    assert not [one for one in test.button if one.label.startswith("Use th")]
+
+
+def test_groups_that_are_all_of_one_class_are_of_no_use(show: Open, groups_seat: Seat) -> None:
+    test = settings(show, groups_seat)
+    give(test, GROUPS, "groups.csv", b"class,group\ncat,furry\n")
+    assert not test.exception
+    assert button(test, "Use these 0 groups").disabled
+
+
+def test_label_vectors_have_no_groups(home: Home, owner: int, show: Open) -> None:
+    test = settings(show, Seat(home, owner, vector_project(home, owner)))
+    assert "Groups of classes" not in words(test)
+
+
+def test_the_card_and_its_search_are_told(
+    home: Home, owner: int, groups_seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert groups_seat.project_id is not None
+    room.set_groups(groups_seat, FUR)
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(one_label_card, "_CARD", lambda data, **_: told.append(data))
+    monkeypatch.setattr(one_label_card, "_CLASSES", lambda key, data: told.append(data))
+    monkeypatch.setattr(question_card.st, "session_state", {})
+    draw = one_label.question_card(groups_seat, ask(home, owner, groups_seat.project_id))
+    draw(standing.standing(groups_seat), None, lambda: None)
+    assert told.pop()["question"]["groups"] == [
+        {"key": "1", "name": "insect", "labels": ("ant", "bee")},
+        {"key": "2", "name": "furry", "labels": ("cat",)},
+    ]
+    one_label.class_list(
+        groups_seat.project_id, ("ant", "bee", "cat", "dog"), {}, room.groups_of(groups_seat)
+    )
+    assert told.pop()["groups"] == [["furry", ("cat", "dog")], ["insect", ("ant", "bee")]]
+
+
+def test_the_annotate_page_of_everybody_has_them(
+    home: Home, owner: int, show: Open, groups_seat: Seat
+) -> None:
+    room.set_groups(groups_seat, FUR)
+    ada = annotator(home, owner, "Ada")
+    for person in (owner, ada):
+        assert not show(person, "annotate.py", project=str(groups_seat.project_id)).exception

@@ -1,10 +1,11 @@
-"""A line of Home's list: what it says, how good the project is, and the one thing to do next."""
+"""The list of projects, demos and first steps."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from html.parser import HTMLParser
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,12 +13,18 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import home_parts
 from pages.parts.home_parts import next_step, state_line
 from tests.pages.conftest import Open, words
-from tests.workflow.world import answer_next, small_project
+from tests.workflow.world import annotator, answer_next, small_project
+from workflow import demos
 from workflow.access import Role
 from workflow.kinds.one_label.settings import WORDS
+from workflow.projects import managing
 from workflow.projects.figures import F1, RIGHT, Glance
 from workflow.projects.managing import ProjectSummary
+from workflow.seat import Seat
 from workflow.server.home import Home
+
+# A line of Home's list: what it says, how good the project is, and the one thing to do next
+
 
 PROJECT = ProjectSummary(
     id=1,
@@ -185,3 +192,81 @@ def test_a_line_leads_on_and_to_the_rest(home: Home, owner: int, show: Open) -> 
         "Export",
         "Rename, settings, archive, delete",
     ]
+
+
+# Home's demos: three of them, one press opens each, and has it made before where it is not there yet
+
+
+def press(test: AppTest, title: str) -> AppTest:
+    next(one for one in test.button if one.label == title).click().run(timeout=120)
+    assert not test.exception
+    return test
+
+
+def test_what_is_there_is_opened(home: Home, owner: int, show: Open) -> None:
+    project = small_project(home, owner, demos.CALLS.name)
+    test = press(show(owner), demos.CALLS.title)
+    assert test.query_params["project"] == str(project)
+    assert f"Answer · {demos.CALLS.name}" in words(test).replace("\\", "")
+    assert len(managing.list_projects(Seat(home, owner))) == 1
+
+
+def test_what_is_not_is_made_first(home: Home, owner: int, show: Open) -> None:
+    test = press(show(owner), demos.REMARKS.title)
+    (made,) = managing.list_projects(Seat(home, owner))
+    assert (made.name, made.n_rows) == (demos.REMARKS.name, 600)
+    assert test.query_params["project"] == str(made.id)
+    assert "first of all" in words(test), "its guidelines stand above the question"
+    assert [one.label for one in show(owner).button if one.label == demos.REMARKS.title]
+
+
+def test_why_it_could_not_be_made_is_said(
+    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
+    monkeypatch.setattr(demos, "ALL", (demos.DIGITS, demos.CALLS, broken))
+    test = press(show(owner), broken.title)
+    assert len(test.error) == 1
+    assert [one.label for one in test.button if one.label == "Bring a table"], "the page is whole"
+    assert managing.list_projects(Seat(home, owner)) == []
+
+
+def test_others_are_offered_none(home: Home, owner: int, show: Open) -> None:
+    test = show(annotator(home, owner, "Ada"))
+    assert not {one.label for one in test.button} & {demo.title for demo in demos.ALL}
+
+
+# Home before there is a project of one's own: what Winnow does, and the way to a table
+
+
+def test_it_stands_until_there_is_a_project_of_ones_own(home: Home, owner: int, show: Open) -> None:
+    small_project(home, owner, demos.DIGITS.name)
+    test = show(owner)
+    assert "Winnow finds the one that is" in words(test)
+    assert "a few questions of a demo first" in words(test)
+    assert [one.label for one in test.button] == [
+        "Bring a table",
+        *(demo.title for demo in demos.ALL),
+        "Start",
+    ]
+    small_project(home, owner, "my own")
+    test = show(owner)
+    assert "Winnow finds the one that is" not in words(test)
+    assert [one.value for one in test.title] == ["Projects"]
+
+
+def test_the_pictures_are_whole() -> None:
+    class Balance(HTMLParser):
+        open: list[str]
+
+        def handle_starttag(self, tag: str, attrs: object) -> None:
+            self.open.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert self.open.pop() == tag
+
+    for drawing, _, _ in home_parts.STEPS:
+        reader = Balance()
+        reader.open = []
+        reader.feed(drawing)
+        assert reader.open == []

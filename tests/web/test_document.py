@@ -1,29 +1,41 @@
-"""The document of every page names, in its head, scripts that there are, and nothing that Streamlit names already."""
+"""The first document and the files that it loads."""
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import json
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from starlette.testclient import TestClient
+from streamlit.components.v2.bidi_component.serialization import BidiComponentSerde, deserialize_trigger_list
 from streamlit.file_util import get_static_dir
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pages.parts.components import scripts_in
+from plcore import AnswerError
 from tests.web.conftest import BASE, COOKIE, app_of
 from tests.workflow.alike_world import alike_project
 from web.closed import HOST_CONFIG
-from web.document import ALWAYS, CHOOSING, NEEDED, PAGES, START, document, needed
-from web.headers import hashes_of
+from web.document import ALWAYS, CHOOSING, MANIFEST_TYPE, NEEDED, PAGES, PATH, START, document, needed
+from web.headers import HEADERS, hashes_of
+from web.packed import MOST, NO_PRESS, Readable, files, packed, readable
 from web.scripts import FOLDER
 from workflow.access import Role
+from workflow.answering.press import Press
 from workflow.people import members, team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-pytestmark = pytest.mark.slow
+# The document of every page names, in its head, scripts that there are, and nothing that Streamlit names
+# already
+
 
 STREAMLITS = Path(get_static_dir(), "index.html").read_text("utf-8")
 PRELOADS = re.compile(r'<link rel="modulepreload"[^>]*href="\./([^"]+)">')
@@ -38,6 +50,7 @@ def ada(home: Home) -> Iterator[TestClient]:
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [START, "annotate", "progress", "account"])
 def test_all_that_is_named_is_there_and_named_once(ada: TestClient, page: str) -> None:
     text = ada.get(f"/{page}").text
@@ -49,6 +62,7 @@ def test_all_that_is_named_is_there_and_named_once(ada: TestClient, page: str) -
         assert answer.headers["content-type"].startswith("text/javascript")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [START, *PAGES])
 def test_it_is_streamlits_and_more_in_its_head(page: str) -> None:
     before, after = document(page).split("<script>window.__streamlit")
@@ -63,12 +77,14 @@ def test_it_is_streamlits_and_more_in_its_head(page: str) -> None:
     assert all("low" in one for one in re.findall(r"<link [^>]*>", head))
 
 
+@pytest.mark.slow
 def test_streamlit_is_told_what_it_would_ask_for_and_of_nobody_who_may_frame_it(ada: TestClient) -> None:
     told = re.findall(r"HOST_CONFIG: (.*?) };</script>", ada.get("/annotate").text)
     named = [json.loads(one) for one in told]
     assert named == [ada.get(HOST_CONFIG).json() | {"allowedOrigins": ["https://nobody.invalid"]}]
 
 
+@pytest.mark.slow
 def test_what_a_script_imports_is_named_with_it() -> None:
     names = [re.sub(r"\.[\w-]{8}\.js$", "", one.rpartition("/")[2]) for one in needed("annotate")]
     assert {"BidiComponent", "serialization", "purify.es"} <= set(names)
@@ -76,6 +92,7 @@ def test_what_a_script_imports_is_named_with_it() -> None:
     assert "PlotlyChart" not in " ".join(needed("annotate"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [START, *PAGES])
 def test_what_any_page_needs_is_there(page: str) -> None:
     """Streamlit's scripts are looked for by the names that they have without their hashes: another version of it may
@@ -87,6 +104,7 @@ def test_what_any_page_needs_is_there(page: str) -> None:
         assert all((Path(get_static_dir()) / one).is_file() for one in named if one.startswith("static/"))
 
 
+@pytest.mark.slow
 def test_boxes_to_choose_by_are_named_where_there_are_some(ada: TestClient, home: Home) -> None:
     """A person's own projects count, not those of others."""
     seat, named = Seat(home, team.ensure_owner(home).id), {}
@@ -100,6 +118,7 @@ def test_boxes_to_choose_by_are_named_where_there_are_some(ada: TestClient, home
     assert named == {0: [], 1: [], 2: ["annotate"], 3: ["annotate"], 4: [START, "annotate"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [START, *PAGES])
 def test_our_own_are_one_file_behind_those_of_streamlit(page: str) -> None:
     *others, last = needed(page)
@@ -107,11 +126,13 @@ def test_our_own_are_one_file_behind_those_of_streamlit(page: str) -> None:
     assert all(one.startswith("static/js/") for one in others)
 
 
+@pytest.mark.slow
 def test_what_pages_need_is_of_pages() -> None:
     assert {*NEEDED, *CHOOSING} <= {START, *PAGES}
     assert all(not set(more) & set(ALWAYS) for more in NEEDED.values())
 
 
+@pytest.mark.slow
 def test_it_comes_packed_to_who_takes_it_so_and_is_asked_for_each_time(ada: TestClient) -> None:
     for coding in ("gzip", "identity"):
         answer = ada.get("/annotate", headers={"accept-encoding": coding})
@@ -121,8 +142,272 @@ def test_it_comes_packed_to_who_takes_it_so_and_is_asked_for_each_time(ada: Test
         assert answer.headers["vary"] == "accept-encoding"
 
 
+@pytest.mark.slow
 def test_nobody_has_one_who_is_not_signed_in(ada: TestClient) -> None:
     ada.cookies.clear()
     for page in (START, *PAGES):
         answer = ada.get(f"/{page}", headers={"accept": "text/html"})
         assert (answer.status_code, answer.headers["location"]) == (303, "/signin")
+
+
+# What a page sends that Streamlit could not read is a press that is none
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+UNREADABLE = (
+    "9" * 5_000,
+    DEEP,
+    '{"press": ' + "9" * 5_000 + "}",
+    '{"a":' * 100_000,
+    "",
+    "not JSON",
+    '["half',
+)
+
+
+def message(part: str, value: str) -> bytes:
+    made = BackMsg()
+    one = made.rerun_script.widget_states.widgets.add(id="card")
+    setattr(one, part, value)
+    made.rerun_script.widget_states.widgets.add(id="box", string_value=value)
+    return made.SerializeToString()
+
+
+def value_of(sent: bytes, part: str) -> str:
+    read = BackMsg()
+    read.ParseFromString(sent)
+    card, box = read.rerun_script.widget_states.widgets
+    assert (card.id, box.id) == ("card", "box")
+    return str(getattr(card, part))
+
+
+@pytest.mark.parametrize("value", UNREADABLE, ids=range(len(UNREADABLE)))
+def test_what_cannot_be_read_becomes_a_press_that_is_refused_in_words(value: str) -> None:
+    trigger = value_of(readable(message("json_trigger_value", value)), "json_trigger_value")
+    assert trigger == NO_PRESS
+    (sent,) = deserialize_trigger_list(trigger) or []
+    assert sent["event"] == "press"
+    with pytest.raises(AnswerError, match="is no press"):
+        Press.read(sent["value"])
+    state = value_of(readable(message("json_value", value)), "json_value")
+    assert BidiComponentSerde().deserialize(state) == {}
+
+
+@pytest.mark.parametrize(
+    "value", ['[{"event": "press", "value": {"note": "\\ud800"}}]', "null", "NaN", "[1e999]"]
+)
+@pytest.mark.parametrize("part", ["json_trigger_value", "json_value"])
+def test_all_else_is_left_as_it_came(part: str, value: str) -> None:
+    json.loads(value)
+    sent = message(part, value)
+    assert readable(sent) is sent
+    for other in (b"", b"no message \xff", BackMsg(clear_cache=True).SerializeToString()):
+        assert readable(other) is other
+
+
+def test_messages_of_a_websocket_are_read_and_nothing_else() -> None:
+    bad = message("json_trigger_value", DEEP)
+    coming = [
+        {"type": "websocket.connect"},
+        {"type": "websocket.receive", "bytes": bad},
+        {"type": "websocket.receive", "bytes": None, "text": "a"},
+        {"type": "websocket.disconnect", "code": 1000},
+    ]
+
+    def received(kind: str) -> list[Any]:
+        left, got = [dict(one) for one in coming], []
+
+        async def receive() -> Any:
+            return left.pop(0)
+
+        async def app(_scope: Any, take: Any, _send: Any) -> None:
+            got.extend([await take() for _ in coming])
+
+        async def run() -> None:
+            async def send(_message: Any) -> None:
+                raise AssertionError
+
+            await Readable(app)({"type": kind}, receive, send)
+
+        asyncio.run(run())
+        return got
+
+    assert received("http") == coming
+    got = received("websocket")
+    assert value_of(got[1]["bytes"], "json_trigger_value") == NO_PRESS
+    assert [got[0], got[2], got[3]] == [coming[0], coming[2], coming[3]]
+
+
+def test_a_message_too_large_to_be_a_press_ends_the_websocket_unread() -> None:
+    got: list[str] = []
+    told: list[Any] = []
+
+    async def app(_scope: Any, receive: Any, _send: Any) -> None:
+        got.append((await receive())["type"])
+
+    async def receive() -> Any:
+        return {"type": "websocket.receive", "bytes": b"x" * (MOST + 1)}
+
+    async def send(message: Any) -> None:
+        told.append(message)
+
+    asyncio.run(Readable(app)({"type": "websocket"}, receive, send))
+    assert got == ["websocket.disconnect"]
+    assert told == [{"type": "websocket.close", "code": 1009}]
+
+
+# `/scripts/VERSION.js`: the modules of the pages as one, and nothing else
+
+
+SCRIPTS = scripts_in(FOLDER)
+ADDRESS = f"/{SCRIPTS.address}"
+
+
+@pytest.fixture
+def signed_in(client: TestClient, home: Home) -> TestClient:
+    team.ensure_owner(home)
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
+    return client
+
+
+def test_without_a_sign_in_there_is_nothing(client: TestClient) -> None:
+    answer = client.get(ADDRESS)
+    assert answer.status_code == 401
+    assert b"function" not in answer.content
+
+
+@pytest.mark.parametrize("coding", ["gzip", "identity"])
+def test_they_come_as_javascript_packed_to_who_takes_it_so_and_are_kept_for_ever(
+    signed_in: TestClient, coding: str
+) -> None:
+    answer = signed_in.get(ADDRESS, headers={"accept-encoding": coding})
+    assert (answer.status_code, answer.content) == (200, SCRIPTS.joined)
+    assert answer.headers.get("content-encoding", "identity") == coding
+    assert (int(answer.headers["content-length"]) < len(SCRIPTS.joined) / 3) == (coding == "gzip")
+    assert answer.headers["vary"] == "accept-encoding"
+    assert answer.headers["content-type"].partition(";")[0] == "text/javascript"
+    assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    head = signed_in.head(ADDRESS)
+    assert (head.status_code, head.content) == (200, b"")
+
+
+def test_every_module_is_in_them() -> None:
+    names = [path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js")]
+    assert {"menu.js", "one_label/card.js", "label_vectors/card.js"} <= set(names)
+    assert set(names) == set(SCRIPTS.contents)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"/scripts/{SCRIPTS.version}",
+        f"/scripts/{SCRIPTS.version}.py",
+        f"/scripts/{SCRIPTS.version}.js/menu.js",
+        f"/scripts/{SCRIPTS.version}/menu.js",
+        f"/scripts/{SCRIPTS.version}/%2e%2e/main.py",
+        "/scripts/",
+        "/scripts/menu.js",
+        "/scripts/%2e%2e/menu.js",
+        "/scripts/0123456789abcdef.js",
+    ],
+)
+def test_nothing_else_is(signed_in: TestClient, address: str) -> None:
+    answer = signed_in.get(address)
+    assert answer.status_code == 404
+    assert "immutable" not in answer.headers.get("cache-control", "")
+
+
+def test_pages_may_run_what_this_server_gives() -> None:
+    policy = dict(rule.split(" ", 1) for rule in HEADERS["content-security-policy"].split("; "))
+    assert "'self'" in policy["script-src"].split()
+
+
+# Streamlit's scripts come packed to who is signed in and takes them so, and are what they were
+
+
+SCRIPT = max(files(), key=lambda name: files()[name].stat().st_size * (files()[name].suffix == ".js"))
+STYLE = next(name for name in files() if name.endswith(".css"))
+
+
+@pytest.fixture
+def packed_ada(client: TestClient, home: Home) -> TestClient:
+    """An annotator's browser."""
+    seat = Seat(home, team.ensure_owner(home).id)
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Ada")))
+    return client
+
+
+@pytest.mark.parametrize(("name", "kind"), [(SCRIPT, "text/javascript"), (STYLE, "text/css")])
+def test_a_file_comes_packed_and_whole(packed_ada: TestClient, name: str, kind: str) -> None:
+    answer = packed_ada.get(name, headers={"accept-encoding": "br, GZIP"})
+    assert answer.status_code == 200
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["content-type"].startswith(kind)
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.headers["x-content-type-options"] == "nosniff", "the headers of all answers stand on it"
+    assert answer.content == files()[name].read_bytes()
+    assert int(answer.headers["content-length"]) == len(packed(files()[name]))
+
+
+def test_packing_is_worth_it_and_done_once() -> None:
+    path = files()[SCRIPT]
+    assert len(packed(path)) < path.stat().st_size / 2
+    assert packed(path) is packed(path)
+    assert gzip.decompress(packed(path)) == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"accept-encoding": "identity"},
+        {"accept-encoding": ""},
+        {"accept-encoding": "gzip;q=0"},
+        {"accept-encoding": "gzip", "range": "bytes=0-9"},
+    ],
+)
+def test_who_does_not_take_it_or_wants_a_part_is_left_to_streamlit(
+    packed_ada: TestClient, headers: dict[str, str]
+) -> None:
+    assert "content-encoding" not in packed_ada.get(SCRIPT, headers=headers).headers
+
+
+@pytest.mark.parametrize(
+    "name", ["/static/js/none.js", "/static/../index.html", "/static/js/../../index.html", "/favicon.png"]
+)
+def test_no_other_name_opens_anything(packed_ada: TestClient, name: str) -> None:
+    assert name not in files()
+    assert "content-encoding" not in packed_ada.get(name, headers={"accept-encoding": "gzip"}).headers
+    assert all(path.is_relative_to(get_static_dir()) for path in files().values())
+
+
+def test_nobody_gets_it_who_is_not_signed_in(client: TestClient) -> None:
+    answer = client.get(SCRIPT, headers={"accept-encoding": "gzip"})
+    assert answer.status_code in (303, 401, 403)
+    assert "content-encoding" not in answer.headers
+
+
+# The manifest and its icons: for whoever is signed in, and what they say of themselves is so
+
+
+INSTALLING_ADDRESS = f"{PATH}/manifest.webmanifest"
+
+
+def test_the_icons_are_as_large_as_the_manifest_says(client: TestClient, home: Home) -> None:
+    assert client.get(INSTALLING_ADDRESS, headers={"accept": "*/*"}).status_code == 401
+    seat = Seat(home, team.ensure_owner(home).id)
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Ada")))
+    answer = client.get(INSTALLING_ADDRESS)
+    assert answer.headers["content-type"].startswith(MANIFEST_TYPE)
+    assert answer.headers["content-security-policy"] == HEADERS["content-security-policy"]
+    said = answer.json()
+    assert urljoin(INSTALLING_ADDRESS, said["start_url"]) == urljoin(INSTALLING_ADDRESS, said["scope"]) == "/"
+    assert {one["purpose"] for one in said["icons"]} == {"any", "maskable"}
+    assert {one["sizes"] for one in said["icons"]} == {"192x192", "512x512"}
+    for one in said["icons"]:
+        icon = client.get(urljoin(INSTALLING_ADDRESS, one["src"]))
+        assert icon.headers["content-type"] == one["type"]
+        width, height = struct.unpack(">II", icon.content[16:24])  # the header of a PNG
+        assert f"{width}x{height}" == one["sizes"]
+    for other in ("icon-64.png", "icon-..%2F..%2Ficon.png"):
+        assert client.get(f"{PATH}/{other}").status_code == 404

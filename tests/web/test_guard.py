@@ -1,23 +1,41 @@
+"""The guard in front of every address."""
+
 from __future__ import annotations
 
+import ast
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.requests import Request
 from starlette.testclient import TestClient, WebSocketDenialResponse, WebSocketTestSession
+from starlette.types import Message
 from starlette.websockets import WebSocketDisconnect
+from streamlit.file_util import get_static_dir
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.clocks import ahead
-from tests.web.conftest import COOKIE
+from tests.conftest import ROOT
+from tests.web.conftest import BASE, COOKIE, app_of
 from tests.workflow.world import full_disk
+from web.closed import HOST_CONFIG, STREAM, STREAMLITS
+from web.document import PAGES
 from web.guard import ENDED, SEEN_EVERY
+from web.signin import MOST_BYTES, FormError, read_form
 from workflow.people import browsers, team
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-from .conftest import BASE, app_of
+# guard
 
-STREAM = f"{BASE.replace('http', 'ws')}/_stcore/stream"
+
+GUARD_STREAM = f"{BASE.replace('http', 'ws')}/_stcore/stream"
 HTML = {"accept": "text/html,application/xhtml+xml"}
 
 
@@ -38,7 +56,7 @@ def sent_away(websocket: WebSocketTestSession) -> bool:
 
 def refused(client: TestClient, **options: object) -> bool:
     try:
-        with client.websocket_connect(STREAM, **options):
+        with client.websocket_connect(GUARD_STREAM, **options):
             return False
     except WebSocketDisconnect as refusal:
         return refusal.code == 4401
@@ -84,7 +102,7 @@ def test_a_link_s_secret_is_not_a_sign_in(client: TestClient, home: Home) -> Non
 def test_signed_in_people_are_let_through_and_named(signed_in: TestClient, home: Home) -> None:
     owner = str(team.ensure_owner(home).id)
     assert signed_in.get("/").json() == [owner]
-    with signed_in.websocket_connect(STREAM) as websocket:
+    with signed_in.websocket_connect(GUARD_STREAM) as websocket:
         websocket.send_text("key")
         assert websocket.receive_json() == ["key", owner]
 
@@ -97,13 +115,13 @@ def test_a_person_named_by_the_client_is_dropped(client: TestClient, home: Home,
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "bob")))
     bob = str(owner + 1)
     assert client.get("/", headers={header: str(owner)}).json() == [bob]
-    with client.websocket_connect(STREAM, headers={header: str(owner)}) as websocket:
+    with client.websocket_connect(GUARD_STREAM, headers={header: str(owner)}) as websocket:
         websocket.send_text("key")
         assert websocket.receive_json() == ["key", bob]
 
 
 def test_signing_out_ends_an_open_websocket(signed_in: TestClient) -> None:
-    with signed_in.websocket_connect(STREAM) as websocket:
+    with signed_in.websocket_connect(GUARD_STREAM) as websocket:
         websocket.send_text("one")
         websocket.receive_json()
         assert signed_in.post("/signout", headers={"origin": BASE}).status_code == 303
@@ -115,7 +133,7 @@ def test_signing_out_ends_an_open_websocket(signed_in: TestClient) -> None:
 def test_disabling_a_person_ends_an_open_websocket(client: TestClient, home: Home) -> None:
     owner = team.ensure_owner(home).id
     client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "bob")))
-    with client.websocket_connect(STREAM) as websocket:
+    with client.websocket_connect(GUARD_STREAM) as websocket:
         team.disable_person(Seat(home, owner), owner + 1)
         websocket.send_text("two")
         assert sent_away(websocket)
@@ -187,7 +205,7 @@ def test_a_wrong_host_is_refused_before_anything_else(signed_in: TestClient, hos
         assert "x-frame-options" in answer.headers
     with (
         pytest.raises(WebSocketDenialResponse) as caught,
-        signed_in.websocket_connect(STREAM, headers={"host": host}),
+        signed_in.websocket_connect(GUARD_STREAM, headers={"host": host}),
     ):
         pass  # pragma: no cover
     assert caught.value.status_code == 400
@@ -201,7 +219,7 @@ def test_own_hosts_are_served(signed_in: TestClient, host: str) -> None:
 def test_where_the_database_file_is_gone_it_is_said_and_open_pages_say_it_themselves(
     signed_in: TestClient, home: Home
 ) -> None:
-    with signed_in.websocket_connect(STREAM) as page:
+    with signed_in.websocket_connect(GUARD_STREAM) as page:
         (home.settings.home / "winnow.sqlite3").unlink()
         page.send_text("a press")
         assert page.receive_json()[0] == "a press"
@@ -232,9 +250,9 @@ def test_an_ended_browser_is_sent_away_at_its_next_press_and_others_stay(
     (one,) = browsers.my_browsers(seat)
     second = team.redeem_link(home, team.make_start_link(home))
     client.cookies.set(COOKIE, first)
-    with client.websocket_connect(STREAM) as page:
+    with client.websocket_connect(GUARD_STREAM) as page:
         client.cookies.set(COOKIE, second)
-        with client.websocket_connect(STREAM) as other:
+        with client.websocket_connect(GUARD_STREAM) as other:
             browsers.end_my_browser(seat, one.id)
             page.send_text("a press")
             assert sent_away(page)
@@ -258,3 +276,189 @@ def test_when_a_browser_was_seen_is_noted_now_and_then(
 def test_where_it_cannot_be_noted_people_come_in_all_the_same(signed_in: TestClient) -> None:
     with full_disk():
         assert signed_in.get("/").status_code == 200
+
+
+# Streamlit's addresses: which are open to whoever is signed in, and that all others are not there
+
+
+STATIC = next(
+    f"/static/js/{path.name}" for path in Path(get_static_dir(), "static", "js").iterdir() if path.is_file()
+)
+
+
+@pytest.fixture
+def ada(client: TestClient, home: Home) -> TestClient:
+    """An annotator's browser."""
+    seat = Seat(home, team.ensure_owner(home).id)
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Ada")))
+    return client
+
+
+def page_addresses() -> set[str]:
+    """What pages/main.py calls its pages."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse((ROOT / "pages" / "main.py").read_text())):
+        if isinstance(node, ast.Call):
+            found |= {
+                key.value.value
+                for key in node.keywords
+                if key.arg == "url_path" and isinstance(key.value, ast.Constant)
+            }
+            if (
+                isinstance(node.func, ast.Name)
+                and node.func.id in ("entry", "at_project", "ours")
+                and isinstance(node.args[3], ast.Constant)
+            ):
+                found.add(node.args[3].value)
+    return found
+
+
+def test_every_page_has_its_address() -> None:
+    assert set(PAGES) == page_addresses()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_are_there(ada: TestClient, page: str) -> None:
+    assert ada.get(f"/{page}").status_code in (200, 500)  # 500: the one that breaks on purpose
+
+
+@pytest.mark.parametrize("path", [STATIC, "/_stcore/health", "/favicon.png", "/manifest.json"])
+def test_what_pages_need_is_there(ada: TestClient, path: str) -> None:
+    assert ada.get(path).status_code == 200
+    assert ada.head(path).status_code == 200
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+        assert ada.request(method, path).status_code == 405, method
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/metrics",
+        "/_stcore/metrics/",
+        "/_stcore/script-health-check",
+        "/_stcore/message",
+        "/_stcore/",
+        "/_stcore/agent/mcp",
+        "/_stcore/agent/run",
+        "/_stcore/bidi-components/a/b.js",
+        "/component/a/index.html",
+        "/component/",
+        "/auth/login",
+        "/auth/logout",
+        "/oauth2callback",
+        "/app/static/secrets.toml",
+        "/Annotate",
+        "/annotate/_stcore/metrics",
+        "/nothing",
+        "/static/",
+        "/static/js/none.js",
+        "/static/../index.html",
+        "/index.html",
+        "/.streamlit/config.toml",
+        "/home/",
+        "/files/..%2fx",
+        "/files/%00",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT"])
+def test_all_others_are_not(ada: TestClient, path: str, method: str) -> None:
+    answer = ada.request(method, path)
+    assert answer.status_code == 404
+    assert "There is no such address here." in answer.text
+
+
+def test_no_host_may_speak_to_a_page_that_it_frames(ada: TestClient) -> None:
+    answer = ada.get(HOST_CONFIG)
+    assert answer.json()["allowedOrigins"] == []
+    assert "streamlit" not in answer.text
+    assert ada.post(HOST_CONFIG).status_code == 405
+
+
+def test_there_is_one_websocket(ada: TestClient) -> None:
+    socket = BASE.replace("http", "ws")
+    with ada.websocket_connect(f"{socket}{STREAM}"):
+        pass
+    for path in ("/", "/annotate", f"{STREAM}/", "/_stcore/health", "/signin", "/annotate/_stcore/stream"):
+        with pytest.raises(WebSocketDisconnect), ada.websocket_connect(f"{socket}{path}"):
+            pass  # pragma: no cover
+
+
+def test_streamlit_has_all_that_is_open() -> None:
+    """A name that Streamlit gave up would stand here for nothing."""
+    from streamlit.web.server.starlette import starlette_routes
+
+    its = {
+        value for name, value in vars(starlette_routes).items() if "ROUTE" in name and isinstance(value, str)
+    }
+    for path in (*STREAMLITS, HOST_CONFIG):
+        if path.startswith(("/_stcore", "/media", "/static")):
+            assert any(path[1:].startswith(one) for one in its), path
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a/b", "", "..%2Fx", "a" * 300])
+def test_files_that_no_page_was_told_of_are_not_there(ada: TestClient, name: str) -> None:
+    for method in ("GET", "HEAD", "POST", "PUT"):
+        assert ada.request(method, f"/media/{name}").status_code == 404
+
+
+# Forms
+
+
+FORM = b"application/x-www-form-urlencoded"
+
+
+def read(*chunks: bytes, kind: bytes = FORM) -> tuple[dict[str, str], int]:
+    """The form in these chunks, and how many of them were asked for."""
+    left: Iterator[bytes] = iter(chunks)
+    asked = 0
+
+    async def receive() -> Message:
+        nonlocal asked
+        asked += 1
+        return {"type": "http.request", "body": next(left, b""), "more_body": asked < len(chunks)}
+
+    request = Request({"type": "http", "method": "POST", "headers": [(b"content-type", kind)]}, receive)
+    return asyncio.run(read_form(request)), asked
+
+
+@given(st.dictionaries(st.text(max_size=20), st.text(max_size=40), max_size=5), st.integers(1, 50))
+def test_any_small_form_is_read_in_whatever_pieces_it_comes(fields: dict[str, str], size: int) -> None:
+    body = urlencode(fields).encode()
+    pieces = [body[at : at + size] for at in range(0, len(body), size)] or [b""]
+    found, _ = read(*pieces)
+    assert found == fields
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_form_or_are_refused(body: bytes) -> None:
+    with suppress(FormError):
+        assert len(read(body)[0]) <= 20
+
+
+def test_no_more_is_read_than_a_form_can_have() -> None:
+    asked = 0
+
+    async def endless() -> Message:
+        nonlocal asked
+        asked += 1
+        return {"type": "http.request", "body": b"x" * 1024, "more_body": True}
+
+    request = Request({"type": "http", "method": "POST", "headers": [(b"content-type", FORM)]}, endless)
+    with pytest.raises(FormError) as refused:
+        asyncio.run(read_form(request))
+    assert refused.value.status == 413
+    assert asked == MOST_BYTES // 1024 + 1
+
+
+@pytest.mark.parametrize("kind", [b"multipart/form-data; boundary=x", b"application/json", b"text/plain"])
+def test_other_types_are_refused_unread(kind: bytes) -> None:
+    with pytest.raises(FormError) as refused:
+        read(b"name=ada", kind=kind)
+    assert refused.value.status == 415
+
+
+def test_too_many_fields_are_refused_and_of_two_the_first_counts() -> None:
+    with pytest.raises(FormError):
+        read(b"a=1&" * 21)
+    assert read(b"link=one&link=two")[0] == {"link": "one"}
+    assert read(b"name=ada", kind=FORM + b"; charset=utf-8")[0] == {"name": "ada"}

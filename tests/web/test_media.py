@@ -1,10 +1,11 @@
-"""`/files/NAME`: who gets a picture, or the picture of a sound, and with which headers."""
+"""Media, exports and backups over HTTP."""
 
 from __future__ import annotations
 
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,13 +17,21 @@ from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.web.conftest import COOKIE
 from tests.workflow.files.test_finding import CSV, FILES, kept
 from tests.workflow.sounds import RECORDINGS, segments_project
+from tests.workflow.world import answer_next, file_of, full_disk, small_project
+from web.downloads import backup_file
 from web.headers import HEADERS
 from workflow import importing
+from workflow.backups import making
+from workflow.exporting import files
+from workflow.exporting.files import ExportChoice
 from workflow.files import spectrograms
 from workflow.people import members, team
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# `/files/NAME`: who gets a picture, or the picture of a sound, and with which headers
+
 
 ADDRESS = f"/files/{kept(picture(2))}"
 DRAWN = f"/files/{kept(RECORDINGS['calls/0.wav'], 'wav')}/spectrogram?start=4&end=6&scale=linear"
@@ -223,3 +232,143 @@ def test_many_pictures_at_once_are_drawn_by_few_threads(
         answers = list(threads.map(signed_in.get, addresses))
     assert [answer.status_code for answer in answers] == [200] * 8
     assert 1 <= most <= 2
+
+
+# `/exports/PROJECT/KEY`: who gets a prepared file, with which headers, and who does not
+
+
+@pytest.fixture
+def seat(home: Home) -> Seat:
+    owner = team.ensure_owner(home).id
+    project = small_project(home, owner)
+    answer_next(home, owner, project)
+    return Seat(home, owner, project)
+
+
+@pytest.fixture
+def key(seat: Seat) -> str:
+    """Of a file that is ready."""
+    made = files.prepare(seat, ExportChoice("jsonl"), "small")
+    files.wait(seat, made)
+    return made
+
+
+@pytest.fixture
+def exports_signed_in(client: TestClient, home: Home, seat: Seat) -> TestClient:
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
+    return client
+
+
+def address(seat: Seat, key: str) -> str:
+    return f"/exports/{seat.project_id}/{key}"
+
+
+def test_the_file_is_stored_and_never_shown(exports_signed_in: TestClient, seat: Seat, key: str) -> None:
+    answer = exports_signed_in.get(address(seat, key))
+    assert (answer.status_code, answer.content) == (200, file_of(seat, "jsonl"))
+    assert answer.headers["content-disposition"] == 'attachment; filename="small-winnowed.jsonl"'
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-security-policy"] == HEADERS["content-security-policy"]
+    part = exports_signed_in.get(address(seat, key), headers={"range": "bytes=0-9"})
+    assert (part.status_code, part.content) == (206, answer.content[:10]), "a download that broke off goes on"
+    assert exports_signed_in.head(address(seat, key)).status_code == 200
+
+
+def test_exports_without_a_sign_in_there_is_nothing(client: TestClient, seat: Seat, key: str) -> None:
+    assert client.get(address(seat, key)).status_code == 401
+    client.cookies.set(COOKIE, "forged")
+    forged = client.get(address(seat, key), headers={"x-winnow-person": str(seat.person_id)})
+    assert forged.status_code == 401
+
+
+def test_an_annotator_is_refused_though_they_know_the_address(
+    client: TestClient, home: Home, seat: Seat, key: str
+) -> None:
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(seat, "Bob")))
+    members.share(Seat(home, seat.person_id), "Bob", [seat.project_id or 0], "reviewer")
+    answer = client.get(address(seat, key))
+    assert (answer.status_code, "Only the owner" in answer.text) == (403, True)
+
+
+def test_exports_other_names_are_not_found(
+    exports_signed_in: TestClient, home: Home, seat: Seat, key: str
+) -> None:
+    second = small_project(home, seat.person_id, "second")
+    for path in (
+        address(seat, "x" * len(key)),
+        address(seat, key[:-1]),
+        address(seat, f"{key}/"),
+        address(seat, f"..%2F{key}"),
+        address(seat, "..%2Fwinnow.sqlite3"),
+        address(seat, "%00"),
+        f"/exports/{second}/{key}",
+        f"/exports/99/{key}",
+        f"/exports/one/{key}",
+        f"/exports/{key}",
+        "/exports/",
+    ):
+        assert exports_signed_in.get(path).status_code in (404, 307), path
+    assert "prepare it anew" in exports_signed_in.get(address(seat, "x")).text
+
+
+def test_it_goes_with_its_project_and_when_it_is_removed(
+    exports_signed_in: TestClient, seat: Seat, key: str
+) -> None:
+    managing.archive_project(seat)
+    assert exports_signed_in.get(address(seat, key)).status_code == 404
+    managing.restore_project(seat)
+    assert exports_signed_in.get(address(seat, key)).status_code == 200
+    files.remove(seat, key)
+    assert exports_signed_in.get(address(seat, key)).status_code == 404
+
+
+def test_exports_nothing_can_be_put_there(exports_signed_in: TestClient, seat: Seat, key: str) -> None:
+    assert exports_signed_in.put(address(seat, key), content=b"x").status_code == 405
+    assert exports_signed_in.post(address(seat, key)).status_code == 405
+    assert exports_signed_in.delete(address(seat, key)).status_code == 405
+
+
+def test_a_project_that_no_number_can_be_is_not_found(exports_signed_in: TestClient, key: str) -> None:
+    assert exports_signed_in.get(f"/exports/{10**30}/{key}").status_code == 404
+
+
+# `/backup-files/NAME`: owners of this Winnow get a backup, as a file to store
+
+
+__all__ = ["backup_file"]
+
+
+@pytest.fixture
+def backups_address(home: Home) -> str:
+    team.ensure_owner(home)
+    home.backups_dir.mkdir()
+    path = home.backups_dir / making.name_at(datetime.now(UTC))
+    making.make(home, path)
+    return f"/backup-files/{path.name}"
+
+
+def test_an_owner_gets_the_file(client: TestClient, home: Home, backups_address: str) -> None:
+    assert client.get(backups_address).status_code == 401
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
+    answer = client.get(backups_address)
+    assert (answer.status_code, answer.content) == (
+        200,
+        (home.backups_dir / backups_address[14:]).read_bytes(),
+    )
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["content-disposition"].startswith("attachment; ")
+    part = client.get(backups_address, headers={"range": "bytes=0-9"})
+    assert (part.status_code, part.content) == (206, answer.content[:10])
+    for other in ("state.json", "winnow-20200101-000000.zip", "..%2Fwinnow.sqlite3"):
+        assert client.get(f"/backup-files/{other}").status_code == 404
+    with full_disk():
+        assert client.get(backups_address).status_code == 503, "it could not be noted who took it"
+
+
+def test_nobody_else_does(client: TestClient, home: Home, backups_address: str) -> None:
+    owner = team.ensure_owner(home).id
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_link(Seat(home, owner), "Ada")))
+    assert client.get(backups_address).status_code == 403

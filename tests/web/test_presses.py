@@ -1,20 +1,31 @@
-"""The route of presses: what it stores and answers, and what it refuses, with nothing stored."""
+"""Presses over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
+import fcntl
+import hashlib
 import json
 import logging
+import os
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 from httpx import Response
 from sqlalchemy.exc import OperationalError
 from starlette.testclient import TestClient
+from streamlit import config
+from streamlit.runtime.media_file_storage import MediaFileKind
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from pages.parts.one_label.card import told
 from tests.web.conftest import BASE, COOKIE
@@ -22,7 +33,9 @@ from tests.workflow.alike_world import alike_project
 from tests.workflow.answering.malformed import PRESS, malformed
 from tests.workflow.four import four_class_project, log
 from tests.workflow.vector_world import vector_project
-from web import presses
+from web import lifespan, presses
+from web.guard import PATH, NamedFiles
+from web.server import MOST, answer_at_once
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import batches, loop, press
 from workflow.answering.loop import StaleQuestion
@@ -32,6 +45,9 @@ from workflow.projects import standing
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# The route of presses: what it stores and answers, and what it refuses, with nothing stored
+
 
 HUGE = "9" * 9_000
 
@@ -368,3 +384,163 @@ def test_settings_that_changed_are_seen_by_the_stamp(signed_in: TestClient, seat
     change_room(seat, dataclasses.replace(room_of(seat), guidelines="Look twice."))
     other = send(signed_in, seat, token=same["token"], kind="skip").json()["card"]
     assert first["frame"] == same["frame"] != other["frame"]
+
+
+# Connections to a server of this process send what there is, whatever made the socket that they come by
+
+
+def listening() -> socket.socket:
+    """As Streamlit makes it: of no protocol that it names."""
+    made = socket.socket(family=socket.AF_INET)
+    made.bind(("127.0.0.1", 0))
+    made.listen()
+    return made
+
+
+async def sends_at_once(listener: socket.socket) -> bool:
+    """Whether a connection that asyncio takes there does."""
+    found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def come(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        taken = writer.get_extra_info("socket")
+        found.set_result(taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    async with await asyncio.start_server(come, sock=listener):
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        told = await found
+        writer.close()
+    return told != 0
+
+
+def test_by_itself_a_connection_waits() -> None:
+    """What this is for: where it fails, asyncio or Streamlit does it, and the module can go."""
+    assert not asyncio.run(sends_at_once(listening()))
+
+
+def test_a_connection_sends_what_there_is() -> None:
+    listener = listening()
+    answer_at_once()
+    assert asyncio.run(sends_at_once(listener))
+
+
+def test_other_descriptors_stay_as_they_are() -> None:
+    reading, writing = os.pipe()
+    apart, pair = socket.socket(), socket.socketpair()
+    answer_at_once()
+    assert apart.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0  # it listens to nobody
+    pair[0].send(b"and this")
+    assert pair[1].recv(10) == b"and this"
+    os.write(writing, b"still open")
+    assert os.read(reading, 10) == b"still open"
+    os.close(writing)
+    assert os.read(reading, 10) == b"", "somebody else has it open"
+    os.close(reading)
+    for one in (apart, *pair):
+        one.close()
+
+
+def test_no_descriptor_is_left_open() -> None:
+    def numbers() -> set[int]:
+        """Of all that is open."""
+        found = set()
+        for one in range(2 * MOST):
+            with suppress(OSError):
+                os.fstat(one)
+                found.add(one)
+        return found
+
+    before = numbers()
+    answer_at_once()
+    assert numbers() <= before
+
+
+def test_locks_of_files_are_kept_and_given_back(tmp_path: Path) -> None:
+    """That of SQLite's file belongs to the process, which loses it with any descriptor of the file that it closes; that
+    of the data folder to what was opened, which a copy of the descriptor keeps open."""
+    kept, given_back = tmp_path / "database", tmp_path / "in-use"
+    with kept.open("w") as database, given_back.open("w") as in_use:
+        fcntl.lockf(database, fcntl.LOCK_EX)
+        fcntl.flock(in_use, fcntl.LOCK_EX)
+        answer_at_once()
+        in_use.close()
+        with given_back.open("w") as again:
+            fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        trying = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'w'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+        tried = subprocess.run([sys.executable, "-c", trying, kept], capture_output=True, check=False)
+        assert b"BlockingIOError" in tried.stderr
+
+
+def test_the_server_does_so_as_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    class ReachedError(Exception):
+        pass
+
+    def stop() -> None:
+        raise ReachedError
+
+    monkeypatch.setattr(lifespan, "home", stop)  # what a start opens next
+    # What else it sets for the whole process is not for the tests that come later.
+    access = logging.getLogger("uvicorn.access")
+    monkeypatch.setattr(access, "disabled", access.disabled)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    monkeypatch.setattr(config, "set_option", lambda *_: None)
+    listener = listening()
+
+    async def start() -> bool:
+        with pytest.raises(ReachedError):
+            async with lifespan.lifespan(None):  # type: ignore[arg-type]
+                pass
+        return await sends_at_once(listener)
+
+    assert asyncio.run(start())
+
+
+# What pages were told of Streamlit's files: by sign-in, by the names in what they were sent, and not for
+# ever
+
+
+def name_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+NAME = name_of(b"file")
+
+
+@pytest.mark.parametrize("after", [b"", b"\x22more", b"B\x00H\x01", b"2(&"])
+def test_a_file_is_known_to_whose_page_has_named_it(after: bytes) -> None:
+    told = NamedFiles()
+    told.note(7, f"\n\x12 a message \x1a{PATH}{NAME}.csv".encode() + after)
+    assert told.knows(7, f"{PATH}{NAME}.csv")
+    assert not told.knows(8, f"{PATH}{NAME}.csv")
+    for path in (
+        PATH,
+        f"{PATH}{NAME[:-1]}.csv",
+        f"{PATH}/{NAME}.csv",
+        f"{PATH}{NAME}/x",
+        f"/x{PATH}{NAME}.csv",
+    ):
+        assert not told.knows(7, path), path
+
+
+def test_what_names_no_file_is_passed_over() -> None:
+    told = NamedFiles()
+    for frame in (b"", b"nothing", b"/media/", b"/media/\x00", b"/media/a.csv", b"/medi" + b"a" * 1000):
+        told.note(7, frame)
+    assert not told.knows(7, PATH)
+    assert len(told._told) == 0
+
+
+def test_those_told_longest_ago_go_first() -> None:
+    told = NamedFiles(most=2)
+    a, b, c = map(name_of, (b"a", b"b", b"c"))
+    for frame in (f"{PATH}{a}.png\x00{PATH}{b}.csv\x01", f"{PATH}{a}.png", f"{PATH}{c}.png"):
+        told.note(7, frame.encode())
+    assert [told.knows(7, f"{PATH}{name}.png") for name in (a, b, c)] == [True, False, True]
+
+
+def test_streamlit_s_addresses_are_such() -> None:
+    store, told = MemoryMediaFileStorage(PATH.rstrip("/")), NamedFiles()
+    for ending, kind in (("text/csv", MediaFileKind.DOWNLOADABLE), ("image/png", MediaFileKind.MEDIA)):
+        address = store.get_url(store.load_and_get_id(b"data", ending, kind, "name.csv"))
+        told.note(7, address.encode())
+        assert told.knows(7, address), address

@@ -1,4 +1,4 @@
-"""Signing in by the word of a trusted proxy, and of nobody else."""
+"""Proxies and the public address."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 import workflow.server.home
 from tests.web.conftest import BASE, COOKIE, app_of
-from tests.web.test_guard import HTML, STREAM, refused
+from tests.web.test_guard import GUARD_STREAM, HTML, refused
 from web import guard, proxies
+from web.guard import ENDED
+from web.proxies import PublicAddress
 from workflow.people import audited, browsers, team
 from workflow.seat import Seat
 from workflow.server.home import Home
 from workflow.server.settings import Settings, SignInSettings
+
+# Signing in by the word of a trusted proxy, and of nobody else
+
 
 PROXY, STRANGER = ("10.0.0.5", 50_000), ("203.0.113.9", 50_000)
 ADA = {"x-forwarded-user": "ada"}
@@ -76,7 +85,7 @@ def test_an_open_page_asks_the_proxy_again_now_and_then(
     monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
     monkeypatch.setattr(guard, "QUIET", 0.01)
     with (
-        client.websocket_connect(STREAM, headers=ADA) as websocket,
+        client.websocket_connect(GUARD_STREAM, headers=ADA) as websocket,
         pytest.raises(WebSocketDisconnect) as cut,
     ):
         websocket.receive_json()
@@ -84,14 +93,14 @@ def test_an_open_page_asks_the_proxy_again_now_and_then(
     assert refused(client), "whom the proxy has signed out meanwhile is out"
     monkeypatch.setattr(guard, "BELIEVED_FOR", 1e6)
     assert not refused(client, headers=ADA)
-    with client.websocket_connect(STREAM, headers=ADA) as websocket:
+    with client.websocket_connect(GUARD_STREAM, headers=ADA) as websocket:
         websocket.send_text("key")
         assert websocket.receive_json()[0] == "key"
     link = come_from(PROXY)
     link.get("/signin", params={"link": team.make_start_link(there)})
     monkeypatch.setattr(guard, "BELIEVED_FOR", 0.0)
     monkeypatch.setattr(guard, "QUIET", 0.0)
-    with link.websocket_connect(STREAM) as websocket:  # nobody's word but Winnow's own
+    with link.websocket_connect(GUARD_STREAM) as websocket:  # nobody's word but Winnow's own
         websocket.send_text("key")
         assert websocket.receive_json()[0] == "key"
 
@@ -218,3 +227,141 @@ def test_uvicorn_believes_nobody_where_winnow_does(monkeypatch: pytest.MonkeyPat
     assert proxies.keep_uvicorn_out(trusting) == {proxies.UVICORNS: ""}
     assert os.environ[proxies.UVICORNS] == ""
     assert proxies.keep_uvicorn_out(trusting) == {}, "nothing is left to be told"
+
+
+# Winnow below a path of a host that others share, and behind what ends TLS for it
+
+
+PUBLIC = "https://example.org/winnow"
+PUBLIC_ADDRESS_HTML = {"accept": "text/html"}
+
+
+@pytest.fixture
+def public_address_client(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """What a proxy sends that ends TLS and leaves the path."""
+    import workflow.server.home
+
+    monkeypatch.setenv("WINNOW_PUBLIC_URL", PUBLIC)
+    workflow.server.home.close_home()
+    workflow.server.home.home()
+    with TestClient(app_of(), base_url="http://example.org", follow_redirects=False) as made:
+        yield made
+
+
+def cookie_of(home: Home) -> dict[str, str]:
+    secret = team.redeem_link(home, team.make_start_link(home))
+    return {"cookie": f"{COOKIE.replace('8501', '443_winnow')}={secret}"}
+
+
+@pytest.mark.parametrize("before", ["/winnow", ""])
+def test_redirects_stay_below_the_path_whether_a_proxy_takes_it_away_or_not(
+    public_address_client: TestClient, home: Home, before: str
+) -> None:
+    assert (
+        public_address_client.get(f"{before}/", headers=PUBLIC_ADDRESS_HTML).headers["location"]
+        == "/winnow/signin"
+    )
+    team.ensure_owner(home)
+    link = team.make_start_link(home)
+    answer = public_address_client.get(f"{before}/signin?link={link}")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/winnow/")
+    (cookie,) = answer.headers.get_list("set-cookie")
+    assert cookie.startswith("winnow_signin_443_winnow="), "whichever server behind the address made it"
+    assert "Path=/winnow/" in cookie
+    assert "Secure" in cookie, "nobody reaches it but by https"
+    secret = {"cookie": cookie.partition(";")[0]}
+    assert public_address_client.get(f"{before}/account", headers=secret).json() == ["1"]
+    left = public_address_client.post(f"{before}/signout", headers=secret | {"origin": "https://example.org"})
+    assert left.headers["location"] == "/winnow/signin?left=1"
+    assert "Path=/winnow/" in left.headers["set-cookie"]
+
+
+def test_without_its_slash_the_start_page_would_look_beside_the_path(
+    public_address_client: TestClient,
+) -> None:
+    assert public_address_client.get("/winnow?a=b").headers["location"] == "/winnow/?a=b"
+    assert public_address_client.get("/winnowing").status_code == 401, "another name"
+
+
+def test_pages_of_the_sign_in_have_their_links_below_the_path(public_address_client: TestClient) -> None:
+    text = public_address_client.get("/winnow/signin").text
+    assert '<base href="/winnow/">' in text
+    assert 'action="signin"' in text
+    for quoted in ('href="/s', 'action="/'):
+        assert quoted not in text
+
+
+def test_requests_are_of_the_public_origin_alone(public_address_client: TestClient, home: Home) -> None:
+    team.ensure_owner(home)
+    cookie = cookie_of(home)
+    for origin, status in (
+        ("https://example.org", 303),
+        ("http://example.org", 403),
+        ("https://example.org:8443", 403),
+        ("null", 403),
+    ):
+        answer = public_address_client.post("/winnow/signout", headers=cookie | {"origin": origin})
+        assert answer.status_code == status, origin
+
+
+def test_the_websocket_is_below_the_path_and_of_the_public_origin(
+    public_address_client: TestClient, home: Home
+) -> None:
+    team.ensure_owner(home)
+    cookie = cookie_of(home)
+    address = "ws://example.org/winnow/_stcore/stream"
+    with public_address_client.websocket_connect(
+        address, headers=cookie | {"origin": "https://example.org"}
+    ) as socket:
+        socket.send_text("a")
+        assert socket.receive_json()[0] == "a"
+        public_address_client.post("/winnow/signout", headers=cookie)
+        socket.send_text("b")
+        assert f"/winnow{ENDED}".encode() in socket.receive_bytes()
+    cookie = cookie_of(home)
+    for origin in ("http://example.org", "https://elsewhere.example"):
+        with (
+            pytest.raises(WebSocketDisconnect),
+            public_address_client.websocket_connect(address, headers=cookie | {"origin": origin}),
+        ):
+            pass
+
+
+def test_its_host_is_allowed_and_no_other(public_address_client: TestClient) -> None:
+    assert public_address_client.get("/healthz").status_code == 200
+    assert public_address_client.get("/winnow/healthz").status_code == 200
+    assert public_address_client.get("/healthz", headers={"host": "elsewhere.example"}).status_code == 400
+
+
+def test_what_leads_elsewhere_is_left_and_every_cookie_is_below_the_path() -> None:
+    async def answer(_request: Request) -> PlainTextResponse:
+        made = PlainTextResponse("")
+        made.headers["location"] = _request.query_params["to"]
+        for name in ("a", "b"):
+            made.set_cookie(name, "path=/x", path="/deep")
+        return made
+
+    app = Starlette(routes=[Route("/x/y", answer)])
+    settings = Settings.from_environment({"WINNOW_PUBLIC_URL": PUBLIC})
+    with TestClient(PublicAddress(app, settings), follow_redirects=False) as here:
+        for to, sent in (
+            ("/a?b=/c", "/winnow/a?b=/c"),
+            ("//evil.example/", "//evil.example/"),
+            ("https://id.example.org/realm", "https://id.example.org/realm"),
+            ("a", "a"),
+        ):
+            got = here.get("/winnow/x/y", params={"to": to})
+            assert got.headers["location"] == sent
+            cookies = got.headers.get_list("set-cookie")
+            assert [one.replace(" ", "") for one in cookies] == [
+                f'{name}="path=/x";Path=/winnow/deep;SameSite=lax' for name in ("a", "b")
+            ]
+
+
+def test_without_the_setting_nothing_is_changed(home: Home) -> None:
+    with TestClient(app_of(), base_url=BASE, follow_redirects=False) as plain:
+        assert plain.get("/", headers=PUBLIC_ADDRESS_HTML).headers["location"] == "/signin"
+        assert '<base href="/">' in plain.get("/signin").text
+        cookie = plain.get(f"/signin?link={team.make_start_link(home)}").headers["set-cookie"]
+        assert "Path=/;" in cookie
+        assert "Secure" not in cookie

@@ -1,18 +1,27 @@
-"""The real server, started as a person starts it, and asked as a browser or an attacker would."""
+"""The server: start, workers, headers, health and faults."""
 
 from __future__ import annotations
 
+import dataclasses
 import http.client
 import os
 import re
 import secrets
+import sqlite3
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import streamlit as st
+from starlette.testclient import TestClient
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -20,14 +29,31 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
+import worker
+import workflow.server.home
+from db.opened_file import DatabaseReplacedError, Loss
 from tests.browser.server import Server
+from tests.disks import filled, small_disk
+from tests.web.conftest import BASE, COOKIE, app_of
+from tests.workflow.text_world import text_project
+from tests.workflow.world import full_disk, small_project
+from web import lifespan, problems
+from web.document import document
+from web.headers import HEADERS, hashes_of
+from web.lifespan import WorkerCrew, base_url
+from web.problems import no_call, problem
 from web.server import see_to_home
+from workflow.backups import keeping
+from workflow.backups.keeping import BackupWork
 from workflow.people import team
+from workflow.projects import managing
+from workflow.rows.instance_map import instance_map
 from workflow.seat import Seat
-from workflow.server.home import open_home
+from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-pytestmark = pytest.mark.slow  # the routes and the guard are tried without a process of their own, too
+# The real server, started as a person starts it, and asked as a browser or an attacker would
+
 
 HTML = {"Accept": "text/html"}
 
@@ -73,11 +99,13 @@ def handshake(server: Server, origin: str | None = None, **headers: str) -> int:
         return refusal.response.status_code
 
 
+@pytest.mark.slow
 def test_the_link_is_printed_for_the_port_of_the_settings(server: Server) -> None:
     link = urlsplit(server.link)
     assert (link.hostname, link.port, link.path) == ("127.0.0.1", server.port, "/signin")
 
 
+@pytest.mark.slow
 def test_a_user_that_is_a_number_alone_gets_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown() -> Path:
         raise RuntimeError("Could not determine home directory.")
@@ -90,6 +118,7 @@ def test_a_user_that_is_a_number_alone_gets_a_home(monkeypatch: pytest.MonkeyPat
     assert os.environ["HOME"] == tempfile.gettempdir()
 
 
+@pytest.mark.slow
 def test_a_stranger_gets_nothing(server: Server) -> None:
     page = ask(server, "GET", "/", HTML)
     assert (page.status, page.getheader("location")) == (303, "/signin")
@@ -108,6 +137,7 @@ def test_a_stranger_gets_nothing(server: Server) -> None:
     assert handshake(server, **{"X-Winnow-Person": "1"}) == 403
 
 
+@pytest.mark.slow
 def test_one_sign_in_by_the_printed_link(server: Server) -> None:
     link = urlsplit(server.link)
     target = f"{link.path}?{link.query}"
@@ -155,6 +185,7 @@ def cookies(server: Server) -> tuple[dict[str, str], dict[str, str]]:
     return owners, adas
 
 
+@pytest.mark.slow
 def test_the_upload_route_of_streamlit_is_there_for_nobody(server: Server) -> None:
     owners, adas = cookies(server)
     for path in ("/_stcore/upload_file/session/file", "/_stcore/upload_file/a%20b/c"):
@@ -174,6 +205,7 @@ def session_of(server: Server, cookie: dict[str, str], wanted: str = "") -> str:
     return told.new_session.initialize.session_id
 
 
+@pytest.mark.slow
 def test_a_session_is_taken_up_by_the_sign_in_that_opened_it_alone(server: Server) -> None:
     owners, adas = cookies(server)
     again, _ = cookies(server)
@@ -184,7 +216,312 @@ def test_a_session_is_taken_up_by_the_sign_in_that_opened_it_alone(server: Serve
     assert session_of(server, owners, mine) == mine, "and it is still there for whose it is"
 
 
+@pytest.mark.slow
 def test_sigterm_ends_it_cleanly(server: Server) -> None:
     assert server.stop() in (0, -15)
     assert not re.search(r"Traceback|Error", "\n".join(server.lines))
     assert not (server.home / "winnow.sqlite3-wal").exists()  # the database was closed, not abandoned
+
+
+# The training processes of a server: as many as are set, only where they are needed, again where one dies
+
+
+SLEEPS = "import sys; sys.stdin.read()"
+
+
+@pytest.fixture
+def crew(home: Home, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Of two workers, which are asleep; nobody looks after them but the test."""
+
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        started.append(subprocess.Popen([sys.executable, "-c", SLEEPS], stdin=subprocess.PIPE))
+        return started[-1]
+
+    monkeypatch.setattr(lifespan, "_start", start)
+    monkeypatch.setattr(lifespan, "LOOK_EVERY", 0.0)
+    made = WorkerCrew(replace(home, settings=replace(home.settings, workers=2)))
+    yield made
+    made.stop()
+    for one in started:
+        assert one.poll() is not None
+        assert one.stdin is not None
+        one.stdin.close()
+
+
+def alive(crew: WorkerCrew) -> int:
+    return sum(worker.poll() is None for worker in crew._workers)
+
+
+def test_a_map_that_is_to_be_laid_out_needs_workers(home: Home, crew: WorkerCrew) -> None:
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, text_project(home, owner))
+    crew._look()
+    assert alive(crew) == 0
+    instance_map(seat)
+    crew._look()
+    assert alive(crew) == 2
+
+
+def test_no_worker_is_started_before_a_project_needs_one(home: Home, crew: WorkerCrew) -> None:
+    owner = team.ensure_owner(home).id
+    crew._look()
+    assert alive(crew) == 0
+    project = small_project(home, owner)
+    crew._look()
+    assert alive(crew) == 0, "its model follows each answer"
+    managing.change_learner(Seat(home, owner, project), model="clpl")
+    crew._look()
+    assert alive(crew) == 2
+    crew._look()
+    assert alive(crew) == 2
+
+
+def test_a_backup_that_was_asked_for_needs_one(home: Home, crew: WorkerCrew) -> None:
+    crew._look()
+    assert alive(crew) == 0
+    keeping.ask(home.backups_dir, None)
+    crew._look()
+    assert alive(crew) == 2
+
+
+def test_one_that_dies_is_started_again_and_all_end_with_the_server(
+    home: Home, crew: WorkerCrew, caplog: pytest.LogCaptureFixture
+) -> None:
+    small_project(home, team.ensure_owner(home).id, model="clpl")
+    crew._look()
+    victim = crew._workers[0]
+    victim.kill()
+    victim.wait()
+    crew._look()
+    assert alive(crew) == 2
+    assert victim not in crew._workers
+    assert "another is started" in caplog.text
+    crew.stop()
+    assert alive(crew) == 0
+    crew._look()
+    assert alive(crew) == 0, "none is started at the end"
+
+
+STANDS_BACK = """
+import os, sys
+from pathlib import Path
+
+sys.path.insert(0, {root!r})
+import worker
+
+worker._SHARE = Path({share!r})
+worker._step_back()
+alone = os.getsid(0) == os.getpid()
+Path({said!r}).write_text(f"{{alone}} {{os.sched_getscheduler(0) == os.SCHED_IDLE}}")
+"""
+
+
+def test_a_worker_stands_back_in_a_session_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share, said, program = tmp_path / "share", tmp_path / "said", tmp_path / "stands_back.py"
+    root = str(Path(worker.__file__).parent)
+    program.write_text(STANDS_BACK.format(root=root, share=str(share), said=str(said)))
+    monkeypatch.setattr(lifespan, "_PROGRAM", program)
+    with lifespan._start() as started:
+        assert started.wait(60) == 0
+    assert said.read_text() == "True True"
+    assert share.read_text() == "19"
+
+
+@pytest.mark.parametrize(
+    ("errors", "tries"), [([], 1), ([BlockingIOError(), BlockingIOError()], 3), ([PermissionError()], 1)]
+)
+def test_the_share_of_a_session_is_asked_for_again_where_others_ask_at_once(
+    monkeypatch: pytest.MonkeyPatch, errors: list[OSError], tries: int
+) -> None:
+    asked: list[str] = []
+
+    class Share:
+        def write_text(self, share: str) -> None:
+            asked.append(share)
+            if len(asked) <= len(errors):
+                raise errors[len(asked) - 1]
+
+    monkeypatch.setattr(worker, "_SHARE", Share())
+    monkeypatch.setattr(worker.time, "sleep", lambda _seconds: None)
+    worker._step_back_as_session()
+    assert asked == ["19"] * tries
+
+
+@pytest.mark.parametrize(
+    ("address", "certificate", "wanted"),
+    [
+        ("", None, "http://127.0.0.1:8501"),
+        ("0.0.0.0", None, "http://127.0.0.1:8501"),  # noqa: S104 - compared with, not listened on
+        ("::", None, "http://127.0.0.1:8501"),
+        ("::1", None, "http://[::1]:8501"),
+        ("winnow.example.org", "cert.pem", "https://winnow.example.org:8501"),
+    ],
+)
+def test_the_address_that_a_browser_here_reaches(
+    monkeypatch: pytest.MonkeyPatch, address: str, certificate: str | None, wanted: str
+) -> None:
+    options = {"server.address": address, "server.sslCertFile": certificate, "server.port": 8501}
+    monkeypatch.setattr("web.lifespan.config.get_option", options.__getitem__)
+    assert base_url() == wanted
+
+
+# Headers and health
+
+
+@pytest.mark.parametrize("path", ["/", "/signin", "/signin?link=x", "/healthz", "/nothing", "/signout"])
+def test_every_answer_has_the_security_headers(client: TestClient, home: Home, path: str) -> None:
+    for _signed_in in (False, True):
+        answer = client.get(path)
+        assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
+        client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
+
+
+def test_nobody_may_frame_winnow_or_run_foreign_scripts() -> None:
+    policy = HEADERS["content-security-policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "http:" not in policy
+    assert "*" not in policy
+
+
+def test_scripts_are_files_and_the_two_that_stand_in_the_document() -> None:
+    (scripts,) = [
+        one for one in HEADERS["content-security-policy"].split("; ") if one.startswith("script-src")
+    ]
+    assert "unsafe" not in scripts
+    assert scripts.split("'sha256-")[0] == "script-src 'self' blob: "
+    assert {one for one in scripts.split() if "sha256" in one} == set(hashes_of(document("annotate")))
+    assert scripts.count("'sha256-") == 2
+    # echo -n 'a = 1' | openssl dgst -sha256 -binary | base64
+    assert hashes_of("<script src='x'></script><script>a = 1</script>") == [
+        "'sha256-tbwf/ZCRL7GL7259gJCRksemSSiWMgFW1n+68QTGVEo='"
+    ]
+
+
+def test_health_is_bad_where_what_is_stored_would_be_lost(client: TestClient, home: Home) -> None:
+    path, away = home.settings.home / "winnow.sqlite3", home.settings.home / "away"
+    path.rename(away)
+    for _ in range(2):
+        answer = client.get("/healthz")
+        assert (answer.status_code, answer.json()) == (503, {"status": "database does not answer"})
+    away.rename(path)
+    assert client.get("/healthz").status_code == 200
+
+
+def test_health_is_bad_where_the_database_is_damaged(client: TestClient, home: Home) -> None:
+    home.database.close()  # all that was stored is in the file itself
+    assert client.get("/healthz").status_code == 200
+    path = home.settings.home / "winnow.sqlite3"
+    path.write_bytes(b"x" * path.stat().st_size)
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()) == (503, {"status": "database does not answer"})
+
+
+@pytest.mark.parametrize(("harm", "words"), [(filled, "full"), (lambda _: full_disk(), "File too large")])
+def test_health_is_bad_where_nothing_can_be_written(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    harm: Callable[[Path], AbstractContextManager[None]],
+    words: str,
+) -> None:
+    with small_disk(tmp_path / "disk", 16) as folder:
+        monkeypatch.setenv("WINNOW_HOME", str(folder))
+        workflow.server.home.close_home()
+        try:
+            with TestClient(app_of(), base_url=BASE) as client:
+                assert client.get("/healthz").status_code == 200
+                with harm(folder):
+                    answer = client.get("/healthz")
+                assert answer.status_code == 503
+                assert words in answer.json()["status"]
+                assert str(folder) not in answer.text
+                assert client.get("/healthz").status_code == 200
+        finally:
+            workflow.server.home.close_home()
+
+
+def test_health_says_that_a_backup_failed_and_answers_all_the_same(client: TestClient, home: Home) -> None:
+    failed = BackupWork(keeping.FAILED, datetime.now(UTC), fault=f"{home.settings.home} is full.")
+    keeping.note_work(home.backups_dir, failed)
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+    assert "failed, damaged or overdue" in answer.json()["backups"]
+    assert str(home.settings.home) not in answer.text, "it is open to all"
+    keeping.note_work(home.backups_dir, dataclasses.replace(failed, state=keeping.DONE))
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+def test_a_page_is_not_sent_away_where_the_database_does_not_say_who_is_there(
+    client: TestClient, home: Home
+) -> None:
+    client.cookies.set(COOKIE, team.redeem_link(home, team.make_start_link(home)))
+    assert client.get("/").status_code == 200
+    with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as other:
+        other.execute("ALTER TABLE sign_ins RENAME TO gone")
+    answer = client.get("/", headers={"accept": "text/html"})
+    assert answer.status_code == 503
+    assert "The database is damaged" in answer.text
+    with closing(sqlite3.connect(home.settings.home / "winnow.sqlite3")) as other:
+        other.execute("ALTER TABLE gone RENAME TO sign_ins")
+    assert client.get("/").status_code == 200
+
+
+def test_health_is_open_and_asks_the_database(
+    client: TestClient, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    (home.settings.home / "winnow.sqlite3").rename(home.settings.home / "away")
+    (home.settings.home / "winnow.sqlite3").mkdir()
+    home.database.close()
+    answer = client.get("/healthz")
+    assert answer.status_code == 503
+    assert str(home.settings.home) not in answer.text
+
+
+# What a page says instead of Streamlit's own words, wherever its script ends in an error
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (DatabaseReplacedError(Path("/secret"), Loss.GONE), "was deleted or moved away"),
+        (ZeroDivisionError("secret"), problems.UNKNOWN),
+    ],
+)
+def test_every_error_is_said_in_our_words(
+    error: Exception, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(st, "error", lambda text, icon: said.append(f"{icon} {text}"))
+    assert problems.say(error) is True
+    assert words in said[0]
+    assert "Fix: " in said[0]
+    assert "secret" not in said[0]
+
+
+# Refusals for programs
+
+
+def test_a_problem_is_what_rfc_9457_says() -> None:
+    said = problem(404, "There is none.", {"retry-after": "5"})
+    assert (said.status_code, said.media_type) == (404, "application/problem+json")
+    assert said.headers["retry-after"] == "5"
+    assert bytes(said.body) == (
+        b'{"type":"about:blank","title":"Not Found","status":404,"detail":"There is none."}'
+    )
+
+
+def test_half_of_a_character_can_be_sent_back() -> None:
+    assert b"got ?" in bytes(problem(422, "got \ud800").body)
+
+
+def test_an_address_that_is_none_is_told_where_they_stand() -> None:
+    said = no_call(405, {"allow": "GET"})
+    assert (said.status_code, said.headers["allow"]) == (405, "GET")
+    assert b"Method Not Allowed: there is no such call. Fix: take one that /api/v1/docs lists" in bytes(
+        said.body
+    )

@@ -1,23 +1,37 @@
+"""Sign-in by link, password and OpenID."""
+
 from __future__ import annotations
 
+import logging
+import secrets
+import time
 import tomllib
+from collections.abc import Iterator
 from datetime import timedelta
 from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from httpx2 import Response
+from joserfc.jwk import OctKey, RSAKey
 from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
 
+import workflow.server.home
 from tests.clocks import ahead
 from tests.conftest import ROOT
-from tests.web.conftest import BASE, COOKIE
+from tests.web.conftest import BASE, COOKIE, app_of
+from tests.web.provider import CLIENT, SECRET, Provider
 from tests.workflow.world import full_disk
+from web import openid
 from web.signin_page import page, visit_of
-from workflow.people import audited, browsers, passwords, team
+from workflow.people import audited, browsers, elsewhere, passwords, team
 from workflow.people.attempts import LINKS_PER_ADDRESS
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# signin
 
 
 def test_a_link_signs_in_once(client: TestClient, home: Home) -> None:
@@ -271,3 +285,234 @@ def test_links_that_do_not_work_are_not_looked_at_for_ever(client: TestClient, h
     assert "it still works" in answer.text
     assert 0 < int(answer.headers["retry-after"]) <= 300
     assert team.redeem_link(home, good), "it was not used up"
+
+
+# Signing in by OpenID Connect, against a provider that listens, signs and, where told to, lies
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    made = Provider()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def there(home: Home, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """The process's home with this provider, where ada@example.org is known as Ada."""
+    for name, value in (("ISSUER", provider.issuer), ("CLIENT_ID", CLIENT), ("CLIENT_SECRET", SECRET)):
+        monkeypatch.setenv(f"WINNOW_OIDC_{name}", value)
+    workflow.server.home.close_home()
+    openid._provider.cache_clear()
+    here = workflow.server.home.home()
+    owner = Seat(here, team.ensure_owner(here).id)
+    team.make_link(owner, "Ada")
+    elsewhere.set_known_as(owner, owner.person_id + 1, "ada@example.org")
+    return here
+
+
+@pytest.fixture
+def openid_client(there: Home) -> Iterator[TestClient]:
+    with TestClient(app_of(), base_url=BASE, follow_redirects=False) as made:
+        yield made
+
+
+def begin(client: TestClient) -> str:
+    """The address at the provider that a browser is sent to."""
+    answer = client.get("/signin/openid")
+    assert (answer.status_code, answer.headers["cache-control"]) == (302, "no-store")
+    return answer.headers["location"]
+
+
+def refused(client: TestClient, address: str, status: int = 403) -> str:
+    answer = client.get(address)
+    assert answer.status_code == status, answer.text
+    assert COOKIE not in client.cookies
+    assert "set-cookie" not in answer.headers or COOKIE not in answer.headers["set-cookie"]
+    return answer.text
+
+
+def test_who_is_known_signs_in(openid_client: TestClient, provider: Provider, there: Home) -> None:
+    assert 'href="signin/openid"' in openid_client.get("/signin").text
+    answer = openid_client.get(provider.agree(begin(openid_client)))
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = SimpleCookie(answer.headers["set-cookie"])[COOKIE]
+    assert (cookie["httponly"], cookie["samesite"].rstrip(","), cookie["path"]) == (True, "lax", "/")
+    found = browsers.signed_in(there, openid_client.cookies[COOKIE])
+    assert found is not None
+    assert (found.person.name, found.how) == ("Ada", "openid")
+    assert openid_client.get("/").status_code == 200
+
+
+def test_state_nonce_and_pkce_are_sent_anew_each_time(openid_client: TestClient, provider: Provider) -> None:
+    for _ in range(2):
+        provider.agree(begin(openid_client))
+    first, second = provider.asked
+    for name in ("state", "nonce", "code_challenge"):
+        assert len(first[name]) >= 20, name
+        assert first[name] != second[name]
+    assert (first["code_challenge_method"], first["response_type"]) == ("S256", "code")
+    assert first["redirect_uri"] == f"{BASE}/signin/openid/back"
+    assert "openid" in first["scope"].split()
+
+
+def test_what_joins_the_two_requests_is_kept_from_scripts_and_other_addresses(
+    openid_client: TestClient,
+) -> None:
+    answer = openid_client.get("/signin/openid")
+    ((name, cookie),) = SimpleCookie(answer.headers["set-cookie"]).items()
+    assert name == "winnow_openid_8501"
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "lax", "/signin/openid")
+    assert SECRET not in answer.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"nonce": "another"},
+        {"nonce": None},
+        {"iss": "https://evil.example"},
+        {"iss": None},
+        {"aud": "another client"},
+        {"aud": None},
+        {"exp": timedelta(hours=-1)},
+        {"exp": None},
+        {"iat": timedelta(hours=1)},
+        {"sub": None},
+        {"azp": "another client", "aud": [CLIENT, "another client"]},
+    ],
+    ids=str,
+)
+def test_a_token_that_says_anything_wrong_is_refused(
+    openid_client: TestClient,
+    provider: Provider,
+    there: Home,
+    lie: dict[str, Any],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    # Times are made here: by name a test must be the same in whichever second it is collected.
+    provider.lies = {
+        name: int(time.time() + value.total_seconds()) if isinstance(value, timedelta) else value
+        for name, value in lie.items()
+    }
+    with caplog.at_level(logging.WARNING, "winnow"):
+        assert "The sign-in was not completed" in refused(openid_client, provider.agree(begin(openid_client)))
+    assert SECRET not in caplog.text
+    owner = Seat(there, team.ensure_owner(there).id)
+    assert audited.audit_lines(owner, audited.EventFilter())[0].details.startswith(
+        "why: OpenID Connect refused"
+    )
+
+
+@pytest.mark.parametrize("forged", ["another key", "none", "the secret as a key"])
+def test_a_token_that_another_has_signed_is_refused(
+    openid_client: TestClient, provider: Provider, forged: str
+) -> None:
+    if forged == "another key":
+        provider.signing = RSAKey.generate_key(2048, {"kid": "one"})
+    elif forged == "the secret as a key":
+        provider.signing, provider.algorithm = OctKey.import_key(SECRET), "HS256"
+    else:
+        provider.token = lambda _form, _basic: {  # type: ignore[method-assign]
+            "access_token": "a",
+            "token_type": "Bearer",
+            "id_token": "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1MSJ9.",
+        }
+    refused(openid_client, provider.agree(begin(openid_client)))
+
+
+def test_a_state_of_somebody_else_is_refused(
+    openid_client: TestClient, provider: Provider, there: Home
+) -> None:
+    """An attacker's own answer, opened in the browser of somebody else, would sign them in as the attacker."""
+    attackers = TestClient(app_of(), base_url=BASE, follow_redirects=False)
+    theirs = provider.agree(begin(attackers))
+    refused(openid_client, theirs)
+    begin(openid_client)
+    refused(openid_client, theirs)
+    mine = provider.agree(begin(openid_client))
+    at = urlsplit(mine)
+    for changed in (
+        mine.replace("state=", "state=x"),
+        f"{at.path}?code={parse_qs(at.query)['code'][0]}",
+        at.path,
+    ):
+        refused(openid_client, changed)
+
+
+def test_an_answer_works_once(openid_client: TestClient, provider: Provider) -> None:
+    answer = provider.agree(begin(openid_client))
+    assert openid_client.get(answer).status_code == 303
+    openid_client.cookies.delete(COOKIE)
+    refused(openid_client, answer)
+
+
+def test_a_forged_cookie_between_the_requests_is_no_state(
+    openid_client: TestClient, provider: Provider
+) -> None:
+    answer = provider.agree(begin(openid_client))
+    name = "winnow_openid_8501"
+    kept = openid_client.cookies[name].strip('"')
+    openid_client.cookies.clear()
+    openid_client.cookies.set(name, kept[:-4] + secrets.token_hex(2), path="/signin/openid")
+    refused(openid_client, answer)
+
+
+@pytest.mark.parametrize("issuer", ["https://evil.example", None, ""])
+def test_a_provider_that_states_another_issuer_is_refused(
+    openid_client: TestClient, provider: Provider, issuer: str | None
+) -> None:
+    provider.stated = {"issuer": issuer}
+    refused(openid_client, "/signin/openid")
+
+
+def test_an_answer_that_names_another_issuer_is_refused(
+    openid_client: TestClient, provider: Provider
+) -> None:
+    answer = provider.agree(begin(openid_client))
+    refused(openid_client, f"{answer}&iss=https%3A%2F%2Fevil.example")
+
+
+def test_new_keys_of_the_provider_are_fetched(openid_client: TestClient, provider: Provider) -> None:
+    assert openid_client.get(provider.agree(begin(openid_client))).status_code == 303
+    provider.key = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256", "kid": "two"})
+    assert openid_client.get(provider.agree(begin(openid_client))).status_code == 303
+
+
+def test_who_is_not_known_is_told_so(openid_client: TestClient, provider: Provider, there: Home) -> None:
+    provider.user = {"sub": "u2", "email": "<b>eve@example.org", "email_verified": True}
+    said = refused(openid_client, provider.agree(begin(openid_client)))
+    assert "is not known here" in said
+    assert "<b>eve" not in said
+
+
+def test_a_refusal_at_the_provider_is_said_without_its_words(openid_client: TestClient) -> None:
+    begin(openid_client)
+    said = refused(openid_client, "/signin/openid/back?error=access_denied&error_description=%3Cscript%3E")
+    assert "script" not in said
+
+
+def test_a_provider_that_is_not_there_is_said(openid_client: TestClient, provider: Provider) -> None:
+    provider.stated = {"token_endpoint": "http://127.0.0.1:1/token"}
+    said = refused(openid_client, provider.agree(begin(openid_client)), status=502)
+    assert "cannot be reached" in said
+
+
+def test_without_a_provider_there_is_nothing(home: Home) -> None:
+    with TestClient(app_of(), base_url=BASE, follow_redirects=False) as client:
+        for path in ("/signin/openid", "/signin/openid/back"):
+            assert client.get(path).status_code == 404
+        assert "organisation" not in client.get("/signin").text
+
+
+def test_openid_nobody_can_have_a_browser_sent_elsewhere(
+    openid_client: TestClient, provider: Provider
+) -> None:
+    for name in ("next", "redirect_uri", "url", "return_to"):
+        begun = openid_client.get("/signin/openid", params={name: "https://evil.example"})
+        assert urlsplit(begun.headers["location"]).netloc == urlsplit(provider.issuer).netloc
+        assert "evil" not in begun.headers["location"]
+        answer = openid_client.get(
+            f"{provider.agree(begun.headers['location'])}&{name}=https%3A%2F%2Fevil.example"
+        )
+        assert answer.headers["location"] == "/"

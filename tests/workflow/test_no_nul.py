@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from plcore import AnswerError, LabelTable, TableError
-from tests.workflow.people.test_elsewhere import claims
+from tests.workflow.people.test_browsers import claims
 from tests.workflow.world import annotator, small_project, stored
 from workflow.answering import loop, room
 from workflow.exporting import snapshots

@@ -1,4 +1,4 @@
-"""A seat: who may come in by which way, what each way gives, and what a block that fails leaves."""
+"""The seat: rights, and the project that it opens."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import event, make_url
 
 from db import projects as stored
 from plcore.loop import Place
 from tests.databases import on_postgres
 from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.world import annotator, small_project, unwritable
-from workflow import kinds
-from workflow.access import NotAllowed, NotFound, Right
+from tests.workflow.world import annotator, small_project, somebody, unwritable
+from workflow import access, kinds
+from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
 from workflow.answering import room
 from workflow.answering.loop import StaleQuestion
 from workflow.answering.room import RoomSettings
 from workflow.answering.turn import Turn
-from workflow.kinds import KINDS
+from workflow.kinds import KINDS, one_label
 from workflow.log import verifying
+from workflow.opened import Opened, Reading
 from workflow.people import team
 from workflow.projects import managing
 from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
+
+# A seat: who may come in by which way, what each way gives, and what a block that fails leaves
+
 
 Way = Callable[[Seat], AbstractContextManager[Any]]
 
@@ -46,67 +50,69 @@ EVERY: dict[str, Way] = {**READING, **{f"{name}, as owner": way for name, way in
 
 
 @pytest.fixture
-def seat(home: Home, owner: int, project: int) -> Seat:
+def own_seat(home: Home, owner: int, project: int) -> Seat:
     return Seat(home, owner, project)
 
 
 @pytest.fixture
-def ada(seat: Seat) -> Seat:
-    return Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
+def own_ada(own_seat: Seat) -> Seat:
+    return Seat(own_seat.home, annotator(own_seat.home, own_seat.person_id, "Ada"), own_seat.project_id)
 
 
 @pytest.mark.parametrize("way", EVERY)
-def test_the_owner_comes_in_by_every_way(seat: Seat, way: str) -> None:
-    with EVERY[way](seat) as inside:
-        assert inside.person.id == seat.person_id
+def test_the_owner_comes_in_by_every_way(own_seat: Seat, way: str) -> None:
+    with EVERY[way](own_seat) as inside:
+        assert inside.person.id == own_seat.person_id
         assert inside.session.is_active
 
 
 @pytest.mark.parametrize("way", EVERY)
-def test_an_annotator_comes_in_where_the_owner_is_not_asked_for(ada: Seat, way: str) -> None:
+def test_an_annotator_comes_in_where_the_owner_is_not_asked_for(own_ada: Seat, way: str) -> None:
     if way in READING:
-        with READING[way](ada) as inside:
+        with READING[way](own_ada) as inside:
             assert inside.person.name == "Ada"
     else:
-        with pytest.raises(NotAllowed, match="Only the owner"), EVERY[way](ada):
+        with pytest.raises(NotAllowed, match="Only the owner"), EVERY[way](own_ada):
             pytest.fail("an annotator came in")
 
 
 @pytest.mark.parametrize("way", EVERY)
 @pytest.mark.parametrize("who", ["unknown", "disabled"])
-def test_strangers_come_in_nowhere(seat: Seat, ada: Seat, way: str, who: str) -> None:
+def test_strangers_come_in_nowhere(own_seat: Seat, own_ada: Seat, way: str, who: str) -> None:
     person = 99
     if who == "disabled":
-        team.disable_person(Seat(seat.home, seat.person_id), ada.person_id)
-        person = ada.person_id
-    for project in (seat.project_id, 99):
+        team.disable_person(Seat(own_seat.home, own_seat.person_id), own_ada.person_id)
+        person = own_ada.person_id
+    for project in (own_seat.project_id, 99):
         with (
             pytest.raises(NotAllowed, match="Your access has ended"),
-            EVERY[way](Seat(seat.home, person, project)),
+            EVERY[way](Seat(own_seat.home, person, project)),
         ):
             pytest.fail(f"{who} came in")
 
 
 @pytest.mark.parametrize("way", EVERY)
 @pytest.mark.parametrize("where", ["unknown", "archived", "in the bin", "archived and in the bin"])
-def test_a_project_not_in_use_is_opened_by_its_owner_anywhere_alone(seat: Seat, way: str, where: str) -> None:
+def test_a_project_not_in_use_is_opened_by_its_owner_anywhere_alone(
+    own_seat: Seat, way: str, where: str
+) -> None:
     if "archived" in where:
-        managing.archive_project(seat)
+        managing.archive_project(own_seat)
     if "bin" in where:
-        managing.bin_project(seat)
-    there = Seat(seat.home, seat.person_id, 99) if where == "unknown" else seat
+        managing.bin_project(own_seat)
+    there = Seat(own_seat.home, own_seat.person_id, 99) if where == "unknown" else own_seat
     if way == "owning anywhere, as owner" and where != "unknown":
         with EVERY[way](there) as inside:
-            assert inside.project.id == seat.project_id
+            assert inside.project.id == own_seat.project_id
         return
     words = {"unknown": "There is no project 99", "archived": "is archived"}.get(where, "is in the bin")
     with pytest.raises(NotFound, match=words), EVERY[way](there):
         pytest.fail("it was opened")
 
 
-def test_a_seat_at_no_project_reads_and_owns_but_has_no_learner(seat: Seat) -> None:
-    nowhere = Seat(seat.home, seat.person_id)
-    assert nowhere.at(3) == Seat(seat.home, seat.person_id, 3)
+def test_a_seat_at_no_project_reads_and_owns_but_has_no_learner(own_seat: Seat) -> None:
+    nowhere = Seat(own_seat.home, own_seat.person_id)
+    assert nowhere.at(3) == Seat(own_seat.home, own_seat.person_id, 3)
     for way in (nowhere.reading(), nowhere.owning(), nowhere.owning(anywhere=True)):
         with way as inside:
             assert inside.at is None
@@ -117,30 +123,30 @@ def test_a_seat_at_no_project_reads_and_owns_but_has_no_learner(seat: Seat) -> N
         _ = nowhere.kind
 
 
-def test_a_person_who_is_disabled_meanwhile_is_out_at_the_next_step(seat: Seat, ada: Seat) -> None:
-    with ada.turn():
+def test_a_person_who_is_disabled_meanwhile_is_out_at_the_next_step(own_seat: Seat, own_ada: Seat) -> None:
+    with own_ada.turn():
         pass
-    team.disable_person(seat.at(seat.project_id or 0), ada.person_id)
-    with pytest.raises(NotAllowed), ada.turn():
+    team.disable_person(own_seat.at(own_seat.project_id or 0), own_ada.person_id)
+    with pytest.raises(NotAllowed), own_ada.turn():
         pytest.fail("she had her turn")
 
 
-def test_what_an_owner_writes_is_stored_whole_or_not_at_all(seat: Seat) -> None:
-    before = room.room_of(seat)
+def test_what_an_owner_writes_is_stored_whole_or_not_at_all(own_seat: Seat) -> None:
+    before = room.room_of(own_seat)
 
     def change(text: str, after: float = 1.0) -> float:
-        with seat.owning() as owning:
+        with own_seat.owning() as owning:
             stored.change_room(owning.session, owning.project.id, RoomSettings(text).to_json())
             return 1 / after
 
     with pytest.raises(ZeroDivisionError):
         change("half", 0)
-    assert room.room_of(seat) == before
-    with pytest.raises(NotSaved), unwritable(seat.home):
+    assert room.room_of(own_seat) == before
+    with pytest.raises(NotSaved), unwritable(own_seat.home):
         change("x" * 20_000)
-    assert room.room_of(seat) == before
+    assert room.room_of(own_seat) == before
     change("whole")
-    assert room.room_of(seat) == RoomSettings("whole")
+    assert room.room_of(own_seat) == RoomSettings("whole")
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
@@ -153,25 +159,27 @@ def test_a_turn_is_of_the_kind_of_the_project(world: KindWorld, home: Home, owne
         assert (turn.person_id, turn.project_id) == (owner, seat.project_id)
 
 
-def test_what_was_stored_by_another_tab_meanwhile_is_stale(seat: Seat) -> None:
-    with seat.turn() as turn:
+def test_what_was_stored_by_another_tab_meanwhile_is_stale(own_seat: Seat) -> None:
+    with own_seat.turn() as turn:
         row = int(turn.learner.ranking()[0][0])
         turn.writer(Place(row)).write("skip", token="a")
-    with pytest.raises(StaleQuestion, match="in another tab"), seat.turn() as turn:
+    with pytest.raises(StaleQuestion, match="in another tab"), own_seat.turn() as turn:
         turn.writer(Place(row)).write("skip", token="a")
-    with seat.learner() as opened:
+    with own_seat.learner() as opened:
         assert opened.learner.seq == 1
 
 
-def test_the_same_learner_serves_everybody_until_the_settings_are_others(seat: Seat, ada: Seat) -> None:
-    with seat.learner() as one, ada.learner() as other:
+def test_the_same_learner_serves_everybody_until_the_settings_are_others(
+    own_seat: Seat, own_ada: Seat
+) -> None:
+    with own_seat.learner() as one, own_ada.learner() as other:
         assert one.learner is other.learner
         first = one.learner
-    managing.change_learner(seat, strategy="random")
-    with seat.learner() as opened:
+    managing.change_learner(own_seat, strategy="random")
+    with own_seat.learner() as opened:
         assert opened.learner is not first
         assert opened.learner.settings.strategy == "random"
-    other = seat.at(small_project(seat.home, seat.person_id, "other"))
+    other = own_seat.at(small_project(own_seat.home, own_seat.person_id, "other"))
     with other.learner() as opened:
         assert opened.project_id == other.project_id
 
@@ -203,3 +211,142 @@ def test_of_two_owners_who_change_a_project_at_once_neither_undoes_what_the_othe
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["model"], now["strategy"]) == ("clpl", "random")
     assert verifying.verify_project(Seat(home, owner, project))
+
+
+# Who may do what, and the words for who may not
+
+
+def test_persons(home: Home, owner: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    with home.database.read() as session:
+        assert access.require_person(session, ada).name == "Ada"
+        with pytest.raises(access.NotAllowed, match="Ask the owner of this Winnow for a new sign-in link"):
+            access.require_person(session, 99)
+    team.disable_person(Seat(home, owner), ada)
+    with home.database.read() as session:
+        with pytest.raises(access.NotAllowed, match="Your access has ended"):
+            access.require_person(session, ada)
+        with pytest.raises(access.NotAllowed, match="Your access has ended"):
+            access.role_here(session, ada)
+    assert issubclass(access.NotAllowed, PermissionError)
+    assert issubclass(access.NotFound, LookupError)
+
+
+def test_roles_at_no_project(home: Home, owner: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    with home.database.read() as session:
+        assert access.role_here(session, owner).role is Role.OWNER
+        nobody = access.role_here(session, ada)
+        assert nobody.role is None
+        assert [right for right in Right if nobody.may(right)] == [Right.SEE]
+        with pytest.raises(access.NotAllowed, match=r"Only the owner may do this; Ada is an annotator\.$"):
+            access.require_right(nobody, Right.OWN)
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_roles_at_a_project(home: Home, owner: int, project: int, role: Role) -> None:
+    ada = annotator(home, owner, "Ada", role)
+    with home.database.read() as session:
+        rights, found, coming = access.at_project(session, ada, project)
+        assert (found.id, coming.height) == (project, 0)
+        assert (rights.person.name, rights.role) == ("Ada", role)
+        assert {right for right in Right if rights.may(right)} == RIGHTS[role]
+        assert rights.whose == (None if role in (Role.OWNER, Role.REVIEWER) else ada)
+        for right in Right:
+            if right in RIGHTS[role]:
+                access.require_right(rights, right)
+            else:
+                with pytest.raises(access.NotAllowed, match=f"Ada is an? {role} of this project"):
+                    access.require_right(rights, right)
+        owners, *_ = access.at_project(session, owner, project)
+        assert (owners.role, owners.whose) == (Role.OWNER, None)
+
+
+@pytest.mark.parametrize("number", [2, 99, 0, -1, 2**31, 10**30])
+def test_who_is_no_member_hears_of_no_project(home: Home, owner: int, project: int, number: int) -> None:
+    eve = somebody(home, owner, "Eve")
+    words = []
+    with home.database.read() as session:
+        for one in (project, number):
+            with pytest.raises(access.NotFound, match="nobody has shared it with you") as refused:
+                access.at_project(session, eve, one)
+            words.append(str(refused.value).replace(f"project {one} ", "project N "))
+        with pytest.raises(access.NotFound) as missing:
+            access.project_for(session, number)  # as an owner of this Winnow hears it
+        words.append(str(missing.value).replace(f"project {number} ", "project N "))
+    assert len(set(words)) == 1
+
+
+def test_a_person_sees_the_projects_they_are_members_of(home: Home, owner: int, project: int) -> None:
+    ada, eve = annotator(home, owner, "Ada", "viewer"), somebody(home, owner, "Eve")
+    second = small_project(home, owner, "second")
+    managing.archive_project(Seat(home, owner, second))
+
+    def seen(person: int) -> list[tuple[int, str]]:
+        with home.database.read() as session:
+            found = access.visible_projects(session, access.require_person(session, person))
+        return [(one.id, role) for one, role in found]
+
+    assert seen(owner) == [(project, "owner"), (second, "owner")]
+    assert seen(ada) == [(project, "viewer")]
+    assert seen(eve) == []
+
+
+def test_projects_in_use(home: Home, owner: int, project: int) -> None:
+    def words() -> str:
+        with home.database.read() as session:
+            assert access.at_project(session, owner, project, anywhere=True)[1].id == project
+            try:
+                assert access.at_project(session, owner, project)[1].name == "small"
+                return access.project_for(session, project).name
+            except access.NotFound as refusal:
+                return str(refusal)
+
+    seat = Seat(home, owner, project)
+    assert words() == "small"
+    managing.archive_project(seat)
+    assert words() == "small is archived; the owner can restore it on the Home page."
+    managing.bin_project(seat)
+    assert words() == "small is in the bin; the owner can restore it on the Home page."
+    managing.restore_project(seat)
+    assert words() == "small"
+
+
+def test_a_press_asks_once_what_the_person_is(home: Home, owner: int, project: int) -> None:
+    """One statement for person, role, project and height: it stands in the way of every answer."""
+    said = []
+    with home.database.read() as session:
+        connection = session.connection()
+        event.listen(connection, "before_cursor_execute", lambda *all_of_it: said.append(all_of_it[2]))
+        access.at_project(session, owner, project)
+    assert len(said) == 1
+
+
+# What a use case holds: the project of a seat that is at one, and whose answers may be seen
+
+
+def test_a_seat_at_no_project_has_none(home: Home, owner: int, project: int) -> None:
+    with Seat(home, owner).reading() as reading:
+        assert isinstance(reading, Reading)
+        assert reading.at is None
+        with pytest.raises(LookupError, match=r"at no project. Fix: give it a project_id"):
+            _ = reading.project
+    with Seat(home, owner).at(project).reading() as reading:
+        assert reading.project is reading.at
+        assert reading.project.id == project
+
+
+def test_the_owner_sees_everybodys_answers_others_their_own(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    with Seat(home, owner, project).reading() as reading:
+        assert reading.whose is None
+    with Seat(home, ada, project).reading() as reading:
+        assert reading.whose == ada
+
+
+def test_what_is_opened_knows_its_kind_and_writes_nothing_yet(home: Home, owner: int, project: int) -> None:
+    with Seat(home, owner, project).learner() as opened:
+        assert isinstance(opened, Opened)
+        assert opened.kind is one_label
+        assert (opened.project_id, opened.person_id, opened.written) == (project, owner, [])
+        assert opened.learner.settings.to_json() == opened.project.settings

@@ -1,7 +1,8 @@
-"""Many rows at once, by keys: twelve pictures confirmed but one, undone; rows chosen in the queue; recordings."""
+"""Batches, groups and yes/no questions in the browser."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -9,13 +10,25 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from plcore import LabelTable, LearnerSettings, Roles
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
+from tests.browser.test_every_page import findings
 from tests.workflow.alike_world import alike_project
+from tests.workflow.world import small_frame
 from workflow.answering import batches, loop
+from workflow.answering.oracle import answer_for_me
+from workflow.answering.room import RoomSettings, change_room
+from workflow.kinds.one_label.forms import ANEW_AFTER, FROM_ANSWERS
+from workflow.projects.classes import change_classes
+from workflow.projects.managing import create_project
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Many rows at once, by keys: twelve pictures confirmed but one, undone; rows chosen in the queue;
+# recordings
+
 
 pytestmark = pytest.mark.browser
 
@@ -214,3 +227,203 @@ def test_without_a_group_the_page_says_why_and_goes_back(
     expect(page.locator(".done")).to_contain_text("one by one")
     page.keyboard.press("Enter")
     page.locator(".choices").wait_for()
+
+
+# Groups of classes: from a taxonomy to one press, by the keys and by the search
+
+
+TREE = {
+    "Corvus": ("Corvus corax", "Corvus corone", "Corvus frugilegus"),
+    "Parus": ("Parus major", "Parus minor"),
+    "Troglodytes": ("Troglodytes troglodytes", "Troglodytes hiemalis"),
+}
+GENUS = {species: genus for genus, all_ in TREE.items() for species in all_}
+
+
+def export() -> bytes:
+    """An export of Label Studio: each task was given two crows and two tits; a wren was named elsewhere."""
+    crows, tits, wrens = TREE.values()
+
+    def task(number: int) -> dict[str, object]:
+        named = wrens if number > 20 else (*crows[:2], *tits)
+        paths = [[GENUS[species], species] for species in (*named, *(crows[2:] if number == 21 else ()))]
+        result = [{"from_name": "bird", "to_name": "text", "type": "taxonomy", "value": {"taxonomy": paths}}]
+        return {
+            "id": number,
+            "data": {"text": f"a bird that was heard at place number {number}"},
+            "annotations": [{"id": number, "completed_by": 1, "result": result}],
+        }
+
+    return json.dumps([task(number) for number in range(24)]).encode()
+
+
+@pytest.fixture
+def project(page: Page, server: Server, name: str) -> int:
+    page.goto(f"{server.base}/import")
+    page.locator(room.TABLE_BOX).set_input_files(
+        {"name": f"{name}.json", "mimeType": "application/json", "buffer": export()}
+    )
+    page.get_by_role("button", name="Create project").wait_for()
+    expect(page.get_by_text("Groups of the taxonomy can be answers, too")).to_be_visible()
+    page.get_by_role("button", name="Create project").click()
+    page.locator(room.CARD).wait_for()
+    found = re.search(r"project=(\d+)", page.url)
+    assert found is not None
+    return int(found[1])
+
+
+def said(server: Server, project: int) -> list[tuple[str, list[str]]]:
+    """The entries about rows."""
+    log = [one for one in room.log_of(server, project) if one["row"] >= 0]
+    return [(one["kind"], json.loads(one["labels"])) for one in log]
+
+
+def test_a_genus_is_one_press_and_one_undo(page: Page, server: Server, home: Home, project: int) -> None:
+    four = sorted([*TREE["Corvus"][:2], *TREE["Parus"]])
+    while sorted(room.labels_on_screen(page)) != four:
+        room.press(page, "s")
+    before, row = len(said(server, project)), room.row_id(page)
+
+    def new() -> list[tuple[str, list[str]]]:
+        return said(server, project)[before:]
+
+    # W, and the key of a group: one entry with the candidates in it.
+    page.keyboard.press("w")
+    dialog = page.get_by_role("dialog", name="One of a group")
+    expect(dialog.locator(".label")).to_have_text(["Corvus", "Parus"])
+    page.keyboard.press("w")
+    expect(dialog).to_have_count(0)
+    page.keyboard.press("w")
+    room.press(page, "1")
+    assert [(kind, sorted(labels)) for kind, labels in new()] == [("among", four[:2])]
+    expect(page.locator(".saved")).to_contain_text(f"Saved: row {row} is one of Corvus corax, Corvus corone")
+    room.press(page, "u")
+    assert [kind for kind, _ in new()] == ["among", "withdraw"]
+    assert sorted(room.labels_on_screen(page)) == four
+
+    # By the search, without accents: a group that has none of the candidates is none of them, and one of its classes.
+    change_classes(Seat(home, OWNER, project), 0, "rename", ["Troglodytes hiemalis", "Zaunkönig"])
+    page.reload()
+    page.locator(room.CARD).wait_for()
+    page.keyboard.press("0")
+    option = page.get_by_role("option")
+    page.keyboard.type("ZAUNKONIG")
+    expect(option.first).to_contain_text("Zaunkönig")
+    search = page.get_by_role("combobox", name="Search all classes")
+    search.fill("troglodytes")
+    expect(option.first).to_contain_text("group, none of the candidates: ")
+    room.press(page, "Enter")
+    assert [kind for kind, _ in new()[2:]] == ["none", "among"]
+    assert sorted(new()[3][1]) == ["Troglodytes troglodytes", "Zaunkönig"]
+    room.press(page, "u")
+    assert [kind for kind, _ in new()[4:]] == ["withdraw", "withdraw"]
+    page.keyboard.press("0")
+    search.fill("parus")
+    expect(option.first).to_contain_text("group: Parus major, Parus minor")
+    room.press(page, "Enter")
+    assert [(kind, sorted(labels)) for kind, labels in new()[6:]] == [("among", four[2:])]
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Wider: it is one of a group")
+
+
+# A round in yes and no, by the keys
+
+
+GROUPS = {"furry": ("cat", "dog"), "insect": ("ant", "bee")}
+
+
+@pytest.fixture
+def yes_no_project(home: Home, name: str) -> int:
+    """Rows that have all four classes, three of them well apart; the first 200 are answered."""
+    frame = small_frame(FROM_ANSWERS + 20)
+    frame["candidates"] = "ant|bee|cat|dog"
+    roles = Roles(candidates="candidates", truth="truth", id="id", numbers=("x", "y"))
+    settings = LearnerSettings(n_neighbors=4, test_share=0.0, strategy="random")
+    project = create_project(Seat(home, OWNER), name, LabelTable.from_frame(frame, roles), settings)
+    seat = Seat(home, OWNER, project)
+    change_room(seat, RoomSettings(forms="cheapest", drawn_forms=False, groups=GROUPS))
+    assert answer_for_me(seat, FROM_ANSWERS) == FROM_ANSWERS
+    return project
+
+
+def yes_no_said(server: Server, project: int) -> list[tuple[str, list[str], str]]:
+    """Kind, labels and form of the entries in yes and no, or after."""
+    return [
+        (one["kind"], json.loads(one["labels"]), json.loads(one["asked"] or '{"form": ""}')["form"])
+        for one in room.log_of(server, project)[FROM_ANSWERS:]
+    ]
+
+
+def test_a_round_in_yes_and_no_by_the_keys(page: Page, server: Server, yes_no_project: int) -> None:
+    # What questions cost is learnt before the first answer: on a busy machine all of them take long.
+    page.goto(f"{server.base}/settings?project={yes_no_project}")
+    expect(page.get_by_text("Until answers tell, Winnow assumes")).to_be_attached()
+    room.annotate(page, server, yes_no_project)
+    named = page.locator(".named")
+
+    def next_yes_no() -> tuple[str, str]:
+        """Skip to a question in yes and no; what it names, and its row."""
+        while named.count() == 0:
+            room.press(page, "s")
+        expect(page.get_by_role("heading", name="Is it this one?")).to_be_visible()
+        return named.inner_text(), room.row_id(page)
+
+    first, row = next_yes_no()
+    before = len(yes_no_said(server, yes_no_project))
+    expect(page.locator(".verdict .label")).to_have_text(["Yes", "No"])
+
+    assert findings(page) == []
+
+    # No, by letter: the row stays, without that candidate. Then yes, by digit.
+    page.keyboard.press("Enter")  # which is no answer
+    room.press(page, "n")
+    assert room.row_id(page) == row
+    expect(page.locator(".saved")).to_contain_text(f"Saved: row {row} is not {first}")
+    if named.count() == 0:  # of three that are alike "which" may tell more
+        assert first not in room.labels_on_screen(page)
+    room.press(page, "1")
+    assert room.row_id(page) != row
+    no, yes = yes_no_said(server, yes_no_project)[before:]
+    assert no == ("not", [first], "is")
+    assert yes[0] == "is"
+    assert first not in yes[1]
+    room.press(page, "u")
+    assert room.row_id(page) == row
+    room.press(page, "s")
+
+    # Yes by letter, no by digit.
+    likely, _ = next_yes_no()
+    room.press(page, "y")
+    assert yes_no_said(server, yes_no_project)[-1] == ("is", [likely], "is")
+    likely, _ = next_yes_no()
+    room.press(page, "2")
+    assert yes_no_said(server, yes_no_project)[-1] == ("not", [likely], "is")
+    room.press(page, "s")
+
+    # One key shows all choices, on their own keys; the log has how it was asked.
+    next_yes_no()
+    page.keyboard.press("m")  # marks nothing here
+    page.keyboard.press("a")
+    expect(page.get_by_role("heading", name="Which one is it?")).to_be_visible()
+    expect(page.locator(".choice[data-label]")).to_have_count(4)
+    chosen = page.locator(".choice[data-key='2']").get_attribute("data-label")
+    room.press(page, "2")
+    assert yes_no_said(server, yes_no_project)[-1] == ("is", [chosen], "is")
+
+    # What is always there.
+    next_yes_no()
+    page.keyboard.press("0")
+    page.get_by_role("dialog", name="Find a class").wait_for()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("w")
+    dialog = page.get_by_role("dialog", name="One of a group")
+    expect(dialog.locator(".label")).to_have_text(["furry", "insect"])
+    room.press(page, "1")
+    assert yes_no_said(server, yes_no_project)[-1] == ("among", ["cat", "dog"], "is")
+    next_yes_no()
+    room.press(page, "c")
+    assert yes_no_said(server, yes_no_project)[-1][0] == "unsure"
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("A shows all choices")
+    assert len(yes_no_said(server, yes_no_project)) < ANEW_AFTER, "or how long they took here would tell"

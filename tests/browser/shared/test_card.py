@@ -1,21 +1,33 @@
-"""The question card: what stands where, on a desk and a phone, and what opens over it."""
+"""The question card in the browser."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from pages.parts.components import scripts_in
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER, Room
-from tests.browser.test_accessibility import findings
+from tests.browser.test_every_page import findings
+from tests.workflow.vector_world import vector_project
+from web.scripts import FOLDER
+from workflow.answering import loop
 from workflow.answering.room import RoomSettings, change_room
+from workflow.people import examples, goals, members, qualification, team
+from workflow.people.examples import QUALIFICATION
+from workflow.people.goals import Goal
+from workflow.people.qualification import QualificationRule
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# The question card: what stands where, on a desk and a phone, and what opens over it
+
 
 pytestmark = pytest.mark.browser
 
@@ -208,3 +220,234 @@ def test_candidates_stand_in_the_rooms_order_with_their_descriptions(annotating:
         expect(page.locator(".model")).to_have_text("model")
         expect(page.locator(".model")).to_have_attribute("title", re.compile("which has learnt from the "))
         room.press(page, "1")
+
+
+# The card as its host treats it: drawn again and again, ended late, beside forms that a program fills in
+
+
+# A card in a place of its own, drawn as Streamlit draws one. `listening`: what of it hears something that is no node.
+STAGE = """async (scripts) => {
+    window.listening = 0;
+    for (const [name, step] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+        const old = EventTarget.prototype[name];
+        EventTarget.prototype[name] = function (type, ...rest) {
+            if (!(this instanceof Node) && ["keydown", "change"].includes(type)) window.listening += step;
+            return old.call(this, type, ...rest);
+        };
+    }
+    const { default: modules } = await import(new URL(scripts, document.baseURI).href);
+    const draw = modules["one_label/card.js"].default;
+    const place = document.createElement("div").attachShadow({ mode: "open" });
+    document.body.append(place.host);
+    window.sent = [];
+    window.drawCard = (turn, token = `token ${turn}`) => draw({
+        parentElement: place,
+        setTriggerValue: (name, press) => window.sent.push(press.kind),
+        data: {
+            project: 1, room: "candidates", tab: "tab", turn, token, empty: null, undoable: null,
+            redoable: null, saved: null, done: null, drawing: turn, route: null, height: null, frame: null,
+            counts: { answered: 0, left: 2, share: "", about: "", of: "" },
+            question: {
+                rows: [{ key: "1", label: "ant", about: "", probability: 1 }], hidden: 0,
+                noneKey: "0", none: true, nClasses: 2, groups: [], yesNo: null, first: null,
+                model: "", why: "", shown: "", telling: null, marks: [],
+                view: { id: "row", images: [], audio: null, segment: null, text: "text", features: [], caption: [] },
+            },
+        },
+    });
+    // True where somebody took the key for themselves.
+    window.pressKey = (key) => !window.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
+}"""
+
+
+@pytest.fixture
+def stage(page: Page, server: Server) -> Page:
+    """A page without a card of Winnow's own, on which one can be drawn by hand."""
+    page.goto(server.base)
+    page.get_by_role("heading", name="Projects").wait_for()
+    page.evaluate(STAGE, scripts_in(FOLDER).address)
+    return page
+
+
+def test_a_card_hears_its_keys_until_its_last_drawing_is_ended(stage: Page) -> None:
+    """Where data come while its modules are on their way, Streamlit ends the first drawing after the second began."""
+    seen: dict[str, Any] = stage.evaluate("""() => {
+        const [first, second] = [window.drawCard(1), window.drawCard(2)];
+        const begun = window.listening;
+        first();
+        const taken = window.pressKey("1");
+        second();
+        return { begun, taken, sent: window.sent, ended: window.listening, after: window.pressKey("1") };
+    }""")
+    assert seen == {"begun": 1, "taken": True, "sent": ["is"], "ended": 0, "after": False}
+
+
+def test_a_search_that_was_open_when_the_page_was_left_hears_no_more_classes(stage: Page) -> None:
+    stage.evaluate("() => { window.end = window.drawCard(1); window.pressKey('0'); }")
+    assert stage.evaluate("window.listening") == 2, "the keys, and the list of classes"
+    stage.get_by_role("dialog", name="None of these").wait_for()
+    stage.evaluate("() => window.end()")
+    stage.wait_for_function("window.listening === 0")
+    assert stage.get_by_role("dialog").count() == 0
+
+
+def test_what_is_open_stays_when_the_same_question_is_drawn_late(stage: Page) -> None:
+    stage.evaluate("() => { window.drawCard(1, 'one'); window.pressKey('0'); }")
+    search = stage.get_by_role("dialog", name="None of these")
+    search.get_by_role("combobox").fill("an")
+    stage.evaluate("() => { window.drawCard(2, 'one'); }")
+    assert search.get_by_role("combobox").input_value() == "an"
+    stage.evaluate("() => { window.drawCard(3, 'two'); }")
+    assert search.count() == 0
+
+
+def test_a_keydown_without_a_key_is_nobody_s(stage: Page, errors_of: Callable[[Page], list[str]]) -> None:
+    errors = errors_of(stage)
+    stage.evaluate("""() => {
+        window.drawCard(1);
+        const field = document.body.appendChild(document.createElement("input"));
+        field.dispatchEvent(new Event("keydown", { bubbles: true, composed: true }));  // as what fills in forms does
+    }""")
+    assert stage.evaluate("window.sent") == []
+    assert errors == []
+
+
+def test_one_kind_s_card_takes_the_place_of_another_s(annotating: Page, here: Room, home: Home) -> None:
+    page = annotating
+    other = "Many labels"  # no box of projects may take the one name for the other's beginning
+    vectors = vector_project(home, OWNER, other, question="instance")
+    page.reload()
+    page.locator(room.CARD).wait_for()
+    for name, asked, project, keys in (
+        (other, "Which labels are right?", vectors, ("1", "Enter")),
+        (here.name, "Which one is it?", here.project, ("1",)),
+    ):
+        room.choose(page, "Project", name)
+        page.get_by_role("heading", name=asked).wait_for()
+        expect(page.locator(room.CARD)).to_have_count(1)
+        page.evaluate("document.activeElement.blur()")  # the box that was chosen in takes what is typed
+        room.press(page, *keys)
+        assert room.log_of(here.server, project)
+    assert here.kinds() == ["is"]
+
+
+# Goal, pause, last ten answers, examples and qualification, by keys in a browser
+
+
+@pytest.fixture
+def seat(home: Home, here: Room) -> Seat:
+    return Seat(home, OWNER, here.project)
+
+
+def decided(seat: Seat) -> tuple[int, str]:
+    """A row that can be marked, and its label."""
+    while True:
+        question = loop.next_question(seat)
+        saved = loop.submit_answer(seat, question.token, "is", question.choices[:1])
+        if examples.marking(seat, saved.row).labels:
+            return saved.row, saved.labels[0]
+
+
+def test_a_goal_is_reached_by_keys_and_said_once(page: Page, here: Room, seat: Seat) -> None:
+    goals.set_goal(seat, Goal(answers=2))
+    room.annotate(page, here.server, here.project)
+    goal, saved = page.locator(".goal"), page.locator(".saved")
+    expect(goal).to_have_text("0 of 2 today")
+    room.press(page, "1")
+    expect(goal).to_have_text("1 of 2 today")
+    expect(saved).not_to_contain_text("goal")
+    room.press(page, "1")
+    expect(goal).to_have_text("2 of 2 today")
+    expect(saved).to_contain_text("That is your goal for today: 2 answers.")
+    room.press(page, "1")
+    expect(goal).to_have_text("3 of 2 today")
+    expect(saved).not_to_contain_text("goal")
+
+
+def test_a_pause_hides_the_question_until_enter(annotating: Page, here: Room) -> None:
+    page, token = annotating, room.token(annotating)
+    page.keyboard.press("Shift+P")
+    expect(page.get_by_role("heading", name="Paused")).to_be_visible()
+    expect(page.locator(".choice")).to_have_count(0)
+    page.keyboard.press("1")
+    page.reload()
+    expect(page.get_by_role("heading", name="Paused")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator(room.CARD)).to_have_attribute("data-token", token)
+    assert here.log() == []
+    room.press(page, "1")
+    assert here.kinds() == ["is"]
+
+
+def test_the_last_ten_show_their_rows_and_open_one(annotating: Page, here: Room) -> None:
+    page, rows = annotating, []
+    for _ in range(12):
+        rows.append(room.row_id(page))
+        room.press(page, "1")
+    page.keyboard.press("h")
+    history = page.get_by_role("dialog", name="Your last answers")
+    expect(history.get_by_role("listitem")).to_have_count(12)
+    expect(history.locator(".look:has(.about)")).to_have_count(10)
+    expect(history.get_by_role("button", name=re.compile("^Open: "))).to_have_count(10)
+    history.get_by_role("button", name=re.compile(f"Open: row {rows[-2]} is")).click()
+    expect(page.get_by_role("heading", name=f"Row {rows[-2]}")).to_be_visible()
+
+
+def test_examples_come_by_key_and_go_by_it(page: Page, here: Room, seat: Seat) -> None:
+    row, label = decided(seat)
+    examples.mark(seat, row, label, "look at the <b>wing</b>")
+    room.annotate(page, here.server, here.project)
+    page.keyboard.press("Shift+G")
+    dialog = page.get_by_role("dialog", name="Examples")
+    expect(dialog.get_by_role("heading", name=label, exact=True)).to_be_visible()
+    expect(dialog.get_by_text("look at the <b>wing</b>")).to_be_visible()
+    page.keyboard.press("Shift+G")
+    expect(dialog).to_have_count(0)
+    page.get_by_role("button", name="Examples").click()
+    expect(dialog.get_by_role("listitem")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.keyboard.press("g")
+    expect(page.get_by_text("Look twice.")).to_be_visible()
+
+
+def test_known_rows_are_answered_by_keys_before_the_start(
+    browser: Browser, home: Home, here: Room, seat: Seat, name: str
+) -> None:
+    known = {}
+    for _ in range(2):
+        row, label = decided(seat)
+        examples.mark(seat, row, label, f"why {label}", QUALIFICATION)
+        with seat.learner() as opened:
+            known[str(opened.learner.table.ids[row])] = label
+    qualification.change_rule(seat, QualificationRule(2, 1))
+    before = here.log()
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    secret = team.make_link(Seat(home, OWNER), name)
+    members.share(Seat(home, OWNER), name, [here.project], "annotator")
+    page.goto(f"{here.server.base}/signin?link={secret}")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Projects").wait_for()
+    room.annotate(page, here.server, here.project)
+    expect(page.get_by_role("heading", name="A few known rows first")).to_be_visible()
+    page.keyboard.press("Enter")
+    judged, asked = page.locator(".judged"), page.locator(".choice:enabled")
+    for wrong in (True, False):
+        for number in range(2):
+            expect(page.get_by_text(f"Known row {number + 1} of 2")).to_be_visible()
+            expect(asked.first).to_be_visible()
+            label = known[room.row_id(page)]
+            other = next(one for one in room.labels_on_screen(page) if one != label)
+            page.keyboard.press(room.key_for(page, other if wrong else label))
+            expect(judged).to_contain_text(f"It is {label}." if wrong else "Right.")
+            expect(judged).to_contain_text(f"why {label}")
+            page.keyboard.press("Enter")
+        if wrong:
+            expect(page.get_by_role("heading", name="Not yet")).to_be_visible()
+            page.keyboard.press("Enter")
+    expect(page.locator(".choice:not(.known)").first).to_be_visible()
+    assert here.log() == before
+    room.press(page, "1")
+    assert len(here.log()) == len(before) + 1
+    context.close()

@@ -1,7 +1,8 @@
-"""The whole loop on real data: upload, ask, answer, learn, plot, undo, export, read back."""
+"""The annotation loop, its policy and progress in the browser."""
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Callable
@@ -9,11 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import ConsoleMessage, Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
 from tests.databases import on_both
+from web.document import PAGES
+
+# The whole loop on real data: upload, ask, answer, learn, plot, undo, export, read back
+
 
 pytestmark = pytest.mark.browser
 ANSWERS = {"sqlite": 60, "postgres": 20}
@@ -81,3 +86,113 @@ def test_birdsong_from_upload_to_export(
     as_written = pd.read_csv(io.StringIO(frame.to_csv(index=False)), dtype=str, keep_default_na=False)
     pd.testing.assert_frame_equal(back[frame.columns].reset_index(drop=True), as_written)
     assert not errors
+
+
+# The Content-Security-Policy in a browser: no page meets it, and what it forbids does not happen
+
+
+def violations(page: Page) -> list[str]:
+    """What the browser says of the policy, from now on."""
+    found: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            found.append(message.text)
+
+    page.on("console", note)
+    return found
+
+
+def test_no_page_meets_it(page: Page, server: Server) -> None:
+    found = violations(page)
+    for name in PAGES:
+        page.goto(f"{server.base}/{name}?project=1")
+        page.get_by_test_id("stMain").wait_for()
+        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    page.goto(f"{server.base}/annotate?project=1")
+    page.locator(room.CARD).wait_for()
+    assert found == []
+
+
+def test_no_chart_meets_it(page: Page, server: Server, digits: int) -> None:
+    found = violations(page)
+    room.annotate(page, server, digits)
+    for _ in range(3):
+        room.press(page, "1")
+    for name in ("progress", "map"):
+        page.goto(f"{server.base}/{name}?project={digits}")
+        page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "const s = document.createElement('script'); s.textContent = 'window.hurt = 1'; document.body.append(s);",
+        "const d = document.createElement('div'); d.innerHTML = '<b onclick=\"window.hurt = 1\">b</b>';"
+        " document.body.append(d); d.firstChild.click();",
+        "setTimeout('window.hurt = 1')",
+    ],
+)
+def test_text_becomes_no_script(page: Page, server: Server, script: str) -> None:
+    page.goto(f"{server.base}/home")
+    page.get_by_test_id("stMain").wait_for()
+    with page.expect_console_message(lambda message: "Content Security Policy" in message.text):
+        page.evaluate(f"() => {{ {script} }}")
+    assert page.evaluate("window.hurt") is None
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "fetch('http://127.0.0.1:1/x').then(() => 1, () => 0)",
+        "new Promise(done => { const i = new Image(); i.onload = () => done(1); i.onerror = () => done(0);"
+        " i.src = 'http://127.0.0.1:1/x.png'; })",
+        "new Promise(done => { const s = document.createElement('script'); s.onload = () => done(1);"
+        " s.onerror = () => done(0); s.src = 'http://127.0.0.1:1/x.js'; document.head.append(s); })",
+    ],
+)
+def test_nothing_goes_to_another_server(page: Page, server: Server, script: str) -> None:
+    page.goto(f"{server.base}/home")
+    page.get_by_test_id("stMain").wait_for()
+    found = violations(page)
+    assert page.evaluate(script) == 0
+    assert found
+
+
+# Progress and Map in a real browser: charts drawn, their picture and data to take away, the owner's rules
+
+
+CHART = ".js-plotly-plot .main-svg"
+
+
+def test_the_stop_rules_are_set_on_the_page(
+    page: Page, server: Server, digits: int, errors_of: Callable[[Page], list[str]]
+) -> None:
+    errors = errors_of(page)
+    page.goto(f"{server.base}/progress?project={digits}")
+    page.locator(CHART).first.wait_for()
+    page.get_by_role("button", name="Change the rules").click()
+    panel = page.get_by_test_id("stPopoverBody")
+    panel.get_by_text("Budget", exact=True).click()
+    panel.get_by_label("Answers in all").fill("7")
+    panel.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("0 of 7 answers are given.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("0 of 7 answers are given.")).to_be_visible()
+    assert not errors
+
+
+def test_a_chart_gives_its_picture_and_its_data(page: Page, server: Server, digits: int) -> None:
+    page.goto(f"{server.base}/map?project={digits}")
+    page.locator(CHART).first.wait_for()
+    with page.expect_download() as asked:
+        page.get_by_role("button", name="Data (CSV)").click()
+    with Path(asked.value.path()).open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) > 100
+    assert {line["state"] for line in lines} <= {"open", "answered", "given", "held out", "bad"}
+    page.locator(".js-plotly-plot").first.hover()
+    with page.expect_download() as asked:
+        page.locator("[data-title='Download plot as a PNG']").first.click()
+    assert Path(asked.value.path()).read_bytes().startswith(b"\x89PNG")

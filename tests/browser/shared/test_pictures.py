@@ -1,8 +1,11 @@
-"""Several pictures of a row, larger and brighter by key, its caption, small pictures in lists, a point of the map."""
+"""Images, and the map, in the browser."""
 
 from __future__ import annotations
 
+import io
 import re
+import wave
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,10 +15,15 @@ from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
 from tests.plcore.tables.zips import make_zip, picture
+from tests.workflow.alike_world import alike_project
 from workflow import importing
 from workflow.answering import loop
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Several pictures of a row, larger and brighter by key, its caption, small pictures in lists, a point of
+# the map
+
 
 pytestmark = pytest.mark.browser
 ROWS = 6
@@ -144,3 +152,106 @@ def test_many_features_stand_in_a_box_that_is_shut_under_those_that_tell(
     expect(shut.locator(".feature").first).to_be_hidden()
     shut.locator("summary").click()
     expect(shut.locator(".feature")).to_have_count(24 - telling.count())
+
+
+# A zip of pictures and recordings, from the upload to the card, with the security headers of the real
+# server
+
+
+IMAGES_ROWS = 8
+
+
+def recording() -> bytes:
+    """A tenth of a second of silence."""
+    out = io.BytesIO()
+    with wave.open(out, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8000)
+        sound.writeframes(bytes(1600))
+    return out.getvalue()
+
+
+def test_a_zip_of_pictures_is_imported_shown_and_played(
+    page: Page, server: Server, errors_of: Callable[[Page], list[str]]
+) -> None:
+    errors, refused = errors_of(page), []
+    page.on(
+        "console", lambda line: refused.append(line.text) if "Content Security Policy" in line.text else None
+    )
+    rows = "".join(f"r{n},wren|robin,pictures/{n}.jpg,calls/{n % 2}.wav\n" for n in range(IMAGES_ROWS))
+    files = {f"pictures/{n}.jpg": picture(n, "JPEG", (120 + n, 90)) for n in range(IMAGES_ROWS)}
+    files |= {f"calls/{n}.wav": recording() for n in range(2)}
+    data = make_zip({"birds.csv": f"id,candidates,image,call\n{rows}".encode(), **files})
+    page.goto(f"{server.base}/import")
+    expect(page.get_by_text("Sounds or pictures in a zip")).to_be_visible()
+    page.locator(room.TABLE_BOX).set_input_files(
+        {"name": "birds.zip", "mimeType": "application/zip", "buffer": data}
+    )
+    expect(page.get_by_text("9 different files are named by the rows")).to_be_visible()
+    page.get_by_role("button", name="Create project").click()
+    page.locator(room.CARD).wait_for()
+
+    number = int(room.row_id(page).removeprefix("r"))
+    shown = page.locator("img.image")
+    expect(shown).to_have_js_property("naturalWidth", 120 + number)
+    assert shown.get_attribute("src").startswith("files/")
+    box = shown.bounding_box()
+    assert box is not None
+    assert abs(box["width"] / box["height"] - (120 + number) / 90) < 0.02, (
+        "the box is the image, nothing beside it"
+    )
+    expect(shown).to_have_css("background-color", "rgb(255, 255, 255)")  # under what is transparent
+    expect(page.locator("audio")).to_have_js_property("duration", 0.1)
+    room.answer(page, "wren")
+    expect(page.locator("img.image")).to_have_js_property(
+        "naturalWidth", 120 + int(room.row_id(page).removeprefix("r"))
+    )
+    assert not errors
+    assert not refused
+
+
+# Map in a real browser: coloured as the address says, a click shows a row and asks it, a lasso asks many at
+# once
+
+
+def test_a_click_asks_a_row_and_a_lasso_many(
+    page: Page, server: Server, home: Home, name: str, errors_of: Callable[[Page], list[str]]
+) -> None:
+    errors = errors_of(page)
+    project = alike_project(home, OWNER, name, control_share=0.0).project_id
+    page.goto(f"{server.base}/map?project={project}")
+    marks = page.locator(".js-plotly-plot .scatterlayer .trace")
+    marks.first.wait_for()
+    drawn_in = marks.first.locator(".point").first.evaluate("mark => getComputedStyle(mark).fill")
+    assert "rgb(0, 0, " not in drawn_in, "the browser puts the theme's colour in the place of its name"
+    page.get_by_role("radiogroup", name="Colour by").get_by_text("State").click()
+    page.get_by_text("Open rows can still be asked about").wait_for()
+    expect(page).to_have_url(re.compile("colour=State"))
+    page.reload()
+    page.get_by_text("Open rows can still be asked about").wait_for()
+    marks.first.wait_for()
+    still_open = room.place_of(marks.last.locator(".point").last)  # they are drawn above all others
+    page.mouse.click(still_open["x"] + still_open["width"] / 2, still_open["y"] + still_open["height"] / 2)
+    ask = page.get_by_role("button", name="Ask this row")
+    ask.wait_for()
+    row = page.get_by_role("heading", name=re.compile("^Row r")).inner_text().removeprefix("Row ")
+    ask.click()
+    expect(page.locator(room.CARD)).to_have_attribute("data-row", row)
+
+    page.goto(f"{server.base}/map?project={project}")
+    marks.first.wait_for()
+    page.locator(".js-plotly-plot").hover()
+    page.locator("[data-title='Lasso Select']").click()
+    plot = room.place_of(page.locator(".js-plotly-plot .nsewdrag"))
+    left, top, right, low = 4, 40, plot["width"] - 4, plot["height"] - 4
+    page.mouse.move(plot["x"] + left, plot["y"] + top)
+    page.mouse.down()
+    for x, y in ((right, top), (right, low), (left, low), (left, top)):
+        page.mouse.move(plot["x"] + x, plot["y"] + y, steps=8)
+    page.mouse.up()
+    together = page.get_by_role("button", name=re.compile("^Look at [0-9]+ of them together$"))
+    together.click()
+    page.locator(".tiles").wait_for()
+    assert page.locator(".tick").count() > 1
+    assert not errors

@@ -13,7 +13,7 @@ from plcore import LearnerSettings
 from tests.browser import room
 from tests.browser.server import Server
 from tests.browser.shared.conftest import OWNER
-from tests.browser.test_accessibility import findings
+from tests.browser.test_every_page import findings
 from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow.sounds import tone
 from tests.workflow.vector_world import vector_project

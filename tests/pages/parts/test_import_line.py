@@ -1,20 +1,35 @@
-"""Whose file has to wait is told how many come before; where its turn does not come nothing is held against it."""
+"""Pieces of the import page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from pages.parts import state, uploads
+from pages.parts.components import joined, scripts_in
 from tests.pages.conftest import PATIENCE, Open, words
-from tests.pages.file_boxes import give
+from tests.pages.file_boxes import give, take_away
 from tests.workflow.importing.test_more_rows import later
-from tests.workflow.world import small_project
+from tests.workflow.world import small_project, somebody
+from web.scripts import FOLDER
 from workflow.files import limited
 from workflow.files.limited import asking
+from workflow.importing import arrivals
+from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Whose file has to wait is told how many come before; where its turn does not come nothing is held against
+# it
+
 
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n3,a,5\n"
 
@@ -122,3 +137,227 @@ def test_more_rows_whose_turn_does_not_come_can_be_tried_again(
     others.close()
     tried_again(test)
     assert "3 new rows" in words(test)
+
+
+# The box for a file: what it is told, what it holds, and that nobody holds a file of somebody else's
+
+
+FILE_BOX_CSV = b"id,candidates,x\n" + b"".join(b"r%d,a|b,%d\n" % (number, number) for number in range(12))
+
+
+@pytest.fixture
+def pressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of a browser: what stands under a box's key is what the browser tells of it."""
+    drawn = uploads._BOX
+
+    def box(key: str, data: dict[str, Any], on_chosen_change: Callable[[], None]) -> None:
+        if st.session_state.get(key, {}).get("chosen"):
+            on_chosen_change()
+            st.session_state[key] = {}
+            st.rerun()
+        drawn(key=f"{key}-drawn", data=data)
+
+    monkeypatch.setattr(uploads, "_BOX", box)
+
+
+def told(test: AppTest) -> dict[str, Any]:
+    """What the first box is told."""
+    proto = next(
+        one.proto for one in test.get("bidi_component") if one.proto.component_name == "winnow_file_box"
+    )
+    found: dict[str, Any] = json.loads(proto.json)
+    return found
+
+
+def test_an_empty_box_says_what_it_takes(owner: int, show: Open) -> None:
+    said = told(show(owner, "import_table.py"))
+    assert said["label"] == "A table, or a zip of a table and its files"
+    assert said["limit"] == "At most 200 MB, one file."
+    assert (said["most"], said["address"], said["file"]) == (200_000_000, "uploads", None)
+
+
+def test_a_file_stays_in_its_box_until_it_is_taken_away(owner: int, show: Open) -> None:
+    test = give(show(owner, "import_table.py"), "A table", "birds.csv", FILE_BOX_CSV)
+    assert told(test)["file"] == {"name": "birds.csv", "size": "0.1 kB"}
+    test.switch_page("home.py").run()
+    test.switch_page("import_table.py").run()
+    assert told(test)["file"] is not None, "also while another page was shown"
+    assert told(take_away(test, "A table"))["file"] is None
+
+
+@pytest.mark.usefixtures("pressed")
+def test_the_browser_names_the_file_and_the_one_before_goes(home: Home, owner: int, show: Open) -> None:
+    test = show(owner, "import_table.py")
+    seat, keys = Seat(home, owner), []
+    for name in ("one.csv", "two.csv"):
+        coming = arrivals.begin(seat, name, len(FILE_BOX_CSV))
+        coming.write(FILE_BOX_CSV)
+        keys.append(coming.finish().key)
+        coming.end()
+    first, second = keys
+    box = f"{state.FILE}-box-import"
+    for key, shown in ((first, "one.csv"), (second, "two.csv"), ("", None)):
+        test.session_state[box] = {"chosen": {"key": key}}
+        test.run()
+        assert not test.exception
+        assert (told(test)["file"] or {}).get("name") == shown
+    assert arrivals.find(seat, first) is None
+    assert arrivals.find(seat, second) is None
+    assert list(home.uploads_dir.iterdir()) == []
+
+
+@pytest.mark.usefixtures("pressed")
+@pytest.mark.parametrize("key", ["x" * 32, "../winnow.sqlite3", 7, None, ["a"], {"key": "a"}])
+def test_what_is_no_key_of_a_file_holds_nothing(owner: int, show: Open, key: object) -> None:
+    test = show(owner, "import_table.py")
+    test.session_state[f"{state.FILE}-box-import"] = {"chosen": {"key": key}}
+    test.run()
+    assert not test.exception
+    assert told(test)["file"] is None
+
+
+def test_a_file_of_somebody_else_s_is_none(home: Home, owner: int, show: Open) -> None:
+    other = Seat(home, somebody(home, owner, "Ada"))
+    coming = home.arrivals.begin(
+        home.uploads_dir, other.person_id, "hers.csv", 1, arrivals.Room(10, 10, 1_000_000)
+    )
+    coming.write(b"x")
+    key = coming.finish().key
+    coming.end()
+    test = show(owner, "import_table.py")
+    test.session_state[uploads.held_at("import")] = key
+    test.run()
+    assert told(test)["file"] is None
+    assert "The file is not here any more. Choose it again." in words(test)
+
+
+def test_what_was_made_a_project_is_kept_no_longer(home: Home, owner: int, show: Open) -> None:
+    test = give(show(owner, "import_table.py"), "A table", "birds.csv", FILE_BOX_CSV)
+    assert len(list(home.uploads_dir.iterdir())) == 1
+    next(button for button in test.button if button.label == "Create project").click().run()
+    assert not test.exception
+    assert list(home.uploads_dir.iterdir()) == []
+    test.switch_page("import_table.py").run()
+    assert told(test)["file"] is None
+    assert "not here any more" not in words(test)
+
+
+# Modules that are joined do what they do one by one: the same names, the same functions, in Node
+
+
+LOOK = """
+const seen = {};
+for (const [name, one] of Object.entries(JOINED)) {
+  seen[name] = {};
+  for (const [key, value] of Object.entries(one)) seen[name][key] = [typeof value, value?.name ?? null, String(value)];
+}
+console.log(JSON.stringify(seen));
+"""
+"""What each module exports, in words; of functions their text."""
+
+
+def run(folder: Path, script: str) -> Any:
+    """What a script prints as JSON, run by Node beside the files of this folder."""
+    node = shutil.which("node")
+    assert node, "The tests of the JavaScript need Node.js 20 or newer: https://nodejs.org"
+    (folder / "look.mjs").write_text(script)
+    done = subprocess.run([node, "look.mjs"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def both(folder: Path, modules: Mapping[str, str]) -> tuple[Any, Any]:
+    """What the modules export one by one, and joined."""
+    for name, text in modules.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "joined.mjs").write_text(joined(modules))
+    all_of_them = ", ".join(f'"{name}": await import("./{name}")' for name in modules)
+    apart = run(folder, f"const JOINED = {{ {all_of_them} }};{LOOK}")
+    return apart, run(folder, f'import JOINED from "./joined.mjs";{LOOK}')
+
+
+def test_those_of_the_pages_are_the_same(tmp_path: Path) -> None:
+    apart, together = both(tmp_path, scripts_in(FOLDER).contents)
+    assert together == apart
+    assert together["one_label/card.js"].keys() == {"default"}
+    assert together["card/keys.js"]["onKey"][0] == "function"
+    assert sum(len(one) for one in together.values()) > 100
+
+
+def test_every_form_is_taken_and_names_are_each_modules_own(tmp_path: Path) -> None:
+    apart, together = both(
+        tmp_path,
+        {
+            "z.js": "// export nothing\nconst own = 1;\nexport const $one = own;\nexport class Two {}\n",
+            "b/a.js": 'import { $one as own, Two } from "../z.js";\nimport {\n  three,\n  four,\n} from "./c.js";\n'
+            "const text = `no\n  import of it`;\nexport default [own, Two.name, three(), typeof four, text].join();\n",
+            "b/c.js": 'import { default as own } from "../own.js";\nexport function three() {\n  return own(1);\n}\n'
+            "export async function four() {\n  await null;\n}\n",
+            "own.js": "export default function own(x) {\n  return -x;\n}\n",
+            "last.js": "export default class Last {}",
+        },
+    )
+    assert together == apart
+    assert together["b/a.js"]["default"][2] == "1,Two,-1,function,no\n  import of it"
+
+
+def test_a_module_is_called_once_and_after_those_that_it_imports(tmp_path: Path) -> None:
+    """Whatever the order of their names; so that what one keeps all see."""
+    first = "export const kept = [];\n"
+    adding = 'import {{ kept }} from "./z.js";\nkept.push("{0}");\nexport const {0} = kept.length;\n'
+    modules = {"a.js": adding.format("a"), "b.js": adding.format("b"), "z.js": first}
+    _, together = both(tmp_path, modules)
+    assert together["z.js"]["kept"][2] == "a,b"
+    assert [together[f"{name}.js"][name][2] for name in "ab"] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'import "./b.js";',
+        'import b from "./b.js";',
+        'import * as b from "./b.js";',
+        'import { b } from "elsewhere";',
+        'import { b } from "./b.js"',
+        'export { b } from "./b.js";',
+        'export * from "./b.js";',
+        "export { b };",
+        "export let b = 1;",
+        "export var b = 1;",
+        "export const { b } = c;",
+        "export function* b() {}",
+        "export default function () {}",
+        "export default class {}",
+        "export default async () => {};",
+        "const b = await import(c);",
+        "const b = import.meta.url;",
+        "const $joined = 1;",
+        "const $default = 1;",
+    ],
+)
+def test_another_form_is_refused_with_the_forms_that_there_are(line: str) -> None:
+    with pytest.raises(
+        ValueError, match=r"^card/a\.js: '.*' cannot be joined .* Allowed are .* Fix: "
+    ) as refusal:
+        joined({"card/a.js": f"// @ts-check\n\n{line}\nconst d = 1;\n", "card/b.js": "export const b = 1;\n"})
+    assert line in str(refusal.value)
+
+
+def test_what_is_not_there_is_not_imported() -> None:
+    with pytest.raises(
+        ValueError, match=r"card/a.js imports 'b.js', which is no module; there are card/a.js\."
+    ):
+        joined({"card/a.js": 'import { b } from "../b.js";\n'})
+
+
+def test_a_circle_is_refused() -> None:
+    with pytest.raises(ValueError, match="cycle"):
+        joined(
+            {
+                one: f'import {{ b }} from "./{other}";\n'
+                for one, other in (("a.js", "b.js"), ("b.js", "a.js"))
+            }
+        )

@@ -1,13 +1,41 @@
-"""The card's Python side: what is cut short says so."""
+"""The question card and the pieces on it."""
 
 from __future__ import annotations
 
-import pytest
+import math
+from dataclasses import replace
+from typing import Any
 
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from db import projects as stored
+from pages.parts import class_box, one_label
+from pages.parts import learner_form as part
+from pages.parts.after_press import answered_before, card_after
+from pages.parts.class_box import LISTED, offered, with_in_name
+from pages.parts.create_parts import in_words
 from pages.parts.question_card import _saved
 from pages.parts.words import shortened
+from plcore.evaluation import outside_rate
 from plcore.loop import EntryKind
+from tests.pages.conftest import PATIENCE, Open, pressing, words
+from tests.pages.test_import_labels import choose, chosen
+from tests.pages.test_pages import upload
+from tests.workflow.importing.test_predictions import PEOPLE, ROLES, table
+from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.world import small_project
+from workflow import importing
+from workflow.answering import loop, press
+from workflow.answering import press as route
+from workflow.importing.crowd import EarlierVotes, Voter
+from workflow.kinds.shortlists import ShortlistView
+from workflow.projects import standing
 from workflow.projects.standing import Saved
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+# The card's Python side: what is cut short says so
 
 
 def test_a_text_is_cut_only_where_more_follows() -> None:
@@ -42,3 +70,265 @@ def test_every_kind_of_entry_about_a_row_has_words_of_its_own() -> None:
         told = _saved(Saved(9, kind, 5, "r5", ("sea",)), None)
         assert told is not None
         assert not told["message"].endswith(f", {kind}")
+
+
+# What the card is told after a press, beside what its page has drawn
+
+
+#: What the page alone says: it is of its session, or of its frame.
+OF_THE_PAGE = {"tab", "turn", "drawing", "route", "person", "project", "similar", "panel", "examples"}
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
+def test_every_kind_of_project_tells_its_card(world: KindWorld, home: Home, owner: int) -> None:
+    seat = Seat(home, owner, world.make(Seat(home, owner)))
+    after = press.now(seat, None)
+    data = card_after(after)
+    assert (data["token"], data["height"], data["offer"]) == (after.question.token, 0, None)
+    assert not OF_THE_PAGE & set(data)
+    assert card_after(after, "Not saved: so.")["saved"]["message"] == "Not saved: so."
+    loop.pause(seat, after.question.token)
+    paused = card_after(press.now(seat, None))
+    assert (paused["token"], paused["question"], paused["empty"]["title"]) == (None, None, "Paused")
+
+
+def test_an_answer_that_was_there_is_named() -> None:
+    assert answered_before(Saved(3, "is", 5, "r5", ("ant",))).endswith(
+        "already (ant), in another tab perhaps."
+    )
+    assert "already (skip)" in answered_before(Saved(3, "skip", 5, "r5", ()))
+
+
+# What is said of a press that was refused, and for how long
+
+
+def test_a_press_past_the_page_while_it_is_drawn_makes_no_old_question_new(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    real = one_label.question_card
+
+    def pressed_meanwhile(there: Seat, question: Any, *more: Any) -> Any:
+        route.press(there, question.token, "skip")
+        return real(there, question, *more)
+
+    monkeypatch.setattr(one_label, "question_card", pressed_meanwhile)
+    show(owner, "annotate.py", project=str(seat.project_id))
+    assert sent[-1]["height"] == standing.standing(seat).height - 1, "it is as old as its question"
+
+
+def test_a_refusal_is_over_once_later_answers_were_stored(
+    home: Home, owner: int, show: Open, sent: list[dict[str, Any]]
+) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    page = show(owner, "annotate.py", project=str(seat.project_id))
+    pressing(page, "pause", token="x")
+    assert sent[-1]["saved"]["tone"] == "bad"
+    page.run()
+    assert sent[-1]["saved"]["tone"] == "bad", "until something else is saved"
+    route.press(seat, loop.next_question(seat).token, "skip")  # past the page
+    page.run()
+    assert sent[-1]["saved"]["tone"] == "good"
+
+
+# Choosing a class of few, which are all listed, and of thousands, whose names are typed
+
+
+MANY = tuple(f"class {number:05d}" for number in range(100_000))
+
+
+def page(classes: tuple[str, ...]) -> None:
+    import streamlit as st
+
+    from pages.parts.class_box import class_box
+
+    st.session_state["found"] = class_box("Label", classes, key="label")
+
+
+def drawn(classes: tuple[str, ...], typed: str | None = None) -> AppTest:
+    test = AppTest.from_function(page, args=(classes,), default_timeout=PATIENCE)
+    if typed is not None:
+        test.session_state["label"] = typed
+    return test.run()
+
+
+def test_few_classes_are_all_listed() -> None:
+    test = drawn(("a", "b"))
+    assert test.selectbox[0].options == ["a", "b"]
+    test.selectbox[0].set_value("b").run()
+    assert test.session_state["found"] == "b"
+
+
+def test_of_many_the_first_are_listed_and_any_can_be_typed() -> None:
+    test = drawn(MANY)
+    assert test.selectbox[0].options == list(MANY[:LISTED])
+    assert test.session_state["found"] is None
+    test = drawn(MANY, "class 98765")
+    assert test.session_state["found"] == "class 98765"
+    assert not test.caption
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (
+            "9876",
+            "No class is called 9876. These have it in their name: class 09876, class 19876, class 29876, ",
+        ),
+        ("<b>", "No class is called \\<b\\>."),
+    ],
+)
+def test_a_name_that_is_none_is_said_to_be_none(typed: str, said: str) -> None:
+    test = drawn(MANY, typed)
+    assert test.session_state["found"] is None
+    assert test.caption[0].value.startswith(said)
+
+
+def test_what_is_chosen_already_is_among_what_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(class_box, "LISTED", 2)
+    assert offered(("a", "b", "c"), ["c", "a"]) == {"options": ["c", "a", "b"], "accept_new_options": True}
+    assert offered(("a", "b"), ["b"]) == {"options": ["a", "b"], "accept_new_options": False}
+
+
+def test_names_are_found_by_any_part_in_any_case() -> None:
+    assert with_in_name(("Barn owl", "Snowy OWL", "wren"), " owl ") == ["Barn owl", "Snowy OWL"]
+
+
+# Shortlists in words: what is missing, what is promised, what was measured
+
+
+VIEW = ShortlistView(
+    promise=0.95,
+    leaves_out=True,
+    weighs_own=False,
+    in_full=0.2,
+    drawn=200,
+    outside=outside_rate(2, 120),
+    in_force=True,
+    held=93,
+    measured=97,
+    asked=310,
+    none=12,
+    others=20,
+)
+
+
+def test_the_measured_rate_stands_beside_the_promise() -> None:
+    assert (
+        part.measured_in_words(VIEW)
+        == "promised 95\u00a0%, held in 93 of 97 checks (96\u00a0%, 90 to 99\u00a0%)"
+    )
+    assert part.measured_in_words(replace(VIEW, held=0, measured=0)) == ""
+    assert part.answers_in_words(VIEW) == (
+        "Of 310 answers to shortlisted questions 12 said “none of these” (4\u00a0%, 2 to 7\u00a0%), "
+        "20 named a choice behind the key."
+    )
+    assert part.answers_in_words(replace(VIEW, asked=0)) == ""
+    assert "In 2 of 120 blind checks (2\u00a0%, 0 to 6\u00a0%)" in part.outside_in_words(VIEW)
+    assert part.outside_in_words(replace(VIEW, outside=outside_rate(0, 0))) == ""
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"promise": None}, "All choices are shown at once."),
+        ({"drawn": 0}, "no blind checks to measure by"),
+        ({"leaves_out": False}, "PL-KNN and Kernel ridge leave the row out"),
+        ({"weighs_own": True, "in_force": False}, "checks are no measure"),
+        ({"in_full": 1.0, "in_force": False}, "A third of the questions or more are blind checks"),
+        (
+            {"outside": outside_rate(0, 12), "in_force": False},
+            "7 more blind checks must be answered for 95\u00a0%",
+        ),
+        (
+            {"outside": outside_rate(0, 18), "in_force": False},
+            "1 more blind check must be answered for 95\u00a0%",
+        ),
+        ({"outside": outside_rate(9, 60), "in_force": False}, "In 9 of 60 blind checks the truth was none"),
+        ({"in_force": False}, "The next version of the model takes the blind checks in"),
+        ({"outside": outside_rate(0, 40)}, "below 100 the promise is uncertain"),
+        ({}, "From 120 blind checks."),
+    ],
+)
+def test_how_it_stands(changed: dict[str, object], said: str) -> None:
+    assert said in part.standing_in_words(replace(VIEW, **changed))  # type: ignore[arg-type]
+
+
+# Votes before: the check of an import and a project's settings tell of those who voted, in words and a
+# table
+
+
+ONE = Voter("Ann", 3, 0.5, 0.9, "")
+
+
+def test_the_check_of_an_import_tells_who_voted_and_who_guesses(owner: int, show: Open) -> None:
+    data = table().cells.rename(columns={name: f"annotator_{name}" for name in PEOPLE})
+    test = upload(show(owner, "import_table.py"), data.to_csv(index=False).encode())
+    said = words(test)
+    assert "Who voted before" in said
+    assert "5 voters gave 600 votes on 200 rows" in said
+    assert "Krippendorff's alpha" in said
+    assert "One voter seems to guess" in said
+    assert "annotator\\_Eve" in said or "annotator_Eve" in said
+    shown = next(one.value for one in test.dataframe if "Voter" in one.value.columns)
+    assert set(shown["Voter"]) == {f"annotator_{name}" for name in PEOPLE}
+    assert shown.set_index("Voter")["Seems to guess"]["annotator_Eve"] == "yes"
+
+
+def test_votes_can_count_by_how_right_each_voter_is(home: Home, owner: int, show: Open) -> None:
+    data = table(40).cells.rename(columns={name: f"annotator_{name}" for name in PEOPLE})
+    test = upload(show(owner, "import_table.py"), data.to_csv(index=False).encode())
+    radio = next(one for one in test.radio if one.label == "How much a vote counts")
+    assert radio.value == "counts"
+    radio.set_value("dawid-skene")
+    test.run()
+    assert not test.exception
+    next(button for button in test.button if button.label == "Create project").click().run()
+    assert not test.exception
+    with home.database.read() as session:
+        (made,) = stored.listed(session)
+    assert made.roles["vote_weights"] == "dawid-skene"
+
+
+def test_long_votes_name_their_column_and_it_can_be_taken_away(owner: int, show: Open) -> None:
+    lines = ["task,worker,label,length"]
+    for row in range(12):
+        lines += [f"t{row},{who},{'wren' if row % 2 else 'owl'},{row}" for who in ("Ann", "Bob")]
+    lines += ["t0,Cy,wren,0"]
+    test = upload(show(owner, "import_table.py"), "\n".join(lines).encode())
+    assert chosen(test, "Who named each label (optional)") == "sources"
+    assert "3 voters gave 25 votes on 12 rows" in words(test)
+    assert "No figure of agreement: only 12 rows" in words(test)
+    choose(test, "Who named each label (optional)", "")
+    assert "Who voted before" not in words(test)
+
+
+def test_project_settings_tell_it_again(home: Home, owner: int, show: Open) -> None:
+    project = importing.create(Seat(home, owner), "voted", table(40))
+    test = show(owner, "project_page.py", project=str(project))
+    assert "5 voters gave 120 votes on 40 rows" in words(test)
+
+
+def test_a_project_without_voters_says_how_they_would_come(home: Home, owner: int, show: Open) -> None:
+    cells = table(40).cells
+    roles = importing.Roles(candidates="Ann", numbers=ROLES.numbers)
+    plain = importing.LabelTable.from_cells(cells[cells["Ann"] != ""].reset_index(drop=True), roles)
+    project = importing.create(Seat(home, owner), "plain", plain)
+    test = show(owner, "project_page.py", project=str(project))
+    assert "does not say who voted" in words(test)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted"),
+    [
+        (
+            EarlierVotes((ONE, ONE), 1, 1, 1.0, math.nan, math.nan, math.nan, "Only 1 row has."),
+            "1 vote on 1 row. No",
+        ),
+        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "0.61, between 0.50 and 0.70 with 95 %"),
+        (EarlierVotes((ONE, ONE), 9, 5, 0.5, 0.61, 0.5, 0.7, ""), "Figures are from 50\u00a0% of the rows"),
+        (EarlierVotes((ONE, ONE), 9, 5, 1.0, 0.61, math.nan, math.nan, ""), "beyond chance is 0.61 (Kripp"),
+    ],
+)
+def test_the_sentence(found: EarlierVotes, wanted: str) -> None:
+    assert wanted in in_words(found)

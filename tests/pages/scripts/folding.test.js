@@ -1,4 +1,4 @@
-// Text as a search compares it: `tests/workflow/rows/test_folding.py` has the same cases.
+// Text as a search compares it: `tests/workflow/rows/test_rows.py` has the same cases.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,8 +1,12 @@
-"""Who a program is: by its token alone, at once over where that ends, and nowhere else of any use."""
+"""Access to the HTTP API and its document."""
 
 from __future__ import annotations
 
+import json
 import logging
+import re
+from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from starlette.testclient import TestClient
@@ -10,15 +14,19 @@ from starlette.testclient import TestClient
 from tests.web import addresses
 from tests.web.api.conftest import API, program, somebody_with
 from tests.web.conftest import BASE, COOKIE
+from tests.web.test_proxies import ADA, PROXY, STRANGER, From, come_from, there
 from tests.workflow.world import full_disk
 from web import bearer
 from web import server as served
-from web.api.made import make_api
+from web.api.made import make_api, page_of
 from web.guard import SEEN_EVERY
 from web.problems import TYPE
 from workflow.access import RIGHTS, Right, Role
 from workflow.people import members, team, tokens
 from workflow.seat import Seat
+from workflow.server.home import Home
+
+# Who a program is: by its token alone, at once over where that ends, and nowhere else of any use
 
 
 def call(api: TestClient, seat: Seat, line: str) -> int:
@@ -193,3 +201,87 @@ def test_the_document_is_for_whoever_is_signed_in_or_has_a_token(
         assert answer.status_code == 200, path
         assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert server.get(f"{API}/projects").status_code == 401, "a cookie does nothing"
+
+
+# The document says of every call what it takes and gives, and its page says the same to people, by itself
+# alone
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return make_api().openapi()
+
+
+def test_it_names_the_server_from_where_it_stands(document: dict[str, Any]) -> None:
+    (server,) = document["servers"]
+    for at in ("http://127.0.0.1:8501/api/v1", "https://lab.example/winnow/api/v1"):
+        assert urljoin(f"{at}/openapi.json", server["url"]) == at
+    assert TestClient(make_api(), root_path="/api/v1").get("/openapi.json").json()["servers"] == [server]
+
+
+def calls_of(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    return [
+        (method.upper(), path, call)
+        for path, methods in document["paths"].items()
+        for method, call in methods.items()
+    ]
+
+
+def test_every_call_is_told_whole(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1")
+    assert json.loads(json.dumps(document)) == document
+    names = [call["operationId"] for _, _, call in calls_of(document)]
+    assert len(names) == len(set(names))
+    for method, path, call in calls_of(document):
+        assert {"401", "403", "404", "422", "429", "503"} <= set(call["responses"]), path
+        assert ({"400", "408", "409", "413"} <= set(call["responses"])) == (method == "POST"), path
+        assert call["security"], path
+        for code in ("401", "422"):
+            content = call["responses"][code]["content"]
+            assert list(content) == ["application/problem+json"], path
+            schema = content["application/problem+json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/ToldProblem"}, path
+    assert "HTTPValidationError" not in document["components"]["schemas"]
+
+
+def test_the_page_says_the_same_by_itself(document: dict[str, Any]) -> None:
+    page = page_of(document)
+    for method, path, call in calls_of(document):
+        assert f"{method} /api/v1{path}" in page
+        assert call["summary"] in page
+    for name, schema in document["components"]["schemas"].items():
+        assert f'id="{name}"' in page
+        assert all(f"<code>{field}</code>" in page for field in schema["properties"])
+    assert not re.search(r"<script|https?://|//cdn|<link|src=", page)
+    assert page.count("<h1>") == 1
+
+
+def test_what_stands_in_the_document_is_no_markup(document: dict[str, Any]) -> None:
+    odd = json.loads(json.dumps(document).replace('"Winnow"', '"<b>Winnow</b>"'))
+    assert "<b>" not in page_of(odd)
+
+
+# A program behind a trusted proxy is nobody else than the proxy says
+
+
+__all__ = ["come_from", "there"]
+
+
+def ada_s_token(there: Home) -> dict[str, str]:
+    owner = Seat(there, team.ensure_owner(there).id)
+    ada = next(one.id for one in team.list_people(owner) if one.name == "Ada")
+    return {"authorization": f"Bearer {tokens.make_token(Seat(there, ada), 'survey')}"}
+
+
+def test_nobody_s_token_works_for_somebody_else(come_from: From, there: Home) -> None:
+    token, client = ada_s_token(there), come_from(PROXY)
+    assert client.get(f"{API}/projects", headers=token | ADA).status_code == 200
+    for user in ("bob", "eve"):
+        assert client.get(f"{API}/projects", headers=token | {"x-forwarded-user": user}).status_code == 401
+    assert client.get(f"{API}/projects", headers=token).status_code == 200, "the proxy says nothing"
+
+
+def test_a_stranger_s_word_counts_for_nothing(come_from: From, there: Home) -> None:
+    token, client = ada_s_token(there), come_from(STRANGER)
+    assert client.get(f"{API}/projects", headers=ADA).status_code == 401
+    assert client.get(f"{API}/projects", headers=token | {"x-forwarded-user": "bob"}).status_code == 200

@@ -1,10 +1,11 @@
-"""The client of the wheel against a live server: it labels, it pulls, and what is sent twice is stored once."""
+"""The client of the HTTP API."""
 
 from __future__ import annotations
 
+import itertools
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,14 @@ from tests.web.api.conftest import KINDS
 from tests.web.conftest import app_of
 from tests.workflow.four import log
 from winnow_labels import client
-from winnow_labels.client import Winnow, WinnowError, WinnowQuestion
+from winnow_labels.client import Winnow, WinnowError, WinnowProject, WinnowQuestion
 from workflow.people import team, tokens
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-pytestmark = pytest.mark.slow
+# The client of the wheel against a live server: it labels, it pulls, and what is sent twice is stored once
+
 
 TRIES = 8
 """How often a call is made within PATIENCE: after half a second, after twice as long each time, and at its end."""
@@ -59,6 +61,7 @@ def fitting(question: WinnowQuestion) -> tuple[str, list[str]]:
     return kind, [] if kind == "yes" else [question.choices[0].label]
 
 
+@pytest.mark.slow
 def test_a_notebook_labels(winnow: Winnow, seat: Seat) -> None:
     project = winnow.project(seat.project_id or 0)
     said = []
@@ -75,6 +78,7 @@ def test_a_notebook_labels(winnow: Winnow, seat: Seat) -> None:
     assert winnow.projects()[0] == project.summary()
 
 
+@pytest.mark.slow
 def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_AT_ONCE", 7)
     project, count = winnow.project(seat.project_id or 0), managing.get_project(seat).n_rows
@@ -85,6 +89,7 @@ def test_all_rows_come_in_parts(winnow: Winnow, seat: Seat, monkeypatch: pytest.
     assert [one["row"] for one in project.rows()] == list(range(count)), "whatever the size of the parts"
 
 
+@pytest.mark.slow
 def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
     project = winnow.project(seat.project_id or 0)
     project.export(tmp_path / "labels.csv")
@@ -95,6 +100,7 @@ def test_a_file_is_written(winnow: Winnow, seat: Seat, tmp_path: Path) -> None:
     assert not (tmp_path / "other").exists()
 
 
+@pytest.mark.slow
 def test_refusals_are_in_the_words_of_the_house(winnow: Winnow, seat: Seat, url: str) -> None:
     with pytest.raises(WinnowError, match="There is no project 99 here") as refused:
         winnow.project(99).next_question()
@@ -135,6 +141,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return slept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("losses", [[None], [None, 503, None, 502]])
 def test_an_answer_whose_reply_is_lost_is_stored_once(
     url: str, seat: Seat, no_pauses: list[float], losses: list[int | None]
@@ -162,6 +169,7 @@ class Broken(httpx2.SyncByteStream):
         raise httpx2.ReadError("lost on the way")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("losses", [1, TRIES])
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[float], losses: int) -> None:
     left = [Broken()] * losses
@@ -180,6 +188,7 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, no_pauses: list[flo
     assert len(no_pauses) == min(losses, TRIES - 1)
 
 
+@pytest.mark.slow
 def test_what_is_no_winnow_is_said_so() -> None:
     page = httpx2.MockTransport(lambda _request: httpx2.Response(200, text="<html>"))
     with (
@@ -189,6 +198,7 @@ def test_what_is_no_winnow_is_said_so() -> None:
         winnow.projects()
 
 
+@pytest.mark.slow
 def test_it_gives_up_in_the_end(url: str, seat: Seat, no_pauses: list[float]) -> None:
     flaky = Flaky()
     with Winnow(url, tokens.make_token(seat, "notebook"), transport=flaky) as winnow:
@@ -204,6 +214,7 @@ def test_it_gives_up_in_the_end(url: str, seat: Seat, no_pauses: list[float]) ->
     assert flaky.calls == 1, "rows are sent once"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("losses", [[], [None, 503]])
 def test_scores_are_stored_once_and_come_in_parts(
     url: str, home: Home, no_pauses: list[float], monkeypatch: pytest.MonkeyPatch, losses: list[int | None]
@@ -232,6 +243,7 @@ def test_scores_are_stored_once_and_come_in_parts(
         assert sorted(opened.learner.table.candidate_weights[1])[-2:] == [1, 2]
 
 
+@pytest.mark.slow
 def test_what_it_knows_is_what_the_document_says() -> None:
     from dataclasses import fields
 
@@ -247,6 +259,7 @@ def test_what_it_knows_is_what_the_document_says() -> None:
         assert {one.name for one in fields(own)} <= set(theirs.model_fields)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_labels_twenty_rows(
     url: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,3 +273,122 @@ def test_the_example_of_the_page_labels_twenty_rows(
     assert len(stored) == 20
     assert {one.kind for one in stored} == {"is"}
     assert (tmp_path / "labels.csv").exists()
+
+
+# How the client makes its calls: what it takes for an address and a token, and how long it goes on
+
+
+LIST = httpx2.Response(200, json={"projects": []})
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses, none of which is waited for."""
+    found: list[float] = []
+    monkeypatch.setattr("winnow_labels.client.time.sleep", found.append)
+    return found
+
+
+def asking(reply: Callable[[httpx2.Request], httpx2.Response], **more: Any) -> Winnow:
+    return Winnow("http://127.0.0.1", "token", transport=httpx2.MockTransport(reply), **more)
+
+
+def refused(_request: httpx2.Request) -> httpx2.Response:
+    raise httpx2.ConnectError("refused")
+
+
+@pytest.mark.parametrize(
+    ("patience", "pauses"),
+    [
+        (0, []),
+        (1.75, [0.5, 1, 0.25]),
+        (client.PATIENCE, [0.5, 1, 2, 4, 8, 16, 28.5]),
+        (120, [0.5, 1, 2, 4, 8, 16, 30, 30, 28.5]),
+    ],
+)
+def test_it_waits_as_long_as_it_is_told_to(slept: list[float], patience: float, pauses: list[float]) -> None:
+    with (
+        asking(refused, patience=patience) as winnow,
+        pytest.raises(WinnowError, match="did not answer") as gone,
+    ):
+        winnow.projects()
+    assert gone.value.status == 0
+    assert slept == pauses
+
+
+@pytest.mark.parametrize(
+    ("asked", "pauses"),
+    [("60", [60.0]), ("5", [5.0]), ("600", [60.0]), ("Thu, 26 Nov 2026 12:00:00 GMT", [0.5]), (None, [0.5])],
+)
+def test_who_called_too_often_waits_as_long_as_the_server_says(
+    slept: list[float], asked: str | None, pauses: list[float]
+) -> None:
+    """6,000 calls in half of a minute are followed by half a minute in which every call is refused."""
+    many = httpx2.Response(
+        429, json={"detail": "Too many."}, headers={} if asked is None else {"retry-after": asked}
+    )
+    replies = iter([many, LIST])
+    with asking(lambda _request: next(replies)) as winnow:
+        assert winnow.projects() == []
+    assert slept == pauses
+
+
+def test_what_does_not_pass_is_said_at_once(slept: list[float]) -> None:
+    with (
+        asking(lambda _request: httpx2.Response(422, json={"detail": "It does not fit."})) as winnow,
+        pytest.raises(WinnowError, match="It does not fit"),
+    ):
+        winnow.projects()
+    assert slept == []
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:8501", "winnow.example.org", "ftp://winnow.example.org"])
+def test_what_is_no_address_is_said_at_once(url: str) -> None:
+    with pytest.raises(ValueError, match="begins with http:// or https://"):
+        Winnow(url, "token")
+
+
+@pytest.mark.parametrize("token", ["", " ", "winnow_a\nwinnow_b", "winnow_a b", "winnow_\xe4", "winnow_\0"])
+def test_what_is_no_token_is_said_without_it(token: str) -> None:
+    with pytest.raises(ValueError, match="A token is one word") as said:
+        Winnow("http://127.0.0.1", token)
+    assert "winnow_" not in str(said.value)
+
+
+def test_a_token_may_come_from_a_file_and_an_address_with_a_slash() -> None:
+    heard: list[httpx2.Request] = []
+
+    def hear(request: httpx2.Request) -> httpx2.Response:
+        heard.append(request)
+        return LIST
+
+    with Winnow(" http://127.0.0.1/there/\n", "winnow_a\n", transport=httpx2.MockTransport(hear)) as winnow:
+        winnow.projects()
+    assert heard[0].headers["authorization"] == "Bearer winnow_a"
+    assert str(heard[0].url) == "http://127.0.0.1/there/api/v1/projects"
+
+
+@pytest.fixture
+def project() -> WinnowProject:
+    """Of a server that must not be asked."""
+
+    def fail(request: httpx2.Request) -> httpx2.Response:
+        raise AssertionError(request.url)
+
+    return asking(fail).project(1)
+
+
+def test_one_text_is_no_list_of_labels(project: WinnowProject) -> None:
+    """Of classes 1, 2 and 12 "not" of "12" would rule out the first two."""
+    question = WinnowQuestion("t", "s", 0, "0", None, {}, [], None, None, None, [], ["not"], "")
+    with pytest.raises(TypeError, match=r"Fix: \['12'\]"):
+        project.answer(question, "not", "12")
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_a_score_that_is_no_number_is_said_before_any_row_is_sent(
+    project: WinnowProject, score: float
+) -> None:
+    rows = itertools.chain(((row, {"ant": 1.0}) for row in range(10_000)), [(10_000, {"ant": score})])
+    with pytest.raises(ValueError, match=f"score of 'ant' for row 10000 is {score}"):
+        project.predict(dict(rows), "net")

@@ -1,12 +1,28 @@
-"""Whether what is stored may be what an answer said, also where it is stored as another kind."""
+"""Answers in the forms that pages and programs send, and the next question."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from workflow.answering.asked import Saved
+from db import questions as stored_batches
+from plcore import AnswerError, LearnerSettings
+from tests.workflow import vector_world
+from tests.workflow.answering.malformed import PRESS, malformed
+from tests.workflow.world import small_table
+from workflow.answering import asked, batches
+from workflow.answering.asked import AskedAs, QuestionForm, Saved, screen_order, stamp
+from workflow.answering.press import MOST, Press, wanted_of
+from workflow.answering.room_settings import RoomSettings
+from workflow.projects import managing
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+# Whether what is stored may be what an answer said, also where it is stored as another kind
 
 
 def saved(kind: str, labels: str = "", denied: str = "") -> Saved:
@@ -49,3 +65,187 @@ def test_it_may_be(stored: Saved, kind: str, labels: Sequence[str]) -> None:
 )
 def test_it_may_not_be(stored: Saved, kind: str, labels: Sequence[str]) -> None:
     assert not stored.may_be(kind, labels)
+
+
+# A press as it comes from a browser: read, or refused in words
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*PRESS, "x"]), inner),
+    max_leaves=20,
+)
+
+
+def test_a_press_is_read_as_it_was_sent() -> None:
+    sent = PRESS | {
+        "labels": ["ant", "سنونو"],
+        "token": "1.2.3",
+        "shown": "ab",
+        "seq": MOST,
+        "note": " x\ny ",
+    }
+    assert Press.read(sent | {"flagged": True, "more": [1]}) == Press(
+        "is", ("ant", "سنونو"), "1.2.3", "ab", MOST, "x\ny", flagged=True
+    )
+    assert Press.read(PRESS | {"token": None, "note": None}) == Press(
+        "is", (), "", None, None, "", flagged=False
+    )
+
+
+@pytest.mark.parametrize("said", [pytest.param(said, id=str(k)) for k, (_, said) in enumerate(malformed())])
+def test_what_is_no_press_is_refused_in_words_that_can_be_shown(said: object) -> None:
+    with pytest.raises(AnswerError) as refused:
+        Press.read(said)
+    words = str(refused.value)
+    words.encode()
+    assert "Fix: " in words
+    assert len(words) < 400
+
+
+@given(JSON)
+def test_nothing_that_comes_does_anything_but_be_read_or_refused(said: object) -> None:
+    try:
+        assert isinstance(Press.read(said), Press)
+    except AnswerError as refusal:
+        str(refusal).encode()
+    for part in ("token", "x"):
+        wanted = wanted_of(said, part)
+        assert wanted is None or wanted.encode()
+
+
+def test_rows_are_numbers() -> None:
+    assert Press.read(PRESS | {"labels": ["3", "0", "3"]}).rows == {0, 3}
+    for label in ("", "-1", "1.5", "x", "²", "٣", "9" * 9_000, str(MOST + 1)):
+        with pytest.raises(AnswerError, match="labels must be numbers of rows"):
+            _ = Press.read(PRESS | {"labels": ["1", label]}).rows
+
+
+# What a screen shows first: the likeliest, or class order; nothing jumps while somebody looks
+
+
+LIKELIEST, FIXED = RoomSettings(), RoomSettings(order="fixed")
+
+
+class Learner:
+    """Something that orders can be kept beside."""
+
+
+def test_the_likeliest_first_or_the_order_of_the_classes() -> None:
+    shares = {"ant": 0.2, "bee": 0.5, "cat": 0.3}
+    assert screen_order(Learner(), LIKELIEST, 1, "t", shares) == ("bee", "cat", "ant")  # type: ignore[arg-type]
+    assert screen_order(Learner(), FIXED, 1, "t", shares) == ("ant", "bee", "cat")  # type: ignore[arg-type]
+
+
+def test_the_order_stays_for_one_showing_to_one_person() -> None:
+    learner, before, after = Learner(), {"a": 0.9, "b": 0.1}, {"a": 0.1, "b": 0.9}
+    assert screen_order(learner, LIKELIEST, 1, "t", before) == ("a", "b")  # type: ignore[arg-type]
+    assert screen_order(learner, LIKELIEST, 1, "t", after) == ("a", "b")  # type: ignore[arg-type]
+    assert screen_order(learner, LIKELIEST, 2, "t", after) == ("b", "a"), "somebody else"  # type: ignore[arg-type]
+    assert screen_order(Learner(), LIKELIEST, 1, "t", after) == ("b", "a"), "after a restart"  # type: ignore[arg-type]
+    assert screen_order(learner, LIKELIEST, 1, "u", after) == ("b", "a"), "the next showing"  # type: ignore[arg-type]
+    screen_order(learner, FIXED, 1, "u", after)
+    assert screen_order(learner, LIKELIEST, 1, "u", before) == ("a", "b"), "the room was set anew"  # type: ignore[arg-type]
+
+
+@given(
+    shows=st.lists(
+        st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1), min_size=1), min_size=1, max_size=6
+    )
+)
+def test_labels_that_come_stand_behind_those_that_stay(shows: list[dict[str, float]]) -> None:
+    learner, last = Learner(), ()
+    for shares in shows:
+        order = screen_order(learner, LIKELIEST, 1, "t", shares)  # type: ignore[arg-type]
+        assert sorted(order) == sorted(shares)
+        stay = tuple(label for label in last if label in shares)
+        assert order[: len(stay)] == stay
+        new = [shares[label] for label in order[len(stay) :]]
+        assert new == sorted(new, reverse=True)
+        last = order
+
+
+def test_a_stamp_names_these_choices_and_no_others() -> None:
+    assert stamp(["a", "b"]) == stamp(("a", "b"))
+    different = [["a", "b"], ["b", "a"], ["ab"], ["a"], [], ["a", "b", ""]]
+    assert len({stamp(one) for one in different}) == len(different)
+
+
+# How a question was put, to plain values and back
+
+
+labels = st.lists(st.text(max_size=4), max_size=3).map(tuple)
+
+
+@given(
+    st.builds(
+        AskedAs,
+        form=st.sampled_from([str(form) for form in QuestionForm]),
+        about=labels,
+        drawn=st.booleans(),
+        choices=st.integers(0, 99),
+        first=st.none() | labels,
+        batch=st.none() | st.text(min_size=1, max_size=4),
+    )
+)
+def test_it_comes_back_as_it_was(asked: AskedAs) -> None:
+    assert AskedAs.from_json(json.loads(json.dumps(asked.to_json()))) == asked
+
+
+def test_what_is_as_by_default_takes_no_room() -> None:
+    assert AskedAs(QuestionForm.WHICH, choices=3).to_json() == {"form": "which", "choices": 3}
+    shown = AskedAs("which", choices=2, first=("b", "a"))
+    assert shown.to_json() == {"form": "which", "choices": 2, "first": ["b", "a"]}
+
+
+# Rows together: names of showings and entries, and what is before a person as long as it stands
+
+
+@pytest.fixture
+def together_seat(home: Home, owner: int) -> Seat:
+    settings = LearnerSettings(n_neighbors=6, test_share=0.3)
+    return Seat(home, owner, managing.create_project(Seat(home, owner), "small", small_table(200), settings))
+
+
+def test_every_showing_and_every_entry_of_it_has_a_name_of_its_own(together_seat: Seat) -> None:
+    with together_seat.turn() as turn:
+        rows = [int(row) for row in turn.learner.pool.train if turn.learner.pool.is_open(int(row))]
+        label = turn.learner.pool.names(turn.learner.pool.candidates[rows[0]])[0]
+        first = batches.reserve_free(turn, rows[:1], label, batches.FOUND)
+        second = batches.reserve_free(turn, rows[:1], label, batches.CHOSEN)
+    assert first is not None
+    assert second is not None
+    tokens = {batches.batch_token(one) for one in (first, second)}
+    assert len(tokens) == 2
+    assert len({batches.entry_token(token, number) for token in tokens for number in (0, 1)}) == 4
+
+
+def test_only_rows_with_the_label_are_reserved_and_never_more_than_can_be_looked_at(
+    together_seat: Seat,
+) -> None:
+    with together_seat.turn() as turn:
+        pool = turn.learner.pool
+        rows = [int(row) for row in pool.train if pool.is_open(int(row))]
+        label = pool.classes[0]
+        batch = batches.reserve_free(turn, rows, label, batches.FOUND)
+        assert batch is not None
+        with_it = [row for row in rows if pool.candidates[row, 0]]
+        assert [one.row for one in batch.rows] == with_it[: asked.MOST]
+        assert batches.reserve_free(turn, pool.held.tolist(), label, batches.FOUND) is None
+        shown = batches.shown(turn, batch)
+        again = batches.shown_again(turn)
+    assert again is not None
+    assert again.token == shown.token, "as long as all of it stands it is the same showing"
+    with together_seat.home.database.read() as session:
+        kept = stored_batches.get_batch(session, together_seat.project_id or 0, together_seat.person_id)
+    assert kept is not None
+    assert kept.rows == batch.rows
+
+
+def test_where_the_kind_confirms_nothing_together_it_is_said(home: Home, owner: int) -> None:
+    vectors = vector_world.vector_project(home, owner, "vectors")
+    with (
+        Seat(home, owner, vectors).turn() as turn,
+        pytest.raises(AnswerError, match="not confirmed together"),
+    ):
+        batches.batching_of(turn.opened)

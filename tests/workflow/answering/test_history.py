@@ -1,16 +1,25 @@
-"""One person's latest answers: what undo takes back, what redo gives again."""
+"""An annotator's history, and the answers that a project holds in memory."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.world import annotator
-from workflow.answering import history, undoing
-from workflow.answering.history import OwnAnswer
+from tests.workflow.four import four_class_project
+from tests.workflow.kind_worlds import KindWorld
+from tests.workflow.world import annotator, answer_next
+from workflow.answering import history, loop, oracle, undoing
+from workflow.answering.history import OwnAnswer, read
+from workflow.answering.loop import NotSaved
+from workflow.people import goals
 from workflow.projects import standing
+from workflow.rows import reviewing
+from workflow.saving import saying_why
 from workflow.seat import Seat
-from workflow.server.home import Home
+from workflow.server.home import Home, open_home
+
+# One person's latest answers: what undo takes back, what redo gives again
 
 
 def own(seq: int, withdrawal: int | None = None, *, redoable: bool = False) -> OwnAnswer:
@@ -24,16 +33,6 @@ def test_undo_takes_the_newest_that_stands_redo_what_was_taken_back_last() -> No
     assert history.latest_standing([own(6, 14)]) is None
     assert history.latest_withdrawn([own(6, 14), own(5)]) is None
     assert history.latest_standing([]) is history.latest_withdrawn([]) is None
-
-
-@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
-def world(request: pytest.FixtureRequest) -> KindWorld:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def seat(world: KindWorld, home: Home, owner: int) -> Seat:
-    return Seat(home, owner, world.make(Seat(home, owner)))
 
 
 def test_one_press_is_one_answer_however_many_entries_it_stored(world: KindWorld, seat: Seat) -> None:
@@ -71,7 +70,11 @@ def test_what_was_answered_again_meanwhile_is_not_given_again(world: KindWorld, 
 def test_a_history_goes_back_so_far_and_is_of_one_person(
     world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
+    ada = Seat(
+        seat.home,
+        annotator(seat.home, seat.person_id, "Ada"),
+        seat.project_id,
+    )
     monkeypatch.setattr(history, "REACH", 3)
     for _ in range(5):
         world.say(seat, "skip")
@@ -82,3 +85,100 @@ def test_a_history_goes_back_so_far_and_is_of_one_person(
         assert undoing.undo(seat) is not None
     # What lies farther back than the history is no more to be found by it.
     assert all(one.withdrawal is not None for one in standing.standing(seat).history)
+
+
+# What is kept of people's latest entries is what the database would give, whatever was done, and by whom
+
+
+BEFORE = datetime.now(UTC) - timedelta(days=1)
+
+
+def check(*seats: Seat) -> None:
+    """What is kept of each of them is what is read anew; from now on it is kept."""
+    for seat in seats:
+        with seat.learner() as opened:
+            here = opened.session, opened.project_id, opened.person_id
+            kept, fresh = opened.own_log, read(*here)
+            assert kept.work_since(*here, BEFORE) == fresh.work_since(*here, BEFORE)
+            assert kept == fresh
+            assert opened.own_log is kept
+
+
+def test_answers_undo_redo_and_corrections_by_others_are_followed(
+    world: KindWorld, seat: Seat, ada: Seat
+) -> None:
+    check(seat, ada)
+    for number, kind in enumerate((*world.ANSWERS, *world.ANSWERS)):
+        world.say(seat, kind, note="look" if number % 2 else None)
+        check(seat, ada)
+        if number % 3 == 0:
+            undoing.undo(seat)
+            check(seat)
+            if number % 2:
+                undoing.redo(seat)
+                check(seat)
+    row = world.answer(ada).row
+    check(ada, seat)
+    found = reviewing.open_row(seat, row)
+    what = world.correction(found)
+    reviewing.correct(seat, row, found.token, what.kind, what.labels, changes=what.changes)
+    check(ada, seat)
+
+
+def test_an_answer_of_two_entries_is_one_of_the_day(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, four_class_project(home, owner))
+    check(seat)
+    for _ in range(3):
+        answer_next(home, owner, seat.project_id or 0)
+        question = loop.next_question(seat)
+        other = next(name for name in standing.standing(seat).classes if name not in question.choices)
+        loop.submit_answer(seat, question.token, "none", [other])
+        check(seat)
+    assert goals.day(seat, None).answers == 6
+    undoing.undo(seat)
+    check(seat)
+    assert goals.day(seat, None).answers == 5
+
+
+def test_entries_of_another_process_are_followed(home: Home, owner: int, project: int) -> None:
+    here, other = Seat(home, owner, project), open_home(home.settings)
+    there = Seat(other, owner, project)
+    try:
+        check(here, there)
+        for seat in (here, here, there, there, here):
+            answer_next(seat.home, owner, project)
+            check(here)
+        oracle.answer_for_me(there, 3)
+        check(there)
+        undoing.undo(there)
+        check(here)
+    finally:
+        other.close()
+
+
+def test_what_was_not_committed_is_not_kept(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seat = Seat(home, owner, project)
+    answer_next(home, owner, project)
+    check(seat)
+    question = loop.next_question(seat)
+
+    def lost(*_: object) -> None:
+        with saying_why():
+            raise loop.NotSaved("The disk is full.")
+
+    with monkeypatch.context() as full:
+        full.setattr(home.database, "check_file", lost)  # after all that is written, before the commit
+        with pytest.raises(NotSaved):
+            loop.submit_answer(seat, question.token, "is", question.choices[:1])
+    check(seat)
+    assert len(standing.standing(seat).history) == 1
+    loop.submit_answer(seat, question.token, "is", question.choices[:1])
+    check(seat)
+    with seat.turn() as turn:
+        turn.close_question()
+        turn.writer(loop.Place(question.view.row)).write("unsure", token="another")
+        assert turn.opened.own_log.last.kind == "unsure", "the transaction sees what it wrote"
+        assert turn.opened.own_log is not turn.opened.own_log
+    check(seat)

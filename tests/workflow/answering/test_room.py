@@ -1,17 +1,39 @@
-"""How the answering room is set: checked at the door, the owner's alone, and what it does to a question."""
+"""The question page's settings, reservations, pauses and clock."""
 
 from __future__ import annotations
 
+import json
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from db import entries, questions
+from db.questions import OpenQuestion
+from plcore import AnswerError
+from plcore.arrays.words import forbidden_in_name
+from tests.clocks import ahead
+from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, room
+from workflow.answering import turn as turns
+from workflow.answering.asked import NOTE_LENGTH, AskedAs, QuestionForm, checked_note
+from workflow.answering.loop import StaleQuestion
 from workflow.answering.room import RoomError, RoomSettings
+from workflow.answering.room_settings import DESCRIPTION_LENGTH, FORMS, GUIDELINES_LENGTH, ORDERS
+from workflow.answering.turn import says_the_same, steady, to_store
+from workflow.people import goals
+from workflow.projects import standing
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# How the answering room is set: checked at the door, the owner's alone, and what it does to a question
 
 
 def test_a_new_project_has_the_defaults(home: Home, owner: int, project: int) -> None:
@@ -106,3 +128,268 @@ def test_the_order_does_not_jump_while_a_person_looks(home: Home, owner: int, pr
 
 def test_the_class_names_are_all_of_them(home: Home, owner: int) -> None:
     assert room.class_names(Seat(home, owner, small_project(home, owner))) == ("ant", "bee", "cat")
+
+
+# The room's settings in their stored form: there and back, and refused by name
+
+
+TEXT = st.text(
+    st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")).filter(
+        lambda one: forbidden_in_name(one) is None
+    ),
+    max_size=DESCRIPTION_LENGTH,
+)
+
+
+@given(
+    guidelines=TEXT,
+    order=st.sampled_from(ORDERS),
+    descriptions=st.dictionaries(TEXT, TEXT, max_size=4),
+    groups=st.dictionaries(
+        TEXT.filter(str.strip), st.lists(TEXT, min_size=1, max_size=3, unique=True).map(tuple), max_size=3
+    ),
+    forms=st.sampled_from(FORMS),
+    drawn=st.booleans(),
+)
+def test_room_settings_json_and_back(
+    guidelines: str,
+    order: str,
+    descriptions: dict[str, str],
+    groups: dict[str, tuple[str, ...]],
+    forms: str,
+    drawn: bool,
+) -> None:
+    wanted = RoomSettings(guidelines, order, descriptions, groups, None, forms, drawn)
+    assert RoomSettings.from_json(json.loads(json.dumps(wanted.to_json()))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("groups", "why"),
+    [
+        (["Corvus"], "groups must be a dict"),
+        ({3: ("rook",)}, "the name of a group, 3, must be text"),
+        ({" ": ("rook",)}, "a group has no name"),
+        ({"x" * 201: ("rook",)}, "at most 200 characters; it has 201"),
+        ({"Corvus": "rook"}, "must hold names of classes"),
+        ({"Corvus": ("rook", 3)}, "must hold names of classes"),
+        ({"Corvus": ()}, "one class or more, each once. Got \\[\\]"),
+        ({"Corvus": ("rook", "rook")}, "each once"),
+        (
+            {f"g{k}": tuple(f"c{n}" for n in range(10_000)) for k in range(3)},
+            "20,000 classes in all; they have 30,000",
+        ),
+    ],
+)
+def test_groups_that_cannot_be(groups: Any, why: str) -> None:
+    with pytest.raises(RoomError, match=why):
+        RoomSettings(groups=groups)
+
+
+def test_the_longest_texts_are_taken() -> None:
+    assert len(RoomSettings("x" * GUIDELINES_LENGTH).guidelines) == 20_000
+    with pytest.raises(RoomError, match=r"guidelines may have at most 20,000 characters; it has 20,001"):
+        RoomSettings("x" * (GUIDELINES_LENGTH + 1))
+    with pytest.raises(RoomError, match=r"the description of 'ant' may have at most 200"):
+        RoomSettings(descriptions={"ant": "x" * (DESCRIPTION_LENGTH + 1)})
+    with pytest.raises(
+        RoomError, match="no setting 'colour'; it has guidelines, order, descriptions, groups"
+    ):
+        RoomSettings.from_json({"colour": "red"})
+    with pytest.raises(RoomError, match="a label must be a str"):
+        RoomSettings(descriptions={3: "three"})  # type: ignore[dict-item]
+
+
+# What is stored of a question that is put before somebody
+
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+ASKED = SimpleNamespace(
+    strategy="effect", score=0.5, model_version=7, decides=3, undecided=9, predicted="wren"
+)
+WHERE = {
+    "project_id": 1, "person_id": 2, "row": 3, "token": "2.3.0", "revision": 0, "shown_at": NOW, "reserved_at": NOW,
+    "reserved_until": NOW,
+}  # fmt: skip
+
+
+def test_a_question_is_stored_with_why_it_is_asked_and_how_it_is_put() -> None:
+    how = AskedAs(QuestionForm.WHICH)
+    stored = to_store(ASKED, how, **WHERE)
+    assert {name: getattr(stored, name) for name in vars(ASKED)} == vars(ASKED)
+    assert {name: getattr(stored, name) for name in WHERE} == WHERE
+    assert stored.asked == how.to_json()
+    assert to_store(ASKED, None, **WHERE).asked is None
+
+
+@pytest.mark.parametrize("part", vars(ASKED))
+def test_it_says_the_same_until_any_part_is_another(part: str) -> None:
+    how = AskedAs(QuestionForm.WHICH)
+    stored = to_store(ASKED, how, **WHERE)
+    assert says_the_same(ASKED, how, stored)
+    assert not says_the_same(SimpleNamespace(**(vars(ASKED) | {part: "another"})), how, stored)
+    assert not says_the_same(ASKED, None, stored)
+    assert not says_the_same(ASKED, how, replace(stored, asked=None))
+
+
+# Seconds spent on a question, by a clock that nobody sets
+
+
+def test_it_shows_the_moment_and_goes_as_the_monotonic_clock() -> None:
+    before, ticks = steady(), time.monotonic()
+    after, later = steady(), time.monotonic()
+    assert timedelta() <= after - before <= timedelta(seconds=later - ticks + 0.001)
+    assert abs(datetime.now(UTC) - after) < timedelta(minutes=1), "no clock was set while the tests ran"
+
+
+@pytest.mark.parametrize("days", [-3, 3])
+def test_a_wall_clock_that_is_set_changes_no_seconds(
+    world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch, days: int
+) -> None:
+    question = loop.next_question(seat)
+
+    monkeypatch.setattr(turns, "datetime", ahead(timedelta(days=days)))
+    world.answer(seat, question)
+    with seat.home.database.read() as session:
+        found = entries.latest(session, seat.project_id or 0, seat.person_id, 2)
+    assert all(one.at - datetime.now(UTC) > timedelta(days=days, minutes=-5) for one in found)
+    assert abs(found[0].at - datetime.now(UTC)) > timedelta(days=2)
+    spent = [one.seconds for one in found if one.seconds is not None]
+    assert len(spent) == 1
+    assert 0 <= spent[0] < 60
+
+
+@pytest.mark.parametrize(
+    ("ago", "stored"), [(-60.0, 0.0), (59.5, 59.5), (3600.0, 3600.0), (3600.5, None), (90_000.0, None)]
+)
+def test_they_are_no_less_than_none_and_empty_beyond_an_hour(ago: float, stored: float | None) -> None:
+    now = datetime(2026, 5, 4, tzinfo=UTC)
+    question = questions.OpenQuestion(
+        project_id=1,
+        person_id=1,
+        row=0,
+        token="1.0.0",
+        revision=0,
+        strategy="mp",
+        score=0.0,
+        model_version=0,
+        decides=0,
+        undecided=0,
+        shown_at=now - timedelta(seconds=ago),
+        reserved_at=now,
+        reserved_until=now,
+    )
+    assert question.seconds(now) == stored
+
+
+# Pauses: seconds leave them out, the row is free meanwhile, and the question comes back where nobody took
+# it
+
+
+def open_now(seat: Seat) -> OpenQuestion:
+    with seat.home.database.read() as session:
+        found = questions.get(session, seat.project_id or 0, seat.person_id)
+    assert found is not None
+    return found
+
+
+def move_back(seat: Seat, **lengths: timedelta) -> None:
+    """As if these moments of the open question had been so much earlier."""
+    found = open_now(seat)
+    moved = {name: getattr(found, name) - length for name, length in lengths.items()}
+    with seat.home.database.write() as session:
+        questions.put(session, OpenQuestion(**(vars(found) | moved)))
+
+
+def seconds_of_last(seat: Seat) -> float:
+    """What one press stores as two entries has them in the first."""
+    with seat.home.database.read() as session:
+        found = entries.latest(session, seat.project_id or 0, seat.person_id, 2)
+    return max(one.seconds or 0 for one in found)
+
+
+def test_the_seconds_leave_the_pause_out(world: KindWorld, seat: Seat) -> None:
+    question = loop.next_question(seat)
+    loop.pause(seat, question.token)
+    hour = timedelta(hours=1)
+    move_back(seat, shown_at=hour + timedelta(seconds=30), reserved_at=hour, paused_at=hour)
+    loop.go_on(seat)
+    again = loop.next_question(seat)
+    assert (again.token, again.view.row) == (question.token, question.view.row)
+    assert open_now(seat).paused_at is None
+    world.answer(seat, again)
+    assert 30 <= seconds_of_last(seat) < 60
+
+
+def test_an_answer_in_another_tab_counts_until_the_pause(world: KindWorld, seat: Seat) -> None:
+    question = loop.next_question(seat)
+    loop.pause(seat, question.token)
+    hour = timedelta(hours=1)
+    move_back(seat, shown_at=hour + timedelta(seconds=30), paused_at=hour)
+    world.answer(seat, question)
+    assert 29 <= seconds_of_last(seat) < 60
+    assert not goals.day(seat, None).paused
+
+
+def test_the_row_is_free_meanwhile_and_comes_back_where_nobody_took_it(
+    world: KindWorld, seat: Seat, ada: Seat
+) -> None:
+    question = loop.next_question(seat)
+    assert loop.next_question(ada).token.split(".")[1:] != question.token.split(".")[1:]
+    loop.pause(seat, question.token)
+    assert standing.standing(ada).elsewhere == 0
+    place = open_now(seat)
+    theirs = loop.ask_next(ada, place.row, place.label, drawn=True)
+    assert theirs.view.row == question.view.row
+    loop.go_on(seat)
+    other = loop.next_question(seat)
+    assert open_now(seat).paused_at is None
+    assert (open_now(seat).row, open_now(seat).label) != (place.row, place.label), "it is before Ada now"
+    world.answer(ada, theirs)
+    world.answer(seat, other)
+
+
+def test_a_pause_is_of_the_question_on_the_screen(seat: Seat) -> None:
+    with pytest.raises(StaleQuestion, match="no longer open before you"):
+        loop.pause(seat, "1.1.1")
+    question = loop.next_question(seat)
+    with pytest.raises(StaleQuestion):
+        loop.pause(seat, "1.1.1")
+    loop.pause(seat, question.token)
+    first = open_now(seat)
+    loop.pause(seat, question.token)
+    assert open_now(seat) == first, "a second press changes nothing"
+
+
+def test_to_go_on_without_a_pause_changes_no_question(seat: Seat) -> None:
+    question = loop.next_question(seat)
+    before = open_now(seat)
+    loop.go_on(seat)
+    now = open_now(seat)
+    # By what it was chosen may be told anew: a ranking in the background may be ready by now.
+    assert (now.row, now.label, now.token) == (before.row, before.label, before.token)
+    assert now.shown_at == before.shown_at
+    assert loop.next_question(seat).token == question.token
+
+
+# Notes as they are stored, and those that are not
+
+
+def test_a_note_keeps_its_lines_and_loses_blanks_around_it() -> None:
+    assert checked_note(None) is checked_note(" \n") is None
+    assert checked_note(" two\n\tlines ") == "two\n\tlines"
+    assert checked_note("x" * NOTE_LENGTH) == "x" * NOTE_LENGTH
+
+
+def test_too_long_is_said_with_both_lengths() -> None:
+    with pytest.raises(AnswerError, match=r"at most 2,000 characters; this one has 2,001\. Fix: shorten it"):
+        checked_note("x" * (NOTE_LENGTH + 1))
+    with pytest.raises(AnswerError, match="at most 3 characters; this one has 4"):
+        checked_note("four", 3)
+
+
+@pytest.mark.parametrize(
+    ("note", "said"), [("a\0", "NUL"), ("\ud83d!", "half of a character"), ("\x1b[1m", "terminal escape")]
+)
+def test_what_cannot_be_stored_or_shown_is_named(note: str, said: str) -> None:
+    with pytest.raises(AnswerError, match=f"{said}.* at character .*Fix: remove it"):
+        checked_note(note)

@@ -1,4 +1,4 @@
-"""Turns: places that overlap, tokens, and what one turn writes."""
+"""An annotator's turn at a project, and the writing of entries."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db import entries
+from plcore import AnswerError
 from plcore.loop import Place
-from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.kind_worlds import KindWorld
 from tests.workflow.world import annotator
 from workflow.answering import loop, undoing
 from workflow.answering.asked import Given, Saved
 from workflow.answering.history import overlaps, place_of, question_token, second_token
-from workflow.answering.turn import StaleQuestion
+from workflow.answering.turn import EntryWriter, StaleQuestion
 from workflow.seat import Seat
-from workflow.server.home import Home
+
+# Turns: places that overlap, tokens, and what one turn writes
+
 
 NUMBERS = st.lists(st.integers(0, 99), min_size=3, max_size=4)
 PLACES = st.builds(Place, st.integers(0, 2), st.one_of(st.none(), st.sampled_from("ab")))
@@ -41,16 +44,6 @@ def test_two_showings_never_share_a_token(parts: list[int], other: list[int]) ->
 def test_the_place_of_what_has_no_label_is_its_row() -> None:
     assert place_of(SimpleNamespace(row=3)) == Place(3)
     assert place_of(SimpleNamespace(row=3, label="a")) == Place(3, "a")
-
-
-@pytest.fixture(params=WORLDS, ids=lambda world: world.name)
-def world(request: pytest.FixtureRequest) -> KindWorld:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def seat(world: KindWorld, home: Home, owner: int) -> Seat:
-    return Seat(home, owner, world.make(Seat(home, owner)))
 
 
 def test_a_turn_knows_what_is_before_others(world: KindWorld, seat: Seat) -> None:
@@ -162,3 +155,61 @@ def test_the_facts_of_a_question_go_with_each_entry_but_its_token_with_the_first
     saved = world.say(seat, "skip", question)
     assert isinstance(saved, Saved)
     assert not saved.repeated
+
+
+# Entries about one place in one transaction: each says how the place stood before and after it
+
+
+def log(seat: Seat) -> list[entries.LogEntry]:
+    with seat.reading() as reading:
+        return entries.after(reading.session, reading.project.id, 0)
+
+
+def test_what_is_written_second_finds_what_the_first_left(world: KindWorld, seat: Seat) -> None:
+    loop.next_question(seat)
+    with seat.turn() as turn:
+        open_now = turn.open_now()
+        assert open_now is not None
+        place = place_of(open_now)
+        writer = turn.writer(place)
+        assert isinstance(writer, EntryWriter)
+        assert writer.CHANGED.endswith("now.")
+        first = writer.write("skip", token="a", note="first")
+        second = writer.write("bad", token="b")
+        assert (second.seq, second.revision) == (first.seq + 1, first.revision + 1)
+        assert second.before == first.after
+        assert len(turn.opened.written) == 2
+        assert turn.learner.seq == 0, "the learner follows after the commit"
+    with seat.turn() as turn:
+        assert turn.learner.pool.bad[place.row]
+        back = turn.writer(place).write("withdraw", token="c", target=second.seq)
+        assert (back.before, back.after) == (second.after, second.before)
+        assert (back.target_seq, back.revision) == (second.seq, 2)
+    assert [(one.kind, one.row, one.label, one.note) for one in log(seat)] == [
+        ("skip", place.row, place.label, "first"),
+        ("bad", place.row, place.label, None),
+        ("withdraw", place.row, place.label, None),
+    ]
+    with seat.learner() as opened:
+        assert opened.learner.seq == 3
+        assert not opened.learner.pool.bad[place.row]
+
+
+def test_what_the_learner_would_refuse_is_not_written(world: KindWorld, seat: Seat) -> None:
+    question = loop.next_question(seat)
+    assert question is not None
+    with seat.turn() as turn:
+        writer = turn.writer(place_of(turn.open_now()))
+        for kind, labels in (("is" if world.kind == "one_label" else "yes", ("zebra",)), ("shout", ())):
+            with pytest.raises(AnswerError):
+                writer.write(kind, labels, token="a")
+        with pytest.raises(AnswerError):
+            writer.write("withdraw", token="a", target=99)
+        assert turn.opened.written == []
+        skipped = writer.write("skip", token="a")
+    with seat.turn() as turn:
+        writer = turn.writer(Place(skipped.row, skipped.label))
+        writer.write("withdraw", token="b", target=skipped.seq)
+        with pytest.raises(AnswerError, match="does not stand any more"):
+            writer.write("withdraw", token="c", target=skipped.seq)
+    assert [one.kind for one in log(seat)] == ["skip", "withdraw"]

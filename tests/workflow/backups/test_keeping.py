@@ -1,8 +1,9 @@
-"""Which backups there are, when the next is due, and which of them go."""
+"""Backups by the clock: the worker that makes them, how many stay, and the owner's page about them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,12 +12,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from db import events
+from db.engine import DatabaseBusyError
+from db.events import EventFilter
+from tests.clocks import stopped
 from tests.workflow.backups.drill import settings_of
-from tests.workflow.world import full_disk
-from workflow.backups import keeping, making
+from tests.workflow.world import annotator, full_disk
+from workflow.access import NotAllowed, NotFound
+from workflow.backups import keeping, making, owners
+from workflow.backups import worker as backup_worker
+from workflow.backups.archive import check_archive
 from workflow.backups.keeping import BackupWork
+from workflow.backups.manifest import BackupError
+from workflow.backups.worker import BackupWorker, anything_to_do
+from workflow.models.training import Stopped, Worker
+from workflow.people.audit import EventKind
+from workflow.seat import Seat
 from workflow.server import running
+from workflow.server.home import Home
 from workflow.server.settings import BackupSettings, Settings
+
+# Which backups there are, when the next is due, and which of them go
+
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -194,3 +211,273 @@ def test_notes_are_whole_on_a_full_disk(daily: Settings) -> None:
     with full_disk(), pytest.raises(OSError, match="File too large"):
         keeping.note_work(daily.backups_dir, replace(before, state=keeping.DONE))
     assert keeping.work(daily.backups_dir) == before
+
+
+# What owners of this Winnow see of the backups, and do; and nobody else
+
+
+def test_from_a_press_to_a_restore_that_is_to_be(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    view = owners.overview(seat)
+    assert (view.kept, view.work, view.worried, view.staged) == ((), None, None, None)
+    owners.back_up_now(seat)
+    work = owners.overview(seat).work
+    assert work is not None
+    assert (work.state, work.person_id) == (keeping.WAITING, owner)
+    BackupWorker(home, "one").back_up()
+    (made,) = owners.overview(seat).kept
+    assert made.is_good
+    assert owners.find_backup(seat, made.path.name) == made.path
+    owners.stage_restore(seat, made.path.name)
+    assert owners.overview(seat).staged == made.path.name
+    owners.unstage_restore(seat)
+    assert owners.overview(seat).staged is None
+    with home.database.read() as session:
+        said = [one.what for one in events.listed(session, EventFilter(person_id=owner))]
+    assert said[:2] == [EventKind.RESTORE_STAGED, EventKind.BACKUP_TAKEN]
+
+
+@pytest.mark.parametrize(
+    "name", ["../winnow.sqlite3", "state.json", "winnow-20260101-000000.zip", "", "/etc/passwd"]
+)
+def test_only_what_is_listed_is_found(home: Home, owner: int, name: str) -> None:
+    keeping.ask(home.backups_dir, owner)
+    for act in (owners.find_backup, owners.stage_restore):
+        with pytest.raises(NotFound, match="There is no such backup here"):
+            act(Seat(home, owner), name)
+    assert owners.overview(Seat(home, owner)).staged is None
+
+
+ACTS: tuple[Callable[[Seat], object], ...] = (
+    owners.overview,
+    owners.back_up_now,
+    owners.unstage_restore,
+    lambda seat: owners.find_backup(seat, "winnow-20260101-000000.zip"),
+    lambda seat: owners.stage_restore(seat, "winnow-20260101-000000.zip"),
+)
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("role", ["owner", "reviewer", "annotator", "viewer"])
+def test_owners_of_projects_are_not_owners_of_this_winnow(
+    home: Home, owner: int, project: int, act: Callable[[Seat], object], role: str
+) -> None:
+    ada = annotator(home, owner, "Ada", role)
+    for seat in (Seat(home, ada), Seat(home, ada, project)):
+        with pytest.raises(NotAllowed):
+            act(seat)
+    assert not home.backups_dir.exists()
+
+
+# A worker makes the backups that are asked for or due, one at a time, and reads all of them again
+
+
+@pytest.fixture
+def backup_worker_daily(home: Home, project: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    monkeypatch.setattr(backup_worker, "TOLD_EVERY", 0.0)
+    return replace(home, settings=replace(home.settings, backups=BackupSettings(every=24 * 3600.0, kept=2)))
+
+
+def made_in(home: Home) -> list[Path]:
+    return [one.path for one in keeping.kept(home.backups_dir)]
+
+
+def test_one_that_is_due_is_made_and_the_old_ones_are_read_and_go(backup_worker_daily: Home) -> None:
+    now = datetime.now(UTC)
+    old = lay(backup_worker_daily.backups_dir, *(now - timedelta(days=days) for days in (4, 3)))
+    assert anything_to_do(backup_worker_daily)
+    worker = BackupWorker(backup_worker_daily, "one")
+    worker.look()
+    assert not anything_to_do(backup_worker_daily)
+    new, *_ = made_in(backup_worker_daily)
+    assert check_archive(new).counts["projects"] == 1
+    assert made_in(backup_worker_daily) == [new, *reversed(old)], (
+        "those two are no backups, so that none of them is one too many"
+    )
+    assert all(
+        "no backup of Winnow's" in one.fault for one in keeping.kept(backup_worker_daily.backups_dir)[1:]
+    )
+    assert "no backup" in str(keeping.why_worried(backup_worker_daily.settings, now))
+    said = keeping.work(backup_worker_daily.backups_dir)
+    assert said is not None
+    assert said.state == keeping.DONE
+    worker.look()
+    assert made_in(backup_worker_daily)[0] == new, "once"
+
+
+def test_the_folder_of_the_first_backup_is_named_on_the_disk_before_it_is_told_of(
+    backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut takes a folder whose name was not synced, and whatever backups are in it."""
+    real, synced = os.fsync, set[int]()
+
+    def fsync(handle: int) -> None:
+        real(handle)
+        synced.add(os.fstat(handle).st_ino)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert not backup_worker_daily.backups_dir.exists()
+    BackupWorker(backup_worker_daily, "one").back_up()
+    assert made_in(backup_worker_daily)
+    assert {
+        backup_worker_daily.settings.home.stat().st_ino,
+        backup_worker_daily.backups_dir.stat().st_ino,
+    } <= synced
+
+
+def test_as_many_stay_as_the_settings_say(backup_worker_daily: Home) -> None:
+    worker = BackupWorker(backup_worker_daily, "one")
+    for days in (3, 2, 1):
+        worker.back_up()
+        (new, *_) = made_in(backup_worker_daily)
+        moment = datetime.now(UTC) - timedelta(days=days)
+        moved = new.rename(new.with_name(backup_worker.making.name_at(moment)))
+        keeping.note_checked(backup_worker_daily.backups_dir, moved)
+    worker.back_up()
+    assert len(made_in(backup_worker_daily)) == 2
+    assert all(one.is_good for one in keeping.kept(backup_worker_daily.backups_dir))
+
+
+def test_one_that_was_asked_for_is_made_without_a_schedule(home: Home, project: int) -> None:
+    assert not anything_to_do(home)
+    keeping.ask(home.backups_dir, 1)
+    assert anything_to_do(home)
+    BackupWorker(home, "one").look()
+    assert len(made_in(home)) == 1
+    assert not anything_to_do(home)
+
+
+def test_two_that_are_asked_for_within_a_second_are_two(
+    home: Home, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+    monkeypatch.setattr(backup_worker, "datetime", stopped(now))
+    for count in (1, 2):
+        keeping.ask(home.backups_dir, 1)
+        BackupWorker(home, "one").look()
+        said = keeping.work(home.backups_dir)
+        assert said is not None
+        assert (said.state, said.fault) == (keeping.DONE, "")
+        assert len(made_in(home)) == count
+    assert all(one.is_good for one in keeping.kept(home.backups_dir))
+    assert keeping.why_worried(home.settings, now) is None
+
+
+def test_two_workers_make_one(backup_worker_daily: Home) -> None:
+    backup_worker_daily.backups_dir.mkdir()
+    with running.alone(backup_worker_daily.backups_dir):
+        BackupWorker(backup_worker_daily, "two").back_up()
+    assert made_in(backup_worker_daily) == []
+    BackupWorker(backup_worker_daily, "one").back_up()
+    BackupWorker(backup_worker_daily, "two").back_up()
+    assert len(made_in(backup_worker_daily)) == 1
+
+
+def test_what_a_killed_worker_began_is_begun_anew(backup_worker_daily: Home) -> None:
+    keeping.note_work(backup_worker_daily.backups_dir, keeping.running(None))
+    (backup_worker_daily.backups_dir / ".backup-old").mkdir()
+    BackupWorker(
+        replace(
+            backup_worker_daily, settings=replace(backup_worker_daily.settings, backups=BackupSettings())
+        ),
+        "one",
+    ).back_up()
+    assert len(made_in(backup_worker_daily)) == 1
+    assert (backup_worker_daily.backups_dir / ".backup-old").exists(), "it may be another's who is at it"
+
+
+def test_how_far_it_is_is_told_and_it_ends_with_the_worker(
+    backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = BackupWorker(backup_worker_daily, "one")
+    seen = []
+
+    def go_on(*_: object) -> None:
+        seen.append(keeping.work(backup_worker_daily.backups_dir))
+        if len(seen) > 2:
+            raise Stopped
+
+    monkeypatch.setattr(worker, "go_on", go_on)
+    with pytest.raises(Stopped):
+        worker.back_up()
+    assert seen[-1] is not None
+    assert 0 < seen[-1].done < seen[-1].total
+    assert made_in(backup_worker_daily) == []
+    assert anything_to_do(backup_worker_daily), "the next worker makes it"
+
+
+def test_a_failure_is_noted_in_words_and_waits(
+    backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workflow.backups.archive._add", fails)
+    worker = BackupWorker(backup_worker_daily, "one")
+    worker.look()
+    said = keeping.work(backup_worker_daily.backups_dir)
+    assert said is not None
+    assert (said.state, "Fix: make room" in said.fault) == (keeping.FAILED, True)
+    assert not anything_to_do(backup_worker_daily)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [DatabaseBusyError("No turn to write within 30 s."), BackupError("x"), OSError("x"), KeyError("x")],
+)
+def test_a_fault_of_learning_is_none_of_the_backup(
+    backup_worker_daily: Home,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    fault: Exception,
+) -> None:
+    monkeypatch.setattr(Worker, "look", raising(fault))
+    BackupWorker(backup_worker_daily, "one").back_up()
+    assert [one.is_good for one in keeping.kept(backup_worker_daily.backups_dir)] == [True]
+    assert "Nothing could be learnt while a backup was made" in caplog.text
+
+
+def test_learning_that_is_stopped_stops_the_backup(
+    backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Worker, "look", raising(Stopped()))
+    with pytest.raises(Stopped):
+        BackupWorker(backup_worker_daily, "one").back_up()
+    assert anything_to_do(backup_worker_daily), "the next worker makes it"
+
+
+def test_an_odd_fault_is_noted_and_learning_goes_on(
+    backup_worker_daily: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks: list[object] = []
+
+    def look(worker: object) -> bool:
+        looks.append(worker)
+        return True
+
+    monkeypatch.setattr(making, "named_files", raising(KeyError("x")))
+    monkeypatch.setattr(Worker, "look", look)
+    BackupWorker(backup_worker_daily, "one").look()
+    said = keeping.work(backup_worker_daily.backups_dir)
+    assert said is not None
+    assert (said.state, "KeyError: 'x'" in said.fault) == (keeping.FAILED, True)
+    assert "Traceback" in caplog.text
+    assert not anything_to_do(backup_worker_daily), "it waits, as after any other failure"
+    assert len(looks) == 1
+
+
+def raising(fault: Exception) -> Callable[..., None]:
+    def fails(*_: object) -> None:
+        raise fault
+
+    return fails
+
+
+def test_a_worker_outlives_a_full_disk(backup_worker_daily: Home) -> None:
+    worker = BackupWorker(backup_worker_daily, "one")
+    backup_worker_daily.backups_dir.mkdir()
+    with full_disk():
+        worker.back_up()
+    assert made_in(backup_worker_daily) == []
+    worker.back_up()
+    assert len(made_in(backup_worker_daily)) == 1

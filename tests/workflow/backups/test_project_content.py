@@ -1,12 +1,17 @@
-"""What no Winnow has written is refused in words, whatever part of a project it is in, before anything is stored."""
+"""A project file that was changed is refused, and names the fault."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sqlalchemy.exc import IntegrityError, OperationalError, StatementError
 
@@ -15,6 +20,7 @@ from tests.workflow.backups.drill import files_of
 from tests.workflow.backups.forging import forged, members, new_home, with_files
 from tests.workflow.backups.test_one_project import taken
 from tests.workflow.world import annotator, answer_next
+from workflow.backups import project_content
 from workflow.backups.archive import check_archive, extract_all
 from workflow.backups.manifest import CONTENT, BackupError, DamagedError
 from workflow.backups.one_project import bring_in, take_along
@@ -26,7 +32,9 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-pytestmark = pytest.mark.slow
+# What no Winnow has written is refused in words, whatever part of a project it is in, before anything is
+# stored
+
 
 Content = dict[str, Any]
 Change = Callable[[Content], object]
@@ -162,6 +170,7 @@ def refused(path: Path, folder: Path) -> str:
     return str(DamagedError(*found["damaged"]) if "damaged" in found else found["refused"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MISFITS)
 def test_what_does_not_fit_is_said(file: Path, tmp_path: Path, name: str) -> None:
     change, words = MISFITS[name]
@@ -170,6 +179,7 @@ def test_what_does_not_fit_is_said(file: Path, tmp_path: Path, name: str) -> Non
     assert re.search(words, said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["labels", "column", "late snapshot"])
 def test_what_does_not_fit_never_half_enters(file: Path, elsewhere: Seat, tmp_path: Path, name: str) -> None:
     change, words = MISFITS[name]
@@ -181,6 +191,7 @@ def test_what_does_not_fit_never_half_enters(file: Path, elsewhere: Seat, tmp_pa
     assert files_of(elsewhere.home.settings.home) == {}
 
 
+@pytest.mark.slow
 def test_lists_a_thousand_deep_are_refused(file: Path, tmp_path: Path) -> None:
     def deep(aside: Path) -> dict[str, Path]:
         (aside / CONTENT).write_text("[" * 100_000 + "]" * 100_000)
@@ -190,6 +201,7 @@ def test_lists_a_thousand_deep_are_refused(file: Path, tmp_path: Path) -> None:
     assert "expected a project as Winnow writes it" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [an_example(), a_qualification(), more("dispute_notes")])
 def test_what_fits_enters(file: Path, elsewhere: Seat, tmp_path: Path, whole: Change) -> None:
     """So that the cases above are refused for what they say."""
@@ -201,6 +213,7 @@ def test_what_fits_enters(file: Path, elsewhere: Seat, tmp_path: Path, whole: Ch
     assert bring_in(elsewhere, forged(file, tmp_path, change)).name == "small"
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_the_table(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     extract_all(file, check_archive(file), tmp_path / "here")
     there, rows, named = read_content("birds.zip", tmp_path / "here")
@@ -211,6 +224,7 @@ def test_counts_are_those_of_the_table(file: Path, elsewhere: Seat, tmp_path: Pa
         assert values[name] == there[name]
 
 
+@pytest.mark.slow
 def test_a_file_from_before_the_later_columns_is_taken(file: Path, elsewhere: Seat, tmp_path: Path) -> None:
     def change(content: Content) -> None:
         for name in ("room", "stop_rules", "source_hash"):
@@ -225,6 +239,7 @@ def test_a_file_from_before_the_later_columns_is_taken(file: Path, elsewhere: Se
     assert (rows["entries"][0]["flagged"], rows["entries"][0]["asked"]) == (False, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -246,3 +261,212 @@ def test_what_the_check_has_missed_is_said_in_words(
     with pytest.raises(said):
         bring_in(elsewhere, file)
     assert [one.name for one in team.list_people(elsewhere)] == ["owner"]
+
+
+# Files of projects that were made to hurt: nothing of them is stored, nothing runs, and each is refused in
+# words
+
+
+DROP = "'); DROP TABLE people; --"
+
+
+@pytest.fixture
+def project_check_file(home: Home, owner: int, project: int, tmp_path: Path) -> Path:
+    """Of a project in which Ada, who is person 2, has answered."""
+    answer_next(home, annotator(home, owner, "Ada"), project)
+    take_along(Seat(home, owner, project), tmp_path / "p.zip")
+    return tmp_path / "p.zip"
+
+
+def project_check_look(file: Path, folder: Path) -> dict[str, Any]:
+    """What the job says of it, in this process."""
+    folder.mkdir()
+    return project_content.look({"path": str(file), "called": "birds.zip"}, folder, lambda _share: None)
+
+
+def entry(**values: Any) -> Callable[[Content], None]:
+    """A change of the first entry."""
+    return lambda content: content["rows"]["entries"][0].update(values)
+
+
+def project_with(**values: Any) -> Callable[[Content], None]:
+    return lambda content: content["project"].update(values)
+
+
+def crowd(content: Content) -> None:
+    content["people"].update({str(number): f"Person {number}" for number in range(10, 12_000)})
+
+
+def other_columns(content: Content) -> None:
+    more = {**content["rows"]["entries"][0], "seq": 2, "token": "2.another"}
+    del more["flagged"]
+    content["rows"]["entries"].append(more)
+
+
+HOSTILE: dict[str, tuple[Callable[[Content], None], str]] = {
+    "SQL for a column": (entry(**{"row = 1; DROP TABLE people; --": 1}), "there is no column 'row = 1; DROP"),
+    "an entry of another project": (entry(project_id=1), "entries: there is no column 'project_id'"),
+    "a number of its own": (project_with(id=1), "projects: there is no column 'id'"),
+    "another maker": (project_with(created_by=1), "projects: there is no column 'created_by'"),
+    "no name": (project_with(name=None), "projects: name cannot be None"),
+    "an object for a text": (entry(note={"a": 1}), "entries: note cannot be {'a': 1}"),
+    "true for a number": (entry(revision=True), "entries: revision cannot be True"),
+    "a number that no column holds": (entry(revision=1 << 40), "entries: revision cannot be 1099511627776"),
+    "NUL": (entry(note="a\0b"), "a text with"),
+    "half a character in JSON": (project_with(room={"guidelines": "\ud800"}), "a text with"),
+    "no number in JSON": (project_with(stop_rules={"a": float("nan")}), "nan is no number"),
+    "no end of a number": (entry(seconds=float("inf")), "inf is no number"),
+    "a moment before all others": (entry(at="0001-01-01T00:00:00+14:00"), "entries: at cannot be '0001-"),
+    "lists for labels": (entry(labels=[["a"]]), "entries: labels cannot be [['a']]"),
+    "different columns": (other_columns, "entries: not all rows have the same columns"),
+    "a table elsewhere": (project_with(table_hash="../../winnow"), "'tables/../../winnow.parquet'"),
+    "a row after the last": (entry(row=10**6), "holds no project that works"),
+    "a row before the first": (entry(row=-7), "holds no project that works"),
+    "settings of another kind": (project_with(settings={"kind": "label_vectors"}), "another kind of project"),
+    "a room that there is not": (project_with(room={"walls": 4}), "no setting 'walls'"),
+    "a number without end": (project_with(room={"per_row": 10**400}), "holds no project that works"),
+    "people without end": (crowd, "11,992 people, of whom"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_was_made_to_hurt_is_refused_in_words(
+    project_check_file: Path, tmp_path: Path, name: str
+) -> None:
+    change, words = HOSTILE[name]
+    found = project_check_look(forged(project_check_file, tmp_path, change), tmp_path / "job")
+    assert words in (found.get("refused") or found["damaged"][3])
+
+
+def test_the_file_itself_is_taken(project_check_file: Path, tmp_path: Path) -> None:
+    """Else the others would be refused for what they have in common with it."""
+    found = project_check_look(forged(project_check_file, tmp_path, lambda content: None), tmp_path / "job")
+    assert found["people"] == {1: "owner", 2: "Ada"}
+    (table,) = found["files"]
+    assert table.startswith("tables/")
+    assert len((tmp_path / "job" / "rows-entries.jsonl").read_text().splitlines()) == 1
+
+
+def test_text_is_text_also_where_it_is_sql(project_check_file: Path, elsewhere: Seat, tmp_path: Path) -> None:
+    def sql(content: Content) -> None:
+        content["rows"]["entries"][0]["note"] = DROP
+        content["project"]["description"] = DROP
+
+    brought = bring_in(elsewhere, forged(project_check_file, tmp_path, sql))
+    assert [one.name for one in team.list_people(elsewhere)] == ["owner", "Ada"]
+    assert managing.get_project(elsewhere.at(brought.project_id)).description == DROP
+
+
+def with_table(file: Path, folder: Path, write: Callable[[Path, Path], None]) -> Path:
+    """The file with another table, named by its content. write : is given the path of the old one, and a new one"""
+
+    def change(aside: Path) -> dict[str, Path]:
+        (table,) = (aside / "tables").iterdir()
+        write(table, folder / "new.parquet")
+        with (folder / "new.parquet").open("rb") as written:
+            named = hashlib.file_digest(written, "sha256").hexdigest()
+        table.unlink()
+        (folder / "new.parquet").replace(aside / "tables" / f"{named}.parquet")
+        content = json.loads((aside / CONTENT).read_text())
+        content["project"]["table_hash"] = named
+        (aside / CONTENT).write_text(json.dumps(content))
+        return members(aside)
+
+    return with_files(file, folder, change)
+
+
+def naming(name: str) -> Callable[[Path, Path], None]:
+    """A table whose rows name this image."""
+
+    def write(table: Path, target: Path) -> None:
+        data = pq.read_table(table)
+        pq.write_table(data.append_column("media:image", pa.array([name] * len(data))), target)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("../../winnow.sqlite3", "names of images and recordings"),
+        (f"{'a' * 64}.html", "names of images and recordings"),
+        (f"{'a' * 64}.png", "as a table names it"),
+    ],
+)
+def test_a_table_names_images_of_this_file_alone(
+    project_check_file: Path, tmp_path: Path, name: str, words: str
+) -> None:
+    """An image that another project has here would else be this one's, too."""
+    found = project_check_look(with_table(project_check_file, tmp_path, naming(name)), tmp_path / "job")
+    assert words in found["damaged"][2]
+
+
+def test_what_nobody_names_is_not_kept(project_check_file: Path, tmp_path: Path) -> None:
+    def change(aside: Path) -> dict[str, Path]:
+        page = b"<script>alert(1)</script>"
+        named = hashlib.sha256(page).hexdigest()
+        (aside / "page").write_bytes(page)
+        sources = {**members(aside), f"media/{named[:2]}/{named}.html": aside / "page"}
+        del sources["page"]
+        return sources
+
+    found = project_check_look(with_files(project_check_file, tmp_path, change), tmp_path / "job")
+    assert "only what the project names" in found["damaged"][2]
+
+
+def no_table(_table: Path, target: Path) -> None:
+    target.write_bytes(b"PAR1" * 100)
+
+
+def test_a_table_that_is_none_is_said(project_check_file: Path, tmp_path: Path) -> None:
+    found = project_check_look(with_table(project_check_file, tmp_path, no_table), tmp_path / "job")
+    assert "a table of Winnow's" in found["damaged"][2]
+
+
+def bomb(_table: Path, target: Path) -> None:
+    """Two gigabytes of text in a few kilobytes."""
+    piece = pa.table({"media:image": pa.array(["a" * 100_000] * 1_000)})
+    with pq.ParquetWriter(target, piece.schema, compression="zstd", use_dictionary=False) as writer:
+        for _ in range(20):
+            writer.write_table(piece)
+
+
+def test_a_table_that_unpacks_to_gigabytes_ends_a_process_of_its_own(
+    project_check_file: Path, elsewhere: Seat, tmp_path: Path
+) -> None:
+    path = with_table(project_check_file, tmp_path, bomb)
+    assert path.stat().st_size < 10_000_000
+    with pytest.raises(BackupError, match="Nothing was stored") as refused:
+        bring_in(elsewhere, path, called="birds.zip")
+    assert str(refused.value).startswith("birds.zip cannot be brought in.")
+    assert managing.list_projects(elsewhere) == []
+    assert files_of(elsewhere.home.settings.home) == {}
+    assert not list(elsewhere.home.settings.home.glob(".bringing-*"))
+
+
+def test_a_packed_member_is_refused_before_it_is_unpacked(elsewhere: Seat, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(CONTENT, b" " * 50_000_000)
+        archive.comment = b"winnow-backup " + b"0" * 64 + b" " + b"0" * 64
+    with pytest.raises(BackupError, match="expected bytes as they are, got compressed"):
+        bring_in(elsewhere, path)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../app.py", "/etc/passwd", "tables/../winnow.sqlite3", "media/aa/x.png"]
+)
+def test_no_name_leads_out_of_the_folder(elsewhere: Seat, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "out.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, b"import os")
+        archive.comment = b"winnow-backup " + b"0" * 64 + b" " + b"0" * 64
+    found = project_check_look(path, tmp_path / "job")
+    assert found["damaged"][2] == "a file of Winnow's, inside its folders"
+    assert [one.name for one in (tmp_path / "job").iterdir()] == []
+
+
+def test_a_larger_file_may_cost_more() -> None:
+    small, large = project_content.bounds_of(1_000), project_content.bounds_of(50_000_000)
+    assert small.memory_mb < large.memory_mb
+    assert small.cpu < large.cpu < large.wall

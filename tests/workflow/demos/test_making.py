@@ -1,26 +1,39 @@
-"""Demos that are made on a click: by the way of any import, without a question, once, and ready to be answered."""
+"""Demo projects: the catalogue, how they are made, and what is said about them."""
 
 from __future__ import annotations
 
+import base64
+import io
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+import soundfile
+from PIL import Image
+from sklearn.datasets import load_digits
 
 from plcore import LabelTable, LearnerSettings, TableError
 from tests.workflow.world import annotator, small_project
 from workflow import demos, importing
-from workflow.access import NotAllowed
+from workflow.access import NotAllowed, Role
 from workflow.answering import loop, oracle, room
-from workflow.demos import Demo, making
+from workflow.demos import Demo, calls, digits, making, remarks
 from workflow.importing.crowd import reliability
 from workflow.people import team
+from workflow.people.audited import EventFilter, audit_lines
 from workflow.projects import managing, progress
+from workflow.projects.managing import NAME_LENGTH
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
 
-pytestmark = pytest.mark.slow
+# Demos that are made on a click: by the way of any import, without a question, once, and ready to be
+# answered
+
 
 SMALL = b"id,labels,size\n1,a|b,1\n2,b|c,2\n3,a|c,3\n4,a|b,4\n"
 FILES = [demos.CALLS, demos.REMARKS]
@@ -43,6 +56,7 @@ def made(request: pytest.FixtureRequest, owner_seat: Seat) -> tuple[Demo, Seat, 
     return request.param, owner_seat.at(project), told
 
 
+@pytest.mark.slow
 def test_it_comes_in_without_a_question(made: tuple[Demo, Seat, list[float]]) -> None:
     demo, seat, _ = made
     assert demo.make_file is not None
@@ -54,6 +68,7 @@ def test_it_comes_in_without_a_question(made: tuple[Demo, Seat, list[float]]) ->
     assert importing.made_before(seat, upload), "the project knows its file"
 
 
+@pytest.mark.slow
 def test_it_opens_on_a_question_that_the_hidden_truth_can_answer(
     made: tuple[Demo, Seat, list[float]],
 ) -> None:
@@ -70,6 +85,7 @@ def test_it_opens_on_a_question_that_the_hidden_truth_can_answer(
     assert summary.left > summary.n_rows / 4
 
 
+@pytest.mark.slow
 def test_its_first_model_stays_and_how_far_it_is_is_told(made: tuple[Demo, Seat, list[float]]) -> None:
     _, seat, told = made
     settings = managing.learner_settings(seat)
@@ -78,6 +94,7 @@ def test_its_first_model_stays_and_how_far_it_is_is_told(made: tuple[Demo, Seat,
     assert 0.4 <= told[-1] <= 1
 
 
+@pytest.mark.slow
 def test_it_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
     demo, seat, _ = made
     assert making.find(seat, demo) == seat.project_id == making.make(seat, demo)
@@ -87,6 +104,7 @@ def test_it_is_made_once(made: tuple[Demo, Seat, list[float]]) -> None:
     assert making.ask(seat, demo) is job, "two tabs of a person wait for one job"
 
 
+@pytest.mark.slow
 def test_what_was_put_away_is_made_anew(home: Home, owner: int) -> None:
     seat, small = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: SMALL)
     first = making.ask(seat, small)
@@ -98,6 +116,7 @@ def test_what_was_put_away_is_made_anew(home: Home, owner: int) -> None:
     assert second.result() != first.result()
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_is_no_project(home: Home, owner: int) -> None:
     seat, broken = Seat(home, owner), replace(demos.REMARKS, make_file=lambda _on_step: b"id,labels\n1,\n")
     with pytest.raises(TableError):
@@ -111,6 +130,7 @@ def table_of(seat: Seat) -> LabelTable:
     return found
 
 
+@pytest.mark.slow
 def test_answers_make_its_model_better(home: Home, owner: int) -> None:
     """A demo is to show that questions pay: from the first to the hundredth answer."""
     seat = Seat(home, owner)
@@ -125,6 +145,7 @@ def test_answers_make_its_model_better(home: Home, owner: int) -> None:
     assert after > before + 0.08
 
 
+@pytest.mark.slow
 def test_the_calls_weigh_what_the_detector_heard(owner_seat: Seat) -> None:
     table = table_of(owner_seat.at(making.make(owner_seat, demos.CALLS)))
     assert table.candidate_weights is not None
@@ -135,6 +156,7 @@ def test_the_calls_weigh_what_the_detector_heard(owner_seat: Seat) -> None:
     assert question.view.audio
 
 
+@pytest.mark.slow
 def test_the_votes_say_who_guesses(owner_seat: Seat) -> None:
     found = reliability(table_of(owner_seat.at(making.make(owner_seat, demos.REMARKS))))
     assert found is not None
@@ -144,6 +166,7 @@ def test_the_votes_say_who_guesses(owner_seat: Seat) -> None:
     assert accuracy["Ada"] > 0.85
 
 
+@pytest.mark.slow
 def test_where_a_project_has_its_name_that_one_is_opened(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     assert making.find(seat, demos.REMARKS) is None
@@ -151,15 +174,256 @@ def test_where_a_project_has_its_name_that_one_is_opened(home: Home, owner: int)
     assert making.make(seat, demos.REMARKS) == mine
 
 
+@pytest.mark.slow
 def test_the_digits_come_back_as_they_were_made_first(home: Home, owner: int) -> None:
     seat = Seat(home, owner)
     project = making.make(seat, demos.DIGITS)
     assert managing.get_project(seat.at(project)).n_rows == 1_797
 
 
+@pytest.mark.slow
 def test_only_an_owner_has_one_made(home: Home, owner: int) -> None:
     other = Seat(home, annotator(home, owner, "Ada"))
     for demo in demos.ALL:
         with pytest.raises(NotAllowed):
             making.make(other, demo)
     assert managing.list_projects(Seat(home, owner)) == []
+
+
+# The demos by name: none is taken for another, and what is said of each is true
+
+
+def test_no_two_have_a_name_or_a_key_in_common() -> None:
+    assert len({one.name for one in making.ALL}) == len({one.key for one in making.ALL}) == len(making.ALL)
+    assert {name: one.name for name, one in making.BY_NAME.items()} == {
+        one.name: one.name for one in making.ALL
+    }
+
+
+def test_each_says_that_it_is_a_demo_and_what_is_made_up() -> None:
+    for demo in making.ALL:
+        assert demo.name.startswith("Demo: ")
+        assert len(demo.name) <= NAME_LENGTH
+        assert "held out" in demo.description
+    assert "no bird is in them" in making.CALLS.description
+    assert "templates of Winnow's own" in making.REMARKS.description
+
+
+def test_every_class_is_explained() -> None:
+    assert set(making.CALLS.room.descriptions) == set(calls.NAMES)
+    assert set(making.REMARKS.room.descriptions) == set(remarks.ABOUT)
+    assert all(name in making.CALLS.room.guidelines for name in calls.NAMES)
+    assert (making.DIGITS.name, making.DIGITS.make_file) == (digits.NAME, None)
+
+
+# The made-up clips: the same by seed, as loud as they say, and seen and heard for what they are
+
+
+@pytest.fixture(scope="module")
+def content() -> bytes:
+    return calls.make_file()
+
+
+@pytest.fixture(scope="module")
+def table(content: bytes) -> pd.DataFrame:
+    with zipfile.ZipFile(io.BytesIO(content)) as file, file.open("calls.csv") as lines:
+        return pd.read_csv(lines, keep_default_na=False)
+
+
+def test_it_is_the_same_each_time_and_small(content: bytes) -> None:
+    assert calls.make_file() == content
+    assert len(content) < 9_000_000
+
+
+def test_how_far_it_is_is_told() -> None:
+    told: list[float] = []
+    calls.make_file(told.append)
+    assert told == sorted(told)
+    assert (told[0], told[-1] > 0.9) == (0.0, True)
+
+
+def test_every_row_names_a_recording_of_its_own(content: bytes, table: pd.DataFrame) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        assert set(table["recording"]) == {name for name in file.namelist() if name.endswith(".flac")}
+        samples, rate = soundfile.read(io.BytesIO(file.read("clips/007.flac")), dtype="int16")
+    assert (rate, len(samples)) == (calls.RATE, round(calls.SECONDS * calls.RATE))
+    assert 1_000 < np.abs(samples).max() < 32_767, "to be heard, and not cut off"
+    assert table["id"].is_unique
+
+
+def test_the_shortlist_is_scored_and_often_wrong(table: pd.DataFrame) -> None:
+    labels = table[[f"label{place}" for place in range(1, 5)]].to_numpy()
+    scores = table[[f"score{place}" for place in range(1, 5)]].replace("", "0").astype(float).to_numpy()
+    assert (np.diff(scores, axis=1) <= 0).all(), "best first"
+    assert ((labels == "") == (scores == 0)).all()
+    assert (scores.sum(axis=1) < 1.01).all()
+    truth = table["true_label"].to_numpy()
+    assert set(truth) == set(calls.NAMES)
+    assert (labels == truth[:, None]).any(axis=1).all()
+    assert 0.5 < (labels[:, 0] == truth).mean() < 0.8
+    assert ((labels != "").sum(axis=1) > 1).mean() > 0.8
+
+
+@pytest.mark.parametrize("number", range(len(calls.SPECIES)))
+def test_each_species_sounds_where_its_words_say(number: int) -> None:
+    """The loudest pitch of a phrase, at its begin and at its end."""
+    phrase = calls.SPECIES[number].sing(np.random.default_rng(0))
+    assert np.abs(phrase).max() <= 1
+    half = len(phrase) // 2
+    begin, end = (_pitch(part) for part in (phrase[:half], phrase[half:]))
+    low, high = {
+        "rising piper": (1_800, 4_600),
+        "falling piper": (2_200, 5_400),
+        "rattle wren": (4_000, 5_000),
+        "slow ticker": (5_400, 6_600),
+        "two-note tit": (2_700, 4_100),
+        "warble thrush": (1_800, 3_200),
+        "reed buzzer": (4_400, 6_600),
+        "low hooter": (500, 720),
+    }[calls.NAMES[number]]
+    assert low < begin < high
+    assert low < end < high
+    if calls.NAMES[number] == "rising piper":
+        assert begin < end
+    if calls.NAMES[number] == "falling piper":
+        assert begin > end
+
+
+def _pitch(samples: np.ndarray) -> float:
+    return float(np.argmax(np.abs(np.fft.rfft(samples))) * calls.RATE / len(samples))
+
+
+def test_the_true_label_is_the_loudest() -> None:
+    """Of two singers alone, each in a band of its own, that of the true label has more power in most clips."""
+    rng = np.random.default_rng(5)
+    right = [_louder_band(calls.make_clip(rng)) for _ in range(60)]
+    assert np.mean([one for one in right if one is not None]) > 0.9
+
+
+def _louder_band(clip: calls.Clip) -> bool | None:
+    """Whether the hooter, below 1 kHz, is louder than all above exactly where it is the truth; None without it."""
+    power = np.abs(np.fft.rfft(clip.samples.astype(float))) ** 2
+    edge = round(1_000 * len(clip.samples) / calls.RATE)
+    hooter = calls.NAMES.index("low hooter")
+    if hooter not in {one for one, _ in clip.shortlist}:
+        return None
+    return bool(power[:edge].sum() > power[edge:].sum()) == (clip.truth == hooter)
+
+
+# The demo: made once, on a first start alone, and such that a person can begin at once
+
+
+@pytest.fixture(scope="module")
+def digits_made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
+    """The owner at the demo; the tests change nothing of it."""
+    home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path_factory.mktemp("home"))}))
+    owner = team.ensure_owner(home).id
+    project = digits.ensure_demo(home)
+    assert project is not None
+    yield Seat(home, owner, project)
+    home.close()
+
+
+def test_digits_is_made_once(digits_made: Seat) -> None:
+    assert digits.ensure_demo(digits_made.home) is None
+    (one,) = managing.list_projects(Seat(digits_made.home, digits_made.person_id))
+    assert (one.id, one.name, one.description) == (digits_made.project_id, digits.NAME, digits.DESCRIPTION)
+    assert (one.n_rows, one.n_classes) == (1_797, 10)
+    assert one.left == one.n_to_ask > 900
+
+
+def test_a_home_with_a_project_gets_none_even_where_it_was_thrown_away(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    assert digits.ensure_demo(home) is None
+    managing.bin_project(seat)
+    assert digits.ensure_demo(home) is None
+
+
+def test_it_needs_an_owner(tmp_path: Path) -> None:
+    home = open_home(Settings.from_environment({"WINNOW_HOME": str(tmp_path / "new")}))
+    try:
+        with pytest.raises(LookupError, match=r"Fix: call ensure_owner\(home\) first"):
+            digits.ensure_demo(home)
+    finally:
+        home.close()
+
+
+def test_its_first_question_shows_the_digit(digits_made: Seat) -> None:
+    question = loop.next_question(digits_made)
+    assert question is not None
+    assert len(question.choices) > 1
+    assert set(question.choices) <= set(digits.LABELS)
+    assert oracle.can_answer(digits_made)
+    head, content = (question.view.image or "").split(",")
+    assert head == "data:image/png;base64"
+    grey = np.asarray(Image.open(io.BytesIO(base64.b64decode(content))), dtype=int)
+    drawn = load_digits().images[question.view.row]
+    np.testing.assert_allclose(grey, 255 - drawn * 255 / 16, atol=1)
+
+
+def test_its_cells_are_the_same_each_time_and_hold_the_truth() -> None:
+    (cells, roles), (again, _) = digits.demo_cells(), digits.demo_cells()
+    assert cells.equals(again)
+    table = LabelTable.from_cells(cells, roles)
+    assert table.truth is not None
+    assert table.candidates[np.arange(table.n_rows), table.truth].all()
+    share = (table.candidates.sum(axis=1) > 1).mean()
+    assert abs(share - digits.CONTAMINATED_SHARE) < 0.05
+    assert len(table.features().fit(table, np.arange(100)).transform(table, np.arange(3))[0]) == 64
+
+
+# The made-up crowd: the same by seed, as good as it is said to be, and often at odds
+
+
+@pytest.fixture(scope="module")
+def remarks_table() -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(remarks.make_file()), keep_default_na=False)
+
+
+def test_it_is_the_same_each_time() -> None:
+    told: list[float] = []
+    assert remarks.make_file(told.append) == remarks.make_file()
+    assert told == [1.0]
+
+
+def test_the_messages_are_whole_sentences(remarks_table: pd.DataFrame) -> None:
+    assert len(remarks_table) == remarks.MESSAGES
+    assert remarks_table["message"].str[0].str.isupper().all()
+    assert not remarks_table["message"].str.contains(r"[{},]|\.\.").any()
+    assert remarks_table["message"].is_unique or remarks_table["message"].nunique() > 0.9 * len(remarks_table)
+    assert set(remarks_table["true_label"]) == set(remarks.ABOUT)
+
+
+@pytest.mark.parametrize("person", remarks.CROWD)
+def test_each_is_as_good_as_they_are_said_to_be(remarks_table: pd.DataFrame, person: str) -> None:
+    seen = remarks_table[remarks_table[person] != ""]
+    assert abs(len(seen) / len(remarks_table) - np.mean(remarks.VOTES) / len(remarks.CROWD)) < 0.05
+    right = float((seen[person] == seen["true_label"]).mean())
+    assert abs(right - remarks.CROWD[person]) < 0.07
+
+
+def test_they_often_differ_and_never_all_miss_the_truth(remarks_table: pd.DataFrame) -> None:
+    votes = [set(row) - {""} for row in remarks_table[list(remarks.CROWD)].to_numpy().tolist()]
+    assert np.mean([len(one) > 1 for one in votes]) > 0.6
+    assert all(truth in one for truth, one in zip(remarks_table["true_label"], votes, strict=True))
+
+
+# A tour that was ended stays so: for this person, at this project
+
+
+def test_it_is_ended_for_one_person_at_one_project(home: Home, owner: int) -> None:
+    seat, other = (Seat(home, owner, small_project(home, owner, name)) for name in ("one", "two"))
+    ada = Seat(home, annotator(home, owner, "Ada", Role.VIEWER), seat.project_id)
+    assert not making.ended(seat)
+    making.end(ada)
+    assert (making.ended(ada), making.ended(seat), making.ended(other)) == (True, False, False)
+    making.end(seat)
+    assert (making.ended(seat), making.ended(other)) == (True, False)
+
+
+def test_twice_is_harmless_and_the_audit_says_it_once(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    making.end(seat)
+    making.end(seat)
+    lines = [one for one in audit_lines(seat.everywhere, EventFilter()) if one.what == "tour ended"]
+    assert len(lines) == 1

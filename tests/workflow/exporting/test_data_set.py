@@ -1,4 +1,4 @@
-"""A data set of every kind of project, as it is written for whoever gives the labels away."""
+"""Exports as a data set, as a project's files, and to programs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,37 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from db import entries
+from plcore import read_cells
 from tests.hugging_face import datasets
 from tests.workflow.exporting.cards import facts_of
 from tests.workflow.kind_worlds import KindWorld
-from workflow.access import NotAllowed, Right
+from tests.workflow.world import annotator, file_of
+from workflow.access import NotAllowed, NotFound, Right
+from workflow.answering import loop
+from workflow.exporting import files, for_programs
 from workflow.exporting import files as exporting
 from workflow.exporting.card_facts import without_names
 from workflow.exporting.card_text import CardDetails
 from workflow.exporting.data_set import CARD, DATA, LOG, METADATA, TOOL
-from workflow.exporting.project_files import ExportChoice
+from workflow.exporting.project_files import LOG as LOG_HEADER
+from workflow.exporting.project_files import (
+    LOG_FORMATS,
+    TABLE,
+    ExportChoice,
+    file_called,
+    files_of,
+    find_file,
+)
 from workflow.exporting.snapshot import ANSWERED
+from workflow.kinds import KINDS, Kind, label_vectors, one_label
 from workflow.log.verifying import verify_file
+from workflow.projects import progress
+from workflow.saving import NotSaved
 from workflow.seat import Seat
+
+# A data set of every kind of project, as it is written for whoever gives the labels away
+
 
 __all__ = ["datasets"]
 
@@ -156,3 +175,174 @@ def test_hugging_face_reads_the_folder_by_its_card(
     (split,) = loaded.values()
     assert split.num_rows == world.table().n_rows
     assert set(split.column_names) == set(pq.read_schema(folder / DATA).names)
+
+
+# Which files there are, and which one a name asks for
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_project_gives_out_its_table_in_all_formats_and_its_log(kind: Kind) -> None:
+    files = files_of(kind)
+    assert list(files) == [*kind.FORMATS, *kind.GIVEN_BACK, "dataset", *LOG_FORMATS]
+    assert next(iter(files)) == ExportChoice().file == "csv"
+    for name, file in files.items():
+        assert find_file(kind, name).form is file.form
+        assert file.by_rows == (name not in LOG_FORMATS) == (file.sort == TABLE)
+        assert file_called(kind, f"birds{file.form.suffix}", file.sort) == name
+    with pytest.raises(ValueError, match=r"A file is one of csv, .*, dataset, log, sealed-log\. Got ''"):
+        find_file(kind, "")
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_files_of_certain_tools_are_offered_only_for_their_tables(kind: Kind) -> None:
+    files = files_of(kind, read_cells(b"candidates,x\na|b,1\n"))
+    assert list(files) == [*kind.FORMATS, "dataset", *LOG_FORMATS]
+    for name in kind.GIVEN_BACK:
+        with pytest.raises(ValueError, match="A file is one of"):
+            find_file(kind, name, read_cells(b"candidates,x\na|b,1\n"))
+
+
+def test_a_choice_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"The rows are one of all, sure, answered. Got 'some'"):
+        ExportChoice(rows="some")
+    with pytest.raises(ValueError, match=r"in \[0, 1\] on. Got 90"):
+        ExportChoice(above=90)
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [
+        ("birds.csv", "csv"),
+        ("BIRDS.CSV", "csv"),
+        ("birds.parquet", "parquet"),
+        ("birds.jsonl", "jsonl"),
+        ("birds.npz", "npz"),
+        ("birds.labelstudio.json", "labelstudio"),
+        ("birds.json", "labelstudio"),
+        ("birds.votes.csv", "votes"),
+        ("birds.prodigy.jsonl", "prodigy"),
+        ("birds.zip", "dataset"),
+        ("", "csv"),
+    ],
+)
+def test_the_name_of_a_file_tells_its_format(called: str, name: str) -> None:
+    assert file_called(one_label, called) == name
+
+
+@pytest.mark.parametrize("called", ["birds", "birds.xls", "csv", ".parquet.bak"])
+def test_a_name_that_tells_nothing_is_refused(called: str) -> None:
+    with pytest.raises(
+        ValueError, match=r"one of \.csv, \.parquet, .*Got '.*Fix: another ending, or --format"
+    ):
+        file_called(one_label, called)
+    with pytest.raises(ValueError, match=r"one of \.csv, \.jsonl\. Got"):
+        file_called(one_label, "log.parquet", LOG_HEADER)
+    assert file_called(one_label, "log.csv", LOG_HEADER) == "log"
+
+
+def test_label_vectors_know_no_plain_json() -> None:
+    assert file_called(label_vectors, "scenes.cells.csv") == "cells"
+    with pytest.raises(ValueError, match=r"\.cells\.csv, .*Got 'scenes.json'"):
+        file_called(label_vectors, "scenes.json")
+
+
+# What programs read, over both kinds of project and both databases
+
+
+def test_rows_come_in_parts_and_end(world: KindWorld, seat: Seat) -> None:
+    total = world.table().n_rows
+    part = for_programs.rows_of(seat, total - 2, 5)
+    assert [one["row"] for one in part.items] == [total - 2, total - 1]
+    assert part.total == total
+    for start in (total, 2**31 - 1):
+        assert for_programs.rows_of(seat, start, 5).items == []
+        assert for_programs.predictions_of(seat, start, 5).items == []
+
+
+def test_a_part_ends_where_it_is_large(world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        world.answer(seat)
+    whole = for_programs.log_since(seat, 0, 1_000)
+    monkeypatch.setattr(for_programs, "ENOUGH", 1)
+    monkeypatch.setattr(for_programs, "MOST_SHARES", 1)
+    assert [one["row"] for one in for_programs.rows_of(seat, 2, 5).items] == [2]
+    assert [one["row"] for one in for_programs.predictions_of(seat, 2, 5).items] == [2]
+    assert for_programs.log_since(seat, 1, 5) == for_programs.Part(whole.items[1:2], whole.total)
+    with seat.learner() as opened:
+        monkeypatch.setattr(for_programs, "MOST_SHARES", 2 * len(opened.learner.classes))
+    assert [one["row"] for one in for_programs.predictions_of(seat, 2, 5).items] == [2, 3]
+
+
+def test_rows_do_not_give_the_answer_away(world: KindWorld, seat: Seat) -> None:
+    roles = world.table().roles
+    hidden = {roles.candidates, roles.truth, *roles.label_columns} - {None}
+    for one in for_programs.rows_of(seat, 0, 5).items:
+        assert not hidden & {*one["features"], *one["caption"]}
+
+
+def test_a_question_is_the_one_that_the_page_shows(world: KindWorld, seat: Seat) -> None:
+    for_programs.question_for(seat)
+    seat.settle()  # no model comes between two looks
+    told = for_programs.question_for(seat)
+    assert told is not None
+    assert told["token"] == loop.next_question(seat).token
+    assert for_programs.question_for(seat) == told
+
+
+def test_figures_are_those_of_progress(world: KindWorld, seat: Seat) -> None:
+    world.answer(seat)
+    seat.settle()  # no model comes between two looks
+    told, view = for_programs.figures_of(seat), progress.read_progress(seat)
+    assert (told["answered"], told["open"]) == (view.answered, view.left)
+    assert len(told["curve"]) == len(view.curve.answers)
+
+
+def test_the_log_goes_on_from_where_it_was(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    for who in (seat, ada, seat):
+        world.answer(who)
+    with seat.home.database.read() as session:
+        stored = entries.after(session, seat.project_id or 0, 0)
+    whole = for_programs.log_since(seat, 0, 1_000)
+    assert [(one["seq"], one["row"], one["token"]) for one in whole.items] == [
+        (one.seq, one.row, one.token) for one in stored
+    ]
+    assert {one["annotator"] for one in whole.items} == {"owner", "Ada"}
+    assert whole.total == len(stored)
+    assert for_programs.log_since(seat, 1, 1).items == whole.items[1:2]
+    assert for_programs.log_since(seat, len(stored), 5).items == []
+
+
+def test_what_would_tell_blind_checks_is_the_owner_s(world: KindWorld, seat: Seat) -> None:
+    eve = Seat(seat.home, annotator(seat.home, seat.person_id, "Eve", "reviewer"), seat.project_id)
+    for read in (
+        lambda at: for_programs.log_since(at, 0, 1),
+        lambda at: for_programs.predictions_of(at, 0, 1),
+        lambda at: for_programs.file_of(at, files.ExportChoice()),
+    ):
+        with pytest.raises(NotAllowed):
+            read(eve)
+        with pytest.raises(NotFound):
+            read(seat.at(999))
+
+
+def test_a_file_is_written_for_one_reader(world: KindWorld, seat: Seat) -> None:
+    world.answer(seat)
+    seat.settle()  # no model comes between the two files
+    for name, ending in (("csv", ".csv"), ("log", "-log.csv")):
+        written = for_programs.file_of(seat, files.ExportChoice(name))
+        assert written.file_name.endswith(ending)
+        with written.content as content:
+            given = content.read()
+        assert (given, len(given)) == (file_of(seat, name), written.size)
+    assert list(seat.home.exports_dir.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_said_in_words(
+    world: KindWorld, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(for_programs.tempfile, "TemporaryFile", full)
+    with pytest.raises(NotSaved, match="make room"):
+        for_programs.file_of(seat, files.ExportChoice())

@@ -1,32 +1,42 @@
-"""The law of history: the state as of an entry is what an export made right after that entry held, byte for byte."""
+"""A project as it was at an earlier entry or time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import text
 
+from db import entries
 from plcore.loop import ClassError
 from tests.databases import Laying
 from tests.workflow.importing.test_more_rows import add
 from tests.workflow.kind_worlds import WORLDS, KindWorld
-from tests.workflow.test_classes_live import change
 from tests.workflow.test_kinds_acts import ACTS, CALM, REFUSALS, Play, played
+from tests.workflow.test_projects_life import change
 from tests.workflow.world import annotator, answer_next, file_of, opened, small_frame, small_project
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import undoing
 from workflow.exporting import files as exporting
+from workflow.exporting.as_of import AsOf, AsOfError, find_past, read_as_of
 from workflow.exporting.files import ExportChoice
 from workflow.exporting.past import open_as_of
-from workflow.models import training
+from workflow.exporting.snapshot import Past
+from workflow.models import choosing, training
 from workflow.people import aside, members
 from workflow.projects import classes, managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 from workflow.server.settings import Settings
+
+# The law of history: the state as of an entry is what an export made right after that entry held, byte for
+# byte
+
 
 OWNERS = st.tuples(
     st.sampled_from(["settings", "aside", "count", "rename", "merge", "add", "back"]),
@@ -219,3 +229,106 @@ def test_a_file_of_then_says_so_in_its_name(home: Home, owner: int, project: int
     assert (file.file_name, file.seq) == ("small-winnowed-as-of-1.csv", 1)
     path, _ = exporting.find(seat, file.key)
     assert path.read_bytes() == file_of(seat, as_of=1)
+
+
+# Which earlier state is meant, by number or moment; and what is refused, in words
+
+
+def found(seat: Seat, as_of: AsOf) -> Past:
+    with seat.reading() as reading:
+        return find_past(reading.session, reading.project, as_of)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (" 40 ", 40),
+        ("2026-03-01T12:30:00+01:00", datetime(2026, 3, 1, 11, 30, tzinfo=UTC)),
+        ("2026-03-01 12:30", datetime(2026, 3, 1, 12, 30, tzinfo=UTC)),
+        ("2026-03-01", datetime(2026, 3, 1, tzinfo=UTC)),
+        ("first release", "first release"),
+        ("²", "²"),
+        ("9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59-14:00"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
+    ],
+)
+def test_what_is_typed_is_a_number_a_moment_or_a_name(said: str, meant: AsOf) -> None:
+    assert read_as_of(said) == meant
+
+
+def test_a_moment_without_a_zone_is_of_the_person_s() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    assert read_as_of("2026-07-01 12:30", berlin) == datetime(2026, 7, 1, 10, 30, tzinfo=UTC)
+    assert read_as_of("2026-07-01 12:30Z", berlin) == datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
+
+
+def test_a_moment_means_the_latest_entry_until_then(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    with seat.reading() as reading:
+        made = reading.project.created_at
+    for _ in range(3):
+        answer_next(home, owner, project)
+    with home.database.read() as session:
+        log = entries.after(session, project, 0)
+    assert found(seat, made).seq == 0
+    for one in log:
+        last = max(other.seq for other in log if other.at <= one.at)
+        assert found(seat, one.at).seq == last
+        assert found(seat, one.at - timedelta(microseconds=1)).seq < one.seq
+    assert found(seat, 0).moment == made
+    assert found(seat, 2).moment == log[1].at
+
+
+def test_a_moment_has_the_settings_of_then(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    answer_next(home, owner, project)
+    before = datetime.now(UTC)
+    managing.change_learner(seat, n_neighbors=9)
+    between = datetime.now(UTC)
+    managing.change_learner(seat, n_neighbors=2)
+    after = datetime.now(UTC)
+    assert [found(seat, one).settings["n_neighbors"] for one in (before, between, after)] == [4, 9, 2]
+    assert found(seat, 1).settings["n_neighbors"] == 4, "right after the entry"
+
+
+def test_the_log_tells_the_model_where_the_settings_of_then_were_not_noted(home: Home, owner: int) -> None:
+    project = small_project(home, owner)
+    seat = Seat(home, owner, project)
+    answer_next(home, owner, project)
+    choosing.adopt(seat, "perceptron-max")
+    choosing.adopt(seat, "plknn")
+    with home.database.write() as session:  # as a version that noted none
+        session.execute(text("DELETE FROM past_settings"))
+    assert [found(seat, seq).settings["model"] for seq in range(4)] == [
+        "plknn",
+        "plknn",
+        "perceptron-max",
+        "plknn",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("as_of", "words"),
+    [
+        (-1, r"has entries 1 to 1; 0 is before the first. Got -1"),
+        ("final", r"There is no snapshot 'final' of this project"),
+        (2, r"has entries 1 to 1; 0 is before the first. Got 2"),
+        (
+            datetime(2020, 1, 1, tzinfo=UTC),
+            r"The project was made at .* at 2020-01-01 00:00:00 UTC there was",
+        ),
+        (datetime(2999, 1, 1, tzinfo=UTC), r"2999-01-01 00:00:00 UTC is yet to come"),
+    ],
+)
+def test_a_state_that_there_is_not_is_refused(
+    home: Home, owner: int, project: int, as_of: AsOf, words: str
+) -> None:
+    answer_next(home, owner, project)
+    with pytest.raises(AsOfError, match=words):
+        found(Seat(home, owner, project), as_of)
+
+
+def test_an_empty_log_has_a_beginning(home: Home, owner: int, project: int) -> None:
+    assert found(Seat(home, owner, project), 0).seq == 0
+    with pytest.raises(AsOfError, match="has no entry yet"):
+        found(Seat(home, owner, project), 1)

@@ -1,4 +1,4 @@
-"""Pictures by zip: imported whole or not at all, kept once, seen by those who may, backed up, named in the export."""
+"""The media of rows: found in folders and archives, and given out."""
 
 from __future__ import annotations
 
@@ -30,6 +30,10 @@ from workflow.saving import NotSaved
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 from workflow.server.settings import Settings
+
+# Pictures by zip: imported whole or not at all, kept once, seen by those who may, backed up, named in the
+# export
+
 
 CSV = "id,candidates,image,song\n" + "".join(
     f"r{n},wren|robin,pictures/{n}.png,{'call.wav' if n == 3 else ''}\n" for n in range(12)
@@ -408,3 +412,48 @@ def test_the_last_question_and_rows_without_files_have_nothing_to_come(
         loop.submit_answer(seat, asked.token, "bad")
     loop.submit_answer(seat, asked.token, "bad")
     assert loop.next_question(seat) is None
+
+
+# Where images and recordings are kept: whole under their name, once, or not at all
+
+
+def upload() -> importing.LabelTable:
+    found = importing.read_upload(ZIP)
+    checked = importing.check(found, found.suggest_roles())
+    assert checked.table is not None
+    return checked.table
+
+
+def test_two_letters_of_a_name_are_its_folder(tmp_path: Path) -> None:
+    assert stored.path_of(tmp_path, "abcd.png") == tmp_path / "ab" / "abcd.png"
+    assert stored.address("abcd.png") == "files/abcd.png"
+
+
+def test_every_file_that_the_table_names_is_kept_and_twice_is_harmless(tmp_path: Path) -> None:
+    table, folder = upload(), tmp_path / "media"
+    stored.keep(folder, table)
+    names = table.media.kept_names()
+    found = {path.name: path for path in folder.rglob("*.*") if path.is_file()}
+    assert set(found) == names
+    assert {path.read_bytes() for path in found.values()} == {WAV, *FILES.values()}
+    times = {name: path.stat().st_mtime_ns for name, path in found.items()}
+    stored.keep(folder, table)
+    assert {name: path.stat().st_mtime_ns for name, path in found.items()} == times
+    assert not list(folder.glob(".new-*"))
+
+
+def test_where_one_cannot_be_read_none_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, read = upload(), []
+    assert table.media.files is not None
+    real = KeptFiles.open
+
+    def failing(self: KeptFiles, name: str) -> BinaryIO:
+        read.append(name)
+        if len(read) == len(table.media.kept_names()):
+            raise OSError("gone")
+        return real(self, name)
+
+    monkeypatch.setattr(KeptFiles, "open", failing)
+    with pytest.raises(OSError, match="gone"):
+        stored.keep(tmp_path / "media", table)
+    assert not [path for path in (tmp_path / "media").rglob("*") if path.is_file()]

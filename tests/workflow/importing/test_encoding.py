@@ -1,19 +1,38 @@
-"""Encoders in the data folder: found by name alone; vectors of a file's rows, written whole or not at all."""
+"""Encoders: their input, requests, and the lease of a worker."""
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from db import trained
 from plcore import LabelTable, Roles
-from plcore.tables import read_vectors
+from plcore.tables import MediaError, read_vectors
+from plcore.tables.encoders import Description, taken
+from plcore.tables.encoders import encoding as encoders_encoding
 from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
-from workflow.importing import encoding
+from tests.plcore.tables.zips import picture
+from tests.workflow.encoder_world import latest, words_encoder
+from tests.workflow.sounds import tone
+from tests.workflow.text_world import text_project
+from tests.workflow.world import annotator
+from workflow.access import NotAllowed
+from workflow.files import limited
+from workflow.importing import encoding, encoding_requests, encoding_worker
+from workflow.importing.encoder_inputs import taking
 from workflow.importing.encoding import Encoder, EncoderError
+from workflow.models import leases
+from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Encoders in the data folder: found by name alone; vectors of a file's rows, written whole or not at all
 
 
 def table(*texts: str) -> LabelTable:
@@ -63,3 +82,197 @@ def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
     ):
         encoding.encode_to(tmp_path / "v", table("owl"), colors)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["colors", "v.npz"]
+
+
+# Inputs of an encoder come from limited processes: the right ones, and words for those that there are none
+# of
+
+
+IMAGES = Description("image", size=(4, 3))
+SOUNDS = Description("sound", rate=8_000, seconds=0.5)
+INLINE = "data:image/png;base64," + base64.b64encode(picture(3)).decode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, data in {"a": picture(1), "b": picture(2), "s": tone(2), "bad": picture(1)[:60]}.items():
+        (tmp_path / name).write_bytes(data)
+    return tmp_path
+
+
+def test_images_and_sounds_are_those_that_are_made_anywhere(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = {"image": ["a", INLINE, "b"], "sound": [("s", None, None), ("s", 1.0, 1.2)]}
+    wanted = {
+        about.kind: [taken(key, about, lambda name: (folder / name).open("rb")) for key in keys[about.kind]]
+        for about in (IMAGES, SOUNDS)
+    }
+    monkeypatch.setattr(encoders_encoding, "open_image", None)  # nothing is decoded in this process
+    monkeypatch.setattr(encoders_encoding, "Sound", None)
+    for about in (IMAGES, SOUNDS):
+        found = taking(lambda name: folder / name)(keys[about.kind], about)
+        np.testing.assert_array_equal(found, wanted[about.kind])
+
+
+def test_each_that_has_none_says_why(folder: Path) -> None:
+    def path_of(name: str) -> Path:
+        if name == "never":
+            raise MediaError("the file did not come with the table.", "Give a zip.")
+        return folder / name
+
+    found = taking(path_of)(["a", "bad", "gone", "never", "b"], IMAGES)
+    assert [isinstance(one, MediaError) for one in found] == [False, True, True, True, False]
+    assert "damaged" in found[1].args[0]
+    assert "cannot be read any more" in found[2].args[0]
+    assert "did not come" in found[3].args[0]
+    assert all(isinstance(one, MediaError) for one in taking(path_of)(["gone", "never"], IMAGES))
+
+
+def test_one_that_takes_too_much_does_no_harm_to_the_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = limited.look
+
+    def limit(job: str, given: Mapping[str, Any], *others: Any) -> Any:
+        if "b" in given["keys"]:
+            raise MediaError("Reading it takes more than 350 MB.", "Save it anew.")
+        return look(job, given, *others)
+
+    monkeypatch.setattr(limited, "look", limit)
+    found = taking(lambda name: folder / name)(["a", "b", INLINE], IMAGES)
+    assert [isinstance(one, MediaError) for one in found] == [False, True, False]
+
+
+def test_texts_are_taken_as_they_are() -> None:
+    assert taking(Path)(["wren", "owl"], Description("text")) == ["wren", "owl"]
+
+
+# An encoding as an owner asks for it, sees it and ends it; none of it needs a worker
+
+
+@pytest.fixture
+def encoding_requests_seat(home: Home, owner: int) -> Seat:
+    return Seat(home, owner, text_project(home, owner))
+
+
+def test_before_anything_there_is_only_the_folder(encoding_requests_seat: Seat) -> None:
+    found = encoding_requests.encoders(encoding_requests_seat)
+    assert found.names == ()
+    assert found.folder == str(encoding_requests_seat.home.encoders_dir)
+    assert (found.running, found.stored, found.failed, found.cancelled) == (None, None, None, False)
+    with pytest.raises(EncoderError, match="No encoder is called 'words'"):
+        encoding_requests.ask(encoding_requests_seat, "words")
+    assert encoding_requests.encoders(encoding_requests_seat) == found
+
+
+@pytest.mark.parametrize("name", ["..", "../tables", "", "/etc"])
+def test_only_what_is_listed_can_be_asked_for(encoding_requests_seat: Seat, name: str) -> None:
+    words_encoder(encoding_requests_seat.home)
+    with pytest.raises(EncoderError, match="No encoder is called"):
+        encoding_requests.ask(encoding_requests_seat, name)
+
+
+def test_what_is_asked_for_waits_and_twice_is_once(encoding_requests_seat: Seat) -> None:
+    encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
+    first = latest(encoding_requests_seat)
+    assert (first.state, first.asked_by, first.encoder) == (
+        trained.WAITING,
+        encoding_requests_seat.person_id,
+        "words",
+    )
+    encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home, "other"))
+    assert latest(encoding_requests_seat) == first
+    found = encoding_requests.encoders(encoding_requests_seat)
+    assert found.names == ("other", "words")
+    assert found.running == encoding_requests.EncodingNow("words", 0, 0, begun=False, fault=None)
+
+
+def test_it_can_be_cancelled_and_asked_for_again(encoding_requests_seat: Seat) -> None:
+    encoding_requests.cancel(encoding_requests_seat)
+    encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
+    encoding_requests.cancel(encoding_requests_seat)
+    found = encoding_requests.encoders(encoding_requests_seat)
+    assert (found.running, found.stored, found.failed, found.cancelled) == (None, None, None, True)
+    encoding_requests.cancel(encoding_requests_seat)
+    first = latest(encoding_requests_seat)
+    encoding_requests.ask(encoding_requests_seat, "words")
+    assert latest(encoding_requests_seat).id > first.id
+    assert not encoding_requests.encoders(encoding_requests_seat).cancelled
+
+
+def test_whether_a_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Seat) -> None:
+    encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
+    now, task = datetime.now(UTC), encoding_worker.TASK
+
+    def running() -> tuple[bool, str | None]:
+        found = encoding_requests.encoders(encoding_requests_seat).running
+        assert found is not None
+        return found.begun, found.fault
+
+    with encoding_requests_seat.home.database.write() as session:
+        until = now + timedelta(hours=1)
+        trained.take_lease(session, latest(encoding_requests_seat).project_id, "one", "0", now, until, task)
+    assert running() == (False, None), "the lease of another"
+    with encoding_requests_seat.home.database.write() as session:
+        trained.end_lease(session, latest(encoding_requests_seat).project_id, "one", now, "old", task=task)
+        trained.take_lease(
+            session,
+            latest(encoding_requests_seat).project_id,
+            "one",
+            str(latest(encoding_requests_seat).id),
+            now,
+            until,
+            task,
+        )
+        trained.note_encoding(session, latest(encoding_requests_seat).id, 3, 9)
+    assert running()[0]
+    with encoding_requests_seat.home.database.write() as session:
+        trained.end_lease(
+            session,
+            latest(encoding_requests_seat).project_id,
+            "one",
+            now,
+            "It was killed.",
+            leases.MOST_DEATHS,
+            task,
+        )
+    assert running() == (False, "It was killed.")
+    found = encoding_requests.encoders(encoding_requests_seat).running
+    assert found is not None
+    assert (found.done, found.total) == (3, 9)
+
+
+def test_the_outcome_of_the_latest_stays_beside_what_was_stored(encoding_requests_seat: Seat) -> None:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    for end in ("done", "failed", "cancelled"):
+        encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
+        with encoding_requests_seat.home.database.write() as session:
+            one = trained.latest_encoding(session, encoding_requests_seat.project_id or 0)
+            assert one is not None
+            if end == "done":
+                trained.end_done(session, one.id, at, ["2 rows have nothing to encode."])
+            else:
+                trained.end_encoding(session, one.id, end, at, fault="no memory" if end == "failed" else None)
+        found = encoding_requests.encoders(encoding_requests_seat)
+        assert found.running is None
+        assert found.stored == encoding_requests.StoredVectors(
+            "words", at, ("2 rows have nothing to encode.",)
+        )
+        assert found.failed == ("no memory" if end == "failed" else None)
+        assert found.cancelled == (end == "cancelled")
+
+
+def test_encodings_are_the_owners(encoding_requests_seat: Seat) -> None:
+    words_encoder(encoding_requests_seat.home)
+    ada = Seat(
+        encoding_requests_seat.home,
+        annotator(encoding_requests_seat.home, encoding_requests_seat.person_id, "Ada"),
+        encoding_requests_seat.project_id,
+    )
+    for act in (encoding_requests.encoders, encoding_requests.cancel):
+        with pytest.raises(NotAllowed, match="Only the owner"):
+            act(ada)
+    with pytest.raises(NotAllowed, match="Only the owner"):
+        encoding_requests.ask(ada, "words")
+    assert encoding_requests.encoders(encoding_requests_seat).running is None

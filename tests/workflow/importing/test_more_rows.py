@@ -1,24 +1,44 @@
-"""More rows for a project that people work on: nothing that was there moves, and a second press adds nothing."""
+"""Adding rows to a project."""
 
 from __future__ import annotations
 
 import io
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from db import entries
+from plcore import LearnerSettings
 from tests.workflow import vector_world, world
-from tests.workflow.world import answer_next, counts_agreed, opened, small_frame, small_project
+from tests.workflow.four import log
+from tests.workflow.vector_world import vector_frame, vector_project
+from tests.workflow.world import (
+    ROLES,
+    annotator,
+    answer_next,
+    counts_agreed,
+    opened,
+    small_frame,
+    small_project,
+)
 from workflow.access import NotAllowed
 from workflow.answering import loop, undoing
-from workflow.importing import Upload, more_rows, read_upload
+from workflow.importing import LabelTable, TableError, Upload, more_rows, predictions, read_upload
+from workflow.importing.more_rows import RowsError
+from workflow.importing.predictions import ScoredRow
+from workflow.log.verifying import verify_project
 from workflow.models import training
-from workflow.projects import classes
+from workflow.projects import classes, managing
 from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# More rows for a project that people work on: nothing that was there moves, and a second press adds nothing
 
 
 def later(start: int = 60, n: int = 30) -> pd.DataFrame:
@@ -55,19 +75,21 @@ def state(home: Home, owner: int, project: int) -> dict[str, object]:
 
 
 @pytest.fixture
-def seat(home: Home, owner: int) -> Seat:
+def more_rows_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, small_project(home, owner, control_share=0.2, test_share=0.25))
 
 
-def test_what_was_drawn_and_answered_stays_and_new_rows_are_drawn_by_the_same_shares(seat: Seat) -> None:
-    home, owner, project = seat.home, seat.person_id, seat.project_id
+def test_what_was_drawn_and_answered_stays_and_new_rows_are_drawn_by_the_same_shares(
+    more_rows_seat: Seat,
+) -> None:
+    home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
     assert project is not None
     for _ in range(6):
         answer_next(home, owner, project)
     before = state(home, owner, project)
     with opened(home, owner, project) as learner:
         answered = {row: learner.state(row) for row in np.flatnonzero(learner.pool.answered).tolist()}
-    assert add(seat, later(n=40)) == 100
+    assert add(more_rows_seat, later(n=40)) == 100
     after = state(home, owner, project)
     for name in ("candidates", "test", "control"):
         assert after[name][:60] == before[name]  # type: ignore[index]
@@ -87,8 +109,8 @@ def test_what_was_drawn_and_answered_stays_and_new_rows_are_drawn_by_the_same_sh
     assert counts_agreed(home, owner, project)[1] == 0
 
 
-def test_the_log_says_who_added_how_many_and_other_processes_follow(seat: Seat) -> None:
-    home, owner, project = seat.home, seat.person_id, seat.project_id
+def test_the_log_says_who_added_how_many_and_other_processes_follow(more_rows_seat: Seat) -> None:
+    home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
     assert project is not None
     other = anew(home)
     shown = loop.next_question(Seat(other, owner, project))
@@ -96,7 +118,7 @@ def test_the_log_says_who_added_how_many_and_other_processes_follow(seat: Seat) 
     frame = later(n=5)
     frame.loc[0, "candidates"] = "ant|dog"
     frame.loc[0, "truth"] = "dog"
-    add(seat, frame)
+    add(more_rows_seat, frame)
     with home.database.read() as session:
         added, rows = entries.about_project(session, project)
     assert (added.kind, added.labels, added.person_id) == ("class", ("add", "dog"), owner)
@@ -110,41 +132,45 @@ def test_the_log_says_who_added_how_many_and_other_processes_follow(seat: Seat) 
         assert learner.state(60).candidates in (("ant", "dog"), ("dog",))
 
 
-def test_a_second_press_and_a_file_looked_at_before_a_change_add_nothing(seat: Seat) -> None:
-    looked = more_rows.read_rows(seat, upload(later(n=3)))
-    assert more_rows.add_rows(seat, looked) == 63
+def test_a_second_press_and_a_file_looked_at_before_a_change_add_nothing(more_rows_seat: Seat) -> None:
+    looked = more_rows.read_rows(more_rows_seat, upload(later(n=3)))
+    assert more_rows.add_rows(more_rows_seat, looked) == 63
     with pytest.raises(more_rows.RowsError, match="have changed since this file was read"):
-        more_rows.add_rows(seat, looked)
+        more_rows.add_rows(more_rows_seat, looked)
     with pytest.raises(more_rows.TableError, match="in the project already"):
-        more_rows.read_rows(seat, upload(later(n=3)))
-    looked = more_rows.read_rows(seat, upload(later(start=70, n=3)))
-    classes.change_classes(seat, classes.classes_view(seat).version, "rename", ["ant", "emmet"])
+        more_rows.read_rows(more_rows_seat, upload(later(n=3)))
+    looked = more_rows.read_rows(more_rows_seat, upload(later(start=70, n=3)))
+    classes.change_classes(
+        more_rows_seat, classes.classes_view(more_rows_seat).version, "rename", ["ant", "emmet"]
+    )
     with pytest.raises(more_rows.RowsError):
-        more_rows.add_rows(seat, looked)
-    with seat.reading() as reading:
+        more_rows.add_rows(more_rows_seat, looked)
+    with more_rows_seat.reading() as reading:
         assert reading.project.n_rows == 63
 
 
-def test_names_in_the_new_rows_mean_the_classes_of_the_log(seat: Seat) -> None:
+def test_names_in_the_new_rows_mean_the_classes_of_the_log(more_rows_seat: Seat) -> None:
     """An earlier name, the present one and a class added meanwhile: each is the class that it is in the project."""
 
     def change(*names: str) -> None:
-        classes.change_classes(seat, classes.classes_view(seat).version, names[0], names[1:])
+        classes.change_classes(
+            more_rows_seat, classes.classes_view(more_rows_seat).version, names[0], names[1:]
+        )
 
-    home, owner, project = seat.home, seat.person_id, seat.project_id
+    home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
     assert project is not None
     change("rename", "ant", "emmet")
     change("add", "dog")
     change("merge", "cat", "bee")
     frame = later(n=4).assign(candidates=["ant|dog", "emmet|bee", "cat|emmet", "dog|eel"], truth="")
-    add(seat, frame)
+    add(more_rows_seat, frame)
     change("add", "fox")
     with opened(home, owner, project) as learner:
         assert learner.classes == ("emmet", "bee", "dog", "eel", "fox")
         found = [set(np.array(learner.classes)[row]) for row in learner.pool.first[60:]]
     assert found == [{"emmet", "dog"}, {"emmet", "bee"}, {"bee", "emmet"}, {"dog", "eel"}]
     more = later(start=64, n=2).assign(candidates=["fox|eel", "ant|fox"], truth="")
-    add(seat, more)
+    add(more_rows_seat, more)
     assert state(home, owner, project) == state(anew(home), owner, project)
     with opened(home, owner, project) as learner:
         assert [set(np.array(learner.classes)[row]) for row in learner.pool.first[64:]] == [
@@ -153,15 +179,15 @@ def test_names_in_the_new_rows_mean_the_classes_of_the_log(seat: Seat) -> None:
         ]
 
 
-def test_a_class_that_added_rows_may_have_is_not_taken_back(seat: Seat) -> None:
-    classes.change_classes(seat, 0, "add", ["dog"])
-    add(seat, later(n=2).assign(candidates=["ant|dog", "dog|bee"], truth=""))
-    view = classes.classes_view(seat)
+def test_a_class_that_added_rows_may_have_is_not_taken_back(more_rows_seat: Seat) -> None:
+    classes.change_classes(more_rows_seat, 0, "add", ["dog"])
+    add(more_rows_seat, later(n=2).assign(candidates=["ant|dog", "dog|bee"], truth=""))
+    view = classes.classes_view(more_rows_seat)
     assert view.latest is None
     with pytest.raises(classes.ClassError, match="there is none"):
-        classes.take_back(seat, view.version)
+        classes.take_back(more_rows_seat, view.version)
     with pytest.raises(classes.ClassError, match="'add', 'rename' or 'merge'"):
-        classes.change_classes(seat, view.version, "rows", ["60"])
+        classes.change_classes(more_rows_seat, view.version, "rows", ["60"])
 
 
 def test_a_trained_model_goes_on_and_its_curve_stays(home: Home, owner: int) -> None:
@@ -217,15 +243,15 @@ def test_rows_that_come_once_a_training_is_due_are_trained_on(home: Home, owner:
     assert training.due(home) == []
 
 
-def test_answers_to_rows_from_before_are_reviewed_and_undone(seat: Seat) -> None:
-    home, owner, project = seat.home, seat.person_id, seat.project_id
+def test_answers_to_rows_from_before_are_reviewed_and_undone(more_rows_seat: Seat) -> None:
+    home, owner, project = more_rows_seat.home, more_rows_seat.person_id, more_rows_seat.project_id
     assert project is not None
     saved = answer_next(home, owner, project)
-    add(seat, later(n=4))
-    undoing.undo(seat)
+    add(more_rows_seat, later(n=4))
+    undoing.undo(more_rows_seat)
     with opened(home, owner, project) as learner:
         assert not learner.pool.answered[saved.row]
-    assert reviewing.find(seat, reviewing.Search()).total == 0
+    assert reviewing.find(more_rows_seat, reviewing.Search()).total == 0
 
 
 def test_label_vectors_take_rows_and_keep_what_was_drawn(home: Home, owner: int) -> None:
@@ -252,44 +278,232 @@ def test_label_vectors_take_rows_and_keep_what_was_drawn(home: Home, owner: int)
         more_rows.read_rows(seat, upload(frame.drop(columns="beach")))
 
 
-def test_only_owners_add_rows(seat: Seat) -> None:
-    guest = world.annotator(seat.home, seat.person_id, "Ann")
+def test_only_owners_add_rows(more_rows_seat: Seat) -> None:
+    guest = world.annotator(more_rows_seat.home, more_rows_seat.person_id, "Ann")
     with pytest.raises(NotAllowed):
-        more_rows.read_rows(Seat(seat.home, guest, seat.project_id), upload(later()))
-    looked = more_rows.read_rows(seat, upload(later()))
+        more_rows.read_rows(Seat(more_rows_seat.home, guest, more_rows_seat.project_id), upload(later()))
+    looked = more_rows.read_rows(more_rows_seat, upload(later()))
     with pytest.raises(NotAllowed):
-        more_rows.add_rows(Seat(seat.home, guest, seat.project_id), looked)
-    with seat.reading() as reading:
+        more_rows.add_rows(Seat(more_rows_seat.home, guest, more_rows_seat.project_id), looked)
+    with more_rows_seat.reading() as reading:
         assert reading.project.n_rows == 60
 
 
-def test_a_full_disk_adds_nothing(seat: Seat) -> None:
-    looked = more_rows.read_rows(seat, upload(later()))
+def test_a_full_disk_adds_nothing(more_rows_seat: Seat) -> None:
+    looked = more_rows.read_rows(more_rows_seat, upload(later()))
     with world.full_disk(), pytest.raises(more_rows.NotSaved, match="Nothing was stored"):
-        more_rows.add_rows(seat, looked)
-    with seat.reading() as reading:
+        more_rows.add_rows(more_rows_seat, looked)
+    with more_rows_seat.reading() as reading:
         assert reading.project.n_rows == 60
-    assert more_rows.add_rows(seat, looked) == 90
+    assert more_rows.add_rows(more_rows_seat, looked) == 90
 
 
-def test_excel_and_csv_give_the_same_rows(seat: Seat) -> None:
+def test_excel_and_csv_give_the_same_rows(more_rows_seat: Seat) -> None:
     out = io.BytesIO()
     later(n=4).to_excel(out, index=False)
-    looked = more_rows.read_rows(seat, read_upload(out.getvalue(), "more.xlsx"))
+    looked = more_rows.read_rows(more_rows_seat, read_upload(out.getvalue(), "more.xlsx"))
     assert looked.grown.n_new == 4
-    same = more_rows.read_rows(seat, upload(later(n=4)))
+    same = more_rows.read_rows(more_rows_seat, upload(later(n=4)))
     np.testing.assert_array_equal(looked.grown.table.candidates, same.grown.table.candidates)
 
 
-def test_embeddings_that_the_project_had_before_come_back(seat: Seat) -> None:
+def test_embeddings_that_the_project_had_before_come_back(more_rows_seat: Seat) -> None:
     first, second = (np.full((60, 2), share, dtype=np.float32) for share in (0.25, 0.5))
     tables = []
     for vectors in (first, second, first):
-        with seat.reading() as reading:
+        with more_rows_seat.reading() as reading:
             table_hash = reading.project.table_hash
-        assert more_rows.add_rows(seat, more_rows.read_embeddings(seat, table_hash, vectors)) == 60
-        with seat.reading() as reading:
+        assert (
+            more_rows.add_rows(more_rows_seat, more_rows.read_embeddings(more_rows_seat, table_hash, vectors))
+            == 60
+        )
+        with more_rows_seat.reading() as reading:
             tables.append(reading.project.table_hash)
     assert tables[0] == tables[2] != tables[1]
-    with seat.learner() as opened_:
+    with more_rows_seat.learner() as opened_:
         assert np.array_equal(opened_.learner.table.embeddings, first)
+
+
+# Projects that grow while people answer, change their minds and the classes: laws that hold after every
+# step
+
+
+NAMES = ["ant", "bee", "cat", "dog", "emu"]
+SETS = st.lists(st.sets(st.sampled_from(NAMES), min_size=1, max_size=3).map(sorted), min_size=1, max_size=5)
+ROWS = st.tuples(SETS, st.booleans())
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("answer"), st.integers(0, 1), st.sampled_from(["is", "not", "none", "bad"])),
+        st.tuples(st.sampled_from(["undo", "redo"]), st.integers(0, 1)),
+        st.tuples(st.just("add"), st.sampled_from(NAMES)),
+        st.tuples(st.just("rename"), st.integers(0, 4), st.sampled_from([*NAMES, "gnu"])),
+        st.tuples(st.just("merge"), st.integers(0, 4), st.integers(0, 4)),
+        st.tuples(st.just("back")),
+        st.tuples(st.just("embed"), st.integers(1, 3)),
+        st.tuples(st.just("score"), st.dictionaries(st.integers(0, 4), st.floats(0, 1), max_size=3)),
+        st.tuples(st.just("rows"), ROWS),
+        st.tuples(st.just("rows"), ROWS),
+    ),
+    min_size=3,
+    max_size=12,
+)
+
+
+def frame(start: int, sets: list[list[str]], *, known: bool) -> pd.DataFrame:
+    """These sets as rows; the first of each is its truth, where that is known."""
+    rows = [
+        (f"r{start + place}", "|".join(names), names[0] if known or place % 3 == 0 else "", place, start)
+        for place, names in enumerate(sets)
+    ]
+    return pd.DataFrame(rows, columns=["id", "candidates", "truth", "x", "y"]).astype("str")
+
+
+def stand(home: Home, person: int, project: int) -> dict[str, object]:
+    with opened(home, person, project) as learner:
+        pool = learner.pool
+        return {
+            "classes": learner.classes,
+            "candidates": pool.candidates.tolist(),
+            "weights": weighed(pool).tolist(),
+            "answered": pool.answered.tolist(),
+            "test": pool.test_rows.tolist(),
+            "control": pool.control_rows.tolist(),
+            "order": pool.control_left().tolist(),
+            "progress": learner.progress(),
+            "seq": learner.seq,
+        }
+
+
+def weighed(pool: Any) -> np.ndarray:
+    """What the candidates of every row weigh as they stand; where all weigh alike, the candidates."""
+    found = pool.weights_of(np.arange(len(pool.candidates)), pool.candidates)
+    return np.asarray(pool.candidates if found is None else found, dtype=float)
+
+
+def vectors(n: int, seed: int) -> np.ndarray:
+    """Vectors of two numbers; the last row of several has none."""
+    found = np.random.default_rng(seed).random((n, 2)).astype(np.float32)
+    found[1:][-1:] = np.nan
+    return found
+
+
+def do(seat: Seat, people: list[int], step: tuple) -> None:
+    """One step; what is refused, in words, changes nothing."""
+    what, *how = step
+    if what == "answer":
+        at = Seat(seat.home, people[how[0]], seat.project_id)
+        shown = loop.next_question(at)
+        if shown is not None:
+            labels = [shown.choices[-1]] if how[1] in ("is", "not") else []
+            loop.submit_answer(at, shown.token, how[1], labels)
+    elif what in ("undo", "redo"):
+        getattr(undoing, what)(Seat(seat.home, people[how[0]], seat.project_id))
+    elif what == "rows":
+        n = managing.get_project(seat).n_rows
+        with seat.learner() as at:
+            has_vectors = at.learner.table.embeddings is not None
+        more = frame(n, how[0][0], known=how[0][1])
+        # Such rows have vectors, too.
+        add(seat, more.assign(embedding=str(vectors(1, how[0][1] + 1)[0].tolist())) if has_vectors else more)
+    elif what == "embed":
+        with seat.reading() as reading:
+            found = vectors(reading.project.n_rows, how[0])
+            addition = more_rows.read_embeddings(seat, reading.project.table_hash, found)
+        more_rows.add_rows(seat, addition)
+    elif what == "score":
+        names = [one.name for one in classes.classes_view(seat).classes]
+        scores = {names[place % len(names)]: score for place, score in how[0].items()}
+        n, key = managing.get_project(seat).n_rows, f"key {len(log(seat.home, seat.project_id or 0))}"
+        predictions.add_predictions(
+            seat, [ScoredRow(row, None, scores) for row in range(0, n, 2)], "net", key
+        )
+    else:
+        view = classes.classes_view(seat)
+        names = [one.name for one in view.classes]
+        if what == "back":
+            classes.take_back(seat, view.version)
+        else:
+            named = [one if isinstance(one, str) else names[one % len(names)] for one in how]
+            classes.change_classes(seat, view.version, what, named)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=8,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(SETS, STEPS, st.sampled_from([0.0, 1 / 3, 0.9]), st.sampled_from(["given", "hidden"]))
+def test_after_every_step_memory_is_table_and_log_and_no_draw_has_moved(
+    home: Home, owner: int, first: list[list[str]], steps: list[tuple], share: float, truth: str
+) -> None:
+    made = LearnerSettings(n_neighbors=2, control_share=share, test_share=share, truth_role=truth)
+    table = LabelTable.from_cells(frame(0, [["ant", "bee"], ["bee", "cat"], *first], known=False), ROLES)
+    name = f"p{len(managing.list_projects(Seat(home, owner)))}"
+    project = managing.create_project(Seat(home, owner), name, table, made)
+    seat, other = Seat(home, owner, project), anew(home)
+    people = [owner, annotator(home, owner, f"Ann{project}")]
+    before = stand(home, owner, project)
+    for step in steps:
+        with suppress(classes.ClassError, loop.StaleQuestion, loop.AnswerError, TableError, RowsError):
+            do(seat, people, step)
+        now = stand(home, owner, project)
+        n = len(before["test"])
+        assert now["test"][:n] == before["test"], step
+        assert now["control"][:n] == before["control"], step
+        assert now == stand(anew(home), owner, project), step
+        assert now == stand(other, owner, project), step
+        counts_agreed(home, owner, project)
+        verify_project(seat)
+        before = now
+
+
+VECTOR_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("answer"), st.integers(0, 1)),
+        st.tuples(st.sampled_from(["undo", "redo"]), st.integers(0, 1)),
+        st.tuples(st.just("rows"), st.integers(1, 6)),
+    ),
+    min_size=3,
+    max_size=8,
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(VECTOR_STEPS, st.sampled_from([0.0, 1 / 3, 0.9]), st.sampled_from(["cell", "instance"]))
+def test_label_vectors_keep_their_draws_and_their_log(
+    home: Home, owner: int, steps: list[tuple], share: float, question: str
+) -> None:
+    def now(where: Home) -> tuple:
+        with opened(where, owner, project) as learner:
+            pool = learner.pool
+            return (
+                pool.test_rows.tolist(),
+                pool.control_cells.tolist(),
+                pool.cells.tolist(),
+                pool.open.tolist(),
+            )
+
+    name = f"p{len(managing.list_projects(Seat(home, owner)))}"
+    project = vector_project(home, owner, name, control_share=share, test_share=share, question=question)
+    seat, other = Seat(home, owner, project), anew(home)
+    people = [owner, annotator(home, owner, f"Ann{project}")]
+    before = now(home)
+    for what, how in steps:
+        at = Seat(home, people[how], project) if what != "rows" else seat
+        with suppress(loop.StaleQuestion):
+            if what == "rows":
+                n = managing.get_project(seat).n_rows
+                add(seat, vector_frame(how, seed=n, full=1).assign(id=[f"s{n + k}" for k in range(how)]))
+            elif what != "answer":
+                getattr(undoing, what)(at)
+            elif (shown := loop.next_question(at)) is not None:
+                kind, labels = ("yes", []) if shown.label is not None else ("labels", ["beach"])
+                loop.submit_answer(at, shown.token, kind, labels, shown=shown.shown)
+        found = now(home)
+        for part in (0, 1):
+            assert found[part][: len(before[part])] == before[part]
+        assert found == now(anew(home)) == now(other)
+        counts_agreed(home, owner, project)
+        verify_project(seat)
+        before = found

@@ -1,21 +1,29 @@
-"""Predictions of another model: they weigh the candidates, exactly once, and the log has them."""
+"""Imported predictions, votes and row records."""
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from plcore import LabelTable, LearnerSettings, Roles, TableError
+from db import entries
+from plcore import LabelTable, LearnerSettings, Roles, TableError, read_cells, suggest_roles
+from plcore.crowd import krippendorff_alpha
 from plcore.tables import with_scores
 from tests.workflow.four import four_class_project, log
 from tests.workflow.importing.test_more_rows import anew
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_frame
+from workflow import importing
 from workflow.access import NotAllowed
 from workflow.answering import loop
-from workflow.importing import more_rows, predictions
+from workflow.importing import crowd, more_rows, predictions, row_records
+from workflow.importing.crowd import earlier_votes, reliability
 from workflow.importing.more_rows import RowsError
 from workflow.importing.predictions import ScoredRow, add_predictions
 from workflow.log.verifying import verify_project
@@ -25,6 +33,9 @@ from workflow.rows import queue, reviewing
 from workflow.rows.row import weight_words
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Predictions of another model: they weigh the candidates, exactly once, and the log has them
+
 
 SENT = [ScoredRow(1, None, {"ant": 0.7, "bee": 0.2}), ScoredRow(None, "r0", {"dog": 0.25, "cat": 0.5})]
 
@@ -41,7 +52,7 @@ def weights(seat: Seat) -> np.ndarray:
         return np.array(found)
 
 
-def entries(seat: Seat) -> list:
+def predictions_entries(seat: Seat) -> list:
     return log(seat.home, seat.project_id or 0)
 
 
@@ -58,7 +69,7 @@ def test_scores_are_the_weights_and_one_entry_of_the_log(there: Seat) -> None:
         np.testing.assert_array_equal(opened.learner.candidates, before)
         assert opened.learner.table.roles.scored_by == "net 2"
     np.testing.assert_array_equal(now > 0, first)
-    (entry,) = entries(there)
+    (entry,) = predictions_entries(there)
     assert (entry.kind, entry.note, entry.labels[1]) == ("rows", "scores of net 2", "0")
     verify_project(there)
     assert np.array_equal(weights(Seat(anew(there.home), there.person_id, there.project_id)), now)
@@ -78,7 +89,7 @@ def test_the_same_again_stores_nothing_and_is_told_the_same(there: Seat) -> None
     now = weights(there)
     assert add_predictions(there, SENT, "net", "k1") == first, "also when others came meanwhile"
     assert np.array_equal(weights(there), now)
-    assert len(entries(there)) == 2
+    assert len(predictions_entries(there)) == 2
     assert add_predictions(there, SENT, "net", "k3").seq == 3, "under another key it is sent anew"
     assert weights(there)[1].max() == 0.7
 
@@ -87,7 +98,7 @@ def test_the_same_twice_at_once_is_stored_once(there: Seat) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: add_predictions(there, SENT, "net", "k1"), range(4)))
     assert len(set(found)) == 1
-    assert len(entries(there)) == 1
+    assert len(predictions_entries(there)) == 1
 
 
 def test_scores_that_come_at_once_are_all_stored(there: Seat) -> None:
@@ -100,7 +111,7 @@ def test_scores_that_come_at_once_are_all_stored(there: Seat) -> None:
         assert sorted(pool.map(send, range(4))) == [1, 2, 3, 4]
     with there.learner() as opened:
         table = opened.learner.table
-    alone = LabelTable.read(there.home.table_path(entries(there)[0].before[0]))
+    alone = LabelTable.read(there.home.table_path(predictions_entries(there)[0].before[0]))
     for row in range(4):
         columns = {name: [place] for place, name in enumerate(alone.classes)}
         alone = with_scores(alone, {row: {"ant": 0.25, "dog": 0.5}}, columns, "net").grown.table
@@ -144,7 +155,7 @@ def test_answers_go_on_and_are_kept(there: Seat) -> None:
     add_predictions(there, SENT, "net", "k1")
     shown = loop.next_question(there)
     loop.submit_answer(there, shown.token, "is", ["ant"])
-    assert [one.kind for one in entries(there)] == ["is", "rows", "is"]
+    assert [one.kind for one in predictions_entries(there)] == ["is", "rows", "is"]
     verify_project(there)
 
 
@@ -167,7 +178,7 @@ def test_what_does_not_fit_is_refused_whole(there: Seat, wrong: ScoredRow, words
     with pytest.raises(TableError, match=words) as refused:
         add_predictions(there, [*SENT, wrong], "net", "k1")
     assert "Fix:" in str(refused.value)
-    assert entries(there) == []
+    assert predictions_entries(there) == []
 
 
 def test_problems_are_as_many_as_people_read(there: Seat) -> None:
@@ -227,3 +238,265 @@ def test_they_weigh_as_scores_of_a_file_do(home: Home, owner: int) -> None:
         rows = np.arange(one.learner.table.n_rows)
         np.testing.assert_array_equal(other.learner.shares_of(rows), one.learner.shares_of(rows))
     assert [reviewing.options(seat).scored_by for seat in seats] == [None, "net"]
+
+
+# The crowd that voted before: who is how right, who guesses, how far they agree, and who is told of it
+
+
+PEOPLE = ("Ann", "Bob", "Cy", "Dee", "Eve")
+ROLES = Roles(annotators=PEOPLE, numbers=("w",))
+
+
+def table(rows: int = 200, seed: int = 0) -> LabelTable:
+    """Four who are right in 85 %, and Eve, who guesses; each row has three of them; five classes."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(5, size=rows)
+    cells = np.full((rows, len(PEOPLE)), "", dtype=object)
+    for row in range(rows):
+        for who in rng.permutation(len(PEOPLE))[:3]:
+            right = PEOPLE[who] != "Eve" and rng.random() < 0.85
+            cells[row, who] = f"c{truth[row] if right else rng.integers(5)}"
+    return LabelTable.from_cells(pd.DataFrame(cells, columns=list(PEOPLE), dtype="str").assign(w="1"), ROLES)
+
+
+def test_the_one_who_guesses_is_told_and_no_other() -> None:
+    steps: list[float] = []
+    found = reliability(table(), steps.append)
+    assert found is not None
+    by_name = {one.name: one for one in found.voters}
+    assert [one.name for one in found.voters if one.warning] == ["Eve"]
+    assert "guessing gives" in by_name["Eve"].warning
+    honest = [by_name[name].accuracy for name in PEOPLE[:4]]
+    assert min(honest) > 0.75
+    assert by_name["Eve"].accuracy < 0.5
+    assert by_name["Eve"].agreement < min(by_name[name].agreement for name in PEOPLE[:4])
+    assert (found.n_votes, found.n_rows, found.share) == (600, 200, 1.0)
+    assert sum(one.votes for one in found.voters) == 600
+    assert steps == sorted(steps)
+    assert (steps[-1], found.low < found.alpha < found.high) == (1.0, True)
+
+
+def test_alpha_is_that_of_the_library() -> None:
+    made = table(60)
+    found = reliability(made)
+    said = [(row, who, cell) for who in PEOPLE for row, cell in enumerate(made.cells[who]) if cell]
+    assert found is not None
+    assert found.alpha == pytest.approx(krippendorff_alpha(said), abs=1e-12)
+
+
+def test_agreement_is_how_often_another_said_the_same() -> None:
+    cells = pd.DataFrame({"Ann": ["a", "a", "b"], "Bob": ["a", "b", ""], "Cy": ["b", "", ""]}, dtype="str")
+    roles = Roles(annotators=("Ann", "Bob", "Cy"), numbers=("w",))
+    found = reliability(LabelTable.from_cells(cells.assign(w="1"), roles))
+    assert found is not None
+    assert {one.name: one.agreement for one in found.voters} == {
+        "Ann": pytest.approx(
+            1 / 3
+        ),  # with Bob on the first row, not with Cy there, nor with Bob on the second
+        "Bob": pytest.approx(1 / 3),
+        "Cy": 0.0,
+    }
+    assert [one.votes for one in found.voters] == [3, 2, 1]
+    assert math.isnan(found.alpha)
+    assert "Only 2 rows" in found.why_no_alpha
+
+
+def test_who_shares_no_row_agrees_with_nobody() -> None:
+    cells = pd.DataFrame({"Ann": ["a", "b", ""], "Bob": ["", "", "b"], "w": ["1", "2", "3"]}, dtype="str")
+    found = reliability(LabelTable.from_cells(cells, Roles(annotators=("Ann", "Bob"), numbers=("w",))))
+    assert found is not None
+    assert all(math.isnan(one.agreement) and one.warning == "" for one in found.voters)
+
+
+def test_a_single_voter_and_nobody_are_no_crowd() -> None:
+    cells = pd.DataFrame({"Ann": ["a", "b"], "Bob": ["", ""], "w": ["1", "2"]}, dtype="str")
+    assert reliability(LabelTable.from_cells(cells, Roles(annotators=("Ann", "Bob"), numbers=("w",)))) is None
+    assert reliability(LabelTable.from_cells(cells, Roles(candidates="Ann", numbers=("w",)))) is None
+
+
+def test_of_very_many_votes_rows_are_drawn_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crowd, "MOST_VOTES", 300)
+    found = reliability(table(seed=1))
+    assert found is not None
+    assert (found.share, found.n_votes) == (0.5, 600)
+    again = reliability(table(seed=1))
+    assert again is not None
+    assert [one.accuracy for one in again.voters] == [one.accuracy for one in found.voters]
+
+
+def test_more_people_and_classes_than_fit_have_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plcore.crowd.dawid_skene.MOST_CELLS", 10)
+    found = reliability(table(40))
+    assert found is not None
+    assert all(math.isnan(one.accuracy) and not one.warning for one in found.voters)
+    assert not math.isnan(found.voters[0].agreement)
+
+
+def test_reviewers_see_it_and_annotators_do_not(home: Home, owner: int) -> None:
+    made = table(40)
+    project = importing.create(Seat(home, owner), "voted", made)
+    seat = Seat(home, owner).at(project)
+    found = earlier_votes(seat)
+    assert found is not None
+    assert found == reliability(made)
+    assert earlier_votes(Seat(home, annotator(home, owner, "Rita", "reviewer")).at(project)) is not None
+    with pytest.raises(NotAllowed):
+        earlier_votes(Seat(home, annotator(home, owner, "Ada")).at(project))
+
+
+def test_the_question_names_voters_to_reviewers_and_never_to_annotators(home: Home, owner: int) -> None:
+    made = table(40)
+    project = importing.create(Seat(home, owner), "voted", made)
+    people = {
+        owner: True,
+        annotator(home, owner, "Rita", "reviewer"): True,
+        annotator(home, owner, "Ada"): False,
+    }
+    for person, may_see in people.items():
+        asked = loop.next_question(Seat(home, person, project))
+        assert asked is not None
+        row = asked.view.row
+        for one in asked.candidates:
+            said = tuple(name for name in PEOPLE if made.cells[name][row] == one.label)
+            assert one.voters == (said if may_see else ())
+            assert one.weight.endswith("of 3 votes")
+
+
+# Rows that programs send go the way of a file
+
+
+NEW = {"id": "new", "x": "1.5", "y": "2", "candidates": "ant|bee", "truth": "ant"}
+
+
+def count(there: Seat) -> int:
+    with there.learner() as opened:
+        return opened.learner.table.n_rows
+
+
+def test_rows_come_in_as_a_file_would_bring_them(there: Seat) -> None:
+    before = count(there)
+    odd = 'two\nlines, "quoted"'
+    added = row_records.append_rows(there, [NEW, {**NEW, "id": odd}])
+    assert added.rows == count(there) == before + 2
+    assert added[1:] == (2, (), (), (), (), ())
+    with there.learner() as opened:
+        table = opened.learner.table
+        assert [table.id_of(row) for row in (before, before + 1)] == ["new", odd]
+        assert set(opened.learner.state(before).candidates) == {"ant", "bee"}
+
+
+def test_the_same_again_is_refused_and_nothing_is_stored(there: Seat) -> None:
+    row_records.append_rows(there, [NEW])
+    before = count(there)
+    with pytest.raises(TableError, match="Fix:"):
+        row_records.append_rows(there, [NEW])
+    assert count(there) == before
+    with there.home.database.read() as session:
+        assert entries.last_seq(session, there.project_id or 0) == 1
+
+
+def test_what_the_project_has_is_passed_over(there: Seat) -> None:
+    row_records.append_rows(there, [NEW])
+    before = count(there)
+    added = row_records.append_rows(there, [NEW | {"x": "9"}, NEW | {"id": "newer", "nobody": "x"}])
+    assert (added.rows, added.added) == (before + 1, 1)
+    assert (added.known, added.dropped) == (("new",), ("nobody",)), "and it is said"
+    with there.learner() as opened:
+        assert opened.learner.table.id_of(before) == "newer"
+
+
+@pytest.mark.parametrize("theirs", ["theirs", "new"])
+def test_rows_of_others_that_come_between_do_not_hinder(
+    there: Seat, monkeypatch: pytest.MonkeyPatch, theirs: str
+) -> None:
+    """Of programs that send at once each has its rows added; the same sent twice at once come in once."""
+    before, read = count(there), more_rows.read_rows
+
+    def read_late(*given: Any) -> Any:
+        found = read(*given)
+        if count(there) == before:
+            monkeypatch.setattr(more_rows, "read_rows", read)
+            row_records.append_rows(there, [{**NEW, "id": theirs}])
+        return found
+
+    monkeypatch.setattr(more_rows, "read_rows", read_late)
+    if theirs == "new":
+        with pytest.raises(TableError, match="in the project already"):
+            row_records.append_rows(there, [NEW])
+        assert count(there) == before + 1
+    else:
+        assert row_records.append_rows(there, [NEW]).rows == count(there) == before + 2
+        with there.learner() as opened:
+            assert [opened.learner.table.id_of(row) for row in (before, before + 1)] == ["theirs", "new"]
+
+
+def test_who_comes_between_every_time_is_told(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def add(*_: object) -> None:
+        raise RowsError("The rows have changed.")
+
+    monkeypatch.setattr(more_rows, "add_rows", add)
+    before = count(there)
+    with pytest.raises(RowsError, match=r"again and again while these rows were read.*Fix: send them again"):
+        row_records.append_rows(there, [NEW])
+    assert count(there) == before
+
+
+@pytest.mark.parametrize(
+    "wrong", [[{"nobody": "x"}], [{"id": "new"}], [NEW | {"x": "far"}], [NEW | {"candidates": ""}], [{}]]
+)
+def test_row_records_what_does_not_fit_is_refused_whole(there: Seat, wrong: list[dict[str, str]]) -> None:
+    before = count(there)
+    with pytest.raises(TableError, match="Fix:"):
+        row_records.append_rows(there, [{**NEW, "id": "good"}, *wrong] if wrong[0] else wrong)
+    assert count(there) == before
+
+
+def test_row_records_nothing_is_read_for_who_may_not(there: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*_: object, **__: object) -> None:
+        pytest.fail("read")
+
+    monkeypatch.setattr(row_records, "read_upload", read)
+    eve = Seat(there.home, annotator(there.home, there.person_id, "Eve", "reviewer"), there.project_id)
+    with pytest.raises(NotAllowed):
+        row_records.append_rows(eve, [NEW])
+
+
+def test_words_read_as_nothing_are_reported(home: Home, owner: int) -> None:
+    cells = read_cells(
+        b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n3,third,NA\n"
+    )
+    roles = replace(suggest_roles(cells), unlabelled="all")
+    assert roles.ignored == ("NA",)
+    project = importing.create(Seat(home, owner), "birds", LabelTable.from_cells(cells, roles))
+    added = row_records.append_rows(
+        Seat(home, owner, project),
+        [{"id": "6", "text": "na", "candidates": "NA|jay"}],
+        ["nothing-next-to-labels"],
+    )
+    assert any("'NA' was read as an empty cell" in note for note in added.notes)
+    assert any("counts as certain" in note for note in added.notes)
+
+
+def test_a_doubt_stops_the_rows_until_it_is_accepted(home: Home, owner: int) -> None:
+    cells = read_cells(b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n")
+    table = LabelTable.from_cells(cells, suggest_roles(cells))
+    seat = Seat(home, owner, importing.create(Seat(home, owner), "birds", table))
+    row = {"id": "3", "text": "a third thing", "candidates": "wren;robin"}
+    with pytest.raises(TableError, match=r'Fix: .* send "accept": \["mixed-separators"\]'):
+        row_records.append_rows(seat, [row])
+    assert count(seat) == 2
+    with pytest.raises(TableError, match="mixed-separators"):
+        row_records.append_rows(seat, [row], ["another"])
+    added = row_records.append_rows(seat, [row], ["mixed-separators"])
+    assert (added.rows, added.added) == (3, 1)
+    assert added.notes, "it is told all the same"
+
+
+def test_na_next_to_labels_is_a_class(home: Home, owner: int) -> None:
+    cells = read_cells(b"id,text,candidates\n1,one small thing,wren|robin\n2,other thing,robin|jay\n")
+    table = LabelTable.from_cells(cells, suggest_roles(cells))
+    project = importing.create(Seat(home, owner), "birds", table)
+    added = row_records.append_rows(
+        Seat(home, owner, project), [{"id": "6", "text": "na", "candidates": "NA|jay"}]
+    )
+    assert added.new_classes == ("NA",)

@@ -1,29 +1,45 @@
-"""A file is read in another process, and what is left of it goes with the upload."""
+"""Reading an upload: the first look, named columns, problems."""
 
 from __future__ import annotations
 
+import base64
 import errno
 import gc
+import io
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
 
-from plcore import TableError
+from plcore import LabelTable, Roles, TableError
 from plcore.tables import KeptFiles
 from plcore.tables.readers import recognise
 from tests.disks import small_disk
+from tests.plcore.tables.media.sound.recordings import tone, written
 from tests.plcore.tables.zips import make_zip, picture
+from tests.workflow import vector_world
+from tests.workflow.files.test_finding import FILES, ZIP
 from workflow.files import limited
 from workflow.importing import check
+from workflow.importing.first_look import SHOWN, first_look
+from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
 from workflow.importing.reading import read_paths, read_upload
 
+# A file is read in another process, and what is left of it goes with the upload
+
+
 CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n"
-ZIP = make_zip({"t.csv": b"id,labels,p\n1,a|b,x.png\n2,b,x.png\n", "x.png": picture()})
+READING_ZIP = make_zip({"t.csv": b"id,labels,p\n1,a|b,x.png\n2,b,x.png\n", "x.png": picture()})
 
 
 def test_nothing_of_a_file_is_read_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +56,7 @@ def test_nothing_of_a_file_is_read_in_this_process(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_lies_on_the_disk_goes_with_the_upload() -> None:
-    upload = read_upload(ZIP)
+    upload = read_upload(READING_ZIP)
     folder = upload.folder
     assert folder is not None
     assert folder.is_dir()
@@ -132,7 +148,7 @@ def test_a_folder_of_parquet_parts_is_the_table_of_one_file_with_all_rows(tmp_pa
 
 
 def test_files_come_out_of_the_zip_in_that_process_and_are_kept_as_long_as_the_table() -> None:
-    upload = read_upload(ZIP)
+    upload = read_upload(READING_ZIP)
     assert upload.reading.files is None
     table = check(upload, upload.suggest_roles()).table
     assert table is not None
@@ -156,3 +172,238 @@ def test_files_of_a_folder_stay_where_they_are(tmp_path: Path) -> None:
     assert table is not None
     assert isinstance(table.media.files, KeptFiles)
     assert list(table.media.files.paths.values()) == [tmp_path / "x.png"]
+
+
+# The first question of a table that is no project yet
+
+
+def table_of(data: bytes) -> LabelTable:
+    upload = read_upload(data)
+    table = check(upload, upload.suggest_roles()).table
+    assert table is not None
+    return table
+
+
+def test_the_first_row_that_leaves_a_choice_heaviest_label_first() -> None:
+    table = table_of(b"id,labels,w\nx,owl:1,3\ny,wren:0.2|robin:0.6|tit:0.2,4\nz,owl:1,5\n")
+    look = first_look(table)
+    assert look is not None
+    assert (look.view.row_id, look.view.features) == ("y", (("w", "4"),))
+    assert look.choices == (("robin", "0.6"), ("tit", "0.2"), ("wren", "0.2"))
+    assert look.hidden == 0
+
+
+def test_labels_that_weigh_the_same_have_no_weight_and_many_are_counted() -> None:
+    names = "|".join(f"n{k:02}" for k in range(SHOWN + 3))
+    look = first_look(table_of(f"labels,w\n{names},1\nn00,2\n".encode()))
+    assert look is not None
+    assert look.choices == tuple((f"n{k:02}", "") for k in range(SHOWN))
+    assert look.hidden == 3
+
+
+def test_label_vectors_show_what_was_not_asked() -> None:
+    look = first_look(table_of(b"w,ant,bee,cat\n10,1,0,1\n20,,1,\n30,1,1,0\n"))
+    assert look is not None
+    assert (look.view.row, look.choices) == (1, (("ant", ""), ("cat", "")))
+
+
+def test_nothing_to_ask_has_no_first_question() -> None:
+    assert first_look(table_of(b"labels,w\na,1\nb,2\n")) is None
+    assert first_look(table_of(b"w,ant,bee\n10,1,0\n20,0,1\n30,0,0\n")) is None
+
+
+def test_a_recording_is_drawn_as_its_segment_looks() -> None:
+    sound = written(np.concatenate([tone(500, 3), tone(3000, 3)])).getvalue()
+    looks = []
+    for start in (0, 3):
+        csv = f"candidates,file,start,end\nwren|robin,a.wav,{start},{start + 1}\n".encode()
+        look = first_look(table_of(make_zip({"t.csv": csv, "a.wav": sound})))
+        assert look is not None
+        assert look.view.audio is None
+        looks.append(str(look.view.image))
+    assert all(image.startswith("data:image/png;base64,") for image in looks)
+    assert looks[0] != looks[1]
+    grey = np.asarray(Image.open(io.BytesIO(base64.b64decode(looks[0].partition(",")[2]))))
+    low = grey[-len(grey) // 4 :, : grey.shape[1] // 3]  # 500 Hz of 4 kHz
+    assert low.min() < 60 < grey[: len(grey) // 8].mean(), "what sounds is dark"
+
+
+def test_pictures_are_shown_before_they_are_kept_and_recordings_are_not() -> None:
+    table = table_of(ZIP)
+    look = first_look(table)
+    assert look is not None
+    assert look.view.image is not None
+    kind, _, data = look.view.image.partition(",")
+    assert kind == "data:image/png;base64"
+    assert base64.b64decode(data) in FILES.values()
+    assert look.view.audio is None
+
+
+# What a person names is laid over the guess: columns leave their roles, pairs stay pairs, nothing is said
+# in vain
+
+
+CELLS = pd.DataFrame(
+    {
+        **{name: ["1", "2"] for name in "ciwxyt"},
+        "bars": ["a|b", "b"],
+        "shares": ["a:0.6;b:0.4", "b:1"],
+        "json": ['["a", "b"]', '["b"]'],
+        "p_a": ["0.9", "0.2"],
+        "p_b": ["0.1", "0.8"],
+        "votes_a": ["2", "0"],
+        "votes_b": ["1", "3"],
+    },
+    dtype="str",
+)
+GUESS = Roles(candidates="c", truth="t", id="i", text="w", numbers=("x", "y"))
+SCORES = Roles(score_columns=("p_a", "p_b"), score_prefix="p_", cut="mass", cut_at=0.95, numbers=("x",))
+PAIRS = Roles(choices=("c", "i"), choice_scores=("x", "y"), text="w")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "wanted"),
+    [
+        ({}, GUESS),
+        ({"truth": None}, GUESS),
+        ({"truth": "x"}, replace(GUESS, truth="x", numbers=("y",))),
+        ({"truth": ""}, replace(GUESS, truth=None)),
+        ({"text": "t"}, replace(GUESS, text="t", truth=None)),
+        ({"candidates": "t"}, replace(GUESS, candidates="t", truth=None)),
+        ({"separator": "x"}, replace(GUESS, separator="x")),
+        ({"id": "c"}, replace(GUESS, id="c", candidates=None)),
+        ({"numbers": [""]}, replace(GUESS, numbers=())),
+        ({"numbers": ["y", ""]}, replace(GUESS, numbers=("y",))),
+        ({"candidates": "absent"}, replace(GUESS, candidates="absent")),
+    ],
+)
+def test_a_column_that_is_named_leaves_the_role_it_was_guessed_for(
+    chosen: dict[str, Any], wanted: Roles
+) -> None:
+    assert adjusted(GUESS, chosen, CELLS) == wanted
+
+
+def test_further_images_leave_with_the_first_and_a_caption_takes_its_column() -> None:
+    guess = replace(GUESS, image="bars", more_images=("json", "shares"))
+    assert adjusted(guess, {"more_images": ["json"]}, CELLS).picture_columns == ("bars", "json")
+    assert adjusted(guess, {"image": ""}, CELLS).picture_columns == ()
+    assert adjusted(guess, {"text": "bars"}, CELLS).picture_columns == ()
+    found = adjusted(guess, {"caption": ["w", "shares"]}, CELLS)
+    assert (found.caption, found.text, found.more_images) == (("w", "shares"), None, ("json",))
+    assert adjusted(guess, {"caption": [""]}, CELLS) == guess
+
+
+def test_candidates_that_are_named_are_no_label_vectors() -> None:
+    found = adjusted(vector_world.ROLES, {"candidates": "bars"}, CELLS)
+    assert (found.candidates, found.label_columns, found.label_vectors) == ("bars", (), False)
+    votes = Roles(annotators=("c", "i"), numbers=("x",))
+    assert adjusted(votes, {"candidates": "c"}, CELLS).annotators == ()
+    lists = adjusted(vector_world.ROLES, {"candidates": "json", "label_vectors": True}, CELLS)
+    assert (lists.form, lists.label_vectors) == ("json", True)
+
+
+@pytest.mark.parametrize(
+    ("column", "form", "separator"),
+    [("bars", "list", "|"), ("shares", "weighted", ";"), ("json", "json", "|")],
+)
+def test_how_a_newly_named_column_is_written_is_guessed_anew(column: str, form: str, separator: str) -> None:
+    guess = replace(GUESS, form="weighted", separator="/")
+    found = adjusted(guess, {"candidates": column}, CELLS)
+    assert (found.form, found.separator) == (form, separator)
+    assert newly_named("candidates", [column], CELLS) == {"form": form, "separator": separator}
+    told = adjusted(guess, {"candidates": column, "form": "list", "separator": "+"}, CELLS)
+    assert (told.form, told.separator) == ("list", "+")
+    same = adjusted(replace(guess, candidates=column), {"candidates": column}, CELLS)
+    assert (same.form, same.separator) == ("weighted", "/"), "what was guessed of it stays"
+
+
+def test_how_newly_named_scores_are_read_is_guessed_anew() -> None:
+    assert adjusted(SCORES, {"score_columns": ["p_a", "p_b"]}, CELLS) == SCORES
+    one = adjusted(SCORES, {"score_columns": ["p_b", "p_a"]}, CELLS)
+    assert (one.score_prefix, one.cut, one.cut_at) == ("p_", "mass", 0.95)
+    counts = adjusted(SCORES, {"score_columns": ["votes_a", "votes_b"]}, CELLS)
+    assert (counts.score_prefix, counts.cut, counts.cut_at) == ("votes_", "all", 0.0)
+    told = adjusted(GUESS, {"score_columns": ["p_a", "p_b"], "score_prefix": "", "cut": "top"}, CELLS)
+    assert (told.candidates, told.score_prefix, told.cut, told.cut_at) == (None, "", "top", 5.0)
+
+
+@pytest.mark.parametrize("cut", CUT_AT)
+def test_a_cut_goes_with_a_number_of_its_own(cut: str) -> None:
+    found = adjusted(SCORES, {"cut": cut}, CELLS)
+    assert (found.cut, found.cut_at) == (cut, CUT_AT[cut])
+    if cut != "all":
+        assert adjusted(SCORES, {"cut": cut, "cut_at": 1.0}, CELLS).cut_at == 1.0
+    kept = replace(SCORES, cut_at=0.5)
+    assert adjusted(kept, {"cut": "mass"}, CELLS) == kept
+
+
+@pytest.mark.parametrize(
+    ("chosen", "labels", "scores"),
+    [
+        ({"text": "x"}, ("i",), ("y",)),
+        ({"text": "i"}, ("c",), ("x",)),
+        ({"text": "c", "id": "y"}, (), ()),
+        ({"choice_scores": ["y", "x"]}, ("c", "i"), ("y", "x")),
+        ({"choices": ["c"]}, ("c",), ()),
+        ({"choices": ["c"], "choice_scores": ["y"]}, ("c",), ("y",)),
+    ],
+)
+def test_a_label_and_its_score_leave_together(
+    chosen: dict[str, Any], labels: tuple[str, ...], scores: tuple[str, ...]
+) -> None:
+    found = adjusted(PAIRS, chosen, CELLS)
+    assert (found.choices, found.choice_scores) == (labels, scores)
+
+
+def test_words_that_mean_nothing_come_to_those_guessed() -> None:
+    guess = replace(GUESS, ignored=("nan",))
+    assert adjusted(guess, {"ignored": ["?", "nan"]}, CELLS).ignored == ("nan", "?")
+    assert adjusted(guess, {"ignored": ["", "?"]}, CELLS).ignored == ("?",)
+    assert adjusted(guess, {"ignored": [""]}, CELLS).ignored == ()
+
+
+@pytest.mark.parametrize(
+    ("guess", "chosen", "said"),
+    [
+        (replace(SCORES, cut="all", cut_at=0.0), {"cut_at": 0.5}, "Nothing is cut at 0.5"),
+        (SCORES, {"cut": "all", "cut_at": 0.5}, "Nothing is cut at 0.5"),
+        (GUESS, {"cut_at": 2.0}, "Nothing is cut at 2"),
+        (GUESS, {"cut": "top", "cut_at": 2.0}, "come without weights"),
+        (Roles(label_columns=("x", "y"), text="w"), {"cut": "mass"}, "come without weights"),
+        (Roles(choices=("c", "i"), text="w"), {"cut": "top"}, "come without weights"),
+        (GUESS, {"score_prefix": "p_"}, "no columns of scores"),
+        (SCORES, {"form": "json"}, "No column lists candidates, so a form"),
+        (SCORES, {"separator": ";"}, "No column lists candidates, so a separator"),
+        (GUESS, {"form": "json", "separator": ";"}, "not split at ';'"),
+    ],
+)
+def test_what_would_change_nothing_is_refused(guess: Roles, chosen: dict[str, Any], said: str) -> None:
+    with pytest.raises(TableError, match=said) as error:
+        adjusted(guess, chosen, CELLS)
+    assert all(problem.fix for problem in error.value.problems)
+
+
+def test_what_cuts_votes_is_taken() -> None:
+    votes = Roles(annotators=("c", "i"), numbers=("x",))
+    assert adjusted(votes, {"cut": "top", "cut_at": 1.0}, CELLS).cut == "top"
+
+
+def test_there_are_no_other_roles() -> None:
+    with pytest.raises(ValueError, match="Roles have no 'colour'"):
+        adjusted(GUESS, {"colour": "x"}, CELLS)
+
+
+@given(
+    st.lists(st.sampled_from("abcdef"), unique=True, max_size=6),
+    st.sets(st.sampled_from("abcdef")),
+    st.integers(0, 6),
+)
+def test_what_is_left_of_pairs_are_those_of_which_nothing_was_taken(
+    columns: list[str], taken: set[str], n: int
+) -> None:
+    labels, scores = columns[: min(n, len(columns) // 2)], columns[::-1][: min(n, len(columns) // 2)]
+    found = freed({"choices": labels, "choice_scores": scores, "id": "a", "form": "a"}, taken)
+    left = [(a, b) for a, b in zip(labels, scores, strict=True) if not {a, b} & taken]
+    assert list(zip(found["choices"], found["choice_scores"], strict=True)) == left
+    assert (found["id"], found["form"]) == (None if "a" in taken else "a", "a")
+    assert freed(found, taken) == found

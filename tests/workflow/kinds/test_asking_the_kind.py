@@ -1,22 +1,36 @@
-"""What the house asks of a project whatever its kind."""
+"""Use cases ask the kind of a project; each kind has the same functions."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
+import numpy as np
 import pytest
 
 from db import projects as stored
 from db.projects import Project
+from pages.parts.kinds import PARTS, KindParts
+from plcore.evaluation import exact_interval, outside_rate
 from plcore.loop import StopRules
+from tests.conftest import ROOT
 from tests.workflow.kind_worlds import KindWorld
-from tests.workflow.world import small_project
+from tests.workflow.vector_world import vector_project
+from tests.workflow.world import answer_next, small_project
 from workflow import kinds
-from workflow.kinds import glances
-from workflow.kinds.kind import KindSettings, KindWords, WorkerSettings
+from workflow.answering.room_settings import PROMISES, RoomError, RoomSettings
+from workflow.kinds import KINDS, glances
+from workflow.kinds.kind import NOTHING, Batching, Kind, KindSettings, KindWords, WorkerSettings
+from workflow.kinds.shortlists import ShortlistView
 from workflow.projects import managing, progress
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# What the house asks of a project whatever its kind
 
 
 def project_of(seat: Seat) -> Project:
@@ -113,3 +127,167 @@ def test_a_log_is_counted_once_for_each_state_of_it(
     glances.keep_only(seat.home, ())
     counted()
     assert len(calls) == before + 1, "what was counted stays"
+
+
+# Every kind of project is a folder with the same names in it, here and among the pieces of pages
+
+
+def modules(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("*.py")}
+
+
+def names_of(protocol: type) -> set[str]:
+    functions = {
+        name for name, _ in inspect.getmembers(protocol, inspect.isfunction) if not name.startswith("_")
+    }
+    capabilities = {name for name, one in vars(protocol).items() if isinstance(one, property)}
+    return functions | capabilities | set(protocol.__annotations__)
+
+
+def test_every_kind_is_a_folder_and_every_folder_a_kind() -> None:
+    for room in (ROOT / "workflow" / "kinds", ROOT / "pages" / "parts"):
+        folders = {path.parent.name for path in room.glob("*/__init__.py")}
+        assert folders == set(KINDS) == set(PARTS)
+    for name, kind in KINDS.items():
+        assert isinstance(kind, ModuleType)
+        assert name == kind.NAME
+        assert kind.__name__ == f"workflow.kinds.{name}"
+
+
+def test_the_folders_have_the_same_modules() -> None:
+    found = {name: modules(ROOT / "workflow" / "kinds" / name) for name in KINDS}
+    core = set.intersection(*found.values())
+    assert {"answering", "build", "exporting", "progress", "reviewing", "rows", "settings", "showing"} <= core
+    assert {"training", "turn"} <= core
+    capabilities = {"forms", "shortlists"}  # a kind without them has no such file
+    assert all(modules - core <= capabilities for modules in found.values()), found
+    parts = [modules(ROOT / "pages" / "parts" / name) for name in PARTS]
+    assert all(one == parts[0] for one in parts)
+
+
+def test_the_protocols_have_names() -> None:
+    assert {"NAME", "FORMATS", "open_row", "make_turn", "count"} <= names_of(Kind)
+    assert {"EXPORT", "queue_page", "settings"} <= names_of(KindParts)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("room", "protocol"), [("workflow.kinds", Kind), ("pages.parts", KindParts)])
+def test_a_kind_has_every_name_of_its_protocol(name: str, room: str, protocol: type) -> None:
+    module = import_module(f"{room}.{name}")
+    wanted = names_of(protocol)
+    assert wanted <= set(module.__all__)
+    for one in wanted:
+        found = getattr(module, one)
+        if inspect.isfunction(inspect.getattr_static(protocol, one, None)):
+            assert callable(found), one
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_functions_take_what_the_protocol_says(name: str) -> None:
+    for one, declared in inspect.getmembers(Kind, inspect.isfunction):
+        if one.startswith("_"):
+            continue
+        wanted = [parameter for parameter in inspect.signature(declared).parameters if parameter != "self"]
+        found = inspect.signature(getattr(KINDS[name], one)).parameters
+        assert list(found)[: len(wanted)] == wanted, one
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_one_kind_does_not_know_another(name: str) -> None:
+    others = [
+        f"{room}.{other}" for room in ("workflow.kinds", "pages.parts") for other in KINDS if other != name
+    ]
+    for room in ("workflow/kinds", "pages/parts"):
+        for path in (ROOT / room / name).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                named = [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+                named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                assert not [one for one in named if any(one.startswith(other) for other in others)], path
+
+
+# What every kind says of rows that are confirmed together: all of it, or that there is none
+
+
+ASKED = [name for name in vars(Batching) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def test_a_kind_answers_everything_or_confirms_nothing_together(kind: object) -> None:
+    batching = kind.BATCHING  # type: ignore[attr-defined]
+    assert len(ASKED) == 7
+    for name in ASKED if batching is not None else ():
+        asked = list(inspect.signature(getattr(Batching, name)).parameters)
+        assert ["self", *inspect.signature(getattr(batching, name)).parameters] == asked, name
+
+
+def test_there_is_a_kind_that_does() -> None:
+    assert [name for name, kind in KINDS.items() if kind.BATCHING is not None] == ["one_label"]
+
+
+# What every kind says of rows on the map: in the order asked for, within the classes, and known once
+# answered
+
+
+@pytest.mark.parametrize("make", [small_project, vector_project])
+def test_rows_are_named_in_the_order_they_are_asked_for(home: Home, owner: int, make: object) -> None:
+    seat = Seat(home, owner, make(home, owner))  # type: ignore[operator]
+    seat.settle()
+    with seat.learner() as opened:
+        kind, learner = opened.kind, opened.learner
+        n, m = learner.table.n_rows, len(learner.classes)
+        every = kind.MAP.named(learner, list(range(n)))
+        assert ((every.classes == NOTHING) | ((every.classes >= 0) & (every.classes < m))).all()
+        assert (every.classes[every.known] >= 0).all()
+        doubt = every.doubt[~np.isnan(every.doubt)]
+        assert ((doubt >= 0) & (doubt <= 1)).all()
+        back = kind.MAP.named(learner, list(range(n))[::-1])
+        for name in ("classes", "known", "doubt"):
+            np.testing.assert_array_equal(getattr(back, name)[::-1], getattr(every, name))
+        assert len(kind.MAP.named(learner, []).classes) == 0
+
+
+def test_an_answer_makes_a_row_known(home: Home, owner: int, project: int) -> None:
+    saved = answer_next(home, owner, project)
+    with Seat(home, owner, project).learner() as opened:
+        named = opened.kind.MAP.named(opened.learner, [saved.row])
+        assert opened.learner.classes[named.classes[0]] == saved.labels[0]
+    assert named.known[0]
+
+
+# What pages say of shortlists, as numbers
+
+
+def view(checks: int = 0, held: int = 0, measured: int = 0, asked: int = 0, none: int = 0) -> ShortlistView:
+    return ShortlistView(
+        promise=0.95,
+        leaves_out=True,
+        weighs_own=False,
+        in_full=0.2,
+        drawn=200,
+        outside=outside_rate(0, checks),
+        in_force=True,
+        held=held,
+        measured=measured,
+        asked=asked,
+        none=none,
+        others=0,
+    )
+
+
+@pytest.mark.parametrize(("checks", "missing"), [(0, [9, 19, 99]), (12, [0, 7, 87]), (99, [0, 0, 0])])
+def test_what_is_missing_for_each_promise(checks: int, missing: list[int]) -> None:
+    assert [view(checks).missing(promise) for promise in PROMISES] == missing
+
+
+def test_intervals_are_exact() -> None:
+    found = view(97, held=93, measured=97, asked=310, none=12)
+    assert found.held_interval == tuple(map(float, exact_interval(93, 97)))
+    assert found.none_interval == tuple(map(float, exact_interval(12, 310)))
+    assert view().held_interval == (0.0, 1.0)
+
+
+def test_a_promise_is_one_of_three() -> None:
+    assert RoomSettings.from_json(RoomSettings(shortlist=0.95).to_json()).shortlist == 0.95
+    assert RoomSettings.from_json({}).shortlist is None
+    with pytest.raises(RoomError, match=r"shortlist must be None or one of 0.9, 0.95, 0.99. Got 0.5"):
+        RoomSettings(shortlist=0.5)

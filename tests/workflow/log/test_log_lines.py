@@ -1,20 +1,46 @@
-"""The log as sealed lines: what was written is read back, and whatever is done to the file is found."""
+"""The log as entries, lines and CSV."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
+import math
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from db import entries, events
 from db.entries import NO_ROW, LogEntry
-from tests.workflow.log.logs import IDS, an_entry, logs
-from workflow.log.columns import COLUMNS, LATER, LogError, LogLine
+from plcore import Entry
+from plcore.loop import ClassChange, class_changes
+from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.log.logs import IDS, an_entry, logs, texts
+from tests.workflow.world import annotator, answer_next, file_of
+from workflow.answering import undoing
+from workflow.kinds import KINDS
+from workflow.log.columns import COLUMNS, LATER, LogError, LogLine, read_log, write_log
 from workflow.log.lines import LogFooter, LogHeader, check_log_lines, read_log_lines, seal, write_log_lines
+from workflow.log.reading import (
+    Vote,
+    curve_points,
+    figure,
+    follow,
+    learner_entry,
+    number,
+    read_class_changes,
+    told_row,
+)
+from workflow.projects import classes
+from workflow.rows.row import RowView
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+# The log as sealed lines: what was written is read back, and whatever is done to the file is found
+
 
 HEADER = LogHeader("Vögel", "ab" * 32, {"seed": 7, "strategy": "apl"}, datetime(2026, 3, 9, tzinfo=UTC))
 # Names as they come from anywhere: surrogates and NUL too, which JSON's escapes hold.
@@ -304,3 +330,184 @@ def test_what_a_chain_cannot_show() -> None:
     lines = written([dataclasses.replace(first, labels=("robin",)), *others])
     assert len(read_log_lines(lines)) == 3
     assert list(check_log_lines(lines))[-1] != list(check_log_lines(written(three())))[-1]
+
+
+# The stored log as learners read it
+
+
+def test_a_pool_follows_the_log(world: KindWorld, seat: Seat) -> None:
+    for _ in range(3):
+        world.answer(seat)
+    undoing.undo(seat)
+    pool = KINDS[world.kind].first_learner(world.table(), world.settings()).pool
+    applied: list[Entry] = []
+
+    def apply(entry: Entry) -> None:
+        applied.append(entry)
+        pool.apply(entry)
+
+    with seat.learner() as opened:
+        session, project, last = opened.session, opened.project_id, opened.learner.seq
+        assert last >= 4
+        assert follow(session, project, pool, apply)
+        assert follow(session, project, pool, apply), "nothing is missed"
+        assert [one.seq for one in applied] == list(range(1, last + 1))
+        assert pool.n_answered == opened.learner.pool.n_answered
+
+
+def test_a_change_of_classes_ends_it(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    world = WORLDS[0]
+    pool = KINDS[world.kind].first_learner(world.table(), world.settings()).pool
+    world.say(seat, "skip")
+    classes.change_classes(seat, 0, "add", ["zebra"])
+    world.say(seat, "skip")
+    with seat.learner() as opened:
+        session = opened.session
+        assert not follow(session, project, pool, pool.apply)
+        assert pool.seq == 1, "it stays before that entry"
+        (change,) = read_class_changes(session, project)
+        assert (change.seq, change.kind, change.names) == (2, "add", ("zebra",))
+        assert opened.learner.seq == 3
+
+
+def test_an_entry_of_the_learner_has_what_it_reads(world: KindWorld, seat: Seat) -> None:
+    saved = world.answer(seat, note="a note")
+    undoing.undo(seat, saved.seq)
+    with seat.reading() as reading:
+        stored = entries.after(reading.session, reading.project.id, 0)
+    read = [learner_entry(one) for one in stored]
+    assert read[-1].target is not None
+    assert [(one.seq, one.kind, one.row, one.labels, one.target) for one in read] == [
+        (one.seq, one.kind, one.row, one.labels, one.target_seq) for one in stored
+    ]
+    assert {one.annotator for one in read} == {str(seat.person_id)}
+    with seat.reading() as reading:
+        assert [learner_entry(one) for one in events.each(reading.session, reading.project.id, 0)] == read
+        assert [one.seq for one in events.each(reading.session, reading.project.id, 1)] == [
+            one.seq for one in stored[1:]
+        ]
+
+
+# The log as CSV: what was written is read back, entry for entry
+
+
+LONG = an_entry(note="a long note " * 2_000)
+
+
+@given(logs(), texts)
+def test_log_csv_what_is_written_is_read_back(log: list[LogEntry], name: str) -> None:
+    lines = read_log(b"".join(write_log(log, {0: name}, IDS)))
+    assert [line.entry for line in lines] == log
+    assert {line.annotator for line in lines} == {name}
+    assert [line.row_id for line in lines] == ["" if one.row == NO_ROW else IDS[one.row] for one in log]
+
+
+def test_a_long_log_comes_in_pieces() -> None:
+    (entry,) = read_log(b"".join(write_log([LONG], {}, IDS)))
+    log = [dataclasses.replace(entry.entry, seq=seq) for seq in range(1, 9)]
+    pieces = list(write_log(log, {}, IDS))
+    assert len(pieces) > 2
+    assert [line.entry for line in read_log(b"".join(pieces))] == log
+
+
+@pytest.mark.parametrize("column", ["seq", "at", "row", "score", "revision"])
+def test_a_cell_that_is_no_log_is_named(column: str) -> None:
+    good = an_entry(score=0.5)
+    lines = b"".join(write_log([good], {}, IDS)).decode().splitlines()
+    cells = lines[1].split(",")
+    cells[list(COLUMNS).index(column)] = "oops"
+    with pytest.raises(LogError, match=f"Line 1 of the log, column '{column}': 'oops'"):
+        read_log("\n".join([lines[0], ",".join(cells)]).encode())
+    with pytest.raises(LogError, match=f"no column '{column}'"):
+        read_log("\n".join([lines[0].replace(column, "x", 1), lines[1]]).encode())
+
+
+def test_a_file_of_before_lacks_the_columns_that_came_later() -> None:
+    good = an_entry(score=0.5)
+    lines = b"".join(write_log([good], {}, IDS)).decode().splitlines()
+    older = "\n".join(line.rsplit(",", len(LATER))[0] for line in lines)
+    (read,) = read_log(older.encode())
+    assert read.entry == good
+    put = b"".join(write_log([an_entry(asked={"form": "is"})], {}, IDS))
+    assert read_log(put)[0].entry.asked == {"form": "is"}
+    with pytest.raises(LogError, match=r"column 'asked': '\[\]' cannot be read"):
+        read_log(put.replace(b'"{""form"": ""is""}"', b"[]"))
+
+
+def test_an_exported_log_with_classes_says_what_the_log_says(home: Home, owner: int, project: int) -> None:
+    ada = annotator(home, owner, "Ada")
+    answer_next(home, ada, project)
+    answer_next(home, ada, project)
+    undoing.undo(Seat(home, ada, project))
+    classes.change_classes(Seat(home, owner, project), 0, "add", ["d|e"])
+    data = file_of(Seat(home, owner, project), "log")
+    with home.database.read() as session:
+        log = entries.after(session, project, 0)
+    names = {"owner": owner, "Ada": ada}
+    back = [
+        dataclasses.replace(line.entry, person_id=names[line.annotator]) for line in read_log(data, project)
+    ]
+    assert back == log
+    assert class_changes(map(learner_entry, back)) == (ClassChange(4, "add", ("d|e",)),)
+
+
+# Values that programs are told: no NaN among them, and files by their addresses
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(None, None), (math.nan, None), (math.inf, None), (0, 0.0), (np.float32(0.5), 0.5)]
+)
+def test_a_number_that_is_not_known_is_none(value: float | None, told: float | None) -> None:
+    assert number(value) == told
+    assert json.dumps(number(value), allow_nan=False)
+
+
+def test_a_row_is_what_people_see_of_it() -> None:
+    view = RowView(
+        row=3,
+        row_id="r3",
+        image="files/a.png",
+        text=None,
+        features=(("x", "1,5"), ("y", "")),
+        audio="files/b.wav",
+        segment=(None, 2.5),
+        images=("files/a.png", "data:image/png;base64,AA"),
+        caption=(("where", "pond"),),
+    )
+    assert told_row(view) == {
+        "row": 3,
+        "row_id": "r3",
+        "text": None,
+        "features": {"x": "1,5", "y": ""},
+        "caption": {"where": "pond"},
+        "images": ["/files/a.png", "data:image/png;base64,AA"],
+        "audio": "/files/b.wav",
+        "segment": [None, 2.5],
+    }
+
+
+def test_the_figure_is_the_last_point() -> None:
+    nan = np.nan
+    points = curve_points(
+        np.array([0, 2]), *(np.array(part) for part in ([nan, 0.5], [nan, 0.25], [nan, 0.75]))
+    )
+    assert points[0] == {"answers": 0, "value": None, "low": None, "high": None}
+    assert figure("accuracy", "test rows", points) == {
+        "name": "accuracy",
+        "by": "test rows",
+        "value": 0.5,
+        "low": 0.25,
+        "high": 0.75,
+    }
+    assert figure("accuracy", "test rows", points[:1]) is None
+    assert figure("accuracy", "test rows", []) is None
+
+
+# Votes
+
+
+def test_votes_of_one_place_are_told_apart_by_their_person() -> None:
+    one = Vote(3, None, 1, frozenset({"ant"}), frozenset({"ant", "bee"}), None, check=False, known=None)
+    assert one != one._replace(person_id=2)
+    assert one.names <= one.choices

@@ -1,7 +1,8 @@
-"""Training in the background: what is due, leases, versions and their files."""
+"""Training in a worker: requests, waiting, attempts, replaying."""
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -9,27 +10,42 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from db import trained
+from db.engine import DatabaseUnavailableError
+from db.projects import Project
 from db.projects import get as projects_of
+from db.trained import RandomOrderEstimate
+from plcore import LabelTable
 from plcore.loop.one_label import Trainer
 from tests.clocks import ahead
 from tests.conftest import ROOT
 from tests.databases import on_sqlite
 from tests.turns import give_turn
-from tests.workflow.world import answer_next, exported, opened, small_project
+from tests.workflow.vector_world import ROLES as VECTOR_ROLES
+from tests.workflow.vector_world import vector_frame
+from tests.workflow.world import ROLES, answer_next, exported, opened, small_frame, small_project
 from workflow.answering import loop
 from workflow.models import training
+from workflow.models.choosing import CannotSimulate, replay_table
+from workflow.models.training import Stopped, WorkCancelled, attempt
+from workflow.models.waiting import FIRST, LAST, Away, ask_for_due, find_waiting
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
+from workflow.server.settings import Settings
+
+# Training in the background: what is due, leases, versions and their files
 
 
 @pytest.fixture
-def project(home: Home, owner: int) -> int:
+def training_project(home: Home, owner: int) -> int:
     return small_project(home, owner, model="plsvc", strategy="margin", train_every=3, train_seconds=3600.0)
 
 
@@ -44,16 +60,16 @@ def train_due(home: Home, worker: training.Worker) -> list[int]:
 
 
 def test_the_first_version_is_due_at_once_and_the_next_after_so_many_answers(
-    home: Home, owner: int, project: int, worker: training.Worker
+    home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     assert train_due(home, worker) == [0]
     assert train_due(home, worker) == []
     for _ in range(2):
-        answer_next(home, owner, project)
+        answer_next(home, owner, training_project)
     assert train_due(home, worker) == []
-    answer_next(home, owner, project)
+    answer_next(home, owner, training_project)
     assert train_due(home, worker) == [3]
-    with opened(home, owner, project) as learner:
+    with opened(home, owner, training_project) as learner:
         assert learner.model_version == 3
         assert [point.model_version for point in learner.curve] == [0, 3]
 
@@ -73,17 +89,17 @@ def test_one_answer_is_learnt_after_a_while(
 
 
 def test_the_question_names_the_version_it_was_asked_by(
-    home: Home, owner: int, project: int, worker: training.Worker
+    home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
-    before = loop.next_question(Seat(home, owner, project))
+    before = loop.next_question(Seat(home, owner, training_project))
     assert before is not None
     assert before.model_version == 0
     train_due(home, worker)
     for _ in range(3):
-        answer_next(home, owner, project)
+        answer_next(home, owner, training_project)
     train_due(home, worker)
-    loop.get_ready(Seat(home, owner, project))  # as the page does once a question is drawn
-    after = loop.next_question(Seat(home, owner, project))
+    loop.get_ready(Seat(home, owner, training_project))  # as the page does once a question is drawn
+    after = loop.next_question(Seat(home, owner, training_project))
     assert after is not None
     assert after.model_version == 3
     assert after.strategy == "margin"
@@ -96,37 +112,37 @@ def test_a_project_that_follows_each_answer_needs_no_worker(home: Home, owner: i
 
 
 def test_two_workers_do_not_train_the_same(
-    home: Home, owner: int, project: int, worker: training.Worker
+    home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     now = datetime.now(UTC)
     with home.database.write() as session:
-        assert trained.take_lease(session, project, "other", "key", now, now + timedelta(seconds=30))
+        assert trained.take_lease(session, training_project, "other", "key", now, now + timedelta(seconds=30))
     assert train_due(home, worker) == []
-    assert training.training_state(Seat(home, owner, project)).running
+    assert training.training_state(Seat(home, owner, training_project)).running
     with home.database.write() as session:  # the other one went silent
-        trained.keep_lease(session, project, "other", now - timedelta(seconds=1))
+        trained.keep_lease(session, training_project, "other", now - timedelta(seconds=1))
     assert train_due(home, worker) == [0]
-    assert not training.training_state(Seat(home, owner, project)).running
+    assert not training.training_state(Seat(home, owner, training_project)).running
 
 
 def test_a_lost_or_damaged_file_is_made_again(
-    home: Home, owner: int, project: int, worker: training.Worker
+    home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
     (path,) = (home.settings.home / "models").rglob("*.npy")
     kept = np.load(path)
     path.write_bytes(b"no numbers")
-    with opened(home, owner, project) as learner:
+    with opened(home, owner, training_project) as learner:
         assert learner.version_published is None
     assert not path.exists()
     assert train_due(home, worker) == [0]
     np.testing.assert_array_equal(np.load(path), kept)
-    with opened(home, owner, project) as learner:
+    with opened(home, owner, training_project) as learner:
         assert learner.version_published == 0
 
 
 def test_a_training_that_fails_says_why_and_is_not_tried_again_before_there_is_news(
-    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+    home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
 
@@ -136,30 +152,32 @@ def test_a_training_that_fails_says_why_and_is_not_tried_again_before_there_is_n
 
     monkeypatch.setattr(Trainer, "train", fail)
     assert train_due(home, worker) == []
-    assert training.training_state(Seat(home, owner, project)).fault == "the features are too large"
+    assert training.training_state(Seat(home, owner, training_project)).fault == "the features are too large"
     assert train_due(home, worker) == []
     assert len(calls) == 1
     monkeypatch.undo()
-    answer_next(home, owner, project)
+    answer_next(home, owner, training_project)
     assert train_due(home, worker) == [1]
-    assert training.training_state(Seat(home, owner, project)).fault is None
+    assert training.training_state(Seat(home, owner, training_project)).fault is None
 
 
 def test_another_model_starts_anew_and_the_way_back_is_short(
-    home: Home, owner: int, project: int, worker: training.Worker
+    home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
-    managing.change_learner(Seat(home, owner, project), model="clpl")
-    with opened(home, owner, project) as learner:
+    managing.change_learner(Seat(home, owner, training_project), model="clpl")
+    with opened(home, owner, training_project) as learner:
         assert learner.version_published is None
     assert train_due(home, worker) == [1]  # the change is an entry of the log
-    managing.change_learner(Seat(home, owner, project), model="plsvc")
+    managing.change_learner(Seat(home, owner, training_project), model="plsvc")
     assert train_due(home, worker) == []  # its version is still there
-    with opened(home, owner, project) as learner:
+    with opened(home, owner, training_project) as learner:
         assert learner.version_published == 0
 
 
-def test_a_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: int, project: int) -> None:
+def test_a_worker_process_publishes_and_ends_with_its_parent(
+    home: Home, owner: int, training_project: int
+) -> None:
     settings = home.settings
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "worker.py"), "--with-parent"],
@@ -176,7 +194,7 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: 
         while published != 0:
             assert process.poll() is None
             give_turn(process.pid)
-            with opened(home, owner, project) as learner:
+            with opened(home, owner, training_project) as learner:
                 published = learner.version_published
             time.sleep(0.2)
     finally:
@@ -189,24 +207,24 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(home: Home, owner: 
 
 
 def test_before_the_first_version_nothing_is_said_to_come_from_a_model(
-    home: Home, owner: int, project: int, worker: training.Worker
+    home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
-    frame = exported(home, owner, project)
+    frame = exported(home, owner, training_project)
     several = frame.winnow_candidates.str.contains("|", regex=False) & (frame.winnow_source != "truth")
     assert several.any()
     assert set(frame.winnow_source[several]) == {"open"}
     assert set(frame.winnow_label[several]) == {""}
     train_due(home, worker)
-    assert set(exported(home, owner, project).winnow_source[several]) == {"model"}
+    assert set(exported(home, owner, training_project).winnow_source[several]) == {"model"}
 
 
 def test_old_files_go_and_files_of_a_later_life_do_not_stop_training(
-    home: Home, owner: int, project: int, worker: training.Worker
+    home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     train_due(home, worker)
     for _ in range(3):
         for _ in range(3):
-            answer_next(home, owner, project)
+            answer_next(home, owner, training_project)
         assert train_due(home, worker)
     folder = next((home.settings.home / "models").iterdir())
     assert sorted(path.name for path in folder.iterdir()) == ["6.npy", "9.npy"]
@@ -215,26 +233,26 @@ def test_old_files_go_and_files_of_a_later_life_do_not_stop_training(
     np.save(folder / "50.npy", np.zeros(3))
     (folder / "tmp.part").write_bytes(b"half")
     for _ in range(3):
-        answer_next(home, owner, project)
+        answer_next(home, owner, training_project)
     assert train_due(home, worker) == [12]
     assert sorted(path.name for path in folder.iterdir()) == ["12.npy", "9.npy"]
     assert training.due(home) == []
 
 
 def test_one_project_that_fails_does_not_keep_the_others_waiting(
-    home: Home, owner: int, project: int, worker: training.Worker
+    home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     other = small_project(home, owner, "other", model="clpl", strategy="margin")
     with home.database.read() as session:
-        lost = home.table_path(projects_of(session, project).table_hash)
+        lost = home.table_path(projects_of(session, training_project).table_hash)
     lost.rename(lost.with_suffix(".away"))
     trained_now = [(one.project_id, worker.train(one)) for one in training.due(home)]
-    assert [number for number, version in trained_now if version is None] == [project, other]
-    assert training.training_state(Seat(home, owner, project)).fault
+    assert [number for number, version in trained_now if version is None] == [training_project, other]
+    assert training.training_state(Seat(home, owner, training_project)).fault
 
 
 def test_a_worker_told_to_end_gives_up_the_fit_and_the_lease(
-    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+    home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop = threading.Event()
     begun = []
@@ -248,11 +266,11 @@ def test_a_worker_told_to_end_gives_up_the_fit_and_the_lease(
     monkeypatch.setattr(Trainer, "train", fit)
     worker.work(stop)
     assert begun
-    assert not training.training_state(Seat(home, owner, project)).running
-    assert training.training_state(Seat(home, owner, project)).fault is None
+    assert not training.training_state(Seat(home, owner, training_project)).running
+    assert training.training_state(Seat(home, owner, training_project)).fault is None
 
 
-def test_two_workers_with_two_projects_train_each_once(home: Home, owner: int, project: int) -> None:
+def test_two_workers_with_two_projects_train_each_once(home: Home, owner: int, training_project: int) -> None:
     small_project(home, owner, "other", model="clpl", strategy="margin")
     found = training.due(home)
     assert len(found) == 2
@@ -262,25 +280,25 @@ def test_two_workers_with_two_projects_train_each_once(home: Home, owner: int, p
 
 
 def test_the_fault_of_a_model_is_forgotten_with_it(
-    home: Home, owner: int, project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
+    home: Home, owner: int, training_project: int, worker: training.Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: object, progress: object) -> None:
         raise ValueError("cannot")
 
     monkeypatch.setattr(Trainer, "train", fail)
     train_due(home, worker)
-    assert training.training_state(Seat(home, owner, project)).fault == "cannot"
-    managing.change_learner(Seat(home, owner, project), model="clpl")
-    assert training.training_state(Seat(home, owner, project)).fault is None
+    assert training.training_state(Seat(home, owner, training_project)).fault == "cannot"
+    managing.change_learner(Seat(home, owner, training_project), model="clpl")
+    assert training.training_state(Seat(home, owner, training_project)).fault is None
     with pytest.raises(ValueError, match="no setting 'modell'"):
-        managing.change_learner(Seat(home, owner, project), modell="clpl")
+        managing.change_learner(Seat(home, owner, training_project), modell="clpl")
 
 
 def test_files_of_models_long_left_are_removed(
-    home: Home, owner: int, project: int, worker: training.Worker
+    home: Home, owner: int, training_project: int, worker: training.Worker
 ) -> None:
     for C in (1.0, 2.0, 3.0, 4.0, 5.0):
-        managing.change_learner(Seat(home, owner, project), C=C)
+        managing.change_learner(Seat(home, owner, training_project), C=C)
         assert train_due(home, worker) == [0]
         assert train_due(home, worker) == []
         for folder in (home.settings.home / "models").iterdir():
@@ -332,3 +350,142 @@ def test_a_worker_multiplies_in_one_thread(worker: training.Worker, monkeypatch:
     stop.set()
     worker.work(stop)
     assert limited == ["for good"]
+
+
+# Work at projects: what is due is asked for once, what waits is found, and a project that takes none is
+# left alone
+
+
+def ask(session: Session, project: Project, asked_by: int | None) -> int:
+    now = datetime.now(UTC)
+    return trained.ask_random_order(session, project.id, asked_by=asked_by, asked_at=now, seq=0, answers=0)
+
+
+def test_what_is_due_is_asked_for_once_and_found_until_it_is_over(home: Home, owner: int) -> None:
+    first, second, third = (small_project(home, owner, name) for name in ("first", "second", "third"))
+
+    def found() -> tuple[list[Project], list[RandomOrderEstimate]]:
+        return find_waiting(
+            home,
+            lambda project: project.id != second,
+            trained.latest_random_order,
+            lambda _session, project, last: last is None and project.id == first,
+        )
+
+    with home.database.read() as session:
+        in_use = {one.id for one in find_waiting(home, bool, trained.latest_random_order, lambda *_: True)[0]}
+        assert {first, second, third} <= in_use
+        assert trained.latest_random_order(session, first) is None
+    assert [project.id for project in found()[0]] == [first]
+    (made,) = ask_for_due(home, found(), ask, trained.get_random_order)
+    assert (made.project_id, made.unfinished) == (first, True)
+    assert found() == ([], [made])
+    assert ask_for_due(home, found(), ask, trained.get_random_order) == [made], "it is not asked for again"
+    with home.database.write() as session:
+        trained.end_random_order(session, made.id, trained.DONE, datetime.now(UTC), report={})
+    assert found() == ([], [])
+
+
+# Somebody who is away is looked for again: soon at first, then more and more seldom
+
+
+def test_who_is_away_is_looked_for_more_and_more_seldom() -> None:
+    now = 1000.0
+    away = Away(lambda: now)
+    assert away.is_due, "the first time at once"
+    told, waits = [], []
+    for _ in range(8):
+        told.append(away.missed().removeprefix("It is tried again in "))
+        begun = now
+        assert not away.is_due
+        while not away.is_due:
+            now += 1
+        waits.append(now - begun)
+    assert waits == [10, 20, 40, 80, 160, 300, 300, 300]
+    assert (waits[0], waits[-1]) == (FIRST, LAST)
+    assert told[:6] == [
+        "10 seconds.",
+        "20 seconds.",
+        "40 seconds.",
+        "80 seconds.",
+        "3 minutes.",
+        "5 minutes.",
+    ]
+
+
+def test_who_was_there_is_looked_for_soon_when_missed_again() -> None:
+    now = 0.0
+    away = Away(lambda: now)
+    for _ in range(5):
+        away.missed()
+    away.there()
+    assert away.is_due
+    assert away.missed() == "It is tried again in 10 seconds."
+    assert not away.is_due
+    now = FIRST
+    assert away.is_due
+
+
+# What a worker tries: cancelled, begun anew by another, or failed and told
+
+
+def tried(error: BaseException | None) -> list[str]:
+    """The faults that are stored when this is raised."""
+    faults: list[str] = []
+    with attempt(faults.append, "It cannot be done."):
+        if error is not None:
+            raise error
+    return faults
+
+
+def test_what_is_done_or_cancelled_is_no_fault() -> None:
+    assert tried(None) == []
+    assert tried(WorkCancelled()) == []
+
+
+@pytest.mark.parametrize("error", [Stopped(), SQLAlchemyError("away"), DatabaseUnavailableError("away")])
+def test_what_another_begins_anew_comes_through(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        tried(error)
+
+
+def test_what_fails_is_told_by_its_words_or_its_name(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR, "winnow"):
+        assert tried(ValueError("No room.")) == ["No room."]
+        assert tried(MemoryError()) == ["MemoryError"]
+    assert [one.message for one in caplog.records] == ["It cannot be done."] * 2
+
+
+# Runs replayed on a table of no project, by whom the settings name
+
+
+def settings(home: Path, cluster: str = "") -> Settings:
+    return Settings.from_environment({"WINNOW_HOME": str(home), "WINNOW_CLUSTER": cluster})
+
+
+def test_runs_lie_in_the_data_folder(tmp_path: Path) -> None:
+    table = LabelTable.from_frame(small_frame(), ROLES)
+    seen: list[tuple[str, int, int]] = []
+    found = replay_table(
+        settings(tmp_path), table, ["random"], runs=2, budget=4, progress=lambda *one: seen.append(one)
+    )
+    assert seen[-1] == ("runs", 2, 2)
+    assert [one.answers for one in found.points] == [0, 1, 2, 3, 4]
+    assert list((tmp_path / "blocks").glob("part-*.npy"))
+
+
+def test_what_cannot_be_replayed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = LabelTable.from_frame(small_frame(), ROLES)
+    vectors = LabelTable.from_cells(vector_frame(), VECTOR_ROLES)
+    monkeypatch.setattr("plcore.blocks.dask_cluster.PATIENCE", 1)
+    for told, words in (
+        ((settings(tmp_path), vectors, ["random"]), "Labelling runs of label vectors are not replayed"),
+        ((settings(tmp_path), table, ["best"]), "There is no strategy 'best'"),
+        ((settings(tmp_path), table, ["moves"]), "Run 1 by moves cannot be done"),
+        (
+            (settings(tmp_path, "tcp://127.0.0.1:1"), table, ["random"]),
+            "No Dask scheduler answers at tcp://127",
+        ),
+    ):
+        with pytest.raises(CannotSimulate, match=f"The runs cannot be replayed: {words}"):
+            replay_table(*told)

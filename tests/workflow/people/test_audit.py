@@ -1,32 +1,44 @@
-"""What is noted, by whom, and that nothing is noted of what did not happen; reading it, filtered and as CSV."""
+"""The audit trail, and excluded answers."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from db import entries
 from tests.conftest import ROOT
+from tests.workflow import vector_world
 from tests.workflow.people.conftest import add_person, whats
-from tests.workflow.world import small_project
-from workflow.access import NotAllowed
-from workflow.answering import room
+from tests.workflow.world import annotator, opened, small_project
+from workflow.access import NotAllowed, NotFound
+from workflow.answering import loop, room, undoing
 from workflow.answering.room import RoomSettings
+from workflow.answering.turn import StaleQuestion
 from workflow.exporting import files as exporting
+from workflow.importing import more_rows
+from workflow.log.verifying import verify_project
 from workflow.opened import Reading
 from workflow.people import attempts, audit, audited, browsers, passwords, team
+from workflow.people.aside import count_again, set_aside
 from workflow.people.audit import DETAIL_LENGTH, EventKind
 from workflow.people.audited import EventFilter, audit_csv, audit_lines
 from workflow.people.browsers import Visit
 from workflow.people.passwords import note_refused
 from workflow.people.tokens import new_secret, secret_hash
-from workflow.projects import managing, progress
+from workflow.projects import classes, managing, progress, standing
+from workflow.projects.classes import ClassError
+from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# What is noted, by whom, and that nothing is noted of what did not happen; reading it, filtered and as CSV
 
 
 def test_every_kind_has_words() -> None:
@@ -177,3 +189,154 @@ def test_names_that_look_like_formulas_are_text_in_the_csv(chief: Seat) -> None:
     rows = list(csv.DictReader(io.StringIO(audit_csv(chief, EventFilter()))))
     assert {row["whom"] for row in rows} == {'\'=HYPERLINK("http://evil.example")'}
     assert [row["what"] for row in rows] == ["link made", "person added"]
+
+
+# Setting a person's answers aside, and counting them again, in projects of both kinds
+
+
+Make = Callable[[Home, int], int]
+
+
+def vectors(home: Home, owner: int) -> int:
+    return vector_world.vector_project(home, owner)
+
+
+def vectors_by_row(home: Home, owner: int) -> int:
+    return vector_world.vector_project(home, owner, question="instance")
+
+
+def doubled(home: Home, owner: int) -> int:
+    return small_project(home, owner, overlap=2, fold="majority", test_share=0.5)
+
+
+MAKERS = [small_project, doubled, vectors, vectors_by_row]
+
+
+def press(seat: Seat, which: int = 0) -> None:
+    """Answer what is asked, whatever the kind of project."""
+    question = loop.next_question(seat)
+    assert question is not None
+    if hasattr(question, "choices"):
+        labels = [question.choices[which % len(question.choices)]]
+        loop.submit_answer(seat, question.token, "is", labels)
+    else:
+        vector_world.answer_truly(seat.home, seat.person_id, seat.project_id or 0, question)
+
+
+def test_classes_and_rows_are_as_they_were_where_somebody_is_set_aside(home: Home, chief: Seat) -> None:
+    here = chief.at(small_project(home, chief.person_id))
+    eve = annotator(home, chief.person_id, "Eve")
+    press(Seat(home, eve, here.project_id))
+    before, rows = classes.classes_view(here).version, more_rows.version(here)
+    set_aside(here, eve)
+    assert classes.classes_view(here).version == before
+    assert more_rows.version(here) == rows
+    assert classes.change_classes(here, before, "add", ["elk"])[-1] == "elk"
+    then = classes.classes_view(here).version
+    count_again(here, eve)
+    assert classes.classes_view(here).version == then > before
+    with pytest.raises(ClassError, match="changed"):
+        classes.change_classes(here, before, "add", ["fox"])
+    assert "elk" not in classes.take_back(here, then)
+
+
+def state(home: Home, owner: int, project: int) -> np.ndarray:
+    with opened(home, owner, project) as learner:
+        pool = learner.pool
+        return np.array(pool.candidates if hasattr(pool, "candidates") else pool.cells)
+
+
+def check_counts(here: Seat) -> None:
+    """Home, which counts by table and log, says what the learner does."""
+    summary, now, view = managing.get_project(here), standing.standing(here), progress.read_progress(here)
+    assert (summary.answered, summary.left) == (now.answered, now.left) == (view.answered, view.left)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_labels_change_and_change_back(home: Home, chief: Seat, make: Make) -> None:
+    project = make(home, chief.person_id)
+    here = chief.at(project)
+    ada, ben = (Seat(home, annotator(home, chief.person_id, name), project) for name in ("Ada", "Ben"))
+    first = state(home, chief.person_id, project)
+    for _ in range(4):
+        press(ada)
+    without_ben = state(home, chief.person_id, project)
+    assert not np.array_equal(first, without_ben)
+    for _ in range(3):
+        press(ben, 1)
+    before = state(home, chief.person_id, project)
+    assert not np.array_equal(before, without_ben)
+
+    set_aside(here, ben.person_id)
+    set_aside(here, ben.person_id)  # twice is harmless
+    assert np.array_equal(state(home, chief.person_id, project), without_ben)
+    check_counts(here)
+    verify_project(here)
+    set_aside(here, ada.person_id)
+    assert np.array_equal(state(home, chief.person_id, project), first)
+    check_counts(here)
+    count_again(here, ada.person_id)
+    count_again(here, ben.person_id)
+    count_again(here, ben.person_id)
+    assert np.array_equal(state(home, chief.person_id, project), before)
+    check_counts(here)
+    verify_project(here)
+    with home.database.read() as session:
+        log = entries.about_project(session, project)
+    assert [(one.kind, one.labels) for one in log] == [
+        ("aside", (str(ben.person_id),)),
+        ("aside", (str(ada.person_id),)),
+        ("withdraw", ()),
+        ("withdraw", ()),
+    ]
+    assert whats(chief)[:4] == ["answers counted again"] * 2 + ["answers set aside"] * 2
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_restart_and_undo_keep_their_laws(home: Home, chief: Seat, make: Make) -> None:
+    project = make(home, chief.person_id)
+    here = chief.at(project)
+    ada = Seat(home, annotator(home, chief.person_id, "Ada"), project)
+    first = state(home, chief.person_id, project)
+    press(ada)
+    set_aside(here, ada.person_id)
+    press(ada)  # later answers do not count either
+    live = state(home, chief.person_id, project)
+    assert np.array_equal(live, first)
+    home.shelf.close()
+    assert np.array_equal(state(home, chief.person_id, project), live)
+    assert undoing.undo(ada) is not None
+    verify_project(here)
+    count_again(here, ada.person_id)
+    assert undoing.undo(ada) is not None
+    assert np.array_equal(state(home, chief.person_id, project), first)
+    verify_project(here)
+
+
+def test_an_open_question_is_closed(home: Home, chief: Seat) -> None:
+    project = small_project(home, chief.person_id)
+    ada, ben = (Seat(home, annotator(home, chief.person_id, name), project) for name in ("Ada", "Ben"))
+    press(ben)
+    question = loop.next_question(ada)
+    assert question is not None
+    set_aside(chief.at(project), ben.person_id)
+    with pytest.raises(StaleQuestion):
+        loop.submit_answer(ada, question.token, "is", [question.choices[0]])
+
+
+def test_who_has_said_nothing_cannot_be_set_aside(home: Home, chief: Seat) -> None:
+    project = small_project(home, chief.person_id)
+    ada = annotator(home, chief.person_id, "Ada")
+    with pytest.raises(NotFound, match="answered nothing"):
+        set_aside(chief.at(project), ada)
+    count_again(chief.at(project), ada)
+    assert managing.get_project(chief.at(project)).answered == 0
+
+
+def test_review_shows_no_line_about_no_row(home: Home, chief: Seat) -> None:
+    project = small_project(home, chief.person_id)
+    ada = Seat(home, annotator(home, chief.person_id, "Ada"), project)
+    press(ada)
+    set_aside(chief.at(project), ada.person_id)
+    found = reviewing.find(chief.at(project), reviewing.Search())
+    assert all(one.row >= 0 for one in found.rows)

@@ -1,17 +1,33 @@
+"""Browsers that are signed in, known or limited, and sign-in elsewhere."""
+
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.workflow.people.conftest import add_person, whats
+from db import people as sign_ins
+from db.engine import DatabaseUnavailableError
+from db.people import SignedIn
+from tests.workflow.people.conftest import Opener, add_person, whats
 from tests.workflow.people.test_team import wait
 from tests.workflow.world import unwritable
-from workflow.access import NotAllowed, Right
-from workflow.people import browsers, team
+from workflow.access import NotAllowed, NotFound, Right
+from workflow.people import attempts, browsers, elsewhere, team
+from workflow.people.attempts import Attempts, folded, network
 from workflow.people.browsers import Visit, browser_words
+from workflow.people.elsewhere import NotKnown
+from workflow.people.tokens import secret_hash
 from workflow.seat import Seat
-from workflow.server.home import Home
+from workflow.server.home import Home, KnownBrowsers, open_home
+
+# browsers
 
 
 def open_one(seat: Seat, visit: Visit = browsers.NOWHERE) -> tuple[int, str]:
@@ -119,3 +135,360 @@ def test_who_is_disabled_cannot_touch_an_account(home: Home, chief: Seat) -> Non
 )
 def test_browsers_are_told_in_a_few_words(said: str, words: str) -> None:
     assert browser_words(said) == words
+
+
+# Who is known to be signed in is who is, whoever has changed what meanwhile
+
+
+@pytest.fixture
+def known_browsers_elsewhere(home: Home) -> Iterator[Home]:
+    """The same database, opened as another process does."""
+    opened = open_home(home.settings)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The secrets that the database was asked for."""
+    found: list[str] = []
+    plain = sign_ins.find_sign_in
+
+    def find(session: object, of: str, now: datetime) -> SignedIn | None:
+        found.append(of)
+        return plain(session, of, now)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sign_ins, "find_sign_in", find)
+    return found
+
+
+def test_the_database_is_asked_once_until_anybody_commits(
+    home: Home, chief: Seat, known_browsers_elsewhere: Home, asked: list[str]
+) -> None:
+    _, secret = open_one(chief)
+    asked.clear()
+    for _ in range(5):
+        assert browsers.person_of(home, secret) is not None
+    assert len(asked) == (0 if home.database.is_sqlite else 5), "it was found when it was opened"
+    open_one(Seat(known_browsers_elsewhere, chief.person_id))
+    asked.clear()
+    for _ in range(5):
+        assert browsers.person_of(home, secret) is not None
+    assert len(asked) == (1 if home.database.is_sqlite else 5)
+
+
+def test_what_is_not_one_is_asked_for_each_time(home: Home, chief: Seat, asked: list[str]) -> None:
+    open_one(chief)
+    asked.clear()
+    assert [browsers.person_of(home, "no secret") for _ in range(3)] == [None] * 3
+    assert len(asked) == 3
+
+
+def test_it_ends_when_it_expires_though_nobody_commits(home: Home, chief: Seat) -> None:
+    _, secret = open_one(chief)
+    found = browsers.signed_in(home, secret)
+    assert found is not None
+    known, moment = KnownBrowsers(), timedelta(microseconds=1)
+    assert known.find(home.database, secret_hash(secret), found.expires_at - moment) == found
+    assert known.find(home.database, secret_hash(secret), found.expires_at) is None
+
+
+def test_a_database_that_does_not_say_whether_it_has_changed_is_asked(
+    home: Home, chief: Seat, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, secret = open_one(chief)
+    asked.clear()
+
+    def silent() -> None:
+        raise DatabaseUnavailableError("The database does not answer now.")
+
+    monkeypatch.setattr(home.database, "stamp", silent)
+    for _ in range(2):
+        assert browsers.person_of(home, secret) is not None
+    assert len(asked) == 2
+
+
+def test_it_is_as_if_the_database_were_asked_whoever_changes_what(
+    home: Home, chief: Seat, known_browsers_elsewhere: Home
+) -> None:
+    """Sign-ins are opened and ended, people disabled and let in again, here and by another process."""
+    rng = np.random.default_rng(3)
+    people = [add_person(chief, name).person_id for name in ("Ada", "Bob")]
+    opened: list[tuple[int, int, str]] = []
+    told = []
+    for _ in range(60):
+        where, person = (home, known_browsers_elsewhere)[rng.integers(2)], people[rng.integers(2)]
+        owner, act = Seat(where, chief.person_id), rng.choice(["open", "open", "end", "disable", "let in"])
+        if (
+            act == "open"
+            and next(one for one in team.list_people(chief) if one.id == person).disabled_at is None
+        ):
+            opened.append((person, *open_one(Seat(where, person))))
+        elif act == "end" and opened:
+            of, number, _secret = opened[rng.integers(len(opened))]
+            browsers.end_browser(owner, of, number)
+        elif act == "disable":
+            team.disable_person(owner, person)
+        elif act == "let in":
+            team.make_link_for(owner, person)
+        for _of, _number, secret in opened:
+            with home.database.read() as session:
+                truth = sign_ins.find_sign_in(session, secret_hash(secret), datetime.now(UTC))
+            told.append(truth is not None)
+            assert [browsers.signed_in(one, secret) for one in (home, known_browsers_elsewhere, home)] == [
+                truth
+            ] * 3
+    assert {*told} == {True, False}
+
+
+# Elsewhere
+
+
+ISSUER = "https://id.example.org"
+
+
+def claims(email: str = "ada@example.org", sub: str = "1", **more: Any) -> dict[str, Any]:
+    return {"iss": ISSUER, "sub": sub, "email": email, "email_verified": True, **more}
+
+
+def by_openid(home: Home, **values: Any) -> int:
+    person = browsers.person_of(home, elsewhere.sign_in_by_openid(home, claims(**values)))
+    assert person is not None
+    return person.id
+
+
+def by_proxy(home: Home, user: str) -> int:
+    found = browsers.signed_in(home, elsewhere.sign_in_by_proxy(home, user))
+    assert found is not None
+    assert found.how == "proxy"
+    assert elsewhere.person_by_proxy(home, user) == found.person.id
+    return found.person.id
+
+
+def test_people_are_known_by_what_the_owner_gave_them_or_by_their_name(home: Home, chief: Seat) -> None:
+    ada, bob = add_person(chief, "Ada"), add_person(chief, "bob@example.org")
+    elsewhere.set_known_as(chief, ada.person_id, "  ADA@example.org ")
+    assert by_openid(home, email="ada@Example.ORG") == ada.person_id
+    assert by_proxy(home, "ada@example.org") == ada.person_id
+    assert by_openid(home, email="Bob@example.org", sub="2") == bob.person_id
+    assert by_proxy(home, "bob@example.org") == bob.person_id
+    assert elsewhere.person_by_proxy(home, "Ada") is None, "she is known by something else"
+
+
+def test_strangers_are_refused_and_nobody_is_added(home: Home, chief: Seat) -> None:
+    for act in (
+        lambda: elsewhere.sign_in_by_openid(home, claims("eve@example.org")),
+        lambda: elsewhere.sign_in_by_proxy(home, "eve"),
+    ):
+        with pytest.raises(NotKnown, match="is not known here"):
+            act()
+    assert len(team.list_people(chief)) == 1
+    assert elsewhere.person_by_proxy(home, "eve") is None
+    for user in ("", "  ", "a\x00b"):
+        assert elsewhere.person_by_proxy(home, user) is None
+
+
+def test_nobody_becomes_an_owner_by_choosing_the_name(home: Home, chief: Seat) -> None:
+    with pytest.raises(NotKnown):
+        elsewhere.sign_in_by_proxy(home, "owner")
+    with pytest.raises(NotKnown):
+        elsewhere.sign_in_by_openid(home, claims("owner"))
+    elsewhere.set_known_as(chief, chief.person_id, "boss@example.org")
+    assert by_openid(home, email="boss@example.org") == chief.person_id
+
+
+def test_where_the_settings_let_them_strangers_become_annotators(open_with: Opener) -> None:
+    home = open_with(WINNOW_NEW_PEOPLE="annotators")
+    owner = Seat(home, team.ensure_owner(home).id)
+    eve = by_openid(home, email="eve@example.org")
+    assert by_proxy(home, "eve@example.org") == eve
+    dan = by_proxy(home, "dan")
+    assert [(one.id, one.name, one.role) for one in team.list_people(owner)][1:] == [
+        (eve, "eve@example.org", "annotator"),
+        (dan, "dan", "annotator"),
+    ]
+    for user in ("owner", "OWNER", "x" * 81, "a\x00b"):
+        with pytest.raises(NotKnown):
+            elsewhere.sign_in_by_proxy(home, user)
+    assert whats(owner).count("person added") == 2
+
+
+def test_only_an_e_mail_that_was_verified_counts(home: Home, chief: Seat) -> None:
+    add_person(chief, "ada@example.org")
+    for wrong in (
+        {"email_verified": False},
+        {"email_verified": "true"},
+        {"email_verified": None},
+        {"email": ""},
+    ):
+        with pytest.raises(NotKnown, match="has not verified it"):
+            elsewhere.sign_in_by_openid(home, {**claims(), **wrong})
+    without = claims()
+    del without["email"], without["email_verified"]
+    with pytest.raises(NotKnown, match="has not verified it"):
+        elsewhere.sign_in_by_openid(home, without)
+
+
+@pytest.mark.parametrize(
+    "email", ["ada@evil.org", "ada@example.org.evil.org", "ada@sub.example.org", "example.org@evil"]
+)
+def test_other_domains_are_refused(open_with: Opener, email: str) -> None:
+    home = open_with(WINNOW_OIDC_DOMAINS="Example.org, @example.net", WINNOW_NEW_PEOPLE="annotators")
+    with pytest.raises(NotKnown, match=r"an e-mail of example\.org, example\.net"):
+        elsewhere.sign_in_by_openid(home, claims(email))
+    assert by_openid(home, email="ada@EXAMPLE.org")
+    assert by_openid(home, email="ada@example.net", sub="2")
+
+
+def test_an_account_is_its_subject_once_it_has_signed_in(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "ada@example.org")
+    assert by_openid(home) == ada.person_id
+    assert by_openid(home, email="new@example.org") == ada.person_id, "her e-mail has changed"
+    with pytest.raises(NotKnown, match="another account of the same e-mail"):
+        elsewhere.sign_in_by_openid(home, claims(sub="2"))  # whoever got her old address
+    assert len(browsers.my_browsers(ada)) == 2
+    elsewhere.set_known_as(chief, ada.person_id, "ada@example.org")
+    assert by_openid(home, sub="2") == ada.person_id, "the chief has said that it is her"
+
+
+def test_another_provider_is_another_account(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "ada@example.org")
+    assert by_openid(home) == ada.person_id
+    assert by_openid(home, iss="https://new.example.org") == ada.person_id
+
+
+def test_whose_access_has_ended_is_refused(home: Home, chief: Seat) -> None:
+    ada = add_person(chief, "ada@example.org")
+    by_openid(home)
+    team.disable_person(chief, ada.person_id)
+    for act in (
+        lambda: elsewhere.sign_in_by_openid(home, claims()),
+        lambda: elsewhere.sign_in_by_proxy(home, "ada@example.org"),
+    ):
+        with pytest.raises(NotKnown, match="Your access has ended"):
+            act()
+    assert elsewhere.person_by_proxy(home, "ada@example.org") is None
+
+
+def test_names_elsewhere_are_given_by_owners_and_to_one_person_each(home: Home, chief: Seat) -> None:
+    ada, bob = add_person(chief, "Ada"), add_person(chief, "Bob")
+    with pytest.raises(NotAllowed):
+        elsewhere.set_known_as(ada, ada.person_id, "boss@example.org")
+    elsewhere.set_known_as(chief, ada.person_id, "a@example.org")
+    elsewhere.set_known_as(chief, ada.person_id, "a@example.org")
+    with pytest.raises(team.PersonNameError, match="is another person's"):
+        elsewhere.set_known_as(chief, bob.person_id, "A@example.org")
+    with pytest.raises(team.PersonNameError, match="1 to 80"):
+        elsewhere.set_known_as(chief, bob.person_id, "x" * 81)
+    with pytest.raises(NotFound):
+        elsewhere.set_known_as(chief, 99, "b@example.org")
+    elsewhere.set_known_as(chief, ada.person_id, "")
+    elsewhere.set_known_as(chief, bob.person_id, "a@example.org")
+    assert by_proxy(home, "ada") == ada.person_id
+
+
+# Attempts
+
+
+def test_an_address_is_limited_whatever_names_it_tries() -> None:
+    tried = Attempts()
+    allowed = [tried.may_try(f"name {n}", "192.0.2.1") for n in range(attempts.PER_ADDRESS.amount + 5)]
+    assert sum(allowed) == attempts.PER_ADDRESS.amount
+    assert tried.may_try("name 1", "192.0.2.2"), "others are not"
+
+
+def test_who_is_over_the_limit_of_an_address_uses_up_nobody_s_name() -> None:
+    tried = Attempts()
+    for n in range(attempts.PER_ADDRESS.amount):
+        tried.may_try(f"name {n}", "192.0.2.1")
+    for _ in range(50):
+        assert not tried.may_try("ada", "192.0.2.1")
+    assert tried.may_try("ada", "192.0.2.2")
+
+
+def test_a_limit_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000_000.0]
+    monkeypatch.setattr("limits.storage.memory.time.time", lambda: now[0])
+    tried = Attempts()
+    while tried.may_try("ada", ""):
+        pass
+    now[0] += 60 * attempts.MINUTES + 1
+    assert tried.may_try("ada", "")
+
+
+def test_of_many_at_once_no_more_are_let_through() -> None:
+    tried = Attempts()
+    with ThreadPoolExecutor(8) as pool:
+        allowed = list(pool.map(lambda n: tried.may_try("ada", f"192.0.2.{n}"), range(100)))
+    assert sum(allowed) == attempts.PER_NAME.amount
+
+
+def test_strangers_cause_only_so_many_lines() -> None:
+    tried = Attempts()
+    one = sum(tried.may_note("192.0.2.1") for _ in range(1000))
+    assert one == attempts.NOTED_PER_ADDRESS.amount
+    all_of_them = one + sum(tried.may_note(f"198.51.{n // 250}.{n % 250}") for n in range(1000))
+    assert all_of_them <= attempts.NOTED.amount
+
+
+@given(st.ip_addresses(v=6), st.ip_addresses(v=6))
+def test_who_has_a_64_has_one_address(one: object, other: object) -> None:
+    same = int(one) >> 64 == int(other) >> 64  # type: ignore[call-overload]
+    assert (network(str(one)) == network(str(other))) is same
+
+
+def test_who_comes_by_ipv4_to_a_server_of_both_is_one_address() -> None:
+    assert network("::ffff:192.0.2.1") == "192.0.2.1"
+    tried = Attempts()
+    while tried.may_try("ada", "::ffff:192.0.2.1"):
+        pass
+    assert tried.may_try("bob", "::ffff:192.0.2.2"), "others are not"
+
+
+@given(st.ip_addresses(v=4))
+def test_of_ipv4_each_address_counts(one: object) -> None:
+    assert network(str(one)) == str(one)
+
+
+@given(st.text())
+def test_any_text_can_be_an_address(text: str) -> None:
+    assert isinstance(network(text), str)
+
+
+@given(st.text(), st.sampled_from([" ", "  ", "\t", "\n"]))
+def test_names_are_one_however_they_are_spelt(name: str, space: str) -> None:
+    assert folded(f"{space}{name}{space}") == folded(name)
+
+
+def test_how_long_to_wait_is_known_and_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000_000.0]
+    for module in ("limits.storage.memory", "workflow.people.attempts"):
+        monkeypatch.setattr(f"{module}.time.time", lambda: now[0])
+    tried = Attempts()
+    assert tried.must_wait("ada", "192.0.2.1") == 0
+    while tried.may_try("ada", "192.0.2.1"):
+        now[0] += 10
+    wait = tried.must_wait("ada", "192.0.2.1")
+    assert 60 * (attempts.MINUTES - 1) <= wait <= 60 * attempts.MINUTES
+    now[0] += wait - 5
+    assert not tried.may_try("ada", "192.0.2.1")
+    now[0] += 6
+    assert tried.must_wait("ada", "192.0.2.1") == 0
+    assert tried.may_try("ada", "192.0.2.1")
+
+
+def test_links_that_do_not_work_are_counted_by_address() -> None:
+    tried = Attempts()
+    for _ in range(attempts.LINKS_PER_ADDRESS.amount):
+        assert tried.must_wait_for_links("192.0.2.1") == 0
+        tried.link_failed("192.0.2.1")
+    assert 0 < tried.must_wait_for_links("192.0.2.1") <= 60 * attempts.MINUTES
+    assert tried.must_wait_for_links("192.0.2.2") == 0
+
+
+def test_presses_are_limited_to_what_hands_can_do() -> None:
+    tried = Attempts()
+    allowed = sum(tried.may_press(1) for _ in range(3 * attempts.PRESSES_PER_PERSON.amount))
+    # A minute may have ended meanwhile.
+    assert attempts.PRESSES_PER_PERSON.amount <= allowed <= 2 * attempts.PRESSES_PER_PERSON.amount
+    assert tried.may_press(2)

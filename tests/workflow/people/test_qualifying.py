@@ -1,4 +1,4 @@
-"""Qualification: known rows first, judged at once, in no log; enough right lets a person start."""
+"""Examples and qualification of annotators."""
 
 from __future__ import annotations
 
@@ -8,24 +8,31 @@ from dataclasses import replace
 import pytest
 
 from tests.workflow.four import four_class_project, log
-from tests.workflow.world import annotator
+from tests.workflow.kind_worlds import KindWorld
+from tests.workflow.world import annotator, small_project
 from workflow import kinds
+from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, undoing
 from workflow.answering.loop import AnswerError, NotQualified, StaleQuestion
 from workflow.answering.room import change_room, room_of
-from workflow.people import examples, qualification
-from workflow.people.examples import QUALIFICATION
+from workflow.answering.room_settings import RoomError, RoomSettings
+from workflow.people import examples, qualification, team
+from workflow.people.examples import EXAMPLE, NOTE_LENGTH, QUALIFICATION
 from workflow.people.qualification import Judged, QualificationRule
 from workflow.projects import managing
+from workflow.projects.classes import change_classes, classes_view
 from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Qualification: known rows first, judged at once, in no log; enough right lets a person start
+
 
 ROWS = 5
 
 
 @pytest.fixture
-def seat(home: Home, owner: int) -> Seat:
+def qualifying_seat(home: Home, owner: int) -> Seat:
     """The owner at a project with rows marked for the qualification."""
     here = Seat(home, owner, four_class_project(home, owner))
     marked = 0
@@ -39,8 +46,12 @@ def seat(home: Home, owner: int) -> Seat:
 
 
 @pytest.fixture
-def ada(seat: Seat) -> Seat:
-    return Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
+def qualifying_ada(qualifying_seat: Seat) -> Seat:
+    return Seat(
+        qualifying_seat.home,
+        annotator(qualifying_seat.home, qualifying_seat.person_id, "Ada"),
+        qualifying_seat.project_id,
+    )
 
 
 def truth(seat: Seat) -> dict[int, str]:
@@ -59,148 +70,156 @@ def answer(person: Seat, known: dict[int, str], *, right: bool = True) -> Judged
     )
 
 
-def test_nobody_is_kept_out_where_the_owner_wants_no_qualification(seat: Seat, ada: Seat) -> None:
-    assert qualification.now(ada) is None
-    qualification.begin(ada)
-    assert loop.next_question(ada) is not None
-    assert qualification.overview(seat).rule is None
+def test_nobody_is_kept_out_where_the_owner_wants_no_qualification(
+    qualifying_seat: Seat, qualifying_ada: Seat
+) -> None:
+    assert qualification.now(qualifying_ada) is None
+    qualification.begin(qualifying_ada)
+    assert loop.next_question(qualifying_ada) is not None
+    assert qualification.overview(qualifying_seat).rule is None
 
 
-def test_before_it_nothing_is_asked_or_answered(seat: Seat, ada: Seat) -> None:
-    question = loop.next_question(ada)
-    qualification.change_rule(seat, QualificationRule(2, 1))
+def test_before_it_nothing_is_asked_or_answered(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+    question = loop.next_question(qualifying_ada)
+    qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     for act in (
-        lambda: loop.next_question(ada),
-        lambda: loop.ask_next(ada, question.view.row),
-        lambda: loop.submit_answer(ada, question.token, "skip"),
+        lambda: loop.next_question(qualifying_ada),
+        lambda: loop.ask_next(qualifying_ada, question.view.row),
+        lambda: loop.submit_answer(qualifying_ada, question.token, "skip"),
     ):
         with pytest.raises(NotQualified, match="you answer a few known rows"):
             act()
-    assert loop.next_question(seat) is not None, "the owner needs none"
-    assert not [entry for entry in log(seat.home, seat.project_id or 0) if entry.person_id == ada.person_id]
+    assert loop.next_question(qualifying_seat) is not None, "the owner needs none"
+    assert not [
+        entry
+        for entry in log(qualifying_seat.home, qualifying_seat.project_id or 0)
+        if entry.person_id == qualifying_ada.person_id
+    ]
 
 
-def test_enough_right_lets_a_person_start_and_nothing_of_it_is_in_the_log(seat: Seat, ada: Seat) -> None:
-    qualification.change_rule(seat, QualificationRule(3, 0.6))
-    known, before = truth(seat), log(seat.home, seat.project_id or 0)
-    now = qualification.now(ada)
+def test_enough_right_lets_a_person_start_and_nothing_of_it_is_in_the_log(
+    qualifying_seat: Seat, qualifying_ada: Seat
+) -> None:
+    qualification.change_rule(qualifying_seat, QualificationRule(3, 0.6))
+    known, before = truth(qualifying_seat), log(qualifying_seat.home, qualifying_seat.project_id or 0)
+    now = qualification.now(qualifying_ada)
     assert now is not None
     assert (now.rows, now.needed, now.token, now.view, now.tried) == (3, 2, None, None, 0)
-    qualification.begin(ada)
-    first = answer(ada, known, right=False)
+    qualification.begin(qualifying_ada)
+    first = answer(qualifying_ada, known, right=False)
     assert (first.right, first.over, first.n_right, first.number) == (False, False, 0, 1)
     assert (first.label, first.note) == (known[first.view.row], f"note {first.view.row}")
-    qualification.begin(ada)
-    again = qualification.now(ada)
+    qualification.begin(qualifying_ada)
+    again = qualification.now(qualifying_ada)
     assert again is not None
     assert (again.number, again.right) == (2, 0), "what is under way stays"
-    assert answer(ada, known).right
+    assert answer(qualifying_ada, known).right
     with pytest.raises(NotQualified):
-        loop.next_question(ada)
-    last = answer(ada, known)
+        loop.next_question(qualifying_ada)
+    last = answer(qualifying_ada, known)
     assert (last.over, last.passed, last.n_right) == (True, True, 2)
-    assert qualification.now(ada) is None
-    assert loop.next_question(ada) is not None
-    assert log(seat.home, seat.project_id or 0) == before
-    (person,) = qualification.overview(seat).people
+    assert qualification.now(qualifying_ada) is None
+    assert loop.next_question(qualifying_ada) is not None
+    assert log(qualifying_seat.home, qualifying_seat.project_id or 0) == before
+    (person,) = qualification.overview(qualifying_seat).people
     assert (person.name, person.state, person.may_start) == ("Ada", "passed: 2 of 3 right, attempt 1", True)
 
 
-def test_another_try_has_other_rows(seat: Seat, ada: Seat) -> None:
-    qualification.change_rule(seat, QualificationRule(2, 1))
-    known, seen = truth(seat), []
+def test_another_try_has_other_rows(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+    qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
+    known, seen = truth(qualifying_seat), []
     for attempt in range(3):
-        qualification.begin(ada)
-        rows = [answer(ada, known, right=False).view.row for _ in range(2)]
+        qualification.begin(qualifying_ada)
+        rows = [answer(qualifying_ada, known, right=False).view.row for _ in range(2)]
         assert len(set(rows)) == 2
         seen.append(set(rows))
-        now = qualification.now(ada)
+        now = qualification.now(qualifying_ada)
         assert now is not None
         assert (now.token, now.tried, now.right) == (None, attempt + 1, 0)
     assert not seen[0] & seen[1]
     assert not (seen[2] & seen[0] and seen[2] & seen[1]), "of five rows one is new, then come the oldest"
-    assert qualification.overview(seat).people[0].state == "not passed: 0 of 2 right, attempt 3"
+    assert qualification.overview(qualifying_seat).people[0].state == "not passed: 0 of 2 right, attempt 3"
     with pytest.raises(NotQualified):
-        loop.next_question(ada)
+        loop.next_question(qualifying_ada)
 
 
-def test_an_answer_counts_once(seat: Seat, ada: Seat) -> None:
-    qualification.change_rule(seat, QualificationRule(2, 1))
+def test_an_answer_counts_once(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+    qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
     with pytest.raises(StaleQuestion, match="no longer asked"):
-        qualification.judge(ada, "qualification.1.1", "ant")
-    qualification.begin(ada)
-    now = qualification.now(ada)
+        qualification.judge(qualifying_ada, "qualification.1.1", "ant")
+    qualification.begin(qualifying_ada)
+    now = qualification.now(qualifying_ada)
     assert now is not None
     assert now.token is not None
     with pytest.raises(AnswerError, match="An answer is one of"):
-        qualification.judge(ada, now.token, "no such class")
-    qualification.judge(ada, now.token, now.choices[0])
+        qualification.judge(qualifying_ada, now.token, "no such class")
+    qualification.judge(qualifying_ada, now.token, now.choices[0])
     with pytest.raises(StaleQuestion):
-        qualification.judge(ada, now.token, now.choices[0])
-    then = qualification.now(ada)
+        qualification.judge(qualifying_ada, now.token, now.choices[0])
+    then = qualification.now(qualifying_ada)
     assert then is not None
     assert then.number == 2
 
 
-def test_the_choices_are_those_of_a_question(seat: Seat, ada: Seat) -> None:
-    qualification.change_rule(seat, QualificationRule(ROWS, 1))
-    known = truth(seat)
-    qualification.begin(ada)
+def test_the_choices_are_those_of_a_question(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+    qualification.change_rule(qualifying_seat, QualificationRule(ROWS, 1))
+    known = truth(qualifying_seat)
+    qualification.begin(qualifying_ada)
     for _ in range(ROWS):
-        now = qualification.now(ada)
+        now = qualification.now(qualifying_ada)
         assert now is not None
         assert now.view is not None
-        with seat.learner() as opened:
+        with qualifying_seat.learner() as opened:
             original = opened.learner.state(now.view.row).original
         assert set(now.choices) == {*original, known[now.view.row]}
-        answer(ada, known)
-    assert loop.next_question(ada) is not None
+        answer(qualifying_ada, known)
+    assert loop.next_question(qualifying_ada) is not None
 
 
-def test_a_row_whose_mark_is_gone_is_not_asked(seat: Seat, ada: Seat) -> None:
-    qualification.change_rule(seat, QualificationRule(2, 1))
-    qualification.begin(ada)
-    now = qualification.now(ada)
+def test_a_row_whose_mark_is_gone_is_not_asked(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+    qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
+    qualification.begin(qualifying_ada)
+    now = qualification.now(qualifying_ada)
     assert now is not None
     assert now.view is not None
     assert now.token is not None
-    examples.unmark(seat, now.view.row)
+    examples.unmark(qualifying_seat, now.view.row)
     with pytest.raises(StaleQuestion):
-        qualification.judge(ada, now.token, now.choices[0])
-    anew = qualification.now(ada)
+        qualification.judge(qualifying_ada, now.token, now.choices[0])
+    anew = qualification.now(qualifying_ada)
     assert anew is not None
     assert anew.token is None
-    qualification.begin(ada)
-    known = truth(seat)
-    assert answer(ada, known).number == 1
-    assert answer(ada, known).passed
+    qualification.begin(qualifying_ada)
+    known = truth(qualifying_seat)
+    assert answer(qualifying_ada, known).number == 1
+    assert answer(qualifying_ada, known).passed
 
 
-def test_without_rows_nobody_is_kept_out(seat: Seat, ada: Seat) -> None:
-    qualification.change_rule(seat, QualificationRule(2, 1))
-    for row in truth(seat):
-        examples.unmark(seat, row)
-    assert qualification.now(ada) is None
-    assert loop.next_question(ada) is not None
+def test_without_rows_nobody_is_kept_out(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+    qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
+    for row in truth(qualifying_seat):
+        examples.unmark(qualifying_seat, row)
+    assert qualification.now(qualifying_ada) is None
+    assert loop.next_question(qualifying_ada) is not None
 
 
-def test_who_has_answered_before_goes_on(seat: Seat, ada: Seat) -> None:
-    question = loop.next_question(ada)
-    loop.submit_answer(ada, question.token, "is", question.choices[:1])
-    qualification.change_rule(seat, QualificationRule(2, 1))
-    assert loop.next_question(ada) is not None
-    undoing.undo(ada)
-    assert loop.next_question(ada) is not None
-    assert qualification.overview(seat).people[0].state == "has answered here before"
+def test_who_has_answered_before_goes_on(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+    question = loop.next_question(qualifying_ada)
+    loop.submit_answer(qualifying_ada, question.token, "is", question.choices[:1])
+    qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
+    assert loop.next_question(qualifying_ada) is not None
+    undoing.undo(qualifying_ada)
+    assert loop.next_question(qualifying_ada) is not None
+    assert qualification.overview(qualifying_seat).people[0].state == "has answered here before"
 
 
-def test_a_qualifying_row_needs_an_answer_that_stands(seat: Seat, ada: Seat) -> None:
-    qualification.change_rule(seat, QualificationRule(ROWS, 0.5))
-    row = min(truth(seat))
-    opened = reviewing.open_row(seat, row)
-    reviewing.correct(seat, row, opened.token, "bad")
-    assert row not in truth(seat)
-    now = qualification.now(ada)
+def test_a_qualifying_row_needs_an_answer_that_stands(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+    qualification.change_rule(qualifying_seat, QualificationRule(ROWS, 0.5))
+    row = min(truth(qualifying_seat))
+    opened = reviewing.open_row(qualifying_seat, row)
+    reviewing.correct(qualifying_seat, row, opened.token, "bad")
+    assert row not in truth(qualifying_seat)
+    now = qualification.now(qualifying_ada)
     assert now is not None
     assert (now.rows, now.needed) == (ROWS - 1, 2)
 
@@ -212,12 +231,12 @@ def test_every_kind_says_whether_it_has_qualifications() -> None:
     }
 
 
-def test_the_rule_outlives_a_change_of_the_room(seat: Seat) -> None:
+def test_the_rule_outlives_a_change_of_the_room(qualifying_seat: Seat) -> None:
     rule = QualificationRule(2, 0.8)
-    qualification.change_rule(seat, rule)
-    change_room(seat, replace(room_of(seat), guidelines="new"))
-    assert room_of(seat).qualification == rule
-    assert managing.get_project(seat).name == "four"
+    qualification.change_rule(qualifying_seat, rule)
+    change_room(qualifying_seat, replace(room_of(qualifying_seat), guidelines="new"))
+    assert room_of(qualifying_seat).qualification == rule
+    assert managing.get_project(qualifying_seat).name == "four"
 
 
 def pass_all(person: Seat, known: Callable[[], dict[int, str]]) -> None:
@@ -226,10 +245,283 @@ def pass_all(person: Seat, known: Callable[[], dict[int, str]]) -> None:
         answer(person, known())
 
 
-def test_each_has_their_own_attempts(seat: Seat, ada: Seat) -> None:
-    qualification.change_rule(seat, QualificationRule(2, 1))
-    bob = Seat(seat.home, annotator(seat.home, seat.person_id, "Bob"), seat.project_id)
-    pass_all(ada, lambda: truth(seat))
-    assert loop.next_question(ada) is not None
+def test_each_has_their_own_attempts(qualifying_seat: Seat, qualifying_ada: Seat) -> None:
+    qualification.change_rule(qualifying_seat, QualificationRule(2, 1))
+    bob = Seat(
+        qualifying_seat.home,
+        annotator(qualifying_seat.home, qualifying_seat.person_id, "Bob"),
+        qualifying_seat.project_id,
+    )
+    pass_all(qualifying_ada, lambda: truth(qualifying_seat))
+    assert loop.next_question(qualifying_ada) is not None
     with pytest.raises(NotQualified):
         loop.next_question(bob)
+
+
+# The owner's side of qualification: what is asked for, who has passed, who is let in
+
+
+@pytest.fixture
+def marked(world: KindWorld, seat: Seat) -> int:
+    """A row marked for it; the kinds without qualifications are left out of what needs one."""
+    while not examples.marking(seat, row := world.answer(seat).row).labels:
+        pass
+    label = examples.marking(seat, row).labels[0]
+    if kinds.KINDS[world.kind].CAN_QUALIFY:
+        examples.mark(seat, row, label, purpose=QUALIFICATION)
+    return row
+
+
+def test_a_kind_with_several_labels_says_that_it_has_none(
+    world: KindWorld, seat: Seat, ada: Seat, marked: int
+) -> None:
+    possible = kinds.KINDS[world.kind].CAN_QUALIFY
+    assert qualification.overview(seat).possible == possible
+    if possible:
+        qualification.change_rule(seat, QualificationRule(1, 1))
+        with pytest.raises(loop.NotQualified):
+            loop.next_question(ada)
+    else:
+        with pytest.raises(RoomError, match="so it has no qualification"):
+            qualification.change_rule(seat, QualificationRule(1, 1))
+        assert qualification.now(ada) is None
+        assert loop.next_question(ada) is not None
+
+
+def test_it_asks_no_more_rows_than_are_marked(world: KindWorld, seat: Seat, marked: int) -> None:
+    if not kinds.KINDS[world.kind].CAN_QUALIFY:
+        assert qualification.overview(seat) == qualification.QualificationView(False, None, 0, ())
+        return
+    with pytest.raises(RoomError, match=r"asks 2 rows, and 1 are marked for it\. Fix: mark more"):
+        qualification.change_rule(seat, QualificationRule(2, 1))
+    qualification.change_rule(seat, QualificationRule(1, 0.5))
+    view = qualification.overview(seat)
+    assert (view.possible, view.rule, view.marked) == (True, QualificationRule(1, 0.5), 1)
+    qualification.change_rule(seat, None)
+    assert qualification.overview(seat).rule is None
+
+
+def test_the_owner_sees_who_stands_where_and_lets_people_in(
+    world: KindWorld, seat: Seat, ada: Seat, marked: int
+) -> None:
+    if not kinds.KINDS[world.kind].CAN_QUALIFY:
+        return
+    qualification.change_rule(seat, QualificationRule(1, 1))
+    gone = annotator(seat.home, seat.person_id, "Gone")
+    team.disable_person(Seat(seat.home, seat.person_id), gone)
+
+    def state() -> tuple[str, bool]:
+        (one,) = qualification.overview(seat).people
+        assert (one.person_id, one.name) == (ada.person_id, "Ada")
+        return one.state, one.may_start
+
+    assert state() == ("has not begun", False)
+    qualification.begin(ada)
+    assert state() == ("answers row 1 of 1, attempt 1", False)
+    now = qualification.now(ada)
+    assert now is not None
+    assert now.token is not None
+    wrong = next(one for one in now.choices if one != examples.marking(seat, marked).label)
+    qualification.judge(ada, now.token, wrong)
+    assert state() == ("not passed: 0 of 1 right, attempt 1", False)
+    qualification.let_in(seat, ada.person_id)
+    qualification.let_in(seat, ada.person_id)
+    assert state() == ("let in by the owner", True)
+    assert qualification.now(ada) is None
+    assert loop.next_question(ada) is not None
+
+
+def test_letting_in_is_the_owner_s(seat: Seat, ada: Seat) -> None:
+    for act in (
+        lambda: qualification.let_in(ada, ada.person_id),
+        lambda: qualification.overview(ada),
+        lambda: qualification.change_rule(ada, None),
+    ):
+        with pytest.raises(NotAllowed, match="Only the owner"):
+            act()
+    with pytest.raises(NotFound, match="There is no person 999"):
+        qualification.let_in(seat, 999)
+
+
+@pytest.mark.parametrize(
+    ("rows", "share"), [(0, 0.5), (51, 0.5), (2.0, 0.5), (True, 0.5), (2, 0), (2, 1.1), (2, "1")]
+)
+def test_a_rule_has_sensible_numbers(rows: object, share: object) -> None:
+    with pytest.raises(RoomError, match="Got"):
+        QualificationRule(rows, share)  # type: ignore[arg-type]
+
+
+def test_the_rule_is_stored_with_the_room() -> None:
+    room = RoomSettings("read this", qualification=QualificationRule(5, 0.8))
+    assert room.to_json()["qualification"] == {"rows": 5, "share": 0.8}
+    assert RoomSettings.from_json(room.to_json()) == room
+    assert RoomSettings.from_json({}).qualification is None
+
+
+# Examples of classes: which rows can be, who sees them, and what changes of classes and answers make of
+# them
+
+
+def answered(world: KindWorld, seat: Seat, n: int = 1) -> list[int]:
+    """Rows that answers have given labels which can be shown."""
+    found: list[int] = []
+    while len(found) < n:
+        row = world.answer(seat).row
+        if examples.marking(seat, row).labels and row not in found:
+            found.append(row)
+    return found
+
+
+def shown(seat: Seat) -> list[tuple[int, str, str]]:
+    return [(one.view.row, one.label, one.note) for one in examples.class_examples(seat)]
+
+
+def test_a_marked_row_is_shown_to_all_with_its_class_and_note(
+    world: KindWorld, seat: Seat, ada: Seat
+) -> None:
+    (row,) = answered(world, seat)
+    assert shown(ada) == []
+    label = examples.marking(seat, row).labels[0]
+    examples.mark(seat, row, label, "  look at \n the wing ")
+    assert shown(seat) == shown(ada) == [(row, label, "look at the wing")]
+    now = examples.marking(seat, row)
+    assert (now.purpose, now.label, now.note, now.why_not) == (EXAMPLE, label, "look at the wing", "")
+    examples.unmark(seat, row)
+    examples.unmark(seat, row)
+    assert shown(ada) == []
+    assert examples.marking(seat, row).purpose is None
+
+
+def test_a_row_is_never_shown_to_whoever_is_asked_about_it(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    question = loop.next_question(seat)
+    saved = loop.submit_answer(seat, question.token, "is", [question.choices[0]])
+    if not examples.marking(seat, saved.row).labels:  # a blind check
+        saved = loop.submit_answer(seat, (asked := loop.next_question(seat)).token, "is", asked.choices[:1])
+    examples.mark(seat, saved.row, saved.labels[0])
+    assert [row for row, *_ in shown(seat)] == [saved.row]
+    undoing.undo(seat)
+    assert loop.next_question(seat).view.row == saved.row
+    assert shown(seat) == [], "its answer was taken back, and it is asked again"
+    undoing.redo(seat)
+    assert [row for row, *_ in shown(seat)] == [saved.row]
+
+
+def test_a_row_that_waits_for_more_people_is_no_example(home: Home, owner: int) -> None:
+    project = small_project(home, owner, overlap=2, fold="majority", test_share=0.0)
+    seat, ada = Seat(home, owner, project), Seat(home, annotator(home, owner, "Ada"), project)
+    question = loop.next_question(seat)
+    row, label = question.view.row, question.choices[0]
+    loop.submit_answer(seat, question.token, "is", [label])
+    with pytest.raises(AnswerError, match="waits for the answers of more people"):
+        examples.mark(seat, row, label)
+    asked = loop.next_question(ada)
+    assert asked.view.row == row
+    loop.submit_answer(ada, asked.token, "is", [label])
+    examples.mark(seat, row, label)
+    assert shown(ada) == [(row, label, "")]
+    managing.change_learner(seat, overlap=3)
+    assert shown(ada) == [], "a third is asked now"
+    assert not examples.marking(seat, row).labels
+
+
+def test_what_is_not_decided_cannot_be_marked(world: KindWorld, seat: Seat) -> None:
+    row = loop.next_question(seat).view.row
+    assert examples.marking(seat, row).labels == ()
+    with pytest.raises(AnswerError, match="once answers have decided"):
+        examples.mark(seat, row, "ant")
+    with pytest.raises(NotFound, match="There is no row"):
+        examples.mark(seat, 10_000, "ant")
+    (row,) = answered(world, seat)
+    with pytest.raises(AnswerError, match="by its answers, not 'no such class'"):
+        examples.mark(seat, row, "no such class")
+    with pytest.raises(AnswerError, match=f"at most {NOTE_LENGTH} characters"):
+        examples.mark(seat, row, examples.marking(seat, row).labels[0], "x" * (NOTE_LENGTH + 1))
+
+
+def test_test_rows_and_blind_checks_cannot_be_marked(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner, control_share=0.3, test_share=0.3))
+    with seat.learner() as opened:
+        pool = opened.learner.pool
+        test_row = int(pool.test_rows.nonzero()[0][0])
+        blind = [int(row) for row in pool.control_rows.nonzero()[0] if pool.sizes[row] > 1]
+    with pytest.raises(AnswerError, match="This is a test row"):
+        examples.mark(seat, test_row, "ant")
+    for _ in range(30):
+        question = loop.next_question(seat)
+        if question is None:
+            break
+        row = loop.submit_answer(seat, question.token, "is", question.choices[:1]).row
+        if row in blind:
+            with pytest.raises(AnswerError, match="This is a blind check"):
+                examples.mark(seat, row, question.choices[0])
+            return
+    pytest.fail("no blind check was asked")
+
+
+def test_a_cell_that_is_a_blind_check_is_not_told(world: KindWorld, seat: Seat) -> None:
+    """Of label vectors a row may have blind cells beside others."""
+    for row in answered(world, seat, 3):
+        with seat.learner() as opened:
+            blind = opened.learner.pool.blind_rows
+            assert blind.shape == (opened.learner.table.n_rows,)
+            told = opened.learner.pool.answered_labels(row)
+        assert examples.marking(seat, row).labels == told
+
+
+def test_an_example_follows_its_class_and_its_answer(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    saved = loop.submit_answer(seat, (asked := loop.next_question(seat)).token, "is", asked.choices[:1])
+    while not examples.marking(seat, saved.row).labels:
+        saved = loop.submit_answer(seat, (asked := loop.next_question(seat)).token, "is", asked.choices[:1])
+    row, label = saved.row, saved.labels[0]
+    examples.mark(seat, row, label, "a note")
+    change_classes(seat, classes_view(seat).version, "rename", [label, "renamed"])
+    assert shown(seat) == [(row, "renamed", "a note")]
+    name = next(one.name for one in classes_view(seat).classes if one.name != "renamed")
+    change_classes(seat, classes_view(seat).version, "merge", ["renamed", name])
+    ((_, merged, _),) = shown(seat)
+    assert merged in {"renamed", name}
+    opened = reviewing.open_row(seat, row)
+    reviewing.correct(seat, row, opened.token, "bad")
+    assert shown(seat) == [], "its answer says otherwise now"
+    assert examples.marking(seat, row).why_not
+    assert examples.marking(seat, row).label == merged
+
+
+def test_only_one_true_label_has_qualifications(world: KindWorld, seat: Seat) -> None:
+    (row,) = answered(world, seat)
+    label = examples.marking(seat, row).labels[0]
+    if kinds.KINDS[world.kind].CAN_QUALIFY:
+        assert examples.marking(seat, row).purposes == (EXAMPLE, QUALIFICATION)
+        examples.mark(seat, row, label, purpose=QUALIFICATION)
+        assert shown(seat) == [], "who sees it with its label need not be asked about it"
+        with seat.learner() as opened:
+            assert [one.view.row for one in examples.standing_examples(opened, QUALIFICATION)] == [row]
+    else:
+        assert examples.marking(seat, row).purposes == (EXAMPLE,)
+        with pytest.raises(AnswerError, match="can be marked for example here"):
+            examples.mark(seat, row, label, purpose=QUALIFICATION)
+
+
+def test_marks_are_for_reviewers(world: KindWorld, seat: Seat, ada: Seat) -> None:
+    (row,) = answered(world, seat)
+    label = examples.marking(seat, row).labels[0]
+    for act in (
+        lambda: examples.mark(ada, row, label),
+        lambda: examples.unmark(ada, row),
+        lambda: examples.marking(ada, row),
+    ):
+        with pytest.raises(NotAllowed, match="Only reviewers and the owner"):
+            act()
+
+
+def test_examples_come_in_the_order_of_the_classes(world: KindWorld, seat: Seat) -> None:
+    rows = answered(world, seat, 4)
+    for row in rows:
+        examples.mark(seat, row, examples.marking(seat, row).labels[0])
+    with seat.learner() as opened:
+        order = list(opened.learner.classes)
+    found = [(order.index(label), row) for row, label, _ in shown(seat)]
+    assert found == sorted(found)
+    assert len(found) == 4

@@ -1,3 +1,5 @@
+"""The team, project members, groups and their reach."""
+
 from __future__ import annotations
 
 import hashlib
@@ -7,12 +9,29 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from starlette.applications import Starlette
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
 
+from db import people as stored_people
+from db import questions
 from tests.databases import on_sqlite
-from workflow.access import NotAllowed, NotFound
-from workflow.people import browsers, team
+from tests.workflow.world import annotator, answer_next, small_project, somebody
+from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
+from workflow.answering import loop
+from workflow.people import browsers, members, team
+from workflow.people.members import GroupError, MemberError
+from workflow.people.team import allows, is_this_machine, why_out_of_reach
+from workflow.projects import managing
+from workflow.rows import reviewing
+from workflow.rows.finding import Search
 from workflow.seat import Seat
 from workflow.server.home import Home
+from workflow.server.settings import Settings
+
+# team
 
 
 def wait(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:
@@ -207,3 +226,338 @@ def test_no_secret_is_kept_in_the_folder(home: Home) -> None:
 def test_the_folders_are_for_this_user_alone(home: Home) -> None:
     for folder in (home.settings.home, home.tables_dir):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+# Who may see a project: listed, added, changed, removed, and what is left of them
+
+
+@pytest.fixture
+def members_seat(home: Home, owner: int, project: int) -> Seat:
+    return Seat(home, owner, project)
+
+
+def names(seat: Seat) -> dict[str, str]:
+    return {one.name: one.role for one in members.list_members(seat).members}
+
+
+def test_a_new_project_is_its_owners_alone(members_seat: Seat) -> None:
+    ada = somebody(members_seat.home, members_seat.person_id, "Ada")
+    view = members.list_members(members_seat)
+    (only,) = view.members
+    assert (only.person_id, only.role, only.everywhere, only.ended) == (
+        members_seat.person_id,
+        "owner",
+        True,
+        False,
+    )
+    assert view.others == ((ada, "Ada"),)
+    assert view.groups == ()
+    assert managing.list_projects(Seat(members_seat.home, ada)) == []
+
+
+def test_people_are_added_changed_and_removed(members_seat: Seat) -> None:
+    home = members_seat.home
+    ada, bob = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob"))
+    members.give_role(members_seat, [ada, bob], "annotator")
+    assert names(members_seat) == {"owner": "owner", "Ada": "annotator", "Bob": "annotator"}
+    assert members.list_members(members_seat).others == ()
+    members.give_role(members_seat, [ada], "reviewer")
+    members.remove_member(members_seat, bob)
+    members.remove_member(members_seat, bob)
+    assert names(members_seat) == {"owner": "owner", "Ada": "reviewer"}
+    assert [one.role for one in managing.list_projects(Seat(home, ada))] == [Role.REVIEWER]
+    assert managing.list_projects(Seat(home, bob)) == []
+    team.disable_person(Seat(home, members_seat.person_id), ada)
+    assert [one.ended for one in members.list_members(members_seat).members] == [False, True]
+    assert members.list_members(members_seat).others == ((bob, "Bob"),)
+
+
+def test_what_does_not_fit_is_refused_and_nobody_is_added(members_seat: Seat) -> None:
+    ada = somebody(members_seat.home, members_seat.person_id, "Ada")
+    with pytest.raises(MemberError, match=r"one of owner, reviewer, annotator, viewer\. Got 'king'"):
+        members.give_role(members_seat, [ada], "king")
+    with pytest.raises(MemberError, match="nobody of that name"):
+        members.give_role(members_seat, [ada, 99], "viewer")
+    for act in (
+        lambda: members.give_role(members_seat, [ada, members_seat.person_id], "viewer"),
+        lambda: members.remove_member(members_seat, members_seat.person_id),
+    ):
+        with pytest.raises(MemberError, match="owner owns this Winnow, and so every project"):
+            act()
+    assert names(members_seat) == {"owner": "owner"}
+
+
+def test_the_owner_of_a_project_shares_it_and_has_no_other(members_seat: Seat) -> None:
+    home = members_seat.home
+    other = small_project(home, members_seat.person_id, "other")
+    ada, bob = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob"))
+    members.give_role(members_seat, [ada], "owner")
+    hers = Seat(home, ada, members_seat.project_id)
+    members.give_role(hers, [bob], "viewer")
+    assert names(hers) == {"owner": "owner", "Ada": "owner", "Bob": "viewer"}
+    assert members.rights_of(hers) == frozenset(Right)
+    assert members.may_upload(Seat(home, ada))
+    assert not members.may_upload(Seat(home, bob))
+    with pytest.raises(NotFound):
+        members.list_members(hers.at(other))
+    for act in (
+        lambda: managing.create_project(Seat(home, ada), "mine", None),  # type: ignore[arg-type]
+        lambda: members.share(Seat(home, ada), "Bob", [members_seat.project_id or 0], "owner"),
+        lambda: team.make_link(Seat(home, ada), "Cleo"),
+    ):
+        with pytest.raises(NotAllowed, match="Only the owner may do this; Ada is an annotator"):
+            act()
+    managing.archive_project(hers)
+    assert [one.name for one in managing.put_away(Seat(home, ada)).archived] == ["small"]
+    assert managing.put_away(Seat(home, bob)).archived == ()
+    managing.restore_project(hers)
+
+
+def test_a_name_taken_in_a_project_that_is_not_theirs_tells_nothing(members_seat: Seat) -> None:
+    small_project(members_seat.home, members_seat.person_id, "secret")
+    ada = Seat(
+        members_seat.home, somebody(members_seat.home, members_seat.person_id, "Ada"), members_seat.project_id
+    )
+    members.give_role(members_seat, [ada.person_id], "owner")
+    managing.rename_project(ada, "secret", "")
+    assert managing.get_project(ada).name == "secret"
+    managing.rename_project(members_seat, "secret", "Another description, the same name.")
+
+
+def test_a_project_keeps_an_owner_who_can_sign_in(members_seat: Seat) -> None:
+    """That is an owner of this Winnow, unless somebody has taken them away outside of it."""
+    home = members_seat.home
+    ada, bob = (somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob"))
+    members.give_role(members_seat, [ada, bob], "owner")
+    hers = Seat(home, ada, members_seat.project_id)
+    with home.database.write() as session:
+        stored_people.disable(session, members_seat.person_id, managing.get_project(hers).created_at)
+    members.give_role(hers, [bob], "viewer")
+    for act in (
+        lambda: members.give_role(hers, [ada], "viewer"),
+        lambda: members.remove_member(hers, ada),
+    ):
+        with pytest.raises(MemberError, match="needs an owner who can sign in"):
+            act()
+    assert members.rights_of(hers) == frozenset(Right), "nothing was stored"
+    members.give_role(hers, [bob], "owner")
+    members.remove_member(hers, ada)
+    with pytest.raises(NotFound):
+        members.rights_of(hers)
+
+
+def test_a_group_is_invited_at_once_and_nobody_loses_a_role(members_seat: Seat) -> None:
+    home = members_seat.home
+    ada, bob, cleo, dan = (
+        somebody(home, members_seat.person_id, name) for name in ("Ada", "Bob", "Cleo", "Dan")
+    )
+    nowhere = Seat(home, members_seat.person_id)
+    experts = members.make_group(nowhere, "Experts", [ada, bob, cleo])
+    members.give_role(members_seat, [ada], "reviewer")
+    team.disable_person(nowhere, cleo)
+    assert members.list_members(members_seat).groups == ((experts, "Experts", 1),)
+    assert members.invite_group(members_seat, experts, "viewer") == 1
+    assert names(members_seat) == {"owner": "owner", "Ada": "reviewer", "Bob": "viewer"}
+    assert members.invite_group(members_seat, experts, "viewer") == 0
+    members.change_group(nowhere, experts, "Experts", [dan])
+    assert names(members_seat) == {"owner": "owner", "Ada": "reviewer", "Bob": "viewer"}, (
+        "a group gives no rights"
+    )
+    members.remove_group(nowhere, experts)
+    with pytest.raises(MemberError, match="no such group"):
+        members.invite_group(members_seat, experts, "viewer")
+
+
+def test_several_projects_are_shared_by_name_or_none(members_seat: Seat) -> None:
+    home, nowhere = members_seat.home, Seat(members_seat.home, members_seat.person_id)
+    second = small_project(home, members_seat.person_id, "second")
+    small_project(home, members_seat.person_id, "third")
+    ada = Seat(home, somebody(home, members_seat.person_id, "Ada Lovelace"))
+    with pytest.raises(NotFound):
+        members.share(nowhere, "Ada Lovelace", [second, 99], "viewer")
+    assert managing.list_projects(ada) == []
+    members.share(nowhere, " ada  lovelace ", [second, members_seat.project_id or 0], "viewer")
+    assert {one.name for one in managing.list_projects(ada)} == {"small", "second"}
+    assert members.rights_of(ada) == RIGHTS[Role.VIEWER]
+    with pytest.raises(MemberError, match="nobody of that name"):
+        members.share(nowhere, "Bob", [second], "viewer")
+
+
+@pytest.mark.parametrize(("first", "then"), [("reviewer", "viewer"), ("viewer", "reviewer")])
+def test_sharing_by_name_changes_nobody_s_role(members_seat: Seat, first: str, then: str) -> None:
+    home, nowhere = members_seat.home, Seat(members_seat.home, members_seat.person_id)
+    second = small_project(home, members_seat.person_id, "second")
+    ada = somebody(home, members_seat.person_id, "Ada")
+    members.give_role(members_seat, [ada], first)
+    with pytest.raises(MemberError, match=f"Ada is {first} in small already"):
+        members.share(nowhere, "Ada", [second, members_seat.project_id or 0], then)
+    assert names(members_seat)["Ada"] == first
+    assert len(managing.list_projects(Seat(home, ada))) == 1, "in all, or in none"
+    members.share(nowhere, "Ada", [second, members_seat.project_id or 0], first)
+    assert [one.role for one in managing.list_projects(Seat(home, ada))] == [first, first]
+
+
+def test_whose_membership_ended_stops_at_the_next_press(members_seat: Seat) -> None:
+    home = members_seat.home
+    ada = Seat(home, annotator(home, members_seat.person_id, "Ada"), members_seat.project_id)
+    asked = loop.next_question(ada)
+    members.remove_member(members_seat, ada.person_id)
+    with pytest.raises(NotFound, match="nobody has shared it with you"):
+        loop.submit_answer(ada, asked.token, "is", asked.choices[:1])
+    with home.database.read() as session:
+        assert questions.get(session, members_seat.project_id or 0, ada.person_id) is None, "its row is free"
+    assert loop.ask_next(members_seat, asked.view.row).view.row == asked.view.row
+    members.give_role(members_seat, [ada.person_id], "annotator")
+    assert loop.next_question(ada) is not None
+
+
+def test_who_becomes_a_viewer_stops_at_the_next_press(members_seat: Seat) -> None:
+    ada = Seat(
+        members_seat.home,
+        annotator(members_seat.home, members_seat.person_id, "Ada"),
+        members_seat.project_id,
+    )
+    asked = loop.next_question(ada)
+    members.give_role(members_seat, [ada.person_id], "viewer")
+    with pytest.raises(NotAllowed, match=r"Only annotators, reviewers and the owner .* Ada is a viewer"):
+        loop.submit_answer(ada, asked.token, "is", asked.choices[:1])
+    assert managing.get_project(ada).answered == 0
+
+
+def test_a_reviewer_sees_and_corrects_the_answers_of_all(members_seat: Seat) -> None:
+    home, project = members_seat.home, members_seat.project_id or 0
+    ada = annotator(home, members_seat.person_id, "Ada")
+    somebody(home, members_seat.person_id, "Stranger")
+    bob = Seat(home, annotator(home, members_seat.person_id, "Bob", "reviewer"), project)
+    saved = answer_next(home, ada, project)
+    found = reviewing.find(bob, Search())
+    assert [(one.row, one.person) for one in found.rows] == [(saved.row, "Ada")]
+    known = [name for _, name in reviewing.options(bob).people]
+    assert known == [*names(members_seat)], (
+        "of people who have nothing to do with the project nothing is said"
+    )
+    members.remove_member(members_seat, ada)
+    assert "Ada" in [name for _, name in reviewing.options(bob).people], "her answer stays"
+    opened = reviewing.open_row(bob, saved.row)
+    assert opened.may_correct
+    reviewing.correct(bob, saved.row, opened.token, "bad")
+    assert reviewing.open_row(members_seat, saved.row).out
+
+
+def test_projects_are_counted_that_are_listed(members_seat: Seat) -> None:
+    mine, ada = (
+        Seat(members_seat.home, members_seat.person_id),
+        Seat(members_seat.home, somebody(members_seat.home, members_seat.person_id, "Ada")),
+    )
+    assert (members.count_projects(mine), members.count_projects(ada)) == (1, 0)
+    members.give_role(members_seat, [ada.person_id], "viewer")
+    assert members.count_projects(ada) == 1
+    managing.archive_project(members_seat)
+    assert (members.count_projects(mine), members.count_projects(ada)) == (0, 0)
+    with pytest.raises(NotAllowed):
+        members.count_projects(Seat(members_seat.home, 99))
+
+
+# Groups of people: made, changed and removed by the owners of this Winnow
+
+
+@pytest.fixture
+def groups_seat(home: Home, owner: int) -> Seat:
+    return Seat(home, owner)
+
+
+def test_groups_come_and_go(groups_seat: Seat) -> None:
+    ada, bob = (somebody(groups_seat.home, groups_seat.person_id, name) for name in ("Ada", "Bob"))
+    experts = members.make_group(groups_seat, "  Bird   experts ", [bob, ada])
+    assert [(one.id, one.name, one.people) for one in members.list_groups(groups_seat)] == [
+        (experts, "Bird experts", (ada, bob))
+    ]
+    members.change_group(groups_seat, experts, "BIRD experts", [ada])
+    assert [(one.name, one.people) for one in members.list_groups(groups_seat)] == [("BIRD experts", (ada,))]
+    members.remove_group(groups_seat, experts)
+    members.remove_group(groups_seat, experts)
+    assert members.list_groups(groups_seat) == []
+    with pytest.raises(GroupError, match="no such group"):
+        members.change_group(groups_seat, experts, "x", [])
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 81, "a\0b"])
+def test_names_that_cannot_be_shown_are_refused(groups_seat: Seat, name: str) -> None:
+    with pytest.raises(GroupError, match="1 to 80 printable characters"):
+        members.make_group(groups_seat, name, [])
+    assert members.list_groups(groups_seat) == []
+
+
+def test_a_name_is_taken_once_whatever_its_case_and_people_are_known(groups_seat: Seat) -> None:
+    experts = members.make_group(groups_seat, "Experts", [])
+    others = members.make_group(groups_seat, "Others", [])
+    for act in (
+        lambda: members.make_group(groups_seat, "experts", []),
+        lambda: members.change_group(groups_seat, others, "EXPERTS", []),
+    ):
+        with pytest.raises(GroupError, match="A group named 'Experts' exists already"):
+            act()
+    with pytest.raises(GroupError, match="no person 99"):
+        members.change_group(groups_seat, experts, "Experts", [groups_seat.person_id, 99])
+    assert [one.people for one in members.list_groups(groups_seat)] == [(), ()]
+
+
+def test_they_are_for_owners_of_this_winnow(groups_seat: Seat) -> None:
+    ada = Seat(groups_seat.home, somebody(groups_seat.home, groups_seat.person_id, "Ada"))
+    for act in (
+        lambda: members.list_groups(ada),
+        lambda: members.make_group(ada, "x", []),
+        lambda: members.remove_group(ada, 1),
+    ):
+        with pytest.raises(NotAllowed):
+            act()
+
+
+# Reach
+
+
+def settings(**values: str) -> Settings:
+    return Settings.from_environment(values)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "::1", "127.9.9.9", "a.localhost"]
+)
+def test_links_with_a_name_of_the_machine_itself_are_for_nobody_else(host: str) -> None:
+    assert is_this_machine(host)
+    why = why_out_of_reach(settings(), host) or ""
+    for fix in ("Others cannot use this link", "WINNOW_HOST", "WINNOW_ALLOWED_HOSTS", "reverse proxy"):
+        assert fix in why
+
+
+def test_where_the_server_has_a_name_it_is_said_which_to_use() -> None:
+    there = settings(WINNOW_HOST="192.0.2.1", WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net")
+    why = why_out_of_reach(there, "127.0.0.1") or ""
+    assert "open Winnow as 192.0.2.1 or winnow.example.org and make the link there" in why
+    assert why_out_of_reach(there, "winnow.example.org") is None
+    assert why_out_of_reach(there, "a.example.net") is None
+    assert "WINNOW_ALLOWED_HOSTS" in (why_out_of_reach(there, "other.example.org") or "")
+
+
+def test_behind_a_proxy_on_the_same_machine_the_name_is_enough() -> None:
+    behind = settings(WINNOW_ALLOWED_HOSTS="winnow.example.org")
+    assert behind.host == "127.0.0.1"
+    assert why_out_of_reach(behind, "winnow.example.org") is None
+    assert "Others cannot use this link" in (why_out_of_reach(behind, "localhost") or "")
+
+
+@pytest.mark.parametrize("host", ["192.168.0.7", "winnow.example.org", "localhost.example.org", ""])
+def test_other_names_are_not_this_machine(host: str) -> None:
+    assert not is_this_machine(host)
+
+
+@pytest.mark.parametrize(
+    "host", ["winnow.example.org", "A.example.net", "example.net", "evil.example", "localhost"]
+)
+def test_hosts_are_allowed_as_the_server_allows_them(host: str) -> None:
+    allowed = settings(WINNOW_ALLOWED_HOSTS="winnow.example.org,*.example.net").allowed_hosts
+    app = TrustedHostMiddleware(
+        Starlette(routes=[Route("/", lambda _request: PlainTextResponse("in"))]), allowed, www_redirect=False
+    )
+    with TestClient(app, base_url=f"http://{host}") as client:
+        assert (client.get("/").status_code == 200) is allows(allowed, host)

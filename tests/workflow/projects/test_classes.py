@@ -1,4 +1,4 @@
-"""Changing the classes of a project: each change once, by the owner, and never at the cost of an answer."""
+"""The classes of a project."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import pytest
 from db import answers, entries, questions
 from db.entries import NO_ROW
 from plcore import LabelTable, read_cells
-from plcore.loop import ClassMap, map_labels
+from plcore.loop import ClassChange, ClassMap, map_labels
 from tests.workflow.world import ROLES, annotator, answer_next, exported, file_of, opened, small_frame
 from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop, room
 from workflow.answering.room import RoomSettings
 from workflow.projects import classes, managing
+from workflow.projects.class_names import names_now
 from workflow.projects.classes import ClassError
 from workflow.rows import reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home, open_home
+
+# Changing the classes of a project: each change once, by the owner, and never at the cost of an answer
 
 
 def class_map(home: Home, project: int) -> ClassMap:
@@ -260,3 +263,18 @@ def test_review_speaks_of_the_classes_of_now(home: Home, owner: int, project: in
     assert [
         one.labels for one in reviewing.find(Seat(home, owner, project), reviewing.Search(label=other)).rows
     ] == [(other,)]
+
+
+# Present names
+
+
+def test_names_of_any_time_become_those_of_now_each_once() -> None:
+    changes = [
+        ClassChange(1, "rename", ("ant", "emmet")),
+        ClassChange(2, "merge", ("bee", "cat")),
+        ClassChange(3, "add", ("dog",)),
+        ClassChange(4, "back", target=3),
+    ]
+    class_map = ClassMap(("ant", "bee", "cat"), changes)
+    assert names_now(class_map, ["ant", "emmet", "bee", "cat"]) == ("emmet", "cat")
+    assert names_now(class_map, ["dog", None]) == ("dog", ""), "what was taken back keeps its name"

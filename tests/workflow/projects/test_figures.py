@@ -1,7 +1,9 @@
-"""Figures of every Progress page: by hand, and the curve without what was taken back by its definition."""
+"""Figures about a project."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,21 +12,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from db import entries
+from db import projects as stored
+from plcore.evaluation import RandomOrderLine, Reach
 from plcore.loop import ROWS, StopRules, judge
+from plcore.loop.one_label import TRUTH, RandomOrderFound
 from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.kinds.one_label.test_progress import answer_truly
+from tests.workflow.world import small_project
+from workflow.access import Role
 from workflow.answering import loop, turn
-from workflow.projects import figures
+from workflow.kinds import KINDS
+from workflow.kinds.one_label.progress import ProgressView
+from workflow.projects import figures, progress
 from workflow.projects.figures import (
+    MOST_POINTS,
+    RIGHT,
     SIMULATED,
+    Glance,
     LabelCount,
     StopView,
     most_answered_first,
+    number,
     pace,
     standing_points,
+    thinned,
     time_left,
 )
+from workflow.projects.managing import ProjectSummary, summarised
+from workflow.projects.proving import Measured, answers_to, random_line
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Figures of every Progress page: by hand, and the curve without what was taken back by its definition
 
 
 @dataclass(frozen=True)
@@ -123,3 +143,218 @@ def test_the_pace_is_the_median_of_peoples_latest_answers(
     assert answer_after(6) == 5
     assert answer_after(9, note=SIMULATED) == 5
     assert answer_after(8) == 7, "of the latest four"
+
+
+# What a list of projects says of one: few points of its curve, and numbers that JSON can hold
+
+
+HERE = Glance(7, 5, RIGHT, 12, (0.5, 0.75), (None, 0.4), (None, 0.9), 0.9, False, 120.0, "data:")
+NOTHING = np.zeros(0)
+
+
+def test_a_curve_keeps_its_first_and_last_point_and_few_between() -> None:
+    values = np.linspace(0.2, 0.9, 1_000)
+    kept = thinned(values, values - 0.1, values + 0.05).curve
+    assert len(kept) == MOST_POINTS
+    assert (kept[0], kept[-1]) == (0.2, 0.9)
+    assert list(kept) == sorted(kept)
+
+
+def test_each_point_keeps_its_own_interval() -> None:
+    values = np.linspace(0.2, 0.9, 1_000)
+    kept = thinned(values, values - 0.1, values + 0.05)
+    for value, low, high in zip(*kept, strict=True):
+        assert low == pytest.approx(value - 0.1, abs=1e-4)
+        assert high == pytest.approx(value + 0.05, abs=1e-4)
+
+
+def test_points_that_are_not_known_are_left_out() -> None:
+    values = np.array([np.nan, 0.5, np.nan, 0.75])
+    low, high = np.array([0.1, 0.4, np.nan, np.nan]), np.array([0.9, 0.6, np.nan, np.nan])
+    assert thinned(values, low, high) == ((0.5, 0.75), (0.4, None), (0.6, None)), "none is made up"
+    assert thinned(values[:1], low[:1], high[:1]) == ((), (), ())
+    assert thinned(NOTHING, NOTHING, NOTHING) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"), [(None, None), (np.nan, None), (np.inf, None), (0.123456, 0.1235)]
+)
+def test_numbers_are_such_as_json_has(value: float | None, stored: float | None) -> None:
+    assert number(value) == stored
+    json.dumps(number(value), allow_nan=False)
+
+
+def test_it_comes_back_as_it_was_written() -> None:
+    assert Glance.from_json(json.loads(json.dumps(vars(HERE)))) == HERE
+
+
+def test_the_interval_is_that_of_the_last_value() -> None:
+    assert HERE.interval == (0.4, 0.9)
+    assert dataclasses.replace(HERE, curve=(), lows=(), highs=()).interval is None
+    assert dataclasses.replace(HERE, lows=(0.2, None)).interval is None
+
+
+def test_one_of_an_earlier_version_has_the_last_interval_alone() -> None:
+    stored = {name: value for name, value in vars(HERE).items() if name not in ("lows", "highs", "pace")}
+    assert Glance.from_json({**stored, "low": 0.4, "high": 0.9}) == HERE
+    nothing = Glance.from_json({**stored, "curve": [], "low": None, "high": None})
+    assert (nothing.lows, nothing.highs) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"curve": None},
+        {"curve": ["x"]},
+        {"more_of_it": 1},
+        {"lows": [0.1]},
+        {"highs": None},
+        {"lows": ["x", 0.1]},
+    ],
+)
+def test_anything_else_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        Glance.from_json({**dataclasses.asdict(HERE), **wrong})
+
+
+# A project as a line of the list on Home, made of its log alone
+
+
+def summary_of(home: Home, project: int) -> ProjectSummary:
+    with home.database.read() as session:
+        return summarised(home, session, stored.get(session, project), Role.OWNER)
+
+
+def test_a_new_project_has_no_last_answer(world: KindWorld, seat: Seat) -> None:
+    view = summary_of(seat.home, seat.project_id)
+    assert (view.id, view.kind) == (seat.project_id, world.kind)
+    assert (view.answered, view.last_answer) == (0, None)
+    assert view.n_to_ask > 0
+    # Of label vectors asked row by row the 12 of 40 rows that are full were never open.
+    assert view.left == (28 if world.name == "label_vectors-rows" else view.n_to_ask)
+
+
+def test_an_answer_is_counted_and_dated_as_the_log_has_it(world: KindWorld, seat: Seat) -> None:
+    before = summary_of(seat.home, seat.project_id)
+    question = loop.next_question(seat)
+    assert question is not None
+    given = world.true(question)
+    loop.submit_answer(seat, question.token, given.kind, given.labels)
+    with seat.home.database.read() as session:
+        last = entries.last_about_a_row(session, seat.project_id)
+    view = summary_of(seat.home, seat.project_id)
+    assert last is not None
+    assert view.last_answer == last.at
+    assert view.answered > before.answered
+    assert view.left < before.left
+
+
+def test_no_learner_is_built_for_it(
+    world: KindWorld, home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = world.make(Seat(home, owner))
+
+    def built(*_: object, **__: object) -> None:
+        raise AssertionError("a list of projects built a learner")
+
+    for kind in KINDS.values():
+        monkeypatch.setattr(kind, "build_learner", built)
+    assert summary_of(home, project).n_rows == world.table().n_rows
+
+
+# What a page says of the goal and of random order, from points and from what a worker has stored
+
+
+def measured(accuracy: np.ndarray, *, fixed: bool = True, rows: float = 500.0) -> Measured:
+    return Measured(np.arange(len(accuracy)), accuracy, np.full(len(accuracy), rows), fixed)
+
+
+def rising(n: int = 150) -> np.ndarray:
+    return np.asarray(0.9 - 0.4 / (1 + np.arange(n) / 60))
+
+
+def view(home: Home, owner: int, project: int) -> ProgressView:
+    found = progress.read_progress(Seat(home, owner, project))
+    assert isinstance(found, ProgressView)
+    return found
+
+
+def found(needed: Reach, given: int) -> RandomOrderFound:
+    line = RandomOrderLine((0.0, float(given)), (0.4, 0.6), (0.3, 0.5), (0.5, 0.7), needed)
+    return RandomOrderFound(TRUTH, line, "plknn", 300, 5, given, 0.65)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_answers_to_a_goal_are_counted_from_now(*, fixed: bool) -> None:
+    now = measured(rising(), fixed=fixed)  # 0.785 after 149 answers; 0.82 at 240
+    near, far = answers_to(0.82, now), answers_to(0.84, now)
+    assert near is not None
+    assert far is not None
+    assert near.low <= 91 <= near.high
+    assert 0 <= near.low <= near.value < far.value
+    there = answers_to(0.7, now)
+    assert there is not None
+    assert there.value == 0.0
+    assert answers_to(0.82, measured(rising(10), fixed=fixed)) is None
+
+
+def test_a_figure_is_known_better_than_what_it_stands_for() -> None:
+    """The same rows to the end: that they flatter does not delay the figure."""
+    figure, truth = (answers_to(0.82, measured(rising(), fixed=fixed, rows=200.0)) for fixed in (True, False))
+    assert figure is not None
+    assert truth is not None
+    assert figure.low > truth.low
+
+
+def test_random_order_counts_blind_checks_as_they_were_asked() -> None:
+    line = random_line(found(Reach(300.0, 220.0, np.inf), given=160), at=200)
+    assert line.answers.tolist() == [0.0, 200.0]
+    assert line.saved == Reach(175.0, 75.0, np.inf)
+    assert line.surely_saved
+    assert not random_line(found(Reach(300.0, 150.0, 400.0), given=160), at=200).surely_saved
+
+
+def test_no_saving_is_sure_by_blind_checks() -> None:
+    by_checks = dataclasses.replace(found(Reach(300.0, 220.0, np.inf), given=160), how="checks")
+    line = random_line(by_checks, at=200)
+    assert line.saved.low > 0
+    assert not line.surely_saved
+
+
+def test_without_a_goal_and_an_estimate_nothing_is_claimed(home: Home, owner: int) -> None:
+    project = small_project(home, owner)
+    answer_truly(home, owner, project, 5)
+    proof = view(home, owner, project).proof
+    assert (proof.goal, proof.more, proof.reached, proof.random, proof.missing, proof.running) == (
+        None, None, False, None, "", False,
+    )  # fmt: skip
+
+
+def test_the_goal_is_the_owner_s_and_the_figure_the_page_s(home: Home, owner: int) -> None:
+    project = small_project(home, owner, test_share=0.5)
+    answer_truly(home, owner, project, 5)
+    accuracy = view(home, owner, project).accuracy
+    assert accuracy is not None
+    for goal, reached in ((round(accuracy - 0.01, 3), True), (round(min(accuracy + 0.005, 0.999), 3), False)):
+        progress.change_stop_rules(Seat(home, owner, project), dataclasses.replace(StopRules(), goal=goal))
+        proof = view(home, owner, project).proof
+        assert (proof.goal, proof.reached, proof.fixed) == (goal, reached, True)
+        assert proof.more is None, "five answers are too few to carry on"
+
+
+def test_no_goal_is_reached_on_so_few_rows_that_its_rule_says_nothing(home: Home, owner: int) -> None:
+    project = small_project(home, owner)
+    answer_truly(home, owner, project, 5)
+    progress.change_stop_rules(Seat(home, owner, project), dataclasses.replace(StopRules(), goal=0.01))
+    seen = view(home, owner, project)
+    assert seen.accuracy is not None
+    assert seen.accuracy >= 0.01
+    assert seen.n_test < 30
+    assert not seen.proof.reached
+
+
+def test_by_blind_checks_the_goal_is_about_all_rows(home: Home, owner: int) -> None:
+    project = small_project(home, owner, control_share=0.5, test_share=0.0)
+    answer_truly(home, owner, project, 40)
+    progress.change_stop_rules(Seat(home, owner, project), StopRules(goal=0.99))
+    assert view(home, owner, project).proof.fixed is False

@@ -1,21 +1,46 @@
-"""A row as a person sees it: nothing of what would give the answer away."""
+"""Rows: shown, searched, scored, weighted."""
 
 from __future__ import annotations
 
 import base64
+import json
+import unicodedata
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from plcore import LabelTable, Roles, read_cells
+from db.entries import LogEntry
+from plcore import LabelTable, LearnerSettings, Roles, read_cells
+from plcore.loop import EntryKind
+from plcore.tables import with_scores
 from plcore.tables.media.cells import Media
+from tests.conftest import ROOT
 from tests.plcore.tables.media.test_pictures import table_of as several_pictures
 from tests.plcore.tables.zips import picture
 from tests.workflow.files.test_finding import ZIP
 from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.world import annotator, small_project
 from workflow import importing
-from workflow.rows.row import row_view
+from workflow.access import NotAllowed, NotFound
+from workflow.answering import loop
+from workflow.kinds.one_label.rows import scores_given
+from workflow.projects import managing
+from workflow.rows import finding, reviewing
+from workflow.rows.finding import PAGE, ReviewList, Search, folded, rows_with, words_of
+from workflow.rows.reviewing import BINS
+from workflow.rows.row import row_view, voters_of, votes_in, weight_words, weights_in
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+# A row as a person sees it: nothing of what would give the answer away
+
 
 PIXEL = "data:image/png;base64," + base64.b64encode(picture()).decode()
 
@@ -109,3 +134,309 @@ def test_a_row_says_whether_all_classes_are_digits(candidates: list[str], *, dig
     cells = pd.DataFrame({"c": candidates, "n": ["1", "2"]}, dtype="str")
     table = LabelTable.from_cells(cells, Roles(candidates="c", numbers=("n",)))
     assert row_view(table, 1).digits is digits, "whatever this row's own are"
+
+
+# Text as a search compares it, in Python and in the browser alike
+
+
+CASES = json.loads((ROOT / "tests" / "pages" / "scripts" / "folding.json").read_text())
+LETTERS = st.text(
+    st.characters(min_codepoint=32, max_codepoint=0x24F, blacklist_categories=("Cc",)), max_size=8
+)
+
+
+def one(text: str) -> str:
+    (found,) = folded(pa.array([text], pa.large_string())).to_pylist()
+    return str(found)
+
+
+@pytest.mark.parametrize(("text", "wanted"), CASES)
+def test_the_cases_that_the_browser_has_too(text: str, wanted: str) -> None:
+    assert one(text) == wanted
+    assert one(wanted) == wanted
+
+
+@given(LETTERS)
+def test_case_and_composition_do_not_matter(text: str) -> None:
+    assert one(text) == one(unicodedata.normalize("NFD", text)) == one(unicodedata.normalize("NFC", text))
+    assert one(one(text)) == one(text)
+    if text.upper().lower() == text.lower():  # a long s becomes another letter
+        assert one(text) == one(text.upper())
+
+
+def test_every_text_of_an_array_is_folded() -> None:
+    assert folded(pa.array(["Ä", "B", "Ø"], pa.large_string())).to_pylist() == ["a", "b", "o"]
+    assert folded(pa.array([], pa.large_string())).to_pylist() == []
+    chunks = pa.chunked_array([["Ä", "B"], ["C", "Ö"]], pa.large_string())
+    assert folded(chunks).to_pylist() == ["a", "b", "c", "o"]
+
+
+# Finding answers: the parts that both kinds of review are made of
+
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+EVERYBODYS, ADA = None, 2
+"""Whose answers may be seen."""
+
+
+def entry(seq: int, kind: str, person: int = 2, target: int | None = None) -> LogEntry:
+    return LogEntry(
+        project_id=1, seq=seq, kind=kind, row=0, person_id=person, token=f"{seq}", revision=0, at=NOW,
+        labels=("wren",), target_seq=target, note="hm", flagged=True,
+    )  # fmt: skip
+
+
+def table() -> LabelTable:
+    cells = pd.DataFrame(
+        {"id": ["One", "two", "ÄON"], "c": ["a|b", "a", "b"], "t": ["Red bird", "blue BIRD", ""]}, dtype="str"
+    )
+    return LabelTable.from_cells(cells, Roles(candidates="c", id="id", text="t"))
+
+
+def test_a_search_looks_at_what_says_something() -> None:
+    assert finding.checked_kinds(Search()) == finding.SAYS_SOMETHING
+    assert not {EntryKind.SKIP, EntryKind.WITHDRAW, EntryKind.CLASS} & set(finding.SAYS_SOMETHING)
+    assert finding.checked_kinds(Search(kind="bad")) == ("bad",)
+    for kind in ("skip", "withdraw", "class", "shout"):
+        with pytest.raises(ValueError, match=f"kind must be one of is, .*Got '{kind}'"):
+            finding.checked_kinds(Search(kind=kind))
+
+
+def test_words_are_looked_for_in_ids_and_texts_whatever_their_case() -> None:
+    def rows(*words: str) -> list[int]:
+        return finding.rows_holding(table(), words).nonzero()[0].tolist()
+
+    assert rows() == [0, 1, 2]
+    assert rows("bird") == [0, 1]
+    assert rows("bird", "one") == [0]
+    assert rows("äon") == rows("A\u0308ON") == rows("aon") == [2]
+    assert rows("red", "blue") == []
+
+
+@given(page=st.integers(-5, 50), total=st.integers(0, 1_000))
+def test_a_page_is_one_there_is(page: int, total: int) -> None:
+    pages = ReviewList((), total, 0).pages
+    inside = finding.inside(page, total)
+    assert 0 <= inside < pages
+    assert (pages - 1) * PAGE < max(total, 1) <= pages * PAGE
+    if 0 <= page < pages:
+        assert inside == page
+
+
+def test_a_row_there_is_not_is_not_found() -> None:
+    for row in (0, 2):
+        finding.check_row(table(), row)
+    for row in (-1, 3):
+        with pytest.raises(NotFound, match=f"no row {row + 1}"):
+            finding.check_row(table(), row)
+
+
+def test_who_reviews_corrects_what_anybody_and_others_what_they_have_answered() -> None:
+    answer, others, skipped = entry(1, "is"), entry(2, "bad", 3), entry(3, "skip")
+    assert finding.may_correct([answer], ADA)
+    assert finding.may_correct([answer], EVERYBODYS)
+    assert not finding.may_correct([others], ADA)
+    assert finding.may_correct([others], EVERYBODYS)
+    for whose in (EVERYBODYS, ADA):
+        assert not finding.may_correct([], whose)
+        assert not finding.may_correct([skipped], whose)
+        assert not finding.may_correct([answer, entry(4, "withdraw", target=1)], whose)
+    assert finding.taken_back([answer, entry(4, "withdraw", target=1)]) >= {1}
+
+
+def test_lines_say_what_the_entry_says() -> None:
+    one, names = entry(7, "is"), {2: "Ada"}
+    line = finding.answer_line(table(), names, one, ("b",), "a")
+    assert (line.seq, line.row_id, line.person, line.labels, line.predicted) == (7, "One", "Ada", ("b",), "a")
+    assert (line.flagged, line.note, line.at) == (True, "hm", NOW)
+    told: Any = finding.history_line({}, one, ("b",), ("a", "b"), ("b",), None, taken_back=True)
+    assert (told.person, told.before, told.after, told.taken_back) == ("", ("a", "b"), ("b",), True)
+
+
+# The scores of a file against answers: by label, by score, and rows drawn to look at
+
+
+WEIGHTED = [
+    "wren:0.9|robin:0.1", "wren:0.8|robin:0.2", "robin:0.9|wren:0.3", "wren:0.6|tit:0.4", "tit:0.7|robin:0.2",
+]  # fmt: skip
+
+
+def detections(home: Home, owner: int, **settings: object) -> int:
+    frame = pd.DataFrame({"c": WEIGHTED * 4, "x": np.arange(20.0)})
+    table = LabelTable.from_frame(frame, Roles(candidates="c", form="weighted", numbers=("x",)))
+    learner = LearnerSettings(n_neighbors=3, **{"control_share": 0.0} | settings)  # type: ignore[arg-type]
+    return managing.create_project(Seat(home, owner), "birds", table, learner)
+
+
+def say(seat: Seat, row: int, *labels: str, kind: str = "is") -> None:
+    question = loop.ask_next(seat, row)
+    loop.submit_answer(seat, question.token, kind, labels)
+
+
+def test_shares_are_counted_by_label_from_a_score_on(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, detections(home, owner))
+    say(seat, 0, "wren")
+    say(seat, 1, "robin")
+    say(seat, 2, "robin")
+    say(seat, 5, "wren")
+    view = reviewing.scores(seat, 0.7)
+    assert view is not None
+    assert [line.label for line in view.lines] == ["wren", "robin", "tit"]
+    assert view.highest == 0.9
+    seen = {line.label: (line.seen.scored, line.seen.looked_at, line.seen.right) for line in view.lines}
+    assert seen == {"wren": (8, 3, 2), "robin": (4, 1, 1), "tit": (4, 0, 0)}
+    assert (view.total.seen.scored, view.total.seen.looked_at, view.total.seen.right) == (16, 4, 3)
+    assert view.total.drawn.looked_at == 0
+    bins = reviewing.scores(seat, 0.7, "wren")
+    assert bins is not None
+    assert [(one.looked_at, one.right) for one in bins.bins if one.looked_at] == [(1, 0), (1, 0), (2, 2)]
+    assert len(bins.bins) == BINS
+    assert bins.edges[-1] == 0.9
+    with pytest.raises(ValueError, match="heron"):
+        reviewing.scores(seat, 0.7, "heron")
+
+
+def test_rows_set_aside_and_skipped_say_nothing_and_undo_takes_back(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, detections(home, owner))
+    say(seat, 0, kind="bad")
+    say(seat, 1, "wren", kind="not")
+    view = reviewing.scores(seat, 0.7)
+    assert view is not None
+    assert (view.total.seen.looked_at, view.total.seen.right) == (1, 0)
+
+
+def test_blind_checks_stand_for_all_and_are_never_chosen(home: Home, owner: int) -> None:
+    project = detections(home, owner, control_share=0.5)
+    seat = Seat(home, owner, project)
+    with seat.learner() as opened:
+        drawn = set(np.flatnonzero(opened.learner.pool.control_rows).tolist())
+        found = scores_given(opened.learner)
+    assert found is not None
+    assert drawn == set(found.rows[found.drawn].tolist())
+    asked = {reviewing.ask_scored(seat, 0.0, "wren").view.row for _ in range(12)}
+    assert asked
+    assert not asked & drawn
+
+
+def test_only_rows_of_the_label_from_the_score_on_are_drawn(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, detections(home, owner))
+    asked = {reviewing.ask_scored(seat, 0.85, "wren").view.row for _ in range(20)}
+    assert asked <= {0, 5, 10, 15}
+    assert len(asked) > 1
+    for row in (0, 5, 10, 15):
+        say(seat, row, "wren")
+    with pytest.raises(reviewing.AnswerError, match="No row with wren from this score on is left"):
+        reviewing.ask_scored(seat, 0.85, "wren")
+
+
+def test_a_table_without_scores_has_none_and_annotators_see_none(home: Home, owner: int) -> None:
+    plain = small_project(home, owner)
+    assert reviewing.scores(Seat(home, owner, plain), 0.5) is None
+    with pytest.raises(reviewing.AnswerError, match="came without scores"):
+        reviewing.ask_scored(Seat(home, owner, plain), 0.5, "ant")
+    ben = annotator(home, owner, "Ben")
+    with pytest.raises(NotAllowed):
+        reviewing.scores(Seat(home, ben, plain), 0.5)
+
+
+# The search by columns finds the rows that a look at each row finds, whatever the letters and their case
+
+
+TEXT = st.text(st.sampled_from("aAbBßſKkİiéÉ 1\tσΣς"), max_size=5)
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6), TEXT, st.booleans())
+@example([("STRASSE", "x"), ("straße", "y")], "strasse", True)
+@example([("\u212a", "x")], "k", False)
+def test_it_finds_what_a_look_at_each_row_finds(
+    rows: list[tuple[str, str]], search: str, named: bool
+) -> None:
+    cells = pd.DataFrame(
+        {
+            "id": [f" {text.strip()}{number}" for number, (text, _) in enumerate(rows)],
+            "text": [text for text, _ in rows],
+            "kind": [kind for _, kind in rows],
+            "candidates": ["x|y"] * len(rows),
+        },
+        dtype="str",
+    )
+    roles = Roles(candidates="candidates", id="id" if named else None, text="text", categories=("kind",))
+    table = LabelTable.from_cells(cells, roles)
+    found = rows_with(table, words_of(search))
+    assert list(found) == list(dict.fromkeys(search.casefold().split()))
+    for word, held in found.items():
+        looked = [
+            word in " ".join((str(name), *texts)).casefold()
+            for name, texts in zip(table.ids, rows, strict=True)
+        ]
+        assert held.tolist() == looked
+
+
+def test_no_word_is_looked_for_in_nothing() -> None:
+    cells = pd.DataFrame({"c": ["x|y"], "w": ["1"]}, dtype="str")
+    table = LabelTable.from_cells(cells, Roles(candidates="c", numbers=("w",)))
+    assert rows_with(table, words_of(" \t")) == {}
+    assert rows_with(table, ["1"])["1"].tolist() == [True], "rows without ids are called by their numbers"
+
+
+# What a file says for each label of a row, in words
+
+
+def weights_table(*cells: str, **more: object) -> LabelTable:
+    data = "c,w\n" + "".join(f"{cell},{place}\n" for place, cell in enumerate(cells))
+    roles = Roles(candidates="c", numbers=("w",), **{"form": "weighted", **more})  # type: ignore[arg-type]
+    return LabelTable.read_csv(data.encode(), roles)
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        (("a:0.456|b:0.3", "b:1"), {"a": "0.46", "b": "0.3"}),
+        (("a:12.3456|b:0.5", "b:1"), {"a": "12.35", "b": "0.5"}),
+        (("a:3|b:2", "b:1"), {"a": "3 of 5 votes", "b": "2 of 5 votes"}),
+        (("a:1|b:1", "b:1|a:2"), {"a": "1 of 2 votes", "b": "1 of 2 votes"}),
+        (("a:1|b:1", "b:1|a:2.5"), {"a": "1", "b": "1"}),
+        (("a:0.5|b:0.5", "b:1"), {}),
+        (("a:1200|b:1", "b:1"), {"a": "1,200 of 1,201 votes", "b": "1 of 1,201 votes"}),
+    ],
+)
+def test_weights_are_votes_where_all_of_the_table_are_whole(
+    cells: tuple[str, ...], wanted: dict[str, str]
+) -> None:
+    made = weights_table(*cells)
+    assert weight_words(made, 0) == wanted
+    assert weight_words(made, 0) == wanted, "what is remembered of the table is the same"
+
+
+def test_what_a_model_gave_later_is_no_vote_and_nothing_is_0() -> None:
+    scored = with_scores(
+        weights_table("a|b|c", "b|a", form="list"), {0: {"a": 3, "b": 2}}, {"a": [0], "b": [1]}, "net"
+    )
+    assert weight_words(scored.grown.table, 0) == {"a": "3", "b": "2", "c": "0"}
+    assert votes_in(scored.grown.table, 0) == 0
+
+
+def test_votes_that_were_cut_away_are_not_counted_as_if_they_had_never_been() -> None:
+    made = weights_table("a:4|b:1|c:1", "b:3|a:2|c:1", cut="top", cut_at=2.0)
+    assert weight_words(made, 0) == {"a": "4 votes", "b": "1 vote", "c": "1 vote"}
+    assert weight_words(made, 1) == {"a": "2 votes", "b": "3 votes"}
+    assert votes_in(made, 0) == 0
+
+
+def test_weights_are_counted_as_they_are_said() -> None:
+    votes, scores, alike = (
+        weights_table("a:3|b:2", "b:1"),
+        weights_table("a:0.75|b:0.25", "b:1"),
+        weights_table("a:0.5|b:0.5", "b:1"),
+    )
+    assert (weights_in(votes, 0), votes_in(votes, 0)) == ({"a": 3.0, "b": 2.0}, 5)
+    assert (weights_in(scores, 0), votes_in(scores, 0)) == ({"a": 0.75, "b": 0.25}, 0)
+    assert (weights_in(alike, 0), votes_in(alike, 0)) == ({}, 0)
+
+
+def test_who_named_a_label_is_told_where_the_file_says_it() -> None:
+    data = b"Ann,Bob,Cy,w\nowl,wren,owl,1\nwren,,,2\n"
+    voted = LabelTable.read_csv(data, Roles(annotators=("Ann", "Bob", "Cy"), numbers=("w",)))
+    assert voters_of(voted, 0) == {"owl": ("Ann", "Cy"), "wren": ("Bob",)}
+    assert voters_of(voted, 1) == {"wren": ("Ann",)}
+    assert voters_of(weights_table("a:3|b:2", "b:1"), 0) == {}

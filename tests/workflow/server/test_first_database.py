@@ -1,10 +1,12 @@
-"""The first database is on the disk, whole, before it has its name; a start that is cut short leaves none."""
+"""The database at a server's start: first made, migrated, backed up before."""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,9 +15,19 @@ from sqlalchemy.exc import OperationalError
 
 from db.engine import Database, revisions
 from tests.disks import filled, small_disk
+from tests.migrated import LATER, a_step_more
+from tests.workflow.backups.drill import rows_of, settings_of
+from tests.workflow.world import answer_next, small_project
+from workflow.backups.archive import check_archive
+from workflow.backups.manifest import ALONE, DATABASE, BackupError
+from workflow.backups.restoring import restore
 from workflow.server import store
-from workflow.server.settings import Settings
-from workflow.server.store import open_database
+from workflow.server.home import Home, open_home
+from workflow.server.running import Terminal
+from workflow.server.settings import Settings, SettingsError
+from workflow.server.store import NOTE, copy_before, open_database
+
+# The first database is on the disk, whole, before it has its name; a start that is cut short leaves none
 
 
 def revision_of(path: Path) -> str | None:
@@ -139,3 +151,112 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         store.begin(tmp_path / "nowhere" / "a.sqlite3")
+
+
+# Before its tables are changed a database is copied; where that cannot be done nothing is changed
+
+
+OLD = revisions()[0]
+
+
+@pytest.fixture
+def older(home: Home, owner: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a Winnow that was used, with tables as the version before this one had them."""
+    project = small_project(home, owner)
+    answer_next(home, owner, project)
+    home.close()
+    (home.settings.home / NOTE).unlink()  # as a version might that wrote none
+    with a_step_more(tmp_path_factory.mktemp("later")):
+        yield home.settings.home
+
+
+def test_a_start_that_changes_the_tables_leaves_a_copy_of_what_was_there(older: Path) -> None:
+    before = rows_of(older / DATABASE)
+    open_home(settings_of(older)).close()
+    (copy,) = (older / "backups").glob("before-*.zip")
+    assert copy.name.startswith(f"before-{LATER}-")
+    manifest = check_archive(copy)
+    assert (manifest.kind, manifest.schema) == (ALONE, OLD)
+    after = rows_of(older / DATABASE)
+    assert after != before
+    open_home(settings_of(older)).close()
+    assert len(list((older / "backups").iterdir())) == 1, "once"
+    restore(settings_of(older), copy, replace=True)
+    assert rows_of(older / DATABASE) == before
+
+
+def test_a_new_winnow_and_one_that_is_up_to_date_need_none(tmp_path: Path) -> None:
+    for _ in range(2):
+        open_home(settings_of(tmp_path)).close()
+    assert not (tmp_path / "backups").exists()
+
+
+def test_without_a_copy_nothing_is_changed(older: Path) -> None:
+    before = rows_of(older / DATABASE)
+    (older / "backups").write_text("no folder")
+    with pytest.raises(
+        SettingsError, match=rf"from revision {OLD} to .* no copy could be made before: .*Nothing was"
+    ):
+        open_home(settings_of(older))
+    assert rows_of(older / DATABASE) == before
+    (older / "backups").unlink()
+    open_home(settings_of(older)).close()
+
+
+def test_a_full_disk_is_said_as_such(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workflow.backups.archive._add", full)
+    database = Database(settings_of(older).database_url)
+    try:
+        with pytest.raises(BackupError, match="Fix: make room"):
+            copy_before(database, older / "backups")
+        assert list((older / "backups").iterdir()) == []
+    finally:
+        database.close()
+
+
+def test_the_copy_belongs_to_its_folder(older: Path, tmp_path: Path) -> None:
+    open_home(settings_of(older)).close()
+    (copy,) = (older / "backups").glob("before-*.zip")
+    with pytest.raises(BackupError, match="It is the database alone"):
+        restore(settings_of(tmp_path / "new"), copy)
+    (table,) = (older / "tables").iterdir()
+    table.rename(tmp_path / table.name)
+    with pytest.raises(BackupError, match=rf"{table.stem} is missing\. Nothing was changed"):
+        restore(settings_of(older), copy, replace=True)
+    with closing(sqlite3.connect(older / DATABASE)) as there:
+        assert there.execute("SELECT version_num FROM alembic_version").fetchone() == (LATER,)
+
+
+def test_what_others_have_put_in_keeps_no_start_from_coming_but_what_acts_by_itself(older: Path) -> None:
+    with closing(sqlite3.connect(older / DATABASE)) as there:
+        there.executescript(
+            "CREATE INDEX mine ON entries (at); CREATE TABLE _litestream_seq (x); CREATE VIEW evil AS SELECT 1"
+        )
+        with pytest.raises(
+            SettingsError, match=r'view \'evil\' .* Fix: drop it \(DROP VIEW "evil"\)'
+        ) as raised:
+            open_home(settings_of(older))
+        assert "restore" not in str(raised.value)
+        there.execute("DROP VIEW evil")
+    open_home(settings_of(older)).close()
+
+
+# At start
+
+
+def test_a_person_reads_words_and_a_program_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = Terminal()
+    link = "https://a.example/signin?link=x"
+    for as_json, words in (
+        (False, f"  Winnow is ready. Sign in (once, within an hour):\n\n  {link}\n\n"),
+        (True, "  Winnow is ready.\n\n"),  # the link is a secret, which words beside the document have not
+    ):
+        terminal.as_json = as_json
+        terminal.say("Compiling.")
+        terminal.ready("https://a.example", link)
+        said = capsys.readouterr()
+        assert (said.err if as_json else said.out) == f"  Compiling.\n\n{words}"
+    assert json.loads(said.out) == {"address": "https://a.example", "link": link}

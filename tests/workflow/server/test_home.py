@@ -1,18 +1,33 @@
+"""The data folder: made, private, in use; a running server and its warm-up."""
+
 from __future__ import annotations
 
 import errno
 import hashlib
+import os
+import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numba
+import numpy as np
 import pandas as pd
 import pytest
 
 import workflow.server.home
-from plcore import LabelTable, Roles
+from plcore import LabelTable, Roles, compiling
+from tests.conftest import ROOT
 from workflow.access import NotAllowed, NotFound, at_project, project_for, require_person
-from workflow.server.home import open_home
+from workflow.server import running, warming
+from workflow.server.home import keep_private, open_home
+from workflow.server.running import InUseError, noted
+from workflow.server.running import running as find_running
 from workflow.server.settings import Settings, SettingsError
+from workflow.server.shelf import give_back, machine_memory, own_memory
+
+# home
 
 
 def settings(folder: Path) -> Settings:
@@ -94,3 +109,315 @@ def test_a_full_disk_is_no_lost_table(tmp_path: Path, monkeypatch: pytest.Monkey
             home.read_table(digest)
     finally:
         home.close()
+
+
+# What of the data folder other users of the machine can read: nothing, or it is said
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o7777
+
+
+def test_rights_of_others_are_taken_and_own_ones_kept(tmp_path: Path) -> None:
+    folder, file = tmp_path / "home", tmp_path / "database"
+    folder.mkdir()
+    file.touch()
+    folder.chmod(0o755)
+    file.chmod(0o664)
+    keep_private(folder, file, tmp_path / "missing")
+    assert (mode(folder), mode(file)) == (0o700, 0o600)
+
+
+@pytest.mark.parametrize("which", ["sticky", "home"])
+def test_a_folder_that_others_need_is_named_and_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, which: str
+) -> None:
+    tmp_path.chmod(0o1777 if which == "sticky" else 0o755)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path if which == "home" else tmp_path / "me")
+    before = mode(tmp_path)
+    keep_private(tmp_path)
+    assert mode(tmp_path) == before
+    assert f"may read {tmp_path}" in caplog.text
+    assert "Fix: " in caplog.text
+
+
+def test_who_has_no_home_has_data_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user that is a number alone, as containers have them, without HOME."""
+
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(Path, "home", unknown)
+    keep_private(tmp_path)
+    assert mode(tmp_path) == 0o700
+
+
+def test_what_cannot_be_changed_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_path: Path, _mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(Path, "chmod", refuse)
+    keep_private(tmp_path)
+    assert "Operation not permitted" in caplog.text
+
+
+# A data folder is shared by all processes of Winnow, or somebody's alone
+
+
+def test_many_share_and_one_is_alone(tmp_path: Path) -> None:
+    first, second = running.share(tmp_path), running.share(tmp_path)
+    first.close()
+    with pytest.raises(InUseError, match="is open in a running Winnow"), running.alone(tmp_path):
+        pass
+    second.close()
+    with running.alone(tmp_path), pytest.raises(InUseError, match="is being restored"):
+        running.share(tmp_path)
+    running.share(tmp_path).close()
+
+
+def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from workflow.server import running\n"
+        "lock = running.share(Path(sys.argv[1])); print('has it', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"has it\n"
+        with pytest.raises(InUseError), running.alone(tmp_path):
+            pass
+        other.kill()
+        other.wait()
+    with running.alone(tmp_path):
+        pass
+
+
+def test_a_home_is_shared_while_it_is_open_and_cannot_be_opened_meanwhile(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")})
+    here = open_home(settings)
+    with pytest.raises(InUseError), running.alone(settings.home):
+        pass
+    here.close()
+    with running.alone(settings.home), pytest.raises(SettingsError, match="is being restored"):
+        open_home(settings)
+
+
+def test_a_home_that_could_not_be_opened_is_not_in_use(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"WINNOW_HOME": str(tmp_path / "home")})
+    settings.home.mkdir()
+    (settings.home / "winnow.sqlite3").write_bytes(b"no database" * 1000)
+    with pytest.raises(SettingsError):
+        open_home(settings)
+    with running.alone(settings.home):
+        pass
+
+
+def test_one_start_at_a_time_puts_a_backup_back(tmp_path: Path) -> None:
+    with running.only_restore(tmp_path) as first, running.only_restore(tmp_path) as second:
+        assert (first, second) == (True, False)
+    with running.only_restore(tmp_path) as third:
+        assert third
+
+
+# What the machine is said to have: in a container no more than it may use
+
+
+@pytest.mark.parametrize(
+    ("text", "limited"),
+    [("1048576\n", True), ("max\n", False), ("9223372036854771712\n", False), ("", False)],
+)
+def test_the_limit_of_a_container_counts(tmp_path: Path, text: str, limited: bool) -> None:
+    whole = machine_memory(())
+    assert whole is not None
+    assert whole > 2**27
+    (tmp_path / "memory.max").write_text(text)
+    found = machine_memory((tmp_path / "missing", tmp_path / "memory.max"))
+    assert found == (2**20 if limited else whole)
+
+
+def test_memory_of_this_process_alone_grows_with_what_it_holds_and_is_given_back() -> None:
+    give_back()
+    before = own_memory()
+    assert before is not None
+    held = [np.ones(1_000) for _ in range(10_000)]  # 80 MB in pieces that glibc would keep
+    grown = own_memory()
+    assert grown is not None
+    assert grown - before > 60e6
+    del held
+    give_back()
+    after = own_memory()
+    assert after is not None
+    assert after - before < 20e6
+
+
+def test_pages_of_files_do_not_count_and_other_systems_do_not_tell(tmp_path: Path) -> None:
+    (tmp_path / "statm").write_text("9000 500 200 1 0 300 0\n")
+    assert own_memory(tmp_path / "statm") == 300 * os.sysconf("SC_PAGE_SIZE")
+    assert own_memory(tmp_path / "none") is None
+
+
+# Which servers run on a data folder
+
+
+ANOTHER = (
+    "import sys; from pathlib import Path; from workflow.server.running import noted\n"
+    "with noted(Path(sys.argv[1]), 'http://b'): print('noted', flush=True); sys.stdin.read()"
+)
+
+
+def another(folder: Path) -> subprocess.Popen[str]:
+    """A server of another process, which runs until its input ends."""
+    begun = subprocess.Popen(
+        [sys.executable, "-c", ANOTHER, str(folder)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert begun.stdout is not None
+    assert begun.stdout.readline() == "noted\n"
+    return begun
+
+
+def test_each_is_found_while_it_runs(tmp_path: Path) -> None:
+    folder = tmp_path / "servers"
+    assert find_running(folder) == []
+    with noted(folder, "http://a"):
+        assert find_running(folder) == ["http://a"]
+        second = another(folder)
+        assert find_running(folder) == ["http://b", "http://a"], "the latest first"
+        second.communicate()
+        assert find_running(folder) == ["http://a"], "the first runs on"
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert find_running(folder) == []
+    assert list(folder.iterdir()) == []
+
+
+def test_two_of_one_number_are_both_found(tmp_path: Path) -> None:
+    """As in two containers with one data folder: each has its processes numbered from 1."""
+    with noted(tmp_path, "http://a"):
+        with noted(tmp_path, "http://b"):
+            assert sorted(find_running(tmp_path)) == ["http://a", "http://b"]
+        assert find_running(tmp_path) == ["http://a"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
+    begun = another(tmp_path)
+    begun.kill()
+    begun.communicate()
+    assert len(list(tmp_path.iterdir())) == 1
+    assert find_running(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+# What the person at the terminal is told while the kernels are made ready: of compiling, and of nothing
+# else
+
+
+def test_a_step_is_spoken_of_where_the_compiler_begins_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    @numba.njit
+    def double(number: int) -> int:
+        return 2 * number
+
+    steps = (
+        ("nothing", lambda: None),
+        ("doubling", lambda: double(1)),
+        ("doubling again", lambda: double(2)),
+    )
+    monkeypatch.setattr(compiling, "STEPS", steps)
+    limited: list[str] = []  # the other tests are in this process
+    monkeypatch.setattr(warming, "one_thread_for_good", lambda: limited.append("for good"))
+    monkeypatch.setattr(warming, "cpu_count", lambda: 1)
+    said: list[str] = []
+    assert warming.warm_up(said.append) > 0
+    assert limited == ["for good"]
+    assert said == ["Compiling the numeric kernels (once, step 2 of 3: doubling) ..."]
+    warming.warm_up(said.append)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("ends", ["", "raise SystemExit(1)"])
+def test_a_second_process_compiles_what_stands_apart_once_the_compiler_begins(
+    monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """What it says is passed on, and whatever became of it, its steps are looked at here."""
+
+    @numba.njit
+    def halve(number: int) -> float:
+        return number / 2
+
+    @numba.njit
+    def treble(number: int) -> int:
+        return 3 * number
+
+    began: list[object] = []
+
+    def start() -> subprocess.Popen[str]:
+        began.append("second")
+        return subprocess.Popen(
+            [sys.executable, "-c", f"print('Elsewhere.', flush=True)\n{ends}"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    steps = (("trebling", lambda: treble(1)), ("halving", lambda: halve(1)), ("nothing", lambda: None))
+    monkeypatch.setattr(compiling, "STEPS", steps)
+    monkeypatch.setattr(compiling, "APART", frozenset({"trebling"}))
+    monkeypatch.setattr(warming, "one_thread_for_good", lambda: None)
+    monkeypatch.setattr(warming, "_start", start)
+    monkeypatch.setattr(warming, "cpu_count", lambda: 2)
+    said: list[str] = []
+    warming.warm_up(said.append)
+    assert said == [
+        "Compiling the numeric kernels (once, step 2 of 3: halving) ...",
+        "Elsewhere.",
+        "Compiling the numeric kernels (once, step 1 of 3: trebling) ...",
+    ]
+    warming.warm_up(said.append)
+    assert (len(said), began) == (3, ["second"])
+
+
+def test_what_stands_apart_are_steps() -> None:
+    names = {name for name, _ in compiling.STEPS}
+    assert names > compiling.APART > set()
+
+
+@pytest.mark.proof
+@pytest.mark.timeout(1200)  # all kernels are compiled, and the machine may be busy
+def test_only_the_first_start_speaks_of_compiling(tmp_path: Path) -> None:
+    for room in ("plcore", "workflow", "db"):
+        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    kept = tmp_path / "kept"
+
+    def start() -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "workflow.server.warming"],
+            cwd=tmp_path,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(kept)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()
+
+    first = start()
+    assert len(first) > 5
+    for line in first:
+        assert line.startswith("Compiling the numeric kernels (once, step ")
+    assert len(set(first)) == len(first), "each step is said once"
+    assert start() == []
+    # One kernel's machine code is gone: it is compiled, and that is said.
+    next(kept.rglob("*.scan_dense-*.nbi")).unlink()
+    (again,) = start()
+    assert again in first
+    assert start() == []

@@ -1,21 +1,29 @@
-"""The learners in memory and the trainings beside them: news, renewal, waiting, and the end."""
+"""Open projects in memory, and their locks."""
 
 from __future__ import annotations
 
 import gc
 import threading
+import time
 import weakref
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from plcore.blocks import Inline, ProcessPool, RunnerError
+from tests.plcore.blocks.tasks import jobs, square
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from workflow.answering import loop
 from workflow.seat import Seat
+from workflow.server import jobs as blocks
 from workflow.server.home import Home
+from workflow.server.jobs import FairLock, blocks_folder, cluster_blocks, open_blocks
+from workflow.server.settings import Settings
 from workflow.server.shelf import Shelf, Slot
 
-pytestmark = pytest.mark.slow
+# The learners in memory and the trainings beside them: news, renewal, waiting, and the end
 
 
 class Learner:
@@ -52,6 +60,7 @@ def filled(shelf: Shelf, project: int) -> tuple[Slot, Training]:
     return slot, slot.training
 
 
+@pytest.mark.slow
 def test_a_training_is_made_once_and_looks_for_news_each_time() -> None:
     slot, made = filled(Shelf(), 1)
     slot.take_news(lambda _: pytest.fail("another was made"))
@@ -59,6 +68,7 @@ def test_a_training_is_made_once_and_looks_for_news_each_time() -> None:
     assert made.told == ["look", "look"]
 
 
+@pytest.mark.slow
 def test_who_waits_for_a_question_does_not_look_for_fresh_news() -> None:
     slot, made = filled(Shelf(), 1)
     slot.take_news(Training, older=60.0)
@@ -69,12 +79,14 @@ def test_who_waits_for_a_question_does_not_look_for_fresh_news() -> None:
     assert made.told == ["look", "look"]
 
 
+@pytest.mark.slow
 def test_without_a_learner_there_is_nothing_to_train() -> None:
     slot = Slot()
     slot.take_news(lambda _: pytest.fail("it was made"))
     assert slot.training is None
 
 
+@pytest.mark.slow
 def test_a_learner_in_the_place_of_another_ends_its_training_and_looks_at_once() -> None:
     shelf = Shelf()
     slot, made = filled(shelf, 1)
@@ -90,6 +102,7 @@ def test_a_learner_in_the_place_of_another_ends_its_training_and_looks_at_once()
     assert slot.training.told[-1] == "stop"  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_a_learner_that_was_replaced_is_held_no_longer_than_its_fit_goes_on() -> None:
     slot, made = filled(Shelf(), 1)
     for _ in range(3):
@@ -107,6 +120,7 @@ def test_a_learner_that_was_replaced_is_held_no_longer_than_its_fit_goes_on() ->
     assert made.told.count("abandon") == 1
 
 
+@pytest.mark.slow
 def test_a_project_has_one_place_whoever_comes_first() -> None:
     shelf = Shelf()
     slot = shelf.slot(1)
@@ -116,6 +130,7 @@ def test_a_project_has_one_place_whoever_comes_first() -> None:
     assert shelf.slot(2) is not slot
 
 
+@pytest.mark.slow
 def test_waiting_faults_and_the_end_are_of_one_projects_training() -> None:
     shelf = Shelf()
     _, first = filled(shelf, 1)
@@ -144,6 +159,7 @@ def learners(shelf: Shelf, *numbers: int) -> list[int]:
     return [one for one in numbers if shelf._slots[one].learner is not None]
 
 
+@pytest.mark.slow
 def test_those_unused_longest_are_put_away_until_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(140)
     memory_of(shelf, monkeypatch)
@@ -165,6 +181,7 @@ def test_those_unused_longest_are_put_away_until_there_is_room(monkeypatch: pyte
     assert shelf.slot(2).learner is not None, "it is the one that room is made for"
 
 
+@pytest.mark.slow
 def test_nobody_is_put_away_under_somebody_who_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(1)
     slot, made = filled(shelf, 1)
@@ -190,6 +207,7 @@ def test_nobody_is_put_away_under_somebody_who_is_at_it(monkeypatch: pytest.Monk
     assert (slot.learner, slot.past.learner) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(1)
     slot, made = filled(shelf, 1)
@@ -203,6 +221,7 @@ def test_a_project_whose_model_is_fitted_stays_until_it_is(monkeypatch: pytest.M
     assert slot.learner is None
 
 
+@pytest.mark.slow
 def test_what_stays_is_not_said_to_be_put_away(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf, given_back = Shelf(1), []
     slot, made = filled(shelf, 1)
@@ -219,6 +238,7 @@ def test_what_stays_is_not_said_to_be_put_away(monkeypatch: pytest.MonkeyPatch) 
     assert (slot.out_of_use, given_back) == ([], [1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [None, 10**9])
 def test_without_need_or_limit_all_stay(most: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(most)
@@ -230,6 +250,7 @@ def test_without_need_or_limit_all_stay(most: int | None, monkeypatch: pytest.Mo
     assert learners(shelf, 1) == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS, ids=lambda one: one.name)
 def test_a_project_that_was_put_away_goes_on_where_it_stood(world: KindWorld, home: Home, owner: int) -> None:
     first, second = (world.make(Seat(home, owner), name) for name in ("first", "second"))
@@ -250,6 +271,7 @@ def test_a_project_that_was_put_away_goes_on_where_it_stood(world: KindWorld, ho
     assert loop.next_question(seat) == question
 
 
+@pytest.mark.slow
 def test_looking_at_a_slot_is_no_use_of_it() -> None:
     shelf = Shelf()
     first, second = shelf.slot(1), shelf.slot(2)
@@ -258,3 +280,191 @@ def test_looking_at_a_slot_is_no_use_of_it() -> None:
     assert shelf.peek(3) is None
     assert not shelf.has(3), "none is made"
     assert next(iter(shelf._slots)) == 1, "the one unused longest is still the first"
+
+
+# Threads get the lock in the order in which they asked; all else is as with `threading.RLock`
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Return as soon as it is true."""
+    pause = threading.Event()
+    for _ in range(5_000):
+        if true():
+            return
+        pause.wait(0.01)
+    pytest.fail("It never came true.")
+
+
+def begin(work: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def in_another_thread(work: Callable[[], object]) -> object:
+    found: list[object] = []
+    begin(lambda: found.append(work())).join()
+    return found[0]
+
+
+def test_who_asked_first_is_served_first() -> None:
+    lock, served = FairLock(), list[int]()
+    threads = []
+
+    def take(number: int) -> None:
+        with lock:
+            served.append(number)
+
+    with lock:
+        for number in range(20):
+            threads.append(begin(lambda number=number: take(number)))  # type: ignore[misc]
+            until(lambda wanted=number + 1: len(lock._waiting) == wanted)  # type: ignore[misc]
+    for one in threads:
+        one.join()
+    assert served == list(range(20))
+
+
+def test_one_thread_at_a_time_has_it() -> None:
+    lock, inside, most, together = FairLock(), 0, 0, threading.Barrier(8)
+
+    def work() -> None:
+        nonlocal inside, most
+        together.wait()
+        for _ in range(100):
+            with lock, lock:
+                inside += 1
+                time.sleep(0)  # lets another thread run, which would come in where nothing kept it out
+                most = max(most, inside)
+                inside -= 1
+
+    threads = [begin(work) for _ in range(8)]
+    for one in threads:
+        one.join()
+    assert (inside, most) == (0, 1)
+    assert lock._owner is None
+
+
+def test_a_thread_that_has_it_may_take_it_again() -> None:
+    lock = FairLock()
+    assert lock.acquire()
+    assert lock.acquire(blocking=False)
+    lock.release()
+    assert in_another_thread(lambda: lock.acquire(blocking=False)) is False
+    lock.release()
+    assert in_another_thread(lambda: lock.acquire(blocking=False)) is True
+
+
+def test_only_who_has_it_gives_it_back() -> None:
+    lock = FairLock()
+    with pytest.raises(RuntimeError, match="has it not"):
+        lock.release()
+    with lock, pytest.raises(RuntimeError, match="has it not"):
+        raise in_another_thread(lambda: _raised(lock.release))  # type: ignore[misc]
+    assert lock.acquire(blocking=False)
+
+
+def _raised(act: Callable[[], object]) -> BaseException | None:
+    try:
+        act()
+    except RuntimeError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_who_is_interrupted_while_waiting_keeps_nobody_from_it(
+    given: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, make, waits = FairLock(), threading.Lock, list[str]()
+
+    class Interrupted:
+        """The turn of a thread that Ctrl-C reaches while it waits; given: when the lock was given to it already."""
+
+        def __init__(self) -> None:
+            self._lock, self._times = make(), 0
+
+        def acquire(self) -> None:
+            self._times += 1
+            if self._times == 2:
+                if given:
+                    self._lock.acquire()
+                raise KeyboardInterrupt
+            self._lock.acquire()
+
+        def release(self) -> None:
+            self._lock.release()
+
+    def interrupted() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            lock.acquire()
+        waits.append("interrupted")
+
+    def take() -> None:
+        with lock:
+            waits.append("next")
+
+    with lock:
+        with monkeypatch.context() as other:
+            other.setattr("workflow.server.jobs.Lock", Interrupted)
+            one = begin(interrupted)
+            until(lambda: len(lock._waiting) == 1 if given else waits == ["interrupted"])
+        two = begin(take)
+        until(lambda: len(lock._waiting) == 1 + given)
+    one.join()
+    two.join()
+    assert sorted(waits) == ["interrupted", "next"]
+    assert lock.acquire(blocking=False)
+
+
+# Whom the settings name for long work, and where it leaves its parts
+
+
+def settings(home: Path, **told: str) -> Settings:
+    return Settings.from_environment({"WINNOW_HOME": str(home), **told})
+
+
+def test_without_a_setting_it_is_this_process_in_the_data_folder(tmp_path: Path) -> None:
+    with open_blocks(settings(tmp_path)) as (runner, folder):
+        assert isinstance(runner, Inline)
+        assert folder == blocks_folder(settings(tmp_path)) == tmp_path / "blocks"
+        assert len(list(runner.map(square, jobs(folder, 2)))) == 2
+
+
+def test_whoever_is_named_is_let_go_at_the_end(tmp_path: Path) -> None:
+    here = settings(tmp_path, WINNOW_CLUSTER="processes:1")
+    with open_blocks(here, tmp_path / "own") as (runner, folder):
+        assert isinstance(runner, ProcessPool)
+        assert folder.is_dir()
+        list(runner.map(square, jobs(folder, 1)))
+        assert runner._pool is not None
+    assert runner._pool is None
+
+
+def test_a_cluster_is_waited_for_as_long_as_the_setting_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def none(*told: object) -> None:
+        asked.append(told)
+        raise RunnerError("nobody")
+
+    monkeypatch.setattr(blocks, "make_runner", none)
+    here = settings(tmp_path, WINNOW_CLUSTER="tcp://10.0.0.1:8786", WINNOW_CLUSTER_WAIT="7")
+    for patience in (None, 0):
+        with pytest.raises(RunnerError), open_blocks(here, patience=patience):
+            pass
+    assert asked == [
+        ("tcp://10.0.0.1:8786", tmp_path / "blocks", 7, "WINNOW_CLUSTER_WAIT"),
+        ("tcp://10.0.0.1:8786", tmp_path / "blocks", 0, ""),
+    ]
+
+
+def test_what_this_process_does_by_itself_needs_no_files(tmp_path: Path) -> None:
+    for here in (None, settings(tmp_path)):
+        with cluster_blocks(here) as found:
+            assert found is None
+    assert not list(tmp_path.iterdir())
+    with cluster_blocks(settings(tmp_path, WINNOW_CLUSTER="processes:1")) as found:
+        assert found is not None
+        assert isinstance(found.runner, ProcessPool)

@@ -1,8 +1,9 @@
-"""A job's answer, its problems and the limits it passes come back in words; nothing outlives whoever asked."""
+"""Requests to the limited processes: their queue and their jobs."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import resource
 import select
@@ -12,17 +13,20 @@ import subprocess
 import sys
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plcore import TableError
+from plcore import LabelTable, Roles, TableError
+from plcore.tables import read_stored
 from tests.conftest import ROOT
-from tests.plcore.tables.zips import picture
-from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, look, start
+from tests.plcore.tables.zips import make_zip, picture
+from workflow.files.limited import Bounds, Finished, LongLine, ask, ask_in_turn, asking, jobs, look, start
 
-pytestmark = pytest.mark.slow
+# A job's answer, its problems and the limits it passes come back in words; nothing outlives whoever asked
+
 
 LONG = 3600
 """Seconds that nothing takes here: a machine that is busy, or stands still for minutes, passes shorter limits."""
@@ -51,6 +55,7 @@ def children_of(number: int) -> list[int]:
     return [int(one) for one in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
 
 
+@pytest.mark.slow
 def test_a_job_gives_its_result_and_what_it_cost(tmp_path: Path) -> None:
     start()
     found = read(written(tmp_path, CSV), tmp_path)
@@ -60,6 +65,7 @@ def test_a_job_gives_its_result_and_what_it_cost(tmp_path: Path) -> None:
     assert children_of(helper().pid) == []
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_file_comes_back_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(TableError) as caught:
         read(written(tmp_path, b"a,b\n1\n1,2,3\n"), tmp_path)
@@ -69,22 +75,26 @@ def test_what_is_wrong_with_a_file_comes_back_with_its_place(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.slow
 def test_what_the_system_refuses_is_the_systems_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"none\.csv"):
         read(tmp_path / "none.csv", tmp_path)
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_says_where(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="KeyError: 'file'"):
         ask("read", {}, tmp_path, PLENTY)
 
 
+@pytest.mark.slow
 def test_a_job_of_another_module_is_found_by_its_name(tmp_path: Path) -> None:
     """Which the child loads, and the helper does not."""
     with pytest.raises(RuntimeError, match="KeyError: 'path'"):
         ask("workflow.backups.project_content.look", {}, tmp_path, PLENTY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bounds", "said"),
     [
@@ -100,6 +110,7 @@ def test_a_limit_that_is_passed_is_told(bounds: Bounds, said: str, tmp_path: Pat
     assert "in parts" in problem.fix
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hard", "said", "fix"),
     [
@@ -118,12 +129,14 @@ def test_a_limit_that_winnow_was_started_with_is_no_fault_of_the_file(
     assert fix in caught.value.problems[0].fix
 
 
+@pytest.mark.slow
 def test_a_job_that_waits_is_ended_after_its_time(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")  # whose other end nobody opens
     with pytest.raises(TableError, match="not read within 1 seconds"):
         read(tmp_path / "nobody.csv", tmp_path, Bounds(200, 20, 1))
 
 
+@pytest.mark.slow
 def test_a_helper_that_ends_is_told_and_begun_anew(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")
     start()
@@ -151,6 +164,7 @@ def test_a_helper_that_ends_is_told_and_begun_anew(tmp_path: Path) -> None:
     assert helper().pid != before.pid
 
 
+@pytest.mark.slow
 def test_a_helper_that_is_ending_and_not_yet_counted_as_ended_is_begun_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +177,7 @@ def test_a_helper_that_is_ending_and_not_yet_counted_as_ended_is_begun_anew(
     assert helper().pid != before.pid
 
 
+@pytest.mark.slow
 def test_a_job_that_no_helper_took_is_given_to_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +211,7 @@ print(asking._helper._process.pid, flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_outlives_a_parent_however_it_ends(end: signal.Signals, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nobody.csv")
@@ -216,6 +232,7 @@ class Left(BaseException):
     """As Streamlit ends a script whose page was left."""
 
 
+@pytest.mark.slow
 def test_who_does_not_wait_any_more_has_the_job_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +256,7 @@ def test_who_does_not_wait_any_more_has_the_job_ended(
     assert read(written(tmp_path, CSV), tmp_path).result["guess"]["candidates"] == "labels"
 
 
+@pytest.mark.slow
 def test_who_is_told_while_it_goes_on_gets_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "EVERY", 1e-4)
     path, told = written(tmp_path, b"id,labels,w\n" + b"1,a|b,3\n" * 20_000), list[int]()
@@ -248,6 +266,7 @@ def test_who_is_told_while_it_goes_on_gets_the_same(tmp_path: Path, monkeypatch:
     assert found.result == read(path, tmp_path).result
 
 
+@pytest.mark.slow
 def test_imports_wait_for_each_other_and_nobody_who_looks_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,3 +283,64 @@ def test_imports_wait_for_each_other_and_nobody_who_looks_does(
     told: list[int] = []
     assert ask_in_turn("read", given, tmp_path, PLENTY, on_wait=told.append).result["guess"]
     assert told[0] == 0
+
+
+# What a job leaves in its folder and says of it
+
+
+VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt2,ann,owl\n"
+
+
+def test_a_table_is_left_as_it_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(VOTES)
+    given = {"file": [str(path), None], "rows": None, "vectors": None, "as_it_is": False}
+    said = jobs.read(given, tmp_path, lambda _share: None)
+    assert said["shape"] == "table with a vote in each row"
+    assert said["needs_rows"]
+    assert said["source_hash"] == hashlib.sha256(hashlib.sha256(VOTES).digest()).hexdigest()
+    assert len(read_stored(tmp_path).cells) == 2
+    jobs.read({**given, "as_it_is": True}, tmp_path, lambda _share: None)
+    assert len(read_stored(tmp_path).cells) == 3
+
+
+def left(folder: Path, data: bytes, name: str = "t.csv") -> Roles:
+    """The roles guessed of a file whose reading now lies in the folder."""
+    (folder / name).write_bytes(data)
+    given = {"file": [str(folder / name), None], "rows": None, "vectors": None, "as_it_is": False}
+    return Roles.from_json(jobs.read(given, folder, lambda _share: None)["guess"])
+
+
+def test_a_reading_becomes_a_table_with_its_files_and_doubts(tmp_path: Path) -> None:
+    rows = b"id,labels,p,note\n1,a|b,x.png,so\n2,b,y.png,la\n"
+    zipped = make_zip({"t.csv": rows, "x.png": picture(1), "y.png": picture(1), "z.png": picture(2)})
+    roles, steps = replace(left(tmp_path, zipped, "t.zip"), categories=(), text=None), []
+    said = jobs.check({"roles": roles.to_json(), "out": str(tmp_path)}, tmp_path, steps.append)
+    table = LabelTable.read(tmp_path / jobs.TABLE)
+    assert table.classes == ("a", "b")
+    assert table.media.kept_names() == set(said["files"])
+    assert [Path(path).read_bytes() for path in said["files"].values()] == [picture(1)]
+    assert "unused" in {doubt["name"] for doubt in said["doubts"]}
+    assert steps
+    other = tmp_path / "other"
+    other.mkdir()
+    again = jobs.check({"roles": roles.to_json(), "out": str(other)}, tmp_path, steps.append)
+    assert set(again["files"]) == set(said["files"]), "checked once more, they are laid out once more"
+    with pytest.raises(TableError, match="there is no such column"):
+        jobs.check({"roles": Roles("none").to_json(), "out": str(tmp_path)}, tmp_path, steps.append)
+
+
+def test_rows_grow_a_stored_table(tmp_path: Path) -> None:
+    first, more = tmp_path / "first", tmp_path / "more"
+    first.mkdir()
+    more.mkdir()
+    roles = left(first, b"id,labels,w\n1,a|b,1\n2,b,2\n")
+    jobs.check({"roles": roles.to_json(), "out": str(first)}, first, lambda _share: None)
+    left(more, b"id,labels,w,x\n2,b,2,0\n3,c|a,3,0\n")
+    given = {"table": str(first / jobs.TABLE), "called": {}, "label_columns": []}
+    said = jobs.grow({**given, "out": str(more)}, more, lambda _share: None)
+    assert said["grown"] == [1, ("2",), ("c",), ("x",), ()]
+    assert said["files"] is None
+    assert LabelTable.read(more / jobs.TABLE).ids.tolist() == ["1", "2", "3"]
+    with pytest.raises(TableError, match="Every row of the file is in the project already"):
+        jobs.grow({**given, "out": str(more), "table": str(more / jobs.TABLE)}, more, lambda _share: None)

@@ -1,23 +1,41 @@
-"""The queue, the files, the counts and the figures of label vectors, each by its own function."""
+"""Figures about a project of label vectors."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+
 import numpy as np
 import pytest
+from sqlalchemy.orm import Session
 
-from db import entries
+from db import answers, entries
 from db import projects as stored
-from tests.workflow.vector_world import LABELS, answer_truly, vector_project
-from tests.workflow.world import annotator, exported, exported_cells
+from plcore import LabelTable
+from plcore.loop.label_vectors import export
+from plcore.loop.label_vectors.settings import LabelVectorSettings
+from plcore.loop.stopping import StopRules
+from tests.workflow.vector_world import LABELS, ROLES, answer_truly, vector_frame, vector_project
+from tests.workflow.world import annotator, counts_agreed, exported, exported_cells, opened
+from workflow.answering import loop, undoing
+from workflow.kinds import stop_rules
 from workflow.kinds.label_vectors import answering, exporting, progress, reviewing, rows
+from workflow.kinds.label_vectors.exporting import tell_figures, tell_predictions, tell_question
+from workflow.kinds.label_vectors.progress import glance
 from workflow.people import aside
+from workflow.projects import managing, standing
+from workflow.projects import progress as projects_progress
+from workflow.projects.figures import F1, Glance
 from workflow.projects.progress import at_a_glance, read_progress
+from workflow.rows import reviewing as rows_reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
+# The queue, the files, the counts and the figures of label vectors, each by its own function
+
 
 @pytest.fixture(params=["instance", "cell", "diagnosis"])
-def seat(request: pytest.FixtureRequest, home: Home, owner: int) -> Seat:
+def figures_seat(request: pytest.FixtureRequest, home: Home, owner: int) -> Seat:
     made = Seat(home, owner, vector_project(home, owner, question=request.param, refresh_every=1))
     for _ in range(3):
         answer_truly(home, owner, made.project_id)
@@ -25,16 +43,18 @@ def seat(request: pytest.FixtureRequest, home: Home, owner: int) -> Seat:
     return made
 
 
-def test_the_counts_by_the_log_are_those_of_the_pool(seat: Seat) -> None:
-    with seat.learner() as opened:
+def test_the_counts_by_the_log_are_those_of_the_pool(figures_seat: Seat) -> None:
+    with figures_seat.learner() as opened:
         project = stored.get(opened.session, opened.project_id)
         found = progress.count(opened.home, opened.session, project, opened.learner.settings, None)
         assert found == (opened.learner.pool.n_answered, opened.learner.pool.n_open, None)
 
 
-def test_the_queue_shows_so_many_and_looks_through_all(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_queue_shows_so_many_and_looks_through_all(
+    figures_seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rows, "SHOWN", 3)
-    with seat.learner() as opened:
+    with figures_seat.learner() as opened:
         view, lines = rows.list_queue(opened, ""), list(rows.queue_lines(opened))
         assert not opened.learner.pool.blind_rows.any()
         by_row, learner = opened.learner.settings.by_row, opened.learner
@@ -47,11 +67,14 @@ def test_the_queue_shows_so_many_and_looks_through_all(seat: Seat, monkeypatch: 
     assert [line[2] for line in lines[1:4]] == [one.row_id for one in view.rows]
 
 
-def test_wide_and_long_files_say_the_same(seat: Seat) -> None:
-    with seat.learner() as opened:
+def test_wide_and_long_files_say_the_same(figures_seat: Seat) -> None:
+    with figures_seat.learner() as opened:
         cells = opened.learner.cells
         sources = exporting.snapshot(opened).sources()
-    wide, long = (f(seat.home, seat.person_id, seat.project_id) for f in (exported, exported_cells))
+    wide, long = (
+        f(figures_seat.home, figures_seat.person_id, figures_seat.project_id)
+        for f in (exported, exported_cells)
+    )
     words = np.where(cells < 0, "", cells.astype(str))
     np.testing.assert_array_equal(wide[list(LABELS)].to_numpy(), words)
     assert len(long) == cells.size == sum(sources.values())
@@ -62,8 +85,8 @@ def test_wide_and_long_files_say_the_same(seat: Seat) -> None:
         assert part["probability"].tolist() == wide[f"winnow_probability:{label}"].tolist()
 
 
-def test_figures_of_the_page_are_those_of_the_learner(seat: Seat) -> None:
-    with seat.learner() as opened:
+def test_figures_of_the_page_are_those_of_the_learner(figures_seat: Seat) -> None:
+    with figures_seat.learner() as opened:
         view = progress.read_progress(opened, progress.DEFAULT_RULES)
         learner = opened.learner
         assert view.settled == learner.share_settled
@@ -110,8 +133,8 @@ def test_before_the_first_fit_a_label_is_known_or_not(home: Home, owner: int) ->
     assert not learner.curve
 
 
-def test_what_the_model_said_of_each_label(seat: Seat) -> None:
-    with seat.learner() as opened:
+def test_what_the_model_said_of_each_label(figures_seat: Seat) -> None:
+    with figures_seat.learner() as opened:
         log = entries.after(opened.session, opened.project_id, 0)
         last = log[-1]
         row = reviewing.open_row(opened, last.row)
@@ -153,3 +176,310 @@ def test_which_model_predicts_and_why(home: Home, owner: int, model: str) -> Non
         assert told.threshold == now.threshold
         before = type(opened.learner)(opened.learner.table, opened.learner.settings)
         assert progress._predictor(before, before.progress()) is None
+
+
+# How far a project of label vectors is, as Home tells it without a learner: the same as the learner knows
+# it
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+@pytest.mark.parametrize(
+    ("seed", "control_share"), [(0, 0.0), pytest.param(1, 0.0, marks=pytest.mark.slow), (2, 0.3)]
+)
+def test_every_page_counts_the_same(
+    home: Home, owner: int, question: str, seed: int, control_share: float
+) -> None:
+    """Answers, bad items, rows brought back, known labels said anew, undo and redo."""
+    project = vector_project(home, owner, question=question, refresh_every=1000, control_share=control_share)
+    random = np.random.default_rng(seed)
+    for _ in range(60):
+        luck, asked = random.random(), loop.next_question(Seat(home, owner, project))
+        if asked is None:
+            break
+        if luck < 0.15:
+            loop.submit_answer(Seat(home, owner, project), asked.token, str(random.choice(["bad", "skip"])))
+        elif luck < 0.35:
+            undoing.undo(Seat(home, owner, project))
+        elif luck < 0.45:
+            undoing.redo(Seat(home, owner, project))
+        elif question == "instance" and luck < 0.6:  # also of labels that were known at import
+            some = [label for label in LABELS if random.random() < 0.5]
+            loop.submit_answer(Seat(home, owner, project), asked.token, "labels", some)
+        else:
+            answer_truly(home, owner, project, asked)
+        counts_agreed(home, owner, project)
+
+
+def test_labels_of_a_bad_row_are_neither_answered_nor_open(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell")
+    _, left = counts_agreed(home, owner, project)
+    answer_truly(home, owner, project)
+    asked = loop.next_question(Seat(home, owner, project))
+    assert asked is not None
+    with opened(home, owner, project) as learner:
+        out = int(learner.pool.open[asked.view.row].sum())
+    loop.submit_answer(Seat(home, owner, project), asked.token, "bad")
+    assert counts_agreed(home, owner, project) == (1, left - 1 - out)
+
+
+def test_a_project_of_bad_items_is_finished(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="cell", control_share=0.2)
+    while (asked := loop.next_question(Seat(home, owner, project))) is not None:
+        loop.submit_answer(Seat(home, owner, project), asked.token, "bad")
+    summary = managing.get_project(Seat(home, owner, project))
+    assert (summary.answered, summary.left) == (0, 0)
+
+
+def test_a_log_is_read_again_only_where_it_has_grown(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = vector_project(home, owner), vector_project(home, owner, "others", question="instance")
+    read, calls = answers.answers_of, []
+
+    def counting(
+        session: Session, project: int, answers: tuple[str, ...], without: tuple[int, ...] = ()
+    ) -> list[tuple[int, str, tuple[str, ...]]]:
+        calls.append(project)
+        return read(session, project, answers, without)
+
+    monkeypatch.setattr(answers, "answers_of", counting)
+    for _ in range(2):
+        managing.list_projects(Seat(home, owner))
+    assert sorted(calls) == [first, second]
+    calls.clear()
+    answer_truly(home, owner, first)
+    answer_truly(home, owner, second)
+    for _ in range(3):
+        for project in (first, second):
+            counts_agreed(home, owner, project)
+    assert calls == [first, second]
+    undoing.undo(Seat(home, owner, second))
+    counts_agreed(home, owner, second)
+    assert calls == [first, second, second]
+
+
+# Label vectors have no scores to judge
+
+
+def test_there_are_none(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, vector_project(home, owner))
+    with seat.learner() as opened:
+        assert opened.kind.SCORES is None
+    assert rows_reviewing.scores(seat, 0.5) is None
+
+
+# Stop rules of label vectors: they count labels, look at F1, and speak from the first answer on
+
+
+def verdicts(home: Home, owner: int, project: int) -> dict[str, tuple[bool, str]]:
+    view = projects_progress.stop_view(Seat(home, owner, project))
+    return {one.rule: (one.reached, one.words) for one in view.verdicts}
+
+
+def test_by_default_only_the_end_is_a_reason_to_stop(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="instance")
+    assert projects_progress.stop_view(Seat(home, owner, project)).rules == StopRules(flat_within=None)
+    reached, words = verdicts(home, owner, project)["settled"]
+    assert not reached
+    assert words.endswith("% of the empty labels are known or sure; the rule waits for 100 %.")
+    while loop.next_question(Seat(home, owner, project)) is not None:
+        answer_truly(home, owner, project)
+    assert verdicts(home, owner, project) == {"settled": (True, "No label is open any more.")}
+
+
+def test_annotate_says_what_the_rule_says(home: Home, owner: int) -> None:
+    """How much is known or sure: one figure, from the first model to the end."""
+    project = vector_project(home, owner, question="cell", refresh_every=4)
+    seen = []
+    for _ in range(9):
+        loop.next_question(Seat(home, owner, project))
+        home.shelf.settle(project)
+        settled = standing.standing(Seat(home, owner, project)).settled
+        assert projects_progress.read_progress(Seat(home, owner, project)).settled == settled
+        words = verdicts(home, owner, project)["settled"][1]
+        assert words.startswith(f"{np.floor(settled * 1000) / 10:g} % of the empty labels are known or sure")
+        seen.append(settled)
+        answer_truly(home, owner, project)
+    assert seen[0] > 0, "nothing is answered yet, and the model is sure of something"
+    assert len(set(seen)) == 3, "it moves where a model was fitted"
+    while (asked := loop.next_question(Seat(home, owner, project))) is not None:
+        answer_truly(home, owner, project, asked)
+    assert standing.standing(Seat(home, owner, project)).settled == 1.0
+
+
+@pytest.mark.parametrize("question", ["instance", "cell"])
+def test_the_budget_is_of_labels_and_counts_before_any_model(home: Home, owner: int, question: str) -> None:
+    project = vector_project(home, owner, question=question, refresh_every=1000)
+    rules = StopRules(settled=None, flat_within=None, budget=6)
+    projects_progress.change_stop_rules(Seat(home, owner, project), rules)
+    given = 0
+    while given < 6:
+        assert verdicts(home, owner, project)["budget"] == (False, f"{given} of 6 labels are answered.")
+        assert standing.standing(Seat(home, owner, project)).stop == ""
+        asked = loop.next_question(Seat(home, owner, project))
+        assert asked is not None
+        given += 1 if asked.label is not None else sum(line.cell < 0 for line in asked.lines)
+        answer_truly(home, owner, project, asked)
+    words = f"{given} of 6 labels are answered."
+    assert verdicts(home, owner, project)["budget"] == (True, words)
+    assert standing.standing(Seat(home, owner, project)).stop == words
+    assert projects_progress.read_progress(Seat(home, owner, project)).stop.reached[0].words == words
+    assert loop.next_question(Seat(home, owner, project)) is not None, "asking goes on if it is wanted"
+    undoing.undo(Seat(home, owner, project))
+    assert not verdicts(home, owner, project)["budget"][0]
+
+
+def large_project(home: Home, owner: int, **settings: object) -> int:
+    table = LabelTable.from_cells(vector_frame(150, full=110), ROLES)
+    made = LabelVectorSettings(**{"refresh_every": 4, **settings})  # type: ignore[arg-type]
+    return managing.create_project(Seat(home, owner), "large", table, made)
+
+
+def test_flat_by_held_out_rows(home: Home, owner: int) -> None:
+    project = large_project(home, owner)
+    projects_progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 1.0, 8))
+    assert projects_progress.stop_view(Seat(home, owner, project)).by_truth
+    assert verdicts(home, owner, project)["flat"] == (
+        False,
+        "The rule looks at the latest 8 labels; 0 are answered.",
+    )
+    for _ in range(12):
+        say_yes(home, owner, project)
+        home.shelf.settle(project)
+    reached, words = verdicts(home, owner, project)["flat"]
+    assert reached
+    with opened(home, owner, project) as learner:
+        points = [point for point in learner.curve if point.yes + point.no >= 4]
+        f1 = [point.held_out.micro_f1.value for point in points if point.held_out is not None]
+    moved = f"{100 * np.ptp(f1):.1f}".removesuffix(".0")
+    assert words.startswith(f"F1 moved by {moved} point")
+
+
+def say_yes(home: Home, owner: int, project: int) -> None:
+    """Yes to whatever is asked: what matters here is that the curve goes on."""
+    asked = loop.next_question(Seat(home, owner, project))
+    assert asked is not None
+    loop.submit_answer(Seat(home, owner, project), asked.token, "yes")
+
+
+def test_flat_by_blind_labels_where_nothing_is_held_out(home: Home, owner: int) -> None:
+    project = large_project(home, owner, test_share=0.0, control_share=0.5)
+    projects_progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 0.5, 3))
+    view = projects_progress.stop_view(Seat(home, owner, project))
+    assert not view.by_truth
+    assert view.verdicts[0].words == "F1 is measured on 0 blind labels so far; the rule needs 30."
+    projects_progress.change_stop_rules(Seat(home, owner, project), StopRules(None, 0.5, 24))
+    for _ in range(15):  # fits may follow each fourth answer that trains
+        for _ in range(4):
+            say_yes(home, owner, project)
+        home.shelf.settle(project)
+    with opened(home, owner, project) as learner:
+        given, curve = learner.pool.counts["yes"], learner.curve
+    begun = max(place for place, point in enumerate(curve) if point.yes <= curve[-1].yes - 24)
+    latest = curve[begun:]
+    assert given == 60
+    assert len(latest) >= 3
+    assert curve[-1].control.cells >= 30
+    f1 = [point.control.f1.value for point in latest if point.control.f1 is not None]
+    moved = f"{100 * np.ptp(f1):.1f}".removesuffix(".0")
+    reached, words = verdicts(home, owner, project)["flat"]
+    assert reached
+    assert words.startswith(f"F1 moved by {moved} point")
+
+
+# What programs are told of a project of label vectors
+
+
+SAID = {1: True, 0: False, -1: None}
+
+
+@pytest.fixture
+def there(home: Home, owner: int) -> Seat:
+    return Seat(home, owner, vector_project(home, owner))
+
+
+def test_a_question_tells_which_labels_are_known(there: Seat) -> None:
+    shown = loop.next_question(there)
+    told = tell_question(shown)
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert [(one["label"], one["known"]) for one in told["choices"]] == [
+        (line.label, SAID[line.cell]) for line in shown.lines
+    ]
+    assert (told["token"], told["shown"], told["label"]) == (shown.token, shown.shown, shown.label)
+
+
+@pytest.mark.parametrize(("question", "fit"), [("instance", ["labels"]), ("cell", ["yes", "no"])])
+def test_a_question_takes_the_answers_that_fit_it(
+    home: Home, owner: int, question: str, fit: list[str]
+) -> None:
+    seat = Seat(home, owner, vector_project(home, owner, question=question))
+    assert tell_question(loop.next_question(seat))["answers"] == [*fit, "unsure", "bad", "skip"]
+
+
+def test_figures_have_f1(there: Seat) -> None:
+    for _ in range(3):
+        answer_truly(there.home, there.person_id, there.project_id or 0)
+    there.settle()
+    view = projects_progress.read_progress(there)
+    told = tell_figures(view)
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert (told["measure"]["name"], told["measure"]["by"]) == ("F1", "test rows")
+    assert told["measure"]["value"] == view.held_out.micro_f1.value
+    blind = tell_figures(dataclasses.replace(view, n_test=0))
+    assert [one["value"] for one in blind["curve"]] == [
+        None if value != value else value for value in view.curve.control.value
+    ]
+
+
+def test_predictions_say_of_each_label_what_is_known_or_believed(there: Seat) -> None:
+    answer_truly(there.home, there.person_id, there.project_id or 0)
+    there.settle()
+    with there.learner() as opened:
+        found = opened.learner.export_cells()
+        told = tell_predictions(opened, range(opened.learner.table.n_rows))
+        assert json.loads(json.dumps(told, allow_nan=False)) == told
+        for row, one in enumerate(told):
+            assert (one["row"], one["row_id"]) == (row, found.ids[row])
+            for column, share in enumerate(one["shares"]):
+                cell = found.cells[row, column]
+                assert share["label"] == found.labels[column]
+                assert share["value"] == SAID[int(cell if cell >= 0 else found.predicted[row, column])]
+        assert tell_predictions(opened, [5, 2])[1] == told[2]
+
+
+def test_a_page_of_predictions_costs_no_more_than_its_rows(
+    there: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there.settle()
+    made: list[int] = []
+    real = export.LabelVectorExport
+    monkeypatch.setattr(
+        export, "LabelVectorExport", lambda *parts: made.append(len(parts[0])) or real(*parts)
+    )
+    with there.learner() as opened:
+        tell_predictions(opened, range(3))
+    assert made == [3]
+
+
+# At a glance a project of label vectors shows its F1, as its Progress page does
+
+
+def glance_of(seat: Seat) -> Glance:
+    with seat.learner() as opened:
+        assert opened.kind.glance is glance
+        return glance(opened.learner, stop_rules(opened.project))
+
+
+def test_it_is_what_progress_says(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, vector_project(home, owner))
+    answer_truly(home, owner, seat.project_id or 0)
+    home.shelf.settle(seat.project_id or 0)
+    view = projects_progress.read_progress(seat)
+    seen = glance_of(seat)
+    assert (seen.what, seen.measured) == (F1, view.n_test)
+    assert view.held_out is not None
+    assert seen.curve[-1] == pytest.approx(view.held_out.micro_f1.value, abs=1e-4)
+    assert seen.interval == pytest.approx((view.held_out.micro_f1.low, view.held_out.micro_f1.high), abs=1e-4)
+    assert seen.lows == pytest.approx(view.curve.micro_f1.low, abs=1e-4), "each point with its own"
+    assert seen.highs == pytest.approx(view.curve.micro_f1.high, abs=1e-4)
+    assert seen.more is None

@@ -1,17 +1,20 @@
-"""Several people at the same labels: who is shown what, and what is stored and told of it."""
+"""Several annotators for each label of a row."""
 
 from __future__ import annotations
 
 import pytest
 
+from db import answers
 from plcore.loop import Place
 from plcore.loop.label_vectors.learner import frequencies
 from tests.workflow.vector_world import LABELS, answer_truly, true_labels, vector_project
 from tests.workflow.world import opened, somebody
 from workflow.access import Right, Role
 from workflow.answering import loop, undoing
+from workflow.kinds.label_vectors.reviewing import votes_of
 from workflow.kinds.label_vectors.rows import named_on_map
 from workflow.kinds.label_vectors.showing import ShownVector
+from workflow.log.reading import Vote
 from workflow.log.verifying import verify_project
 from workflow.people import figures, members
 from workflow.people.figures import read_said
@@ -20,6 +23,8 @@ from workflow.rows import queue, reviewing
 from workflow.rows.finding import Search
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Several people at the same labels: who is shown what, and what is stored and told of it
 
 
 @pytest.fixture
@@ -211,3 +216,34 @@ def test_agreement_is_told_label_by_label(home: Home, owner: int, people: list[i
     pairs = {(one.one, one.other): one for one in figures.team(mine).agreement.pairs}
     assert pairs[people[0], people[1]].same == pairs[people[0], people[1]].n_rows
     assert pairs[people[0], people[2]].same < pairs[people[0], people[2]].n_rows
+
+
+# What each person says of each label of a row, as figures of people read it
+
+
+def read(home: Home, owner: int, project: int) -> list[Vote]:
+    with opened(home, owner, project) as learner, home.database.read() as session:
+        return votes_of(learner, answers.said(session, project))
+
+
+def test_a_row_gives_a_vote_for_each_of_its_labels(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="instance", control_share=0.3)
+    seat = Seat(home, owner, project)
+    rows = set()
+    for _ in range(4):
+        question = loop.next_question(seat)
+        assert question is not None
+        rows.add(question.view.row)
+        answer_truly(home, owner, project, question)
+    votes = read(home, owner, project)
+    assert {one.row for one in votes} == rows
+    with opened(home, owner, project) as learner:
+        cells = learner.pool.cells
+        for one in votes:
+            column = learner.classes.index(str(one.label))
+            assert one.names == ({"yes"} if cells[one.row, column] == 1 else {"no"})
+            assert one.check == learner.pool.control_cells[one.row, column]
+    assert {frozenset(one.choices) for one in votes} == {frozenset({"yes", "no"})}
+    assert {one.known for one in votes} == {None}
+    places = [(one.row, one.label) for one in votes]
+    assert len(places) == len(set(places))

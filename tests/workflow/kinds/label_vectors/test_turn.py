@@ -1,25 +1,40 @@
-"""Turns at a project of label vectors: tokens of rows and of labels, and what an entry can change."""
+"""Questions, answers and lists of a project of label vectors."""
 
 from __future__ import annotations
 
+import csv
+import io
+
+import numpy as np
 import pytest
 
 from db import entries
+from plcore import AnswerError
 from plcore.loop import Place
+from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
-from workflow.answering import loop, undoing
+from tests.workflow.world import annotator, count_entries, opened
+from workflow.access import NotAllowed
+from workflow.answering import loop, room, undoing
+from workflow.answering.turn import StaleQuestion
+from workflow.kinds.label_vectors import settings
+from workflow.kinds.label_vectors.answering import answer
+from workflow.kinds.label_vectors.showing import vector_stamp
 from workflow.kinds.label_vectors.turn import WHOLE_ROW, LabelVectorTurn, LabelVectorWriter
+from workflow.rows import queue
 from workflow.seat import Seat
 from workflow.server.home import Home
 
+# Turns at a project of label vectors: tokens of rows and of labels, and what an entry can change
+
 
 @pytest.fixture
-def seat(home: Home, owner: int) -> Seat:
+def turn_seat(home: Home, owner: int) -> Seat:
     return Seat(home, owner, vector_project(home, owner, question="cell"))
 
 
-def test_every_label_of_a_row_has_tokens_of_its_own(seat: Seat) -> None:
-    with seat.turn() as turn:
+def test_every_label_of_a_row_has_tokens_of_its_own(turn_seat: Seat) -> None:
+    with turn_seat.turn() as turn:
         assert isinstance(turn, LabelVectorTurn)
         assert WHOLE_ROW in turn.ANSWERS
         places = [Place(3), Place(4), *(Place(3, label) for label in LABELS)]
@@ -29,11 +44,11 @@ def test_every_label_of_a_row_has_tokens_of_its_own(seat: Seat) -> None:
         assert "label" in turn.decided_meanwhile(Place(3, LABELS[0]))
 
 
-def test_an_entry_changes_the_labels_it_names(seat: Seat) -> None:
-    question = loop.next_question(seat)
+def test_an_entry_changes_the_labels_it_names(turn_seat: Seat) -> None:
+    question = loop.next_question(turn_seat)
     assert question is not None
     label = question.label
-    with seat.turn() as turn:
+    with turn_seat.turn() as turn:
         writer = turn.writer(Place(question.view.row, label))
         assert isinstance(writer, LabelVectorWriter)
         said = writer.write("yes", (label,), token="a")
@@ -45,20 +60,172 @@ def test_an_entry_changes_the_labels_it_names(seat: Seat) -> None:
         assert writer.labels_now(said) == (label,)
 
 
-def test_a_label_stands_as_before_until_somebody_says_more(seat: Seat) -> None:
-    saved = answer_truly(seat.home, seat.person_id, seat.project_id)
+def test_a_label_stands_as_before_until_somebody_says_more(turn_seat: Seat) -> None:
+    saved = answer_truly(turn_seat.home, turn_seat.person_id, turn_seat.project_id)
 
     def stands() -> bool:
-        with seat.learner() as opened:
+        with turn_seat.learner() as opened:
             entry = entries.get(opened.session, opened.project_id, saved.seq)
             assert entry is not None
             assert opened.person_id == entry.person_id
             return opened.kind.make_turn(opened).stands_as_before(saved.row, (entry,))
 
     assert not stands()
-    undoing.undo(seat)
+    undoing.undo(turn_seat)
     assert stands()
-    question = loop.next_question(seat)
+    question = loop.next_question(turn_seat)
     assert question is not None
-    loop.submit_answer(seat, question.token, "bad")
+    loop.submit_answer(turn_seat, question.token, "bad")
     assert not stands(), "the row is out"
+
+
+# What an answer about a label vector stores, and which do not fit what was asked
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "labels"),
+    [
+        ("instance", "yes", ()),
+        ("instance", "no", ()),
+        ("instance", "labels", ("zebra",)),
+        ("instance", "bad", (LABELS[0],)),
+        ("cell", "labels", (LABELS[0],)),
+        ("cell", "yes", (LABELS[0],)),
+    ],
+)
+def test_what_does_not_fit_the_question_is_refused(
+    home: Home, owner: int, question: str, kind: str, labels: tuple[str, ...]
+) -> None:
+    seat = Seat(home, owner, vector_project(home, owner, question=question))
+    asked = loop.next_question(seat)
+    assert asked is not None
+    with pytest.raises(AnswerError):
+        loop.submit_answer(seat, asked.token, kind, labels)
+    assert count_entries(home) == 0
+
+
+def test_an_answer_to_another_screen_is_refused(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, vector_project(home, owner, question="instance"))
+    asked = loop.next_question(seat)
+    assert asked is not None
+    cells = {one.label: one.cell for one in asked.lines}
+    assert asked.shown == vector_stamp(tuple(cells[label] for label in LABELS))
+    with pytest.raises(StaleQuestion, match="have changed since it was shown"):
+        loop.submit_answer(seat, asked.token, "labels", LABELS[:1], shown=vector_stamp((1,) * 5))
+    assert count_entries(home) == 0
+    loop.submit_answer(seat, asked.token, "labels", LABELS[:1], shown=asked.shown)
+
+
+def test_the_last_entry_speaks_for_the_press(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, vector_project(home, owner, question="instance"))
+    asked = loop.next_question(seat)
+    assert asked is not None
+    with seat.turn() as turn:
+        open_now = turn.open_now()
+        assert open_now is not None
+        stored = answer(turn, open_now, loop.Given("labels", LABELS))
+    assert stored.kind == "yes"
+    assert stored.token == asked.token, "nothing was said to be wrong: one entry"
+    assert set(stored.labels) == {one.label for one in asked.lines if one.cell != 1}
+
+
+# Which rows may be shown beside a question: those with a label that people said is right, blind checks left
+# out
+
+
+def test_labels_said_to_be_right_are_shown_but_for_blind_checks(home: Home, owner: int) -> None:
+    project = vector_project(home, owner, question="instance", control_share=0.3)
+    checked = False
+    while not checked:  # which row is asked about also goes by when a ranking in the background is ready
+        answer_truly(home, owner, project, loop.next_question(Seat(home, owner, project)))
+        with opened(home, owner, project) as learner:
+            pool = learner.pool
+            said = pool.answered & (pool.cells == 1)
+            checked = bool((said & pool.control_cells).any())
+    with opened(home, owner, project) as learner:
+        pool = learner.pool
+        said &= ~pool.control_cells
+        assert learner.pool.shown_to_all().tolist() == said.any(axis=1).tolist()
+        for row in np.flatnonzero(said.any(axis=1)).tolist():
+            named = tuple(np.array(learner.classes)[said[row]])
+            assert learner.pool.answered_labels(row) == named
+
+
+# The queue of label vectors: who may see it, and its file
+
+
+@pytest.mark.parametrize("question", ["instance", "cell", "diagnosis"])
+def test_where_there_are_blind_checks_the_queue_is_for_the_owner(
+    home: Home, owner: int, question: str
+) -> None:
+    """What is open and not in it would be one of them."""
+    plain = vector_project(home, owner, "plain", question=question)
+    blind = vector_project(home, owner, "blind", question=question, control_share=0.2)
+    ada = annotator(home, owner, "Ada")
+    for project in (plain, blind):
+        answer_truly(home, ada, project)
+    Seat(home, owner, plain).settle()  # a model that comes between the two looks would change the order
+    assert queue.list_queue(Seat(home, ada, plain)) == queue.list_queue(Seat(home, owner, plain))
+    assert queue.list_queue(Seat(home, owner, blind)).rows
+    for words in ("", "r1"):
+        with pytest.raises(NotAllowed, match="blind checks the queue is for the owner"):
+            queue.list_queue(Seat(home, ada, blind), words)
+
+
+def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int) -> None:
+    rows = vector_project(home, owner, "rows", question="instance", control_share=0.2)
+    view = queue.list_queue(Seat(home, owner, rows))
+    assert (view.listed, view.blind, view.open) == (22, 6, 28)
+    labels = vector_project(home, owner, "labels", question="cell", control_share=0.2)
+    view = queue.list_queue(Seat(home, owner, labels))
+    with opened(home, owner, labels) as learner:
+        assert (view.open, view.blind) == (learner.pool.open.sum(), learner.pool.control_cells.sum())
+    assert 0 < view.listed <= view.open - view.blind
+    found = queue.list_queue(Seat(home, owner, labels), view.rows[0].row_id)
+    assert found.matching < view.listed
+    assert (found.listed, found.open, found.blind) == (view.listed, view.open, view.blind)
+
+
+def test_the_queue_downloads_whole_and_for_the_owner_alone(home: Home, owner: int) -> None:
+    project = vector_project(home, owner)
+    Seat(home, owner, project).settle()  # as above
+    view = queue.list_queue(Seat(home, owner, project))
+    lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
+    assert [(line["row_id"], line["label"]) for line in lines] == [
+        (one.row_id, one.label) for one in view.rows
+    ]
+    with pytest.raises(NotAllowed):
+        queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))
+
+
+# Questions about label vectors are put in one form
+
+
+def test_there_is_one_form(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, vector_project(home, owner))
+    assert room.forms_of(seat) is None
+    with seat.learner() as opened:
+        assert opened.kind.FORMS is None
+
+
+# Questions about labels that may all be right have no shortlists
+
+
+def test_there_are_none(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, vector_project(home, owner))
+    with seat.learner() as opened:
+        assert opened.kind.SHORTLISTS is None
+    assert room.shortlists_of(seat) is None
+
+
+# Label vectors in words
+
+
+def test_every_question_and_criterion_has_its_words() -> None:
+    assert set(settings.QUESTIONS) == set(QUESTION_ENTRIES)
+    assert set(settings.CRITERIA) == set(CRITERION_ENTRIES)
+    reasons = [settings.reason(name) for name in CRITERION_ENTRIES]
+    assert all(reasons)
+    assert len(set(reasons)) == len(reasons)
+    assert settings.CLASSES is None
+    assert "label" in settings.WORDS.classes

@@ -1,28 +1,37 @@
-"""Every kind of answer: what is stored, what the learner makes of it, and when it comes too late."""
+"""Answers, batches and marked rows of a project of one label a row."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 from db import entries
-from plcore import AnswerError
+from plcore import ActiveLearner, AnswerError, Entry, LabelTable, LearnerSettings
+from plcore.loop.one_label import Trainer
+from plcore.query import FEWEST, speaks_for
 from tests.workflow.answering.test_answering import pass_two_minutes
 from tests.workflow.four import ask, four_class_project, left, log
-from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project
+from tests.workflow.text_world import TOPICS, text_frame, text_project
+from tests.workflow.world import annotator, answer_next, count_entries, opened, small_project, small_table
 from workflow.answering import loop, undoing
 from workflow.answering.asked import AskedAs, QuestionForm
-from workflow.kinds.one_label import settings
-from workflow.kinds.one_label.answering import names_now
+from workflow.kinds.one_label import settings, showing
+from workflow.kinds.one_label.answering import BATCHING, names_now
+from workflow.kinds.one_label.showing import learn_words, speaking_marks
 from workflow.projects import classes, standing
 from workflow.rows import queue
 from workflow.seat import Seat
 from workflow.server.home import Home
 
+# Every kind of answer: what is stored, what the learner makes of it, and when it comes too late
+
 
 @pytest.fixture
-def project(home: Home, owner: int) -> int:
+def answering_project(home: Home, owner: int) -> int:
     return four_class_project(home, owner)
 
 
@@ -39,54 +48,58 @@ def project(home: Home, owner: int) -> int:
     ],
 )
 def test_each_kind_moves_the_learner_as_it_says(
-    home: Home, owner: int, project: int, kind: str, labels: list[str], after: tuple[str, ...]
+    home: Home, owner: int, answering_project: int, kind: str, labels: list[str], after: tuple[str, ...]
 ) -> None:
-    question = ask(home, owner, project)
+    question = ask(home, owner, answering_project)
     row = question.view.row
-    saved = loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
+    saved = loop.submit_answer(Seat(home, owner, answering_project), question.token, kind, labels)
     assert (saved.kind, saved.labels) == (kind, tuple(labels))
-    assert left(home, owner, project, row) == after
-    (entry,) = log(home, project)
+    assert left(home, owner, answering_project, row) == after
+    (entry,) = log(home, answering_project)
     assert (entry.kind, entry.before, entry.after) == (kind, question.choices, after)
-    again = loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
+    again = loop.submit_answer(Seat(home, owner, answering_project), question.token, kind, labels)
     assert again.repeated
     assert again.seq == saved.seq
     assert count_entries(home) == 1
-    undoing.undo(Seat(home, owner, project))
-    assert left(home, owner, project, row) == question.choices
-    undoing.redo(Seat(home, owner, project))
-    assert left(home, owner, project, row) == after
+    undoing.undo(Seat(home, owner, answering_project))
+    assert left(home, owner, answering_project, row) == question.choices
+    undoing.redo(Seat(home, owner, answering_project))
+    assert left(home, owner, answering_project, row) == after
 
 
-def test_none_with_a_label_is_two_entries_and_one_answer(home: Home, owner: int, project: int) -> None:
-    question = ask(home, owner, project)
-    saved = loop.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
-    first, second = log(home, project)
+def test_none_with_a_label_is_two_entries_and_one_answer(
+    home: Home, owner: int, answering_project: int
+) -> None:
+    question = ask(home, owner, answering_project)
+    saved = loop.submit_answer(Seat(home, owner, answering_project), question.token, "none", ["dog"])
+    first, second = log(home, answering_project)
     assert (first.kind, first.labels, first.before, first.after) == ("none", (), question.choices, ("dog",))
     assert (second.kind, second.labels, second.before, second.after) == ("is", ("dog",), ("dog",), ("dog",))
     assert second.revision == first.revision + 1
     assert first.predicted == second.predicted == question.predicted
     assert (saved.kind, saved.labels) == ("is", ("dog",))
-    again = loop.submit_answer(Seat(home, owner, project), question.token, "none", ["dog"])
+    again = loop.submit_answer(Seat(home, owner, answering_project), question.token, "none", ["dog"])
     assert again.repeated
     assert count_entries(home) == 2
-    assert left(home, owner, project, question.view.row) == ("dog",)
+    assert left(home, owner, answering_project, question.view.row) == ("dog",)
 
 
-def test_a_candidate_found_by_the_search_is_a_plain_answer(home: Home, owner: int, project: int) -> None:
-    question = ask(home, owner, project)
-    loop.submit_answer(Seat(home, owner, project), question.token, "none", ["cat"])
-    (entry,) = log(home, project)
+def test_a_candidate_found_by_the_search_is_a_plain_answer(
+    home: Home, owner: int, answering_project: int
+) -> None:
+    question = ask(home, owner, answering_project)
+    loop.submit_answer(Seat(home, owner, answering_project), question.token, "none", ["cat"])
+    (entry,) = log(home, answering_project)
     assert (entry.kind, entry.labels, entry.after) == ("is", ("cat",), ("cat",))
 
 
 @pytest.mark.parametrize("labels", [["zebra"], ["dog", "zebra"], ["dog", "dog"]])
 def test_none_with_what_is_no_class_stores_nothing(
-    home: Home, owner: int, project: int, labels: list[str]
+    home: Home, owner: int, answering_project: int, labels: list[str]
 ) -> None:
-    question = ask(home, owner, project)
+    question = ask(home, owner, answering_project)
     with pytest.raises(AnswerError):
-        loop.submit_answer(Seat(home, owner, project), question.token, "none", labels)
+        loop.submit_answer(Seat(home, owner, answering_project), question.token, "none", labels)
     assert count_entries(home) == 0
 
 
@@ -98,123 +111,134 @@ def test_none_where_every_class_is_a_candidate_is_refused(home: Home, owner: int
         loop.submit_answer(Seat(home, owner, project), question.token, "none")
 
 
-def test_after_a_label_is_ruled_out_the_row_stays(home: Home, owner: int, project: int) -> None:
-    question = ask(home, owner, project)
-    loop.submit_answer(Seat(home, owner, project), question.token, "not", ["bee"])
-    stays = loop.next_question(Seat(home, owner, project))
+def test_after_a_label_is_ruled_out_the_row_stays(home: Home, owner: int, answering_project: int) -> None:
+    question = ask(home, owner, answering_project)
+    loop.submit_answer(Seat(home, owner, answering_project), question.token, "not", ["bee"])
+    stays = loop.next_question(Seat(home, owner, answering_project))
     assert stays is not None
     assert stays.view.row == question.view.row
     assert stays.choices == ("ant", "cat")
     assert stays.token != question.token
-    loop.submit_answer(Seat(home, owner, project), stays.token, "not", ["cat"])
-    moved_on = loop.next_question(Seat(home, owner, project))
+    loop.submit_answer(Seat(home, owner, answering_project), stays.token, "not", ["cat"])
+    moved_on = loop.next_question(Seat(home, owner, answering_project))
     assert moved_on is not None
     assert moved_on.view.row != question.view.row
-    assert left(home, owner, project, question.view.row) == ("ant",)
+    assert left(home, owner, answering_project, question.view.row) == ("ant",)
 
 
-def test_an_entry_keeps_how_its_question_was_put(home: Home, owner: int, project: int) -> None:
-    seat = Seat(home, owner, project)
-    question = ask(home, owner, project)
+def test_an_entry_keeps_how_its_question_was_put(home: Home, owner: int, answering_project: int) -> None:
+    seat = Seat(home, owner, answering_project)
+    question = ask(home, owner, answering_project)
     loop.submit_answer(seat, question.token, "not", ["bee"])
     stays = loop.next_question(seat)
     assert stays is not None
     saved = loop.submit_answer(seat, stays.token, "is", ["ant"])
     undoing.undo(seat, seq=saved.seq)
     undoing.redo(seat)
-    put = [None if one.asked is None else AskedAs.from_json(one.asked) for one in log(home, project)]
+    put = [
+        None if one.asked is None else AskedAs.from_json(one.asked) for one in log(home, answering_project)
+    ]
     three, two = AskedAs(QuestionForm.WHICH, choices=3), AskedAs(QuestionForm.WHICH, choices=2)
     assert put == [three, two, None, two]
 
 
-def test_note_and_flag_are_stored_with_the_answer(home: Home, owner: int, project: int) -> None:
-    question = ask(home, owner, project)
+def test_note_and_flag_are_stored_with_the_answer(home: Home, owner: int, answering_project: int) -> None:
+    question = ask(home, owner, answering_project)
     loop.submit_answer(
-        Seat(home, owner, project), question.token, "unsure", note="  wing hidden ", flagged=True
+        Seat(home, owner, answering_project), question.token, "unsure", note="  wing hidden ", flagged=True
     )
-    answer_next(home, owner, project)
-    first, second = log(home, project)
+    answer_next(home, owner, answering_project)
+    first, second = log(home, answering_project)
     assert (first.note, first.flagged) == ("wing hidden", True)
     assert (second.note, second.flagged) == (None, False)
-    given = standing.standing(Seat(home, owner, project)).history
+    given = standing.standing(Seat(home, owner, answering_project)).history
     assert [(one.note, one.flagged) for one in given] == [(None, False), ("wing hidden", True)]
 
 
 @pytest.mark.parametrize("note", ["x" * 2_001, "a\0b"])
-def test_a_note_that_cannot_be_stored_is_refused(home: Home, owner: int, project: int, note: str) -> None:
-    question = ask(home, owner, project)
+def test_a_note_that_cannot_be_stored_is_refused(
+    home: Home, owner: int, answering_project: int, note: str
+) -> None:
+    question = ask(home, owner, answering_project)
     with pytest.raises(AnswerError, match="note"):
-        loop.submit_answer(Seat(home, owner, project), question.token, "skip", note=note)
+        loop.submit_answer(Seat(home, owner, answering_project), question.token, "skip", note=note)
     assert count_entries(home) == 0
 
 
-def test_the_models_word_before_the_answer_is_kept(home: Home, owner: int, project: int) -> None:
+def test_the_models_word_before_the_answer_is_kept(home: Home, owner: int, answering_project: int) -> None:
     predicted = []
     for kind in ("is", "skip", "unsure", "bad", "none"):
-        question = ask(home, owner, project)
+        question = ask(home, owner, answering_project)
         best = max(zip(question.probabilities, question.choices, strict=True), key=lambda one: one[0])[0]
         assert question.predicted in question.choices
         assert question.probabilities[question.choices.index(question.predicted)] == best
         predicted.append(question.predicted)
         labels = ["cat"] if kind == "is" else []
-        loop.submit_answer(Seat(home, owner, project), question.token, kind, labels)
-    assert [entry.predicted for entry in log(home, project)] == predicted
+        loop.submit_answer(Seat(home, owner, answering_project), question.token, kind, labels)
+    assert [entry.predicted for entry in log(home, answering_project)] == predicted
 
 
 @pytest.mark.parametrize(("kind", "labels"), [("none", []), ("not", ["ant"]), ("none", ["dog"])])
 def test_what_speaks_of_other_candidates_than_there_are_is_refused(
-    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch, kind: str, labels: list[str]
+    home: Home,
+    owner: int,
+    answering_project: int,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    labels: list[str],
 ) -> None:
     """Somebody else narrowed the row while it lay open: `none of these` was said of more than is left."""
     ada = annotator(home, owner, "Ada")
-    mine = ask(home, owner, project)
+    mine = ask(home, owner, answering_project)
     pass_two_minutes(monkeypatch)
-    hers = loop.ask_next(Seat(home, ada, project), mine.view.row)
-    loop.submit_answer(Seat(home, ada, project), hers.token, "among", ["ant", "bee"])
+    hers = loop.ask_next(Seat(home, ada, answering_project), mine.view.row)
+    loop.submit_answer(Seat(home, ada, answering_project), hers.token, "among", ["ant", "bee"])
     with pytest.raises(loop.StaleQuestion, match="have changed"):
-        loop.submit_answer(Seat(home, owner, project), mine.token, kind, labels)
+        loop.submit_answer(Seat(home, owner, answering_project), mine.token, kind, labels)
     assert count_entries(home) == 1
     # What names its label means the same as ever.
-    loop.submit_answer(Seat(home, owner, project), mine.token, "is", ["bee"])
-    assert left(home, owner, project, mine.view.row) == ("bee",)
+    loop.submit_answer(Seat(home, owner, answering_project), mine.token, "is", ["bee"])
+    assert left(home, owner, answering_project, mine.view.row) == ("bee",)
 
 
 def test_a_tab_that_still_shows_the_old_candidates_is_refused(
-    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+    home: Home, owner: int, answering_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another tab of theirs has shown the new ones, so the token is good; what this one showed is not."""
     ada = annotator(home, owner, "Ada")
-    old = ask(home, owner, project)
+    old = ask(home, owner, answering_project)
     pass_two_minutes(monkeypatch)
-    hers = loop.ask_next(Seat(home, ada, project), old.view.row)
-    loop.submit_answer(Seat(home, ada, project), hers.token, "among", ["ant", "bee"])
-    new = loop.next_question(Seat(home, owner, project))
+    hers = loop.ask_next(Seat(home, ada, answering_project), old.view.row)
+    loop.submit_answer(Seat(home, ada, answering_project), hers.token, "among", ["ant", "bee"])
+    new = loop.next_question(Seat(home, owner, answering_project))
     assert new is not None
     assert (new.token, new.choices) == (old.token, ("ant", "bee"))
     with pytest.raises(loop.StaleQuestion, match="have changed"):
-        loop.submit_answer(Seat(home, owner, project), old.token, "none", shown=old.shown)
-    loop.submit_answer(Seat(home, owner, project), new.token, "none", shown=new.shown)
-    assert left(home, owner, project, old.view.row) == ("cat", "dog")
+        loop.submit_answer(Seat(home, owner, answering_project), old.token, "none", shown=old.shown)
+    loop.submit_answer(Seat(home, owner, answering_project), new.token, "none", shown=new.shown)
+    assert left(home, owner, answering_project, old.view.row) == ("cat", "dog")
 
 
-def test_an_answer_elsewhere_leaves_none_as_it_is(home: Home, owner: int, project: int) -> None:
+def test_an_answer_elsewhere_leaves_none_as_it_is(home: Home, owner: int, answering_project: int) -> None:
     ada = annotator(home, owner, "Ada")
-    mine = ask(home, owner, project)
-    answer_next(home, ada, project)
-    loop.submit_answer(Seat(home, owner, project), mine.token, "none", shown=mine.shown)
-    assert left(home, owner, project, mine.view.row) == ("dog",)
+    mine = ask(home, owner, answering_project)
+    answer_next(home, ada, answering_project)
+    loop.submit_answer(Seat(home, owner, answering_project), mine.token, "none", shown=mine.shown)
+    assert left(home, owner, answering_project, mine.view.row) == ("dog",)
 
 
-def test_changed_since_looks_at_one_row_and_at_later_changes(home: Home, owner: int, project: int) -> None:
-    question = ask(home, owner, project)
-    loop.submit_answer(Seat(home, owner, project), question.token, "skip")
-    loop.ask_next(Seat(home, owner, project), question.view.row)
-    answer_next(home, owner, project)
-    skip, answer = log(home, project)
+def test_changed_since_looks_at_one_row_and_at_later_changes(
+    home: Home, owner: int, answering_project: int
+) -> None:
+    question = ask(home, owner, answering_project)
+    loop.submit_answer(Seat(home, owner, answering_project), question.token, "skip")
+    loop.ask_next(Seat(home, owner, answering_project), question.view.row)
+    answer_next(home, owner, answering_project)
+    skip, answer = log(home, answering_project)
     with home.database.read() as session:
 
         def changed(row: int, moment: object) -> bool:
-            return entries.changed_since(session, project, row, moment)  # type: ignore[arg-type]
+            return entries.changed_since(session, answering_project, row, moment)  # type: ignore[arg-type]
 
         assert changed(answer.row, skip.at)
         assert changed(answer.row, skip.at - timedelta(days=1))
@@ -272,15 +296,17 @@ def test_reasons_in_words() -> None:
         )
 
 
-def test_the_most_telling_features_are_named(home: Home, owner: int, project: int) -> None:
-    question = ask(home, owner, project)
+def test_the_most_telling_features_are_named(home: Home, owner: int, answering_project: int) -> None:
+    question = ask(home, owner, answering_project)
     assert question.telling is not None
     assert set(question.telling.between) <= set(question.choices)
     assert question.telling.columns in (("x",), ("y",)), "a quarter of two columns, rounded up"
 
 
-def test_names_on_a_screen_mean_their_classes_for_good(home: Home, owner: int, project: int) -> None:
-    seat = Seat(home, owner, project)
+def test_names_on_a_screen_mean_their_classes_for_good(
+    home: Home, owner: int, answering_project: int
+) -> None:
+    seat = Seat(home, owner, answering_project)
     with seat.turn() as turn:
         assert names_now(turn, ("ant", "zebra")) == ("ant", "zebra")
     classes.change_classes(seat, 0, "rename", ["ant", "emmet"])
@@ -290,3 +316,214 @@ def test_names_on_a_screen_mean_their_classes_for_good(home: Home, owner: int, p
         assert names_now(turn, ("ant", "bee")) == ("emmet", kept)
         assert names_now(turn, ("bee", "cat")) == (kept,), "each once"
         assert names_now(turn, ("zebra",)) == ("zebra",), "it is refused later, by name"
+
+
+# Which rows with candidates are confirmed together, as a learner says; how they are stored is tried with
+# people
+
+
+assert BATCHING is not None
+
+
+@pytest.fixture
+def learner() -> ActiveLearner[LabelTable]:
+    return ActiveLearner(
+        small_table(200), LearnerSettings(n_neighbors=6, control_share=0.1, test_share=0.3, model="plknn")
+    )
+
+
+def test_rows_are_sure_and_wait_and_those_barred_are_not_among_them(
+    learner: ActiveLearner[LabelTable],
+) -> None:
+    found = BATCHING.find_sure(learner, "ada", ())
+    assert not isinstance(found, str), found
+    label, rows = found
+    column, pool = learner.classes.index(label), learner.pool
+    assert len(rows) >= FEWEST
+    assert not (pool.test_rows | pool.control_rows)[rows].any()
+    assert all(BATCHING.may_stand(learner, "ada", row, label) for row in rows)
+    shares = [share for share, _ in BATCHING.shares(learner, rows, label)]
+    expected = [learner.question_for(row).probabilities for row in rows]
+    assert shares == [
+        said[learner.question_for(row).choices.index(label)] for row, said in zip(rows, expected, strict=True)
+    ]
+    again = BATCHING.find_sure(learner, "ada", rows)
+    assert isinstance(again, str) or not set(again[1]) & set(rows)
+    assert pool.candidates[rows][:, column].all()
+
+
+def test_no_more_than_a_third_of_the_sure_rows_that_no_batch_holds_are_checks() -> None:
+    """Batches are found and confirmed until there are none: what is left open must not show the checks."""
+    checks = others = 0
+    for seed in range(4):
+        learner = ActiveLearner(
+            small_table(300),
+            LearnerSettings(n_neighbors=6, control_share=0.1, test_share=0.2, model="plknn", seed=seed),
+        )
+        pool, highest = learner.pool, 1.0
+        while not isinstance(found := BATCHING.find_sure(learner, "ada", ()), str):
+            assert found == BATCHING.find_sure(learner, "bob", ())
+            label, rows = found
+            least = min(share for share, _ in BATCHING.shares(learner, rows, label))
+            highest = least if highest == 1.0 else max(highest, least)
+            for row in rows:
+                learner.apply(Entry(learner.seq + 1, "is", row, "ada", (label,)))
+        left = np.array([row for row in np.flatnonzero(~pool.test_rows) if pool.is_open(int(row))])
+        sure = left[learner.shares_asked(left, pool.candidates[left]).max(axis=1) >= highest]
+        checks += int(pool.control_rows[sure].sum())
+        others += int((~pool.control_rows[sure]).sum())
+    assert checks > 30
+    assert checks / (checks + others) < 0.4
+
+
+def test_without_blind_checks_every_sure_row_can_be_in_a_batch() -> None:
+    learner = ActiveLearner(small_table(200), LearnerSettings(n_neighbors=6, test_share=0.3, model="plknn"))
+    found = BATCHING.find_sure(learner, "ada", ())
+    assert not isinstance(found, str), found
+    label, rows = found
+    waiting = [int(row) for row in learner.pool.train if BATCHING.may_stand(learner, "ada", int(row), label)]
+    least = min(share for share, _ in BATCHING.shares(learner, rows, label))
+    told = BATCHING.shares(learner, waiting, label)
+    assert rows
+    assert set(rows) >= {row for row, (one, _) in zip(waiting, told, strict=True) if one > least}
+
+
+def test_a_row_that_is_answered_or_of_which_somebody_is_unsure_does_not_stand(
+    learner: ActiveLearner[LabelTable],
+) -> None:
+    found = BATCHING.find_sure(learner, "ada", ())
+    assert not isinstance(found, str)
+    label, (first, second, *_) = found
+    learner.apply(Entry(1, "is", first, "ada", (label,)))
+    learner.apply(Entry(2, "unsure", second, "ada"))
+    assert not BATCHING.may_stand(learner, "ada", first, label)
+    assert not BATCHING.may_stand(learner, "ada", second, label)
+    assert BATCHING.may_stand(learner, "bob", second, label), "who has not said so can be asked"
+
+
+def test_labels_are_those_that_can_be_confirmed_and_how_often(learner: ActiveLearner[LabelTable]) -> None:
+    pool = learner.pool
+    open_rows = [int(row) for row in pool.train if pool.is_open(int(row))][:5]
+    counts = pool.candidates[open_rows].sum(axis=0)
+    labels = BATCHING.labels_of(learner, "ada", open_rows)
+    assert labels == {pool.classes[k]: int(counts[k]) for k in np.flatnonzero(counts)}
+    assert BATCHING.labels_of(learner, "ada", np.flatnonzero(pool.test_rows).tolist()) == {}
+
+
+def test_the_guard_counts_what_is_at_least_as_sure(learner: ActiveLearner[LabelTable]) -> None:
+    right, known = BATCHING.checked(learner, 0.0)
+    assert 0 < right <= known <= int(learner.test_rows.sum())
+    assert BATCHING.checked(learner, 1.1) == (0, 0)
+    assert BATCHING.name_now(learner, learner.classes[0]) == learner.classes[0]
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_where_known_rows_tell_of_no_other_row_none_are_confirmed_together(weighed: bool) -> None:
+    table = small_table(200)
+    if weighed:
+        rng = np.random.default_rng(0)
+        table = replace(
+            table, candidate_weights=np.where(table.candidates, rng.random(table.candidates.shape), 0)
+        )
+    learner = ActiveLearner(table, LearnerSettings(control_share=0.1, test_share=0.3, model="kernelridge"))
+    version = Trainer(learner.pool).train()
+    learner.publish(version.scores, [version.point])
+    found = BATCHING.find_sure(learner, "ada", ())
+    said = isinstance(found, str) and "rests on the weights of their candidates" in found
+    assert said == weighed
+    assert (BATCHING.checked(learner, 0.0) == (0, 0)) == weighed
+
+
+# The words that speak for a candidate: those of its topic, by the plain formula, never by a held-out row
+
+
+def test_the_words_of_a_topic_speak_for_it(home: Home, owner: int) -> None:
+    project = text_project(home, owner)
+    assert loop.next_question(Seat(home, owner, project)).marks == (), "nobody waits for them"
+    loop.get_ready(Seat(home, owner, project))
+    seen = 0
+    for _ in range(5):
+        question = loop.next_question(Seat(home, owner, project))
+        text = question.view.text
+        marked = {(text[mark.start : mark.end], mark.label) for mark in question.marks}
+        truth = text_frame()["truth"][question.view.row]
+        for word in set(text.split()) & set(TOPICS[truth]):
+            seen += (word, truth) in marked
+            assert not any(word == other and label != truth for other, label in marked)
+        assert max(mark.strength for mark in question.marks) == 1
+        assert [mark.start for mark in question.marks] == sorted(mark.start for mark in question.marks)
+        loop.submit_answer(Seat(home, owner, project), question.token, "is", [truth])
+    assert seen >= 12, "of fifteen"
+
+
+def test_the_marks_are_the_formula_s(home: Home, owner: int) -> None:
+    project = text_project(home, owner, control_share=0.2)
+    with opened(home, owner, project) as learner:
+        pool = learner.pool
+        row = int(pool.train[0])
+        candidates = pool.names(pool.candidates[row])
+        learn_words(learner)
+        marks = speaking_marks(learner, row, candidates)
+        sample = showing._samples[learner]
+        assert sample.rows.tolist() == pool.train.tolist(), "no held-out row"
+        x = sample.features.transform([learner.table.cells["text"][row]])
+        numbers = [learner.classes.index(label) for label in candidates]
+        shares = learner.shares_of(sample.rows)[:, numbers]
+        X = sparse.csc_matrix(sample.features.transform(learner.table.cells["text"][sample.rows]))
+        worth = dict(zip(x.indices.tolist(), speaks_for(X, shares, x.indices, x.data, 0), strict=True))
+        text = learner.table.cells["text"][row]
+        found = {}
+        for word in text.split():
+            parts = [column for _, _, column in sample.features.columns_of(word)]
+            times = [
+                sum(p == q for o in text.split() for _, _, q in sample.features.columns_of(o)) for p in parts
+            ]
+            found[word] = sum(
+                (worth[column] / often for column, often in zip(parts, times, strict=True)), np.zeros(2)
+            )
+    most = max(value.max() for value in found.values())
+    for mark in marks:
+        wanted = found[text[mark.start : mark.end]][candidates.index(mark.label)] / most
+        assert mark.strength == pytest.approx(wanted)
+    assert len(marks) == sum((value >= showing.WEAKEST * most).sum() for value in found.values())
+
+
+def test_a_row_ruled_out_counts_at_once_and_the_model_is_asked_again_later(home: Home, owner: int) -> None:
+    project = text_project(home, owner)
+    loop.get_ready(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, project))
+    loop.submit_answer(Seat(home, owner, project), question.token, "is", [question.choices[0]])
+    with opened(home, owner, project) as learner:
+        sample = showing._samples[learner]
+        shares = sample.shares(learner)[sample.place[question.view.row]]
+        assert shares[learner.classes.index(question.choices[0])] == 1
+        np.testing.assert_allclose(shares.sum(), 1)
+        assert sample.seq == 0
+        learner.pool.seq += showing.SHARES_LAST
+        sample.shares(learner)
+        assert sample.seq == learner.seq
+
+
+def test_nothing_is_marked_without_text_or_with_one_candidate(home: Home, owner: int) -> None:
+    numbers, texts = small_project(home, owner), text_project(home, owner)
+    loop.get_ready(Seat(home, owner, numbers))
+    assert loop.next_question(Seat(home, owner, numbers)).marks == ()
+    with opened(home, owner, numbers) as learner:
+        assert learner not in showing._samples
+    with opened(home, owner, texts) as learner:
+        learn_words(learner)
+        assert speaking_marks(learner, 0, learner.classes[:1]) == ()
+
+
+def test_at_most_so_many_marks_and_characters(
+    home: Home, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = text_project(home, owner)
+    monkeypatch.setattr(showing, "MOST_MARKS", 1)
+    monkeypatch.setattr(showing, "MOST_CHARACTERS", 20)
+    loop.get_ready(Seat(home, owner, project))
+    marks = loop.next_question(Seat(home, owner, project)).marks
+    labels = [mark.label for mark in marks]
+    assert len(labels) == len(set(labels))
+    assert marks
+    assert max(mark.end for mark in marks) <= 20

@@ -1,4 +1,4 @@
-"""Export: every row, every source, the original cells exactly; and what comes back in is the same."""
+"""Exports and combined answers of a project of one label a row."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from db import answers
 from plcore import LabelTable, LearnerSettings, read_cells
 from plcore.tables.text.arrow import to_csv_bytes
 from tests.workflow.four import four_class_project
@@ -20,9 +21,13 @@ from workflow.answering import loop, undoing
 from workflow.exporting import files
 from workflow.files.prepared import Taken
 from workflow.kinds.one_label.exporting import FORMATS
+from workflow.kinds.one_label.reviewing import votes_of
+from workflow.log.reading import Vote
 from workflow.projects import classes, managing
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+# Export: every row, every source, the original cells exactly; and what comes back in is the same
 
 
 def test_every_row_has_its_label_and_source(home: Home, owner: int, project: int) -> None:
@@ -175,3 +180,40 @@ def test_rows_at_risk_have_a_column_once_checks_show_that_truths_lie_outside(hom
     with opened(home, owner, project) as learner:
         expected = learner.disambiguate().outside
     np.testing.assert_allclose(risk, expected, atol=5e-5)
+
+
+# What each person says of a row, as figures of people read it
+
+
+def read(home: Home, owner: int, project: int) -> list[Vote]:
+    with opened(home, owner, project) as learner, home.database.read() as session:
+        return votes_of(learner, answers.said(session, project))
+
+
+def test_a_person_has_one_vote_a_row_and_none_of_a_bad_item(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    first = loop.next_question(seat)
+    assert first is not None
+    loop.submit_answer(seat, first.token, "is", [first.choices[0]])
+    second = loop.next_question(seat)
+    assert second is not None
+    loop.submit_answer(seat, second.token, "bad")
+    (vote,) = read(home, owner, project)
+    assert (vote.row, vote.label, vote.person_id) == (first.view.row, None, owner)
+    assert vote.names == {first.choices[0]}
+    assert vote.choices == set(first.choices)
+    assert vote.predicted == first.predicted
+    assert vote.check is False
+    assert vote.known is None, "what the table holds is hidden"
+    undoing.undo(seat)
+    undoing.undo(seat)
+    assert read(home, owner, project) == []
+
+
+def test_what_is_ruled_out_leaves_the_others(home: Home, owner: int, project: int) -> None:
+    seat = Seat(home, owner, project)
+    question = loop.next_question(seat)
+    assert question is not None
+    loop.submit_answer(seat, question.token, "not", [question.choices[0]])
+    (vote,) = read(home, owner, project)
+    assert vote.names == set(question.choices[1:])

@@ -1,4 +1,4 @@
-"""Answers that a kernel ridge takes in before the worker's next version, in a thread of the server."""
+"""The first updates of a learner of one label a row, and its neighbour graphs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import threading
 import numpy as np
 import pytest
 
+import plcore.loop.one_label.asking
 from plcore.loop.one_label import OneLabelPool, Trainer
 from tests.workflow.world import answer_next, opened, small_project
 from workflow.answering import loop, undoing
-from workflow.kinds.one_label import exporting
+from workflow.kinds.one_label import build, exporting
 from workflow.kinds.one_label.training import FirstUpdates
 from workflow.models import training, versions
 from workflow.projects import classes, managing
@@ -18,9 +19,11 @@ from workflow.seat import Seat
 from workflow.server.home import Home, open_home
 from workflow.server.jobs import FairLock
 
+# Answers that a kernel ridge takes in before the worker's next version, in a thread of the server
+
 
 @pytest.fixture
-def project(home: Home, owner: int) -> int:
+def first_updates_project(home: Home, owner: int) -> int:
     """A project with a first version of its model."""
     made = small_project(
         home, owner, model="kernelridge", strategy="moves", train_every=99, train_seconds=3600.0
@@ -68,71 +71,77 @@ def expected(home: Home, owner: int, project: int, version: int) -> np.ndarray:
         return np.asarray(learner.label_distributions[learner.pool.train])
 
 
-def test_an_answer_changes_the_shares_before_the_next_version(home: Home, owner: int, project: int) -> None:
-    before = shares(home, owner, project)
-    with opened(home, owner, project) as learner:
+def test_an_answer_changes_the_shares_before_the_next_version(
+    home: Home, owner: int, first_updates_project: int
+) -> None:
+    before = shares(home, owner, first_updates_project)
+    with opened(home, owner, first_updates_project) as learner:
         curve, said = learner.curve, learner.progress().accuracy
     for _ in range(4):
-        answer_next(home, owner, project)
-    after = shares(home, owner, project)
+        answer_next(home, owner, first_updates_project)
+    after = shares(home, owner, first_updates_project)
     assert not np.allclose(after, before)
-    np.testing.assert_allclose(after, expected(home, owner, project, 0), atol=1e-6)
-    with opened(home, owner, project) as learner:
+    np.testing.assert_allclose(after, expected(home, owner, first_updates_project, 0), atol=1e-6)
+    with opened(home, owner, first_updates_project) as learner:
         assert learner.model_version == 0
         assert learner.curve == curve
         assert learner.progress().accuracy == said
-    question = loop.next_question(Seat(home, owner, project))
+    question = loop.next_question(Seat(home, owner, first_updates_project))
     assert question is not None
     assert (question.strategy, question.model_version) == ("moves", 0)
 
 
 def test_an_export_has_what_the_first_update_made_of_the_answers(
-    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+    home: Home, owner: int, first_updates_project: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shares(home, owner, project)
+    shares(home, owner, first_updates_project)
     with monkeypatch.context() as patch:  # the update comes later than the first look at the labels
         patch.setattr(FirstUpdates, "look", lambda _: None)
-        answer_next(home, owner, project)
-        with opened(home, owner, project) as learner:
+        answer_next(home, owner, first_updates_project)
+        with opened(home, owner, first_updates_project) as learner:
             before = exporting.disambiguated(learner)
-    shares(home, owner, project)
-    with opened(home, owner, project) as learner:
+    shares(home, owner, first_updates_project)
+    with opened(home, owner, first_updates_project) as learner:
         after, anew = exporting.disambiguated(learner), learner.take_labels().whole
     assert np.array_equal(after.confidence, anew.confidence)
     assert not np.array_equal(after.confidence, before.confidence)
 
 
-def test_a_withdrawn_answer_leaves_nothing_behind(home: Home, owner: int, project: int) -> None:
-    answer_next(home, owner, project)
-    one = shares(home, owner, project)
-    answer_next(home, owner, project)
-    assert not np.allclose(shares(home, owner, project), one)
-    undoing.undo(Seat(home, owner, project))
-    np.testing.assert_array_equal(shares(home, owner, project), one)
+def test_a_withdrawn_answer_leaves_nothing_behind(home: Home, owner: int, first_updates_project: int) -> None:
+    answer_next(home, owner, first_updates_project)
+    one = shares(home, owner, first_updates_project)
+    answer_next(home, owner, first_updates_project)
+    assert not np.allclose(shares(home, owner, first_updates_project), one)
+    undoing.undo(Seat(home, owner, first_updates_project))
+    np.testing.assert_array_equal(shares(home, owner, first_updates_project), one)
 
 
 def test_a_version_replaces_it_and_the_next_answers_start_from_there(
-    home: Home, owner: int, project: int
+    home: Home, owner: int, first_updates_project: int
 ) -> None:
     for _ in range(3):
-        answer_next(home, owner, project)
-    first = shares(home, owner, project)
-    managing.change_learner(Seat(home, owner, project), train_every=1)  # as if the time had come
+        answer_next(home, owner, first_updates_project)
+    first = shares(home, owner, first_updates_project)
+    managing.change_learner(
+        Seat(home, owner, first_updates_project), train_every=1
+    )  # as if the time had come
     train(home)
-    second = shares(home, owner, project)
-    with opened(home, owner, project) as learner:
+    second = shares(home, owner, first_updates_project)
+    with opened(home, owner, first_updates_project) as learner:
         assert learner.model_version == 3
     assert not np.array_equal(first, second)
-    answer_next(home, owner, project)
-    np.testing.assert_allclose(shares(home, owner, project), expected(home, owner, project, 3), atol=1e-6)
+    answer_next(home, owner, first_updates_project)
+    np.testing.assert_allclose(
+        shares(home, owner, first_updates_project), expected(home, owner, first_updates_project, 3), atol=1e-6
+    )
 
 
-def test_a_restart_ends_in_the_same(home: Home, owner: int, project: int) -> None:
+def test_a_restart_ends_in_the_same(home: Home, owner: int, first_updates_project: int) -> None:
     for _ in range(3):
-        answer_next(home, owner, project)
-    before = shares(home, owner, project)
+        answer_next(home, owner, first_updates_project)
+    before = shares(home, owner, first_updates_project)
     again = open_home(home.settings)
-    np.testing.assert_array_equal(shares(again, owner, project), before)
+    np.testing.assert_array_equal(shares(again, owner, first_updates_project), before)
     again.close()
 
 
@@ -164,25 +173,27 @@ def test_without_its_file_answers_wait_for_the_next_version(
     assert ("cannot be read" in caplog.text) == (damage == "damaged")
 
 
-def test_new_classes_begin_with_a_new_version(home: Home, owner: int, project: int) -> None:
-    answer_next(home, owner, project)
-    shares(home, owner, project)
-    seat = Seat(home, owner, project)
+def test_new_classes_begin_with_a_new_version(home: Home, owner: int, first_updates_project: int) -> None:
+    answer_next(home, owner, first_updates_project)
+    shares(home, owner, first_updates_project)
+    seat = Seat(home, owner, first_updates_project)
     classes.change_classes(seat, classes.classes_view(seat).version, "add", ["dog"])
-    with opened(home, owner, project) as learner:
+    with opened(home, owner, first_updates_project) as learner:
         assert learner.version_published is None
         assert len(learner.classes) == 4
-    answer_next(home, owner, project)
-    assert shares(home, owner, project).shape[1] == 4
+    answer_next(home, owner, first_updates_project)
+    assert shares(home, owner, first_updates_project).shape[1] == 4
     train(home)
-    with opened(home, owner, project) as learner:
+    with opened(home, owner, first_updates_project) as learner:
         version = learner.version_published
     assert version is not None
-    answer_next(home, owner, project)
-    assert (shares(home, owner, project).sum(axis=1) > 0.99).all()
+    answer_next(home, owner, first_updates_project)
+    assert (shares(home, owner, first_updates_project).sum(axis=1) > 0.99).all()
 
 
-def test_no_press_waits_for_it(home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_press_waits_for_it(
+    home: Home, owner: int, first_updates_project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While one is under way questions are shown and answered; those answers are taken in after it."""
     begun, go_on = threading.Event(), threading.Event()
     real = FirstUpdates._update
@@ -193,19 +204,21 @@ def test_no_press_waits_for_it(home: Home, owner: int, project: int, monkeypatch
         return real(self, *args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(FirstUpdates, "_update", slow)
-    answer_next(home, owner, project)
-    with opened(home, owner, project):
+    answer_next(home, owner, first_updates_project)
+    with opened(home, owner, first_updates_project):
         pass
     assert begun.wait(60)
     for _ in range(3):
-        answer_next(home, owner, project)
+        answer_next(home, owner, first_updates_project)
     go_on.set()
-    np.testing.assert_allclose(shares(home, owner, project), expected(home, owner, project, 0), atol=1e-6)
+    np.testing.assert_allclose(
+        shares(home, owner, first_updates_project), expected(home, owner, first_updates_project, 0), atol=1e-6
+    )
 
 
-def test_one_that_was_replaced_changes_nothing(home: Home, owner: int, project: int) -> None:
-    answer_next(home, owner, project)
-    with opened(home, owner, project) as learner:
+def test_one_that_was_replaced_changes_nothing(home: Home, owner: int, first_updates_project: int) -> None:
+    answer_next(home, owner, first_updates_project)
+    with opened(home, owner, first_updates_project) as learner:
         lock = FairLock()
         updates = FirstUpdates(learner, lock)
         (path,) = home.settings.home.glob("models/*/0.npy")
@@ -215,3 +228,73 @@ def test_one_that_was_replaced_changes_nothing(home: Home, owner: int, project: 
         updates.settle()
         updates.stop()
         assert updates._thread is None
+
+
+# The kept neighbours: the same learner with and without them, and a damaged file costs nothing but time
+
+
+def test_a_restart_reads_the_neighbours_it_found_before(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_next(home, owner, project)
+    shown = loop.next_question(Seat(home, owner, project))
+
+    def never(*_: object) -> None:
+        raise AssertionError("the neighbours were searched again")
+
+    monkeypatch.setattr(plcore.loop.one_label.asking, "find_graph", never)
+    again = open_home(home.settings)
+    try:
+        assert loop.next_question(Seat(again, owner, project)) == shown
+    finally:
+        again.close()
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("damage", [b"", b"not a zip file", None])
+def test_a_damaged_file_is_found_anew(
+    home: Home,
+    owner: int,
+    project: int,
+    damage: bytes | None,
+    mapped: bool,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(build, "IN_MEMORY", -1 if mapped else build.IN_MEMORY)
+    shown = loop.next_question(Seat(home, owner, project))
+    (kept,) = (home.settings.home / "graphs").iterdir()
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    again = open_home(home.settings)
+    try:
+        assert loop.next_question(Seat(again, owner, project)) == shown
+    finally:
+        again.close()
+    assert "found anew" in caplog.text
+    assert kept.read_bytes() == whole, "and it is whole again"
+
+
+def test_neighbours_of_many_rows_lie_in_a_file_of_their_own(
+    home: Home, owner: int, project: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = loop.next_question(Seat(home, owner, project))
+    with Seat(home, owner, project).learner() as opened:
+        wanted = opened.learner.graph
+    (kept,) = (home.settings.home / "graphs").iterdir()
+    monkeypatch.setattr(build, "IN_MEMORY", 0)
+    again = open_home(home.settings)
+    try:
+        seat = Seat(again, owner, project)
+        assert loop.next_question(seat) == shown
+        with seat.learner() as opened:
+            found = opened.learner.graph
+        kept.write_bytes(b"")  # another server finds them anew
+        for name in ("neighbors", "weights", "test_neighbors", "test_weights"):
+            array = getattr(found, name)
+            np.testing.assert_array_equal(array, getattr(wanted, name))
+            assert not array.flags.owndata
+        assert list(kept.parent.iterdir()) == [kept], "it has no name"
+        answer_next(again, owner, project)
+    finally:
+        again.close()

@@ -1,19 +1,37 @@
-"""Turns at a project with one true label: blind checks are not chosen, tokens end with the classes they named."""
+"""Questions, lists and corrections of a project of one label a row."""
 
 from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from db import entries
-from plcore import AnswerError
-from plcore.loop import Place
-from tests.workflow.world import answer_next, small_project
+from plcore import AnswerError, LabelTable, LearnerSettings
+from plcore.loop import MODEL_ENTRIES, Place
+from plcore.query import STRATEGIES, STRATEGY_ENTRIES
+from tests.workflow.four import ask, four_class_project, left, log
+from tests.workflow.text_world import text_frame, text_project
+from tests.workflow.world import ROLES, annotator, answer_next, file_of, opened, small_frame, small_project
+from workflow.access import NotAllowed
 from workflow.answering import loop, undoing
+from workflow.answering.asked import stamp
+from workflow.kinds import KINDS
+from workflow.kinds.one_label import settings
+from workflow.kinds.one_label.answering import CORRECTIONS
+from workflow.kinds.one_label.settings import reason
+from workflow.kinds.one_label.showing import ShownQuestion, Telling
 from workflow.kinds.one_label.turn import OneLabelTurn, OneLabelWriter, row_token
-from workflow.projects import classes
+from workflow.projects import classes, managing, standing
+from workflow.rows import queue, reviewing
 from workflow.seat import Seat
-from workflow.server.home import Home
+from workflow.server.home import Home, open_home
+
+# Turns at a project with one true label: blind checks are not chosen, tokens end with the classes they
+# named
 
 
 def test_a_control_comes_by_its_draw_alone(home: Home, owner: int) -> None:
@@ -83,3 +101,344 @@ def test_a_row_stands_as_before_until_somebody_says_more(home: Home, owner: int,
     assert question is not None
     loop.submit_answer(seat, question.token, "not", question.choices[-1:], shown=question.shown)
     assert not stands()
+
+
+# A question as a page shows it
+
+
+def test_candidates_come_with_their_shares_and_the_screen_has_a_name(
+    home: Home, owner: int, project: int
+) -> None:
+    shown = loop.next_question(Seat(home, owner, project))
+    assert isinstance(shown, ShownQuestion)
+    assert shown.shown == stamp(shown.choices)
+    assert shown.n_classes == 3
+    assert {one.label: one.probability for one in shown.candidates} == dict(
+        zip(shown.choices, shown.probabilities, strict=True)
+    )
+    assert abs(sum(shown.probabilities) - 1) < 1e-9 or not any(shown.probabilities)
+    assert shown.why == reason("apl", shown.decides, shown.undecided)
+
+
+def test_columns_that_tell_the_two_likeliest_apart(home: Home, owner: int, project: int) -> None:
+    """In the small table ants lie far out on x, bees on y: cats, at neither, differ from each in one column alone."""
+    found: dict[frozenset[str], set[str]] = {}
+    for _ in range(12):
+        shown = loop.next_question(Seat(home, owner, project))
+        assert shown is not None
+        assert isinstance(shown.telling, Telling)
+        best = sorted(shown.candidates, key=lambda one: -one.probability)[:2]
+        if best[0].probability > best[1].probability:
+            assert set(shown.telling.between) == {one.label for one in best}
+        assert len(shown.telling.columns) == 1
+        found.setdefault(frozenset(shown.telling.between), set()).update(shown.telling.columns)
+        answer_next(home, owner, project)
+    assert found.get(frozenset({"ant", "cat"}), {"x"}) == {"x"}
+    assert found.get(frozenset({"bee", "cat"}), {"y"}) == {"y"}
+    assert len(found) > 1
+
+
+def test_a_blind_question_is_worded_like_any_other(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, small_project(home, owner, control_share=0.5, strategy="random"))
+    strategies, whys = set(), set()
+    for _ in range(12):
+        shown = loop.next_question(seat)
+        assert shown is not None
+        strategies.add(shown.strategy)
+        whys.add(shown.why.split(".")[0])
+        answer_next(home, owner, seat.project_id)
+    assert len(strategies) == 2
+    assert len(whys) == 1
+    assert not np.isnan(shown.score)
+
+
+def test_what_the_file_says_for_a_label_stands_beside_it(home: Home, owner: int) -> None:
+    frame = small_frame()
+    frame["candidates"] = [
+        "|".join(f"{label}:{place + 1}" for place, label in enumerate(cell.split("|")))
+        for cell in frame["candidates"]
+    ]
+    table = LabelTable.from_frame(frame, replace(ROLES, form="weighted"))
+    project = managing.create_project(Seat(home, owner), "votes", table, LearnerSettings(n_neighbors=4))
+    shown = loop.next_question(Seat(home, owner, project))
+    counts = {label: place + 1 for place, label in enumerate(shown.choices)}
+    total = sum(counts.values())
+    assert {one.label: one.weight for one in shown.candidates} == {
+        label: f"{count} of {total} votes" for label, count in counts.items()
+    }
+
+
+def test_where_all_labels_count_alike_nothing_stands_beside_them(
+    home: Home, owner: int, project: int
+) -> None:
+    shown = loop.next_question(Seat(home, owner, project))
+    assert {one.weight for one in shown.candidates} == {""}
+
+
+def test_while_rows_are_covered_the_card_says_so_of_every_question(home: Home, owner: int) -> None:
+    """Three classes: six rows; then what suits PL-KNN. Blind checks say the same as the others."""
+    seat = Seat(home, owner, small_project(home, owner, strategy="cover", control_share=0.3))
+    said = []
+    for _ in range(8):
+        shown = loop.next_question(seat)
+        assert isinstance(shown, ShownQuestion)
+        said.append((shown.strategy, shown.why.startswith("This row stands for many rows like it")))
+        answer_next(home, owner, seat.project_id)
+    assert [covers for _, covers in said] == [True] * 6 + [False] * 2
+    assert {strategy for strategy, _ in said[:6]} == {"cover", "control"}
+
+
+# The queue: every open row in asking order, found by words, downloaded, under every strategy
+
+
+def test_every_strategy_has_its_words() -> None:
+    assert set(settings.NAMES) == {*STRATEGIES, "margin", "moves", "cover"}
+    for name in STRATEGIES:
+        assert settings.reason(name, 3, 10).endswith("label of 3 of 10 rows that are not settled.")
+        assert "No single answer" in settings.reason(name, 0, 10)
+        assert "No answer can change" in settings.reason(name, 0, 0)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_the_first_of_the_queue_is_asked_next(home: Home, owner: int, name: str) -> None:
+    project = small_project(home, owner, strategy=name)
+    for _ in range(6):
+        view = queue.list_queue(Seat(home, owner, project))
+        assert view.strategy == name
+        question = loop.next_question(Seat(home, owner, project))
+        assert question is not None
+        assert view.rows[0].row == question.view.row
+        assert view.rows[0].candidates == question.choices
+        assert [one.score for one in view.rows] == sorted((one.score for one in view.rows), reverse=True)
+        answer_next(home, owner, project)
+
+
+def test_the_search_looks_at_ids_and_candidates(home: Home, owner: int, project: int) -> None:
+    everything = queue.list_queue(Seat(home, owner, project))
+    assert everything.matching == everything.open == standing.standing(Seat(home, owner, project)).left
+    found = queue.list_queue(Seat(home, owner, project), "ANT bee")
+    assert 0 < found.matching < everything.open
+    assert all({"ant", "bee"} <= set(one.candidates) for one in found.rows)
+    one = everything.rows[3]
+    assert one.row_id in {row.row_id for row in queue.list_queue(Seat(home, owner, project), one.row_id).rows}
+    assert queue.list_queue(Seat(home, owner, project), "no such thing").rows == ()
+
+
+def test_what_is_open_and_blind_is_counted_and_not_listed(home: Home, owner: int) -> None:
+    project = small_project(home, owner, control_share=0.2)
+    view = queue.list_queue(Seat(home, owner, project))
+    with opened(home, owner, project) as learner:
+        blind = len(learner.pool.control_left())
+    assert view.blind == blind > 0
+    assert view.open == view.listed + blind == standing.standing(Seat(home, owner, project)).left
+
+
+def test_the_queue_downloads_whole(home: Home, owner: int, project: int) -> None:
+    lines = list(csv.DictReader(io.StringIO(queue.queue_csv(Seat(home, owner, project)).decode())))
+    view = queue.list_queue(Seat(home, owner, project))
+    assert [line["row_id"] for line in lines] == [one.row_id for one in view.rows]
+    assert lines[0]["candidates"] == "|".join(view.rows[0].candidates)
+    with pytest.raises(NotAllowed):
+        queue.queue_csv(Seat(home, annotator(home, owner, "Ada"), project))
+
+
+def test_another_strategy_asks_otherwise_and_forgets_nothing(home: Home, owner: int, project: int) -> None:
+    answer_next(home, owner, project)
+    before = standing.standing(Seat(home, owner, project))
+    managing.change_strategy(Seat(home, owner, project), "random")
+    assert standing.standing(Seat(home, owner, project)) == before
+    assert queue.list_queue(Seat(home, owner, project)).strategy == "random"
+    with pytest.raises(ValueError, match="strategy"):
+        managing.change_strategy(Seat(home, owner, project), "guess")
+    with pytest.raises(NotAllowed):
+        managing.change_strategy(Seat(home, annotator(home, owner, "Ada"), project), "mw")
+
+
+def test_the_end_is_proved_and_said(home: Home, owner: int, project: int) -> None:
+    while loop.next_question(Seat(home, owner, project)) is not None:
+        answer_next(home, owner, project)
+    final = standing.standing(Seat(home, owner, project))
+    assert (final.settled, final.done, final.left) == (1.0, True, 0)
+    assert queue.list_queue(Seat(home, owner, project)).rows == ()
+
+
+def test_the_queue_offers_what_suits_the_model(home: Home, owner: int, project: int) -> None:
+    offered = queue.list_queue(Seat(home, owner, project)).strategies
+    assert offered["automatic"] == f"Automatic ({settings.NAMES['apl']})"
+    assert "moves" not in offered
+    other = small_project(home, owner, "kernel", model="kernelridge")
+    view = queue.list_queue(Seat(home, owner, other))
+    assert view.strategies["automatic"] == f"Automatic ({settings.NAMES['margin']})"
+    assert view.strategies["moves"] == settings.NAMES["moves"]
+    assert "apl" not in view.strategies
+    managing.change_strategy(Seat(home, owner, other), "apl")  # as a project of before may have stored it
+    view = queue.list_queue(Seat(home, owner, other))
+    assert (view.strategy, view.strategies["apl"]) == ("apl", settings.NAMES["apl"])
+    assert view.rows[0].reason.startswith("Of all rows this one could change")
+
+
+def test_a_change_of_strategy_reaches_every_process(home: Home, owner: int, project: int) -> None:
+    other = open_home(home.settings)
+    try:
+        assert queue.list_queue(Seat(other, owner, project)).strategy == "automatic"
+        managing.change_strategy(Seat(home, owner, project), "mp")
+        assert queue.list_queue(Seat(other, owner, project)).strategy == "mp"
+        question = loop.next_question(Seat(other, owner, project))
+        assert question is not None
+        answer_next(other, owner, project)
+        log = csv.DictReader(io.StringIO(file_of(Seat(home, owner, project), "log").decode()))
+        assert [line["strategy"] for line in log] == ["mp"]
+    finally:
+        other.close()
+
+
+def test_the_log_says_why_as_the_screen_did(home: Home, owner: int, project: int) -> None:
+    """The same question, shown again after the strategy was changed, is logged with the new one."""
+    first = loop.next_question(Seat(home, owner, project))
+    managing.change_strategy(Seat(home, owner, project), "mw")
+    again = loop.next_question(Seat(home, owner, project))
+    assert first is not None
+    assert again is not None
+    assert (again.token, again.strategy) == (first.token, "mw")
+    answer_next(home, owner, project)
+    (line,) = csv.DictReader(io.StringIO(file_of(Seat(home, owner, project), "log").decode()))
+    assert line["strategy"] == "mw"
+    assert float(line["score"]) == pytest.approx(again.score, abs=1e-6)
+
+
+# Which rows may be shown beside a question: decided ones, no blind check among them
+
+
+def test_rows_with_one_label_left_are_shown(home: Home, owner: int) -> None:
+    project = text_project(home, owner, control_share=0.0, test_share=0.0)
+    seat, rows = Seat(home, owner, project), []
+    for kind in ("is", "bad", "is"):
+        question = loop.next_question(seat)
+        truth = text_frame()["truth"][question.view.row]
+        loop.submit_answer(seat, question.token, kind, [truth] if kind == "is" else [])
+        rows.append((question.view.row, truth))
+    with opened(home, owner, project) as learner:
+        mask = learner.pool.shown_to_all()
+        assert sorted(mask.nonzero()[0].tolist()) == sorted([rows[0][0], rows[2][0]])
+        assert learner.pool.answered_labels(rows[0][0]) == (rows[0][1],)
+        mask[:] = True
+        assert learner.pool.shown_to_all().sum() == 2, "the array is the caller's own"
+
+
+# Why a row is asked, in words
+
+
+@pytest.mark.parametrize("strategy", STRATEGY_ENTRIES)
+def test_a_reason_says_what_the_answer_could_do(strategy: str) -> None:
+    entry = STRATEGY_ENTRIES[strategy]
+    first = "" if entry.counts_say_why else f"{entry.why}. "
+    assert (
+        settings.reason(strategy, 3, 1_200)
+        == f"{first}Your answer could change the model's label of 3 of 1,200 rows that are not settled."
+    )
+    assert settings.reason(strategy, 0, 7).startswith(
+        f"{first}No single answer here can change the model's label of one of the 7 "
+    )
+    assert settings.reason(strategy, 0, 0).startswith(f"{first}No answer can change a prediction any more")
+    uncounted = settings.reason(strategy, 3, 9, counted=False)
+    assert uncounted.startswith(entry.why)
+    assert "9" not in uncounted
+
+
+def test_models_that_weigh_candidates_go_by_their_short_names() -> None:
+    assert settings.WEIGHING == ("LM-PLANE", "Kernel ridge")
+
+
+def test_every_strategy_and_model_has_its_words() -> None:
+    assert set(settings.NAMES) == set(STRATEGY_ENTRIES)
+    assert set(settings.MODELS) == set(MODEL_ENTRIES)
+    for model, entry in MODEL_ENTRIES.items():
+        offered = settings.strategies_for(model)
+        assert next(iter(offered)) == "automatic"
+        assert settings.NAMES[entry.strategy] in offered["automatic"]
+        assert entry.strategy in offered
+        assert ("apl" in offered) == (model == "plknn")
+        assert ("moves" in offered) == (model == "kernelridge")
+        assert {"margin", "random", "mp", "act", "cover"} < set(offered)
+        assert settings.strategies_for(model, "apl")["apl"] == settings.NAMES["apl"]
+    assert all({**settings.NAMES, **settings.MODELS}.values())
+    assert set(settings.TRAINED) < set(settings.CHOICES)
+    assert "plknn" not in settings.TRAINED
+    assert set(settings.WITH_C) < set(settings.MODELS)
+    assert KINDS["one_label"].CLASSES is not None
+
+
+# Corrections of a row with candidates: what each stores
+
+
+@pytest.fixture
+def four(home: Home, owner: int) -> int:
+    return four_class_project(home, owner)
+
+
+def answered(home: Home, owner: int, project: int) -> int:
+    """A row with candidates ant, bee and cat that is answered: it is ant."""
+    question = ask(home, owner, project)
+    loop.submit_answer(Seat(home, owner, project), question.token, "is", ["ant"])
+    return question.view.row
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "stored", "stands"),
+    [
+        ("is", ["bee"], [("is", ("bee",))], ("bee",)),
+        ("among", ["bee", "cat"], [("among", ("bee", "cat"))], ("bee", "cat")),
+        ("none", [], [("none", ())], ("bee", "cat", "dog")),
+        ("bad", [], [("bad", ())], ()),
+        ("is", ["dog"], [("none", ()), ("is", ("dog",))], ("dog",)),
+    ],
+)
+def test_each_correction(
+    home: Home,
+    owner: int,
+    four: int,
+    kind: str,
+    labels: list[str],
+    stored: list[tuple[str, tuple[str, ...]]],
+    stands: tuple[str, ...],
+) -> None:
+    row = answered(home, owner, four)
+    seat = Seat(home, owner, four)
+    opened = reviewing.open_row(seat, row)
+    reviewing.correct(seat, row, opened.token, kind, labels, note="why", flagged=True)
+    written = log(home, four)[1:]
+    assert [(one.kind, one.labels) for one in written] == stored
+    assert {(one.strategy, one.note, one.flagged) for one in written} == {("review", "why", True)}
+    assert {one.predicted for one in written} == {log(home, four)[0].predicted}, (
+        "what the model said at first"
+    )
+    assert written[0].token == opened.token
+    assert left(home, owner, four, row) == stands
+    assert kind in CORRECTIONS
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "changes"),
+    [
+        ("skip", [], {}),
+        ("unsure", [], {}),
+        ("labels", [], {}),
+        ("not", ["ant"], {}),  # all that is left
+        ("is", [], {}),
+        ("is", ["zebra"], {}),
+        ("is", ["ant", "bee"], {}),
+        ("among", ["bee", "bee"], {}),
+        ("among", ["bee", "zebra"], {}),
+        ("bad", ["ant"], {}),
+        ("is", ["ant"], {"ant": 1}),
+    ],
+)
+def test_what_is_none_is_refused_and_stores_nothing(
+    home: Home, owner: int, four: int, kind: str, labels: list[str], changes: dict[str, int]
+) -> None:
+    row = answered(home, owner, four)
+    seat = Seat(home, owner, four)
+    with pytest.raises(AnswerError):
+        reviewing.correct(seat, row, reviewing.open_row(seat, row).token, kind, labels, changes=changes)
+    assert len(log(home, four)) == 1
+    assert left(home, owner, four, row) == ("ant",)
