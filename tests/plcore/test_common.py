@@ -53,7 +53,7 @@ ESTIMATORS = [
     for name in plcore.__all__
     if inspect.isclass(value := getattr(plcore, name)) and issubclass(value, BaseEstimator)
 ]
-# Those that learn from candidates; the contract of label vectors is in test_sensing_estimators.py.
+# Those that learn from candidates; the contract of label vectors is in sensing/test_estimators.py.
 CLASSIFIERS = [
     estimator
     for estimator in ESTIMATORS
