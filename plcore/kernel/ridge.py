@@ -29,8 +29,8 @@ from plcore.arrays.types import (
 )
 from plcore.kernel.choice import ALPHAS, MOST_ROWS, Grid, Rows, choose
 from plcore.kernel.features import KERNELS, KernelFeatures
-from plcore.kernel.rounds import TOLERANCE, Rounds, Settled, left_out_accuracy
-from plcore.kernel.smoother import FactoredSmoother, Smoother, effects
+from plcore.kernel.rounds import TOLERANCE, Rounds, Settled, left_out_accuracy, probability_temperature
+from plcore.kernel.smoother import FactoredSmoother, Ridge, Smoother, effects
 from plcore.kernel.soft_labels import (
     SoftLabelClassifier,
     fit_scaler,
@@ -124,7 +124,7 @@ class PLKernelRidge(SoftLabelClassifier):
         these they are rows with the same set, if more than half of the neighbouring rows have the same one and that is
         beyond chance, and else there are none. A number is taken as it is, with rows of the same set where no groups
         are given. Sets that were drawn for each row, or that depend on its label, lose by it.
-    temperature : of the softmax, in units of F, which is about 1 for a sure class.
+    temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class.
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
         through so many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
         Beyond 5,000 rows through .7 of so many, by normal equations; what is "auto" is then chosen on 1,500 drawn rows.
@@ -141,6 +141,7 @@ class PLKernelRidge(SoftLabelClassifier):
     kernel_, alpha_, class_mass_, set_mass_ : as chosen or given; set_mass_ is 0 where rows come from no sources.
     candidate_accuracy_ : share of predictions for held-out rows that are inside their sets: on the folds of the choice,
         for the settings chosen, hence a little high; by the leave-one-out scores where nothing was to be chosen.
+    probability_temperature_ : that of `predict_proba`, at which leave-one-out scores make the sets most probable.
     label_distributions_ : (n, m) soft labels of the training rows, 0 outside of their sets.
     transduction_ : (n,) the most likely candidate of each training row, ties to the first class.
     objective_ : largest change of a row in each round, what the rounds bring down; there is no function that they
@@ -167,6 +168,7 @@ class PLKernelRidge(SoftLabelClassifier):
     class_mass_: float
     set_mass_: float
     candidate_accuracy_: float
+    probability_temperature_: float
     rounds_: Rounds
     _candidate_weights: FloatArray | None  # (n, m) as given
     _sources: IntArray | None  # (n,) of the training rows
@@ -280,6 +282,10 @@ class PLKernelRidge(SoftLabelClassifier):
         self.candidate_accuracy_ = chosen.accuracy
         if np.isnan(chosen.accuracy):
             self.candidate_accuracy_ = left_out_accuracy(ridge, settled.labels, rows.candidates)
+        self._calibrate(ridge, settled.labels, rows.candidates)
+
+    def _calibrate(self, ridge: Ridge, labels: FloatArray, candidates: BoolArray) -> None:
+        self.probability_temperature_ = probability_temperature(ridge, labels, candidates, self.temperature)
 
     def _grid(self, X: Matrix) -> Grid:
         """What the parameters leave open for rows like X."""
@@ -347,6 +353,7 @@ class PLKernelRidge(SoftLabelClassifier):
             self._take(candidates, prior, settled)
             self._candidate_weights = given
             self.candidate_accuracy_ = left_out_accuracy(rounds.ridge, settled.labels, candidates)
+            self._calibrate(rounds.ridge, settled.labels, candidates)
         return self
 
     def update(self, rows: ArrayLike, candidates: LabelsLike) -> IntArray:
@@ -355,7 +362,8 @@ class PLKernelRidge(SoftLabelClassifier):
         rows : (r,) distinct row numbers, or one      candidates : (r, m) as in `fit`, or (m,) for one row
         Settings, points, class masses and the weights of rows and candidates stay those of the fit; set masses take in
         the answers. The rounds go on from the last soft labels, where a fresh fit begins anew: nearly all predictions
-        are the same. Costs some milliseconds a thousand rows. `candidate_accuracy_` stays, too.
+        are the same. Costs some milliseconds a thousand rows. `candidate_accuracy_` and `probability_temperature_`
+        stay, too.
         Returns the rows, ascending, whose soft labels changed by .01 or more. Nothing changes when an error is raised:
         ValueError for wrong rows, CandidateError for wrong candidates.
         """
@@ -394,6 +402,6 @@ class PLKernelRidge(SoftLabelClassifier):
         return np.asarray(self._features.transform(X) @ self._outer + self._shift)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
-        """softmax(F / temperature)"""
+        """softmax(F / probability_temperature_)"""
         even = np.broadcast_to(self._possible.astype(float), scores.shape)
-        return softmax_inside(scores, self.temperature, even)
+        return softmax_inside(scores, self.probability_temperature_, even)

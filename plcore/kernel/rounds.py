@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, RoundProgress
 from plcore.kernel.smoother import Ridge, effects
@@ -144,3 +145,32 @@ def left_out_accuracy(ridge: Ridge, labels: FloatArray, candidates: BoolArray) -
     scores[:, ~candidates.any(axis=0)] = -np.inf
     inside = candidates[np.arange(len(candidates)), scores.argmax(axis=1)]
     return float(np.average(inside, weights=ridge.weights))
+
+
+TEMPERATURES = (0.02, 2.0)
+"""Of probabilities, the least and the most, in units of scores, which are about 1 for a sure class."""
+
+
+def probability_temperature(
+    ridge: Ridge, labels: FloatArray, candidates: BoolArray, otherwise: float
+) -> float:
+    """The temperature T at which leave-one-out scores F make the candidate sets (n, m) most probable.
+
+    It raises sum_i s_i log sum_{c in S_i} softmax(F_i / T)_c, s the weights of the rows: no clean label is seen. That
+    of the rounds is sharper, for it is to tell candidates of one row apart. otherwise : where no set rules a class out
+    """
+    possible = candidates.any(axis=0)
+    telling = np.flatnonzero((ridge.weights > 0) & ~candidates[:, possible].all(axis=1))
+    if not len(telling):
+        return otherwise
+    scores = ridge.left_out_scores(labels)[np.ix_(telling, np.flatnonzero(possible))]
+    scores -= scores.max(axis=1, keepdims=True)
+    inside, weights = candidates[np.ix_(telling, np.flatnonzero(possible))], ridge.weights[telling]
+
+    def loss(log_temperature: float) -> float:
+        each = np.exp(scores / np.exp(log_temperature))
+        shares = (each * inside).sum(axis=1) / each.sum(axis=1)
+        return -float(weights @ np.log(np.maximum(shares, np.finfo(float).tiny)))
+
+    found = minimize_scalar(loss, bounds=np.log(TEMPERATURES), method="bounded", options={"xatol": 1e-3})
+    return float(np.exp(found.x))

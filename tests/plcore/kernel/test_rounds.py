@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.utils.validation import validate_data
 
+from plcore import PLKernelRidge
+from plcore.evaluation import contaminate
 from plcore.kernel.features import KERNELS, KernelFeatures
-from plcore.kernel.rounds import UPDATE_ROUNDS, Rounds
+from plcore.kernel.rounds import UPDATE_ROUNDS, Rounds, probability_temperature
 from plcore.kernel.smoother import FactoredSmoother, Ridge, Smoother
 from plcore.kernel.soft_labels import (
     SoftLabelClassifier,
@@ -553,3 +558,47 @@ def test_auto_scales_dense_rows_alone():
     np.testing.assert_array_equal(
         scaled(standard, thin), standard.transform(X)
     )  # rows as they were in the fit
+
+
+class TestProbabilities:
+    @pytest.fixture
+    def drawn(self, monkeypatch):
+        """Leave-one-out scores, the truth, which was drawn by them at temperature .3, and what draws more."""
+        rng = np.random.default_rng(0)
+        scores = rng.normal(size=(4000, 4))
+        chances = np.exp(scores / 0.3)
+        chances /= chances.sum(axis=1, keepdims=True)
+        y = (chances.cumsum(axis=1) > rng.random((4000, 1))).argmax(axis=1)
+        monkeypatch.setattr(Ridge, "left_out_scores", lambda *_: scores.copy())
+        return Ridge(np.zeros((4000, 1)), np.ones(4000), np.zeros(1)), y, rng
+
+    @pytest.mark.parametrize("false", [0.0, 0.4])
+    def test_they_have_the_temperature_at_which_sets_are_most_probable(self, drawn, false):
+        ridge, y, rng = drawn
+        sets = (rng.random((4000, 4)) < false) | np.eye(4, dtype=bool)[y]
+        assert probability_temperature(ridge, sets / 1.0, sets, 7.0) == pytest.approx(0.3, rel=0.1)
+
+    def test_rows_without_weight_and_sets_that_rule_nothing_out_do_not_count(self, drawn):
+        ridge, y, rng = drawn
+        sets = np.eye(4, dtype=bool)[y]
+        wrong = rng.random(4000) < 0.5
+        sets[wrong] = np.eye(4, dtype=bool)[(y[wrong] + 1) % 4]
+        weighted = replace(ridge, weights=np.where(wrong, 0.0, 1.0))
+        assert probability_temperature(weighted, sets / 1.0, sets, 7.0) == pytest.approx(0.3, rel=0.1)
+        free = np.ones((4000, 4), dtype=bool)
+        assert probability_temperature(ridge, free / 4.0, free, 7.0) == 7.0
+
+    def test_predict_proba_goes_by_it(self):
+        X, y = load_digits(return_X_y=True)
+        sets = contaminate(y, "size", p=1.0, r=3, random_state=0)
+        model = PLKernelRidge("rbf", alpha=0.1, class_mass=0.5).fit(X[:600], sets[:600])
+        scores = model.decision_function(X[600:]) / model.probability_temperature_
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(model.predict_proba(X[600:]), shares, atol=1e-9)
+        right = shares.argmax(axis=1) == y[600:]
+        sharp = np.exp((scores - scores.max(axis=1, keepdims=True)) * model.probability_temperature_ / 0.05)
+        sharp = sharp.max(axis=1) / sharp.sum(axis=1)
+        off = abs(shares.max(axis=1).mean() - right.mean())
+        assert off < 0.03
+        assert off < abs(sharp.mean() - right.mean())
