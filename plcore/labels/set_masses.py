@@ -28,6 +28,7 @@ LEAST_SHARE, LEAST_Z = 0.5, 10.0
 sources."""
 SETS_A_CLASS = 3
 """Different sets for each class: where sets follow from labels, there are about as many as labels."""
+BLOCK = 65536  # rows that are compared at a time
 
 
 def read_sources(groups: ArrayLike, n_rows: int) -> IntArray:
@@ -58,23 +59,33 @@ def sources_by_set(imported: BoolArray, X: Matrix, weights: FloatArray) -> IntAr
     sets follow from it that holds as well; there are few different sets then, and at least three for each class here.
     A row that is there several times running, with equal features (n, d), is one; those of weight 0 are none.
     """
-    codes, kept = same_sets(imported), np.flatnonzero(weights > 0)
-    change = abs(X[kept[1:]] - X[kept[:-1]]).max(axis=1)
-    moved = (change.toarray().ravel() if sparse.issparse(change) else change) > 0
-    kept = kept[np.append(True, moved | (codes[kept[1:]] != codes[kept[:-1]]))[: len(kept)]]
-    return codes if _in_runs(codes[kept], imported[kept]) else None
-
-
-def _in_runs(codes: IntArray, imported: BoolArray) -> bool:
+    kept, packed = np.flatnonzero(weights > 0), np.packbits(imported, axis=1)
     ambiguous = imported.sum(axis=1) > 1
-    pairs = ambiguous[1:] & ambiguous[:-1]
-    different = len(np.unique(codes[ambiguous]))
-    if not pairs.any() or different < SETS_A_CLASS * np.count_nonzero(imported.any(axis=0)):
-        return False
-    share = float((codes[1:] == codes[:-1])[pairs].mean())
-    chance = float(((np.bincount(codes[ambiguous]) / ambiguous.sum()) ** 2).sum())
+    equal = (packed[kept[1:]] == packed[kept[:-1]]).all(axis=1)
+    if equal[ambiguous[kept[1:]]].sum() <= LEAST_SHARE * (ambiguous[kept[1:]] & ambiguous[kept[:-1]]).sum():
+        return None  # most tables end here, before anything is sorted
+    again = equal.copy()
+    again[equal] = _repeated(X, kept[1:][equal], kept[:-1][equal])
+    kept = kept[np.append(True, ~again)]
+    codes = same_sets(imported)
+    sets = codes[kept][ambiguous[kept]]
+    pairs = ambiguous[kept[1:]] & ambiguous[kept[:-1]]
+    if not pairs.any() or len(np.unique(sets)) < SETS_A_CLASS * np.count_nonzero(imported.any(axis=0)):
+        return None
+    share = (codes[kept[1:]] == codes[kept[:-1]])[pairs].mean()
+    chance = ((np.bincount(sets) / len(sets)) ** 2).sum()
     error = np.sqrt(chance * (1 - chance) / pairs.sum())
-    return bool(share > LEAST_SHARE and share - chance > LEAST_Z * error)
+    return codes if share > LEAST_SHARE and share - chance > LEAST_Z * error else None
+
+
+def _repeated(X: Matrix, rows: IntArray, before: IntArray) -> BoolArray:
+    """(r,) whether the features of each of these rows are those of the row before it."""
+    found = np.empty(len(rows), dtype=bool)
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        change = abs(X[rows[part]] - X[before[part]]).max(axis=1)
+        found[part] = (change.toarray().ravel() if sparse.issparse(change) else change) == 0
+    return found
 
 
 def take_whole(sources: IntArray, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
