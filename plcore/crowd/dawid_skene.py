@@ -163,7 +163,7 @@ class DawidSkene(BaseEstimator):  # type: ignore[misc]
     alike. confusion_ {annotator: (m, m)}, a row for each true class, what that person then says, rows sum to 1;
     pooled_confusion_ (m, m), of somebody who has not answered yet; class_masses_ (m,); classes_ (m,); annotators_;
     n_iter_; converged_; objective_, the log-likelihood of the votes after every round; shrinkage_, 20 or inf, the
-    answers on a class for which a coin counts at most.
+    answers on a class for which a coin counts at most; 20 where both are the same.
 
     On the anaesthetists' data of 1979 plain EM has class masses of .422 .401 .111 .067; this has .417 .441 .093 .049,
     and a fixed prior of 20 answers .027 for the rarest class. `benchmarks crowd` compares the rules.

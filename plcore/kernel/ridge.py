@@ -56,7 +56,8 @@ BLOCK = 4096  # rows whose scores are made at a time
 
 
 def draw(rows: Rows, seed: int) -> IntArray | None:
-    """The rows to learn from, ascending: None for all, else DRAWN of those with weight and all of the rare classes."""
+    """The rows to learn from, ascending: None for all, else DRAWN of those with weight and all of the rare classes,
+    these with the other rows of their sources."""
     candidates = rows.candidates
     if len(candidates) <= MOST_RESIDENT:
         return None
@@ -64,6 +65,8 @@ def draw(rows: Rows, seed: int) -> IntArray | None:
     drawn = rows.draw(present, DRAWN, np.random.RandomState(seed))
     rare = candidates.sum(axis=0) <= FEW
     needed = present[candidates[np.ix_(present, np.flatnonzero(rare))].any(axis=1)]
+    if rows.sources is not None:
+        needed = present[np.isin(rows.sources[present], rows.sources[needed])]
     return np.union1d(drawn, needed)
 
 
@@ -247,7 +250,9 @@ class PLKernelRidge(SoftLabelClassifier):
         """(n,) the source of each row, None where set masses are off or nothing shows any."""
         imported = rows.imported > 0
         if groups is not None:
-            sources = read_sources(groups, len(imported))
+            sources = read_sources(
+                groups, len(imported)
+            )  # said to be wrong where they are, also if they are not used
             return None if self.set_mass == 0 else sources
         if self.set_mass == "auto":
             return sources_by_set(imported, rows.X, rows.weights)

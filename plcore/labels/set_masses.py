@@ -31,24 +31,33 @@ SETS_A_CLASS = 3
 BLOCK = 65536  # rows that are compared at a time
 
 
-def read_sources(groups: ArrayLike, n_rows: int) -> IntArray:
-    """(n,) a number for the source of each row, one of its own where none is given (None, NaN).
+def read_sources(groups: ArrayLike, n_rows: int) -> IntArray | None:
+    """(n,) a number for the source of each row, one of its own where none is given (None, NaN, an empty text); None
+    where no source has two rows.
 
     Raises ValueError where there are not n of them.
     """
     names = pd.Series(groups, dtype=object)
     if len(names) != n_rows:
         raise ValueError(f"groups must name the source of each of the {n_rows:,} rows. Got {len(names):,}.")
-    codes = pd.factorize(names)[0].astype(np.int64)
-    lone = np.flatnonzero(codes < 0)
-    codes[lone] = len(names) + lone
-    return codes
+    return _lone_apart(pd.factorize(names.mask(names == ""))[0].astype(np.int64))
 
 
-def same_sets(imported: BoolArray) -> IntArray:
-    """(n,) a number for each row, the same for rows with the same candidate set (n, m)."""
+def same_sets(imported: BoolArray) -> IntArray | None:
+    """(n,) a number for each row, the same for rows with the same candidate set (n, m) of several classes; None where
+    no two rows have the same one."""
     codes = np.unique(np.packbits(imported, axis=1), axis=0, return_inverse=True)[1]
-    return np.asarray(codes.ravel(), dtype=np.int64)
+    return _lone_apart(np.where(imported.sum(axis=1) > 1, codes.ravel(), -1))
+
+
+def _lone_apart(codes: IntArray) -> IntArray | None:
+    """Sources (n,) with a number of its own for each row of -1, which has none."""
+    lone = np.flatnonzero(codes < 0)
+    if len(np.unique(codes[codes >= 0])) == len(codes) - len(lone):
+        return None
+    codes = codes.copy()
+    codes[lone] = len(codes) + lone
+    return codes
 
 
 def sources_by_set(imported: BoolArray, X: Matrix, weights: FloatArray) -> IntArray | None:
@@ -68,12 +77,14 @@ def sources_by_set(imported: BoolArray, X: Matrix, weights: FloatArray) -> IntAr
     again[equal] = _repeated(X, kept[1:][equal], kept[:-1][equal])
     kept = kept[np.append(True, ~again)]
     codes = same_sets(imported)
-    sets = codes[kept][ambiguous[kept]]
     pairs = ambiguous[kept[1:]] & ambiguous[kept[:-1]]
-    if not pairs.any() or len(np.unique(sets)) < SETS_A_CLASS * np.count_nonzero(imported.any(axis=0)):
+    if codes is None or not pairs.any():
+        return None
+    counts = np.unique(codes[kept][ambiguous[kept]], return_counts=True)[1]
+    if len(counts) < SETS_A_CLASS * np.count_nonzero(imported.any(axis=0)):
         return None
     share = (codes[kept[1:]] == codes[kept[:-1]])[pairs].mean()
-    chance = ((np.bincount(sets) / len(sets)) ** 2).sum()
+    chance = ((counts / counts.sum()) ** 2).sum()
     error = np.sqrt(chance * (1 - chance) / pairs.sum())
     return codes if share > LEAST_SHARE and share - chance > LEAST_Z * error else None
 
@@ -89,11 +100,17 @@ def _repeated(X: Matrix, rows: IntArray, before: IntArray) -> BoolArray:
 
 
 def take_whole(sources: IntArray, rows: IntArray, count: int, random: np.random.RandomState) -> IntArray:
-    """About `count` of these rows, ascending: drawn sources, each with all of its rows."""
+    """At most `count` of these rows, ascending: drawn sources that fit, each with all of its rows. Where these are less
+    than half of them, because sources are large, rows drawn singly instead."""
     found, codes, sizes = np.unique(sources[rows], return_inverse=True, return_counts=True)
-    order = random.permutation(len(found))
-    taken = order[: max(int(np.searchsorted(np.cumsum(sizes[order]), count, side="right")), 1)]
-    return np.sort(rows[np.isin(codes, taken)])
+    taken = np.zeros(len(found), dtype=bool)
+    left = count
+    for source in random.permutation(len(found)):
+        if sizes[source] <= left:
+            taken[source], left = True, left - sizes[source]
+    if 2 * left > min(count, len(rows)):
+        return np.sort(random.choice(rows, min(count, len(rows)), replace=False))
+    return np.sort(rows[taken[codes]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +132,13 @@ class SetMasses:
     def among(
         cls, sources: IntArray, imported: FloatArray, candidates: BoolArray, weights: FloatArray
     ) -> SetMasses:
-        """Of sources (n,), soft labels as imported (n, m), candidates now (n, m) and weights of the rows (n,)."""
+        """Of sources (n,), soft labels as imported (n, m), candidates now (n, m) and weights of the rows (n,).
+
+        Weights count rows, so that 2 is the row twice; where they are mostly below 1 they are shares, and are scaled to
+        a mean of 1.
+        """
+        if 0 < (mean := weights[weights > 0].mean() if (weights > 0).any() else 0.0) < 1:
+            weights = weights / mean
         _, codes = np.unique(sources, return_inverse=True)
         several = np.bincount(codes, weights) > 1
         rows = np.flatnonzero(several[codes])
@@ -164,17 +187,17 @@ class SetMasses:
         return sparse.csr_array((self.weights, (self.of, places)), shape=(len(self.shares), len(places)))
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """All of it as arrays by name, for a file; `from_arrays` makes it again."""
+        """What no answer changes, as arrays by name, for a file; `from_arrays` and `answered` make it again."""
         return {
             "source_rows": self.rows,
             "source_of": self.of,
             "source_weights": self.weights,
             "source_shares": self.shares,
-            "source_targets": self.targets,
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> SetMasses:
-        """What `to_arrays` gave. Raises KeyError where something is missing."""
-        names = ("source_rows", "source_of", "source_weights", "source_shares", "source_targets")
-        return cls(*(arrays[name] for name in names))
+        """What `to_arrays` gave, before any answer. Raises KeyError where something is missing."""
+        names = ("source_rows", "source_of", "source_weights", "source_shares")
+        rows, of, weights, shares = (arrays[name] for name in names)
+        return cls(rows, of, weights, shares, shares * np.bincount(of, weights, len(shares))[:, None])

@@ -23,20 +23,33 @@ PAGE = ROOT / "docs" / "first-change.md"
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
-    """What the page's blocks define: the class, then its two entries."""
+    """What the page's blocks define: the class, its two entries, and what a grid search tries."""
     module = ModuleType("centroid")
     sys.modules[module.__name__] = module  # or its class could not be pickled
     found = vars(module)
     found |= {"ModelEntry": ModelEntry, "Upkeep": Upkeep, "LearnerEntry": LearnerEntry}
-    written, model, learner = blocks(PAGE, "python")
+    written, model, learner, grid = blocks(PAGE, "python")
     exec(compile(written, "first-change.md", "exec"), found)  # noqa: S102
     found["model"] = eval(model, found)  # noqa: S307
     found["learner"] = eval(learner, found)  # noqa: S307
+    found["grid"] = eval("{" + grid + "}", found)  # noqa: S307
     return found
 
 
 def test_first_change_model_passes_the_checks_of_scikit_learn(names: dict[str, Any]) -> None:
     check_estimator(names["PLCentroidClassifier"](), on_skip=None)
+
+
+def test_first_change_model_refuses_what_its_grid_does_not_try(names: dict[str, Any]) -> None:
+    made, grid = names["PLCentroidClassifier"], names["grid"]["PLCentroidClassifier"]
+    table, _ = blobs(n=60)
+    with pytest.raises(ValueError, match="'max_iter' parameter"):
+        made(max_iter=0).fit(table.X, table.candidates)
+    assert set(grid) == set(made().get_params())
+    for values in grid.values():
+        assert len(values) >= 2
+    for iterations in grid["max_iter"]:
+        assert made(max_iter=iterations).fit(table.X, table.candidates).n_iter_ <= iterations
 
 
 def test_first_change_model_learns_in_a_project(

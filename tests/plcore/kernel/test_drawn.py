@@ -48,6 +48,16 @@ def test_sources_are_drawn_whole(few):
     assert set(np.bincount(sources[rows])) == {0, 5}
 
 
+def test_rows_of_rare_classes_bring_their_sources(few):
+    candidates, sources = np.ones((500, 3), dtype=bool), np.repeat(np.arange(100), 5)
+    candidates[:, 1] = False
+    candidates[[7, 400], 1] = True
+    drawn = draw(rows_of(candidates, sources=sources), 0)
+    inside = np.bincount(sources[drawn], minlength=100)
+    assert inside[[1, 80]].tolist() == [5, 5]
+    assert set(inside) == {0, 5}
+
+
 def test_few_rows_are_all_learnt_from(few):
     assert draw(rows_of(np.ones((200, 2), dtype=bool)), 0) is None
     rows = draw(rows_of(np.ones((201, 2), dtype=bool)), 0)

@@ -1,6 +1,6 @@
 """Plain twins of the compiled loops: the same sets, effects and exact search in NumPy and Python.
 
-Slow and easy to check against the paper; `test_query_twins.py` demands the same bits from both.
+Slow and easy to check against the paper; `test_twins.py` demands the same bits from both.
 """
 
 from __future__ import annotations

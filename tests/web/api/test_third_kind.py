@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from tests.third_kind import add_triage
 from tests.web.api.conftest import program
 from tests.workflow.world import small_table
+from web.api.made import make_api
 from workflow.people import team
 from workflow.projects import managing
 from workflow.seat import Seat
@@ -36,6 +37,7 @@ def test_other_calls_are_answered(server: TestClient, triage_seat: Seat, call: s
     assert asked.status_code == 200
 
 
-def test_document_lists_the_third_kind(server: TestClient, triage_seat: Seat) -> None:
-    schemas = program(server, triage_seat).get("/openapi.json").json()["components"]["schemas"]
+@pytest.mark.usefixtures("triage_seat")
+def test_document_lists_the_third_kind() -> None:
+    schemas = make_api().openapi()["components"]["schemas"]
     assert schemas["ListedProject"]["properties"]["kind"]["enum"][0] == "triage"
