@@ -123,10 +123,10 @@ class PLKernelRidge(SoftLabelClassifier):
         is better by more than one standard error. Masses help balanced classes, and harm where classes are unbalanced
         and sets large. What is "auto" is chosen by candidate accuracy on three held-out folds, without a clean label.
     set_mass : power of the pull towards the set masses, 0 none, 1 all the way; "auto" is 1 where rows come from
-        sources, or .5 or 0 where that is better by more than one standard error. Sources are `groups` of `fit`; without
-        these they are rows with the same set, if more than half of the neighbouring rows have the same one and that is
-        beyond chance, and else there are none. A number is taken as it is, with rows of the same set where no groups
-        are given. Sets that were drawn for each row, or that depend on its label, lose by it.
+        sources, or .5 or 0 where that is better by more than two standard errors. Sources are `groups` of `fit`;
+        without these they are rows with the same set, if more than half of the neighbouring rows have the same one and
+        that is beyond chance, and else there are none. A number is taken as it is, with rows of the same set where no
+        groups are given. Sets that were drawn for each row, or that depend on its label, lose by it.
     temperature : of the softmax of the rounds, in units of F, which is about 1 for a sure class.
     n_components : rows, or features of a linear kernel, up to which the kernel is exact. Beyond it the kernel goes
         through so many points: centres of k-means for laplace, drawn rows for the others. Memory is n * n_components.
