@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Each process has a share of the tests, so that what a folder shares is made once. One that is done takes from the others.
-TESTS := $(BIN)/python -m pytest --dist worksteal -n
+TESTS := $(BIN)/python -m pytest -n 2 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
 .PHONY: run test check proofs lint bench screenshots access browser postgres audit docs clean
@@ -11,15 +11,14 @@ run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
 
 test: lint browser postgres  ## format, lint, types, and all tests but the proofs
-	@# One process more than cores, because browser tests spend half of their time waiting for pages.
-	$(TESTS) 3 -m "not proof"
+	$(TESTS) -m "not proof"
 
 check: lint  ## the same for what has changed since origin/main: its rooms, what imports them, and the laws of all
-	$(TESTS) 2 --hypothesis-profile=check -m "not browser and not slow and not postgres and not proof" \
+	$(TESTS) --hypothesis-profile=check -m "not browser and not slow and not postgres and not proof" \
 		$$($(BIN)/python -m tests.changed)
 
 proofs: .venv/.ready-dev browser postgres  ## the tests that take minutes each
-	$(TESTS) 2 -m proof
+	$(TESTS) -m proof
 
 lint: .venv/.ready-dev node_modules/.ready
 	$(BIN)/ruff format --check .
