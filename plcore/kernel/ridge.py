@@ -94,8 +94,9 @@ def follow(
     left = rows.take(others)
     masses = ClassMasses.of(left.imported, left.weights)
     everyone[others] = masses.pull(everyone[others], rounds.mass)
-    if rounds.sources is not None and left.set_masses is not None:
-        everyone[others] = left.set_masses.pull(everyone[others], rounds.set_mass)
+    sources = None if rounds.sources is None else left.set_masses
+    if sources is not None:
+        everyone[others] = sources.pull(everyone[others], rounds.set_mass)
     return everyone
 
 

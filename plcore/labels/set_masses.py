@@ -20,7 +20,7 @@ from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matri
 
 STEPS = 3
 EVEN = 4.0
-"""Answers of a source, as much as which its candidates weigh, spread evenly."""
+"""How many answers the candidates of a source, spread evenly, weigh as much as."""
 SLACK = 0.5
 """Rows added to what a class has and is to have: what has next to nothing is not pulled without bound."""
 LEAST_SHARE, LEAST_Z = 0.5, 10.0
