@@ -24,18 +24,7 @@ _HISTORY = (
     select(
         *(
             _TABLE.c[name]
-            for name in (
-                "seq",
-                "kind",
-                "row",
-                "label",
-                "labels",
-                "token",
-                "before",
-                "note",
-                "flagged",
-                "at",
-            )
+            for name in ("seq", "kind", "row", "label", "labels", "token", "before", "note", "flagged", "at")
         ),
         # Not all of `asked`: of a hundred entries, to read it costs as much as the rest.
         _TABLE.c.asked["batch"].as_string(),
@@ -233,10 +222,7 @@ def _withdrawn() -> ColumnElement[bool]:
     withdrawal = aliased(EntryRow)
     return (
         select(withdrawal.seq)
-        .where(
-            withdrawal.project_id == EntryRow.project_id,
-            withdrawal.target_seq == EntryRow.seq,
-        )
+        .where(withdrawal.project_id == EntryRow.project_id, withdrawal.target_seq == EntryRow.seq)
         .exists()
     )
 

@@ -6,14 +6,7 @@ import re
 import sqlite3
 from datetime import UTC, datetime
 
-from sqlalchemy import (
-    JSON,
-    DateTime,
-    Dialect,
-    MetaData,
-    Text,
-    TypeDecorator,
-)
+from sqlalchemy import JSON, DateTime, Dialect, MetaData, Text, TypeDecorator
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase
 

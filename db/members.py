@@ -270,9 +270,7 @@ def put_qualification(session: Session, project_id: int, attempt: Attempt) -> No
     row = QualificationRow
     session.execute(
         delete(row).where(
-            row.project_id == project_id,
-            row.person_id == attempt.person_id,
-            row.attempt == attempt.attempt,
+            row.project_id == project_id, row.person_id == attempt.person_id, row.attempt == attempt.attempt
         )
     )
     session.execute(insert(row).values(project_id=project_id, **asdict(attempt)))

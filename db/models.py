@@ -7,15 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import (
-    JSON,
-    CheckConstraint,
-    ForeignKey,
-    Index,
-    UniqueConstraint,
-    false,
-    true,
-)
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from db.base import Base

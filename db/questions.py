@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -33,11 +33,6 @@ from db.members import StoredGoal
 from db.models import BatchRow, QuestionRow
 from db.people import Person
 from db.projects import LARGEST, Project
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy.orm import Session
 
 LONGEST = 3600.0
 """Seconds after which nobody was at a question all the time."""
@@ -349,6 +344,5 @@ def find(session: Session, person_id: int, project_id: int, *, to_answer: bool =
 def _before(found: Sequence[Any]) -> Before:
     question, (whose, *goal) = found[_END:_GOAL], found[_GOAL:]
     return Before(
-        None if question[0] is None else as_question(question),
-        None if whose is None else StoredGoal(*goal),
+        None if question[0] is None else as_question(question), None if whose is None else StoredGoal(*goal)
     )

@@ -15,38 +15,6 @@ from db.base import Base
 from db.entries import lock
 from db.models import ModelRow, TrainingRow
 
-__all__ = [
-    "CANCELLED",
-    "DONE",
-    "FAILED",
-    "RUNNING",
-    "TASK",
-    "WAITING",
-    "Comparison",
-    "Encoding",
-    "RandomOrderEstimate",
-    "ask",
-    "ask_encoding",
-    "ask_random_order",
-    "begin",
-    "begin_encoding",
-    "begin_random_order",
-    "end",
-    "end_done",
-    "end_encoding",
-    "end_random_order",
-    "get",
-    "get_random_order",
-    "latest_comparison",
-    "latest_encoding",
-    "latest_random_order",
-    "note",
-    "note_encoding",
-    "note_random_order",
-    "unfinished",
-    "unfinished_encoding",
-]
-
 FIT = "fit"
 """The task of a lease: to train the project's model. Other tasks are words of the callers'."""
 
@@ -141,13 +109,7 @@ def training(session: Session, project_id: int, task: str = FIT) -> Training | N
 
 
 def take_lease(
-    session: Session,
-    project_id: int,
-    worker: str,
-    key: str,
-    now: datetime,
-    until: datetime,
-    task: str = FIT,
+    session: Session, project_id: int, worker: str, key: str, now: datetime, until: datetime, task: str = FIT
 ) -> Training | None:
     """The training that this worker may do until then; None where another worker holds an unexpired lease.
 

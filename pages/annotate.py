@@ -196,10 +196,7 @@ def answer() -> None:
 st.session_state.pop(state.FRAME, None)
 settings = room.room_of(page.seat)
 if settings.guidelines:
-    with (
-        st.container(key=state.GUIDELINES),
-        st.expander("Guidelines", icon=":material/menu_book:"),
-    ):
+    with st.container(key=state.GUIDELINES), st.expander("Guidelines", icon=":material/menu_book:"):
         st.markdown(settings.guidelines)  # HTML in it is shown as text
 st.session_state[state.EXAMPLES] = bool(examples.class_examples(page.seat))
 names = st.session_state[state.CLASS_NAMES] = room.class_names(page.seat)

@@ -38,10 +38,7 @@ def my_figures(page: ProjectPage) -> None:
             f"Cannot tell {progress_parts.plain(found.unsure)} · none of these {progress_parts.plain(found.none)} · "
             f"bad item {progress_parts.plain(found.bad)}"
         )
-        lines = (
-            ("Right on blind checks", found.checks),
-            ("Same as the others", found.others),
-        )
+        lines = (("Right on blind checks", found.checks), ("Same as the others", found.others))
         st.markdown(
             "\n".join(f"- {name}: {progress_parts.share(share)}" for name, share in lines)
             + f"\n- Same as the model had said: {progress_parts.share(found.model)}",

@@ -191,10 +191,6 @@ TABS = {
     "Sharing": sharing_part,
     "Put away": put_away_part,
 }
-for tab, part in zip(
-    st.tabs(list(TABS)),
-    TABS.values(),
-    strict=True,
-):
+for tab, part in zip(st.tabs(list(TABS)), TABS.values(), strict=True):
     with tab:
         part()

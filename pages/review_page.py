@@ -17,10 +17,7 @@ from workflow.rows.reviewing import AnswerError, Precision, ScoreLine, ScoreRevi
 
 # Marking an answered row as an example of its class, on the Review page: for the owner.
 
-PURPOSES = {
-    EXAMPLE: "Shown beside questions, on demand",
-    QUALIFICATION: "Asked before somebody starts",
-}
+PURPOSES = {EXAMPLE: "Shown beside questions, on demand", QUALIFICATION: "Asked before somebody starts"}
 MARKED = {EXAMPLE: "an example of", QUALIFICATION: "asked before somebody starts, as"}
 
 
@@ -195,12 +192,7 @@ def _figure(view: ScoreReview) -> go.Figure:
         y=shares,
         mode="markers",
         marker={"color": charts.FIRST, "size": 9},
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": high - shares,
-            "arrayminus": shares - low,
-        },
+        error_y={"type": "data", "symmetric": False, "array": high - shares, "arrayminus": shares - low},
         customdata=[[edges[p], edges[p + 1], seen[p].right, seen[p].looked_at] for p in known],
         hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{customdata[2]} of %{customdata[3]} right"
         "<extra></extra>",

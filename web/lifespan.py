@@ -11,8 +11,8 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from streamlit import config
 
@@ -27,14 +27,8 @@ from workflow.kinds.opening import Follower
 from workflow.models import map_worker
 from workflow.people import team
 from workflow.saving import FaultLog
-from workflow.server.home import close_home, home
+from workflow.server.home import Home, close_home, home
 from workflow.server.running import noted, terminal
-
-if TYPE_CHECKING:
-    import streamlit as st
-
-    from workflow.server.home import Home
-
 
 # The training processes of this server: started when a project first needs one, started again when one dies.
 

@@ -26,18 +26,6 @@ from uuid import uuid4
 
 import httpx2
 
-__all__ = [
-    "Winnow",
-    "WinnowAdded",
-    "WinnowAnswer",
-    "WinnowChoice",
-    "WinnowError",
-    "WinnowProject",
-    "WinnowQuestion",
-    "WinnowWeighed",
-]
-
-
 # What a Winnow server gives its client, as values with names (`winnow_labels.client`).
 
 

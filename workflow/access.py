@@ -9,32 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
 
 from db import members, people, projects, questions
-from db.people import Person
+from db.people import Person as Person
 from db.projects import Project
 from db.questions import Entering
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-__all__ = [
-    "RIGHTS",
-    "NotAllowed",
-    "NotFound",
-    "Person",
-    "Right",
-    "Rights",
-    "Role",
-    "at_project",
-    "no_project",
-    "project_for",
-    "require_person",
-    "require_right",
-    "role_here",
-    "visible_projects",
-]
 
 
 class NotAllowed(PermissionError):  # noqa: N818 - what a page says, not a fault

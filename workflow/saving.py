@@ -12,21 +12,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, Operation
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from db.base import is_cut_off, is_gone, is_held, is_read_only, lacks_a_table
-from db.engine import DatabaseBusyError, DatabaseReplacedError, DatabaseUnavailableError, is_damaged
-
-__all__ = [
-    "STORE_FAULTS",
-    "DatabaseReplacedError",
-    "FaultLog",
-    "NotSaved",
-    "note_fault",
-    "saving",
-    "saving_files",
-    "saying_why",
-    "why_it_failed",
-    "why_nothing_is_saved",
-    "words_for_fault",
-]
+from db.engine import DatabaseBusyError, DatabaseUnavailableError, is_damaged
+from db.engine import DatabaseReplacedError as DatabaseReplacedError
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

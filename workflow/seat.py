@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
 
 from db.entries import DuplicateEntry
+from plcore.loop import Learner
 from workflow import access
 from workflow.access import Right
 from workflow.answering.turn import AnyTurn, StaleQuestion
@@ -19,12 +21,7 @@ from workflow.kinds import AnyKind
 from workflow.kinds.opening import find_kind, find_slot, open_to_read, open_to_write
 from workflow.opened import Opened, Reading
 from workflow.saving import saving, saying_why
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from plcore.loop import Learner
-    from workflow.server.home import Home
+from workflow.server.home import Home
 
 
 @dataclass(frozen=True)
@@ -136,12 +133,7 @@ class Seat:
         return self.project_id
 
     def _enter(
-        self,
-        session: Session,
-        right: Right = Right.SEE,
-        *,
-        anywhere: bool = False,
-        to_answer: bool = False,
+        self, session: Session, right: Right = Right.SEE, *, anywhere: bool = False, to_answer: bool = False
     ) -> Reading:
         """Check the person and find the project, inside this transaction. Raises as ``reading``."""
         if self.project_id is None:

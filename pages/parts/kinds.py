@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from pages.parts import label_vectors, one_label
-
-if TYPE_CHECKING:
-    from pages.parts.frame import ProjectPage
-    from pages.parts.learner_form import Setting
-    from pages.parts.map_chart import MapWords
-    from pages.parts.progress_parts import StopWords
-    from pages.parts.question_card import Drawing, Offer
-    from pages.parts.row_lists import ReviewWords
-    from pages.parts.words import ExportWords
-    from workflow.answering.batches import ShownBatch
-    from workflow.answering.room import Groups
-    from workflow.importing import LabelTable
-    from workflow.kinds.kind import KindSettings
-    from workflow.projects.standing import Standing
-    from workflow.seat import Seat
-
+from pages.parts.frame import ProjectPage
+from pages.parts.learner_form import Setting
+from pages.parts.map_chart import MapWords
+from pages.parts.progress_parts import StopWords
+from pages.parts.question_card import Drawing, Offer
+from pages.parts.row_lists import ReviewWords
+from pages.parts.words import ExportWords
+from workflow.answering.batches import ShownBatch
+from workflow.answering.room import Groups
+from workflow.importing import LabelTable
+from workflow.kinds.kind import KindSettings
+from workflow.projects.standing import Standing
+from workflow.seat import Seat
 
 QuestionT_contra = TypeVar("QuestionT_contra", contravariant=True)
 RowT_contra = TypeVar("RowT_contra", contravariant=True)

@@ -10,11 +10,10 @@ import streamlit as st
 from pages.parts import frame, state
 from workflow.access import NotAllowed, NotFound
 from workflow.answering.loop import AnswerError, NotSaved, StaleQuestion
-from workflow.answering.press import TOO_MANY, Press, wanted_of
+from workflow.answering.press import TOO_MANY, wanted_of
+from workflow.answering.press import Press as Press
 from workflow.saving import STORE_FAULTS
 from workflow.seat import Seat
-
-__all__ = ["Press", "dealing", "notice", "read_press", "say", "wanted", "was_pressed"]
 
 
 def was_pressed() -> bool:

@@ -207,10 +207,7 @@ def _cut(roles: Roles, choices: Choices) -> Roles:
 
 
 CANDIDATES, VECTORS = "candidates", "vectors"
-KINDS = {
-    CANDIDATES: "One true label among candidates",
-    VECTORS: "Label vectors: several labels may be true",
-}
+KINDS = {CANDIDATES: "One true label among candidates", VECTORS: "Label vectors: several labels may be true"}
 
 
 def role_form(upload: Upload, key: str) -> Roles:

@@ -168,11 +168,7 @@ def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str
         on_select=lambda: _clicked(project_id, table, rows),
         selection_mode="single-cell",  # a tick would stay, and clicks elsewhere do nothing
         key=table,
-        column_config={
-            **seen.config,
-            "When": _when(),
-            "Note": st.column_config.Column(width="medium"),
-        },
+        column_config={**seen.config, "When": _when(), "Note": st.column_config.Column(width="medium")},
         **seen.options,
     )
     if found.pages > 1:
@@ -189,11 +185,7 @@ def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
     st.text_input("Note (optional)", max_chars=reviewing.NOTE_LENGTH, key=f"{about}-note")
     st.checkbox("Flag for another look", value=flagged, key=f"{about}-flag")
     st.form_submit_button(
-        "Save the correction",
-        type="primary",
-        icon=":material/check:",
-        on_click=_sent,
-        args=(about, save),
+        "Save the correction", type="primary", icon=":material/check:", on_click=_sent, args=(about, save)
     )
 
 

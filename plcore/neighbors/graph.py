@@ -17,20 +17,9 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from plcore.arrays.array_files import large_array
 from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, MatrixLike, is_sparse
-from plcore.neighbors.search import SEARCHES, make_search
+from plcore.neighbors.search import make_search
 from plcore.neighbors.search.rows import ready
 from plcore.neighbors.votes import WEIGHT_UNIT, fixed_weights
-
-__all__ = [
-    "SCALINGS",
-    "SEARCHES",
-    "WEIGHTS",
-    "Graph",
-    "NeighborGraph",
-    "find_graph",
-    "graph_key",
-    "neighbor_weights",
-]
 
 WEIGHTS = ("linear", "uniform")
 SCALINGS = ("minmax", "standard", None)

@@ -209,6 +209,3 @@ class Bounded:
 
 def _closing(status: int, words: str, headers: Mapping[str, str] | None = None) -> Response:
     return problem(status, words, {"connection": "close", **(headers or {})})
-
-
-__all__ = ["REFUSALS", "AnySeat", "Bounded", "SeatAt", "done", "done_at_length", "say_refusals", "told"]

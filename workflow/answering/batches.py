@@ -21,7 +21,8 @@ from db.questions import RowTogether, StoredBatch
 from plcore import AnswerError
 from plcore.loop import EntryKind, Place
 from workflow.access import NotAllowed, Right
-from workflow.answering.asked import MOST, AskedAs, QuestionForm, batch_of
+from workflow.answering.asked import MOST as MOST
+from workflow.answering.asked import AskedAs, QuestionForm, batch_of
 from workflow.answering.loop import COMPARED, compare
 from workflow.answering.turn import AnyTurn, StaleQuestion
 from workflow.people.goals import LONGEST
@@ -34,24 +35,7 @@ if TYPE_CHECKING:
     from plcore.loop import Learner
     from workflow.kinds.kind import Batching
     from workflow.opened import Opened
-
-if TYPE_CHECKING:
-    from workflow.opened import Opened
     from workflow.seat import Seat
-
-__all__ = [
-    "MOST",
-    "USUAL",
-    "NoBatch",
-    "SavedBatch",
-    "ShownBatch",
-    "Tile",
-    "choose_batch",
-    "confirm_batch",
-    "labels_for",
-    "leave_batch",
-    "next_batch",
-]
 
 
 # Rows that are before a person together: reserved, shown again as long as they stand, found again in the log.

@@ -9,18 +9,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+from sqlalchemy.orm import Session
 
 from db import answers, entries, members
-from plcore.loop import EntryKind, Place
+from plcore.loop import EntryKind, Learner, Place
 from workflow.answering.asked import MOST, batch_of
 from workflow.projects.figures import SIMULATED
 from workflow.rows.finding import SAYS_SOMETHING
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from plcore.loop import Learner
 
 REACH = 50
 """Answers of a person that undo, redo and the history go back over."""

@@ -19,20 +19,23 @@ import numpy as np
 from scipy import sparse
 
 from db import members, questions
-from plcore import AnswerError, LabelTable
+from plcore import AnswerError as AnswerError
+from plcore import LabelTable
 from plcore.loop import ClassMap, Place
 from plcore.query import nearest_rows
 from workflow.access import NotAllowed, NotFound, Right
-from workflow.answering.asked import NOTE_LENGTH, Given, Saved, checked_note
+from workflow.answering.asked import Given, checked_note
+from workflow.answering.asked import Saved as Saved
 from workflow.answering.history import place_of
-from workflow.answering.turn import StaleQuestion
+from workflow.answering.turn import StaleQuestion as StaleQuestion
 from workflow.kinds.opening import take_checkpoint
 from workflow.log.reading import read_class_changes
 from workflow.people.goals import BREAK_AFTER
-from workflow.people.qualification import NotQualified, require_qualified
+from workflow.people.qualification import NotQualified as NotQualified
+from workflow.people.qualification import require_qualified
 from workflow.projects.class_names import names_now
 from workflow.rows.row import RowView, row_view
-from workflow.saving import NotSaved
+from workflow.saving import NotSaved as NotSaved
 from workflow.server.home import room_for_learner
 
 if TYPE_CHECKING:
@@ -42,23 +45,6 @@ if TYPE_CHECKING:
     from workflow.answering.turn import AnyTurn
     from workflow.opened import Opened
     from workflow.seat import Seat
-
-__all__ = [
-    "NOTE_LENGTH",
-    "AnswerError",
-    "NotQualified",
-    "NotSaved",
-    "Saved",
-    "SimilarRow",
-    "StaleQuestion",
-    "ask_next",
-    "get_ready",
-    "leave",
-    "next_question",
-    "show_again",
-    "similar_rows",
-    "submit_answer",
-]
 
 
 # Pauses: a question is put away, its clock stands still, and others may have its row meanwhile.

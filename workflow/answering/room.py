@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from db import projects
-from plcore.tables import TableError
+from plcore.tables import TableError as TableError
 from workflow.access import Right
-from workflow.answering.asked import FormsNow
-from workflow.answering.room_settings import (
-    DESCRIPTION_LENGTH,
-    GUIDELINES_LENGTH,
-    PROMISES,
-    Groups,
-    RoomError,
-    RoomSettings,
-)
+from workflow.answering.asked import FormsNow as FormsNow
+from workflow.answering.room_settings import DESCRIPTION_LENGTH as DESCRIPTION_LENGTH
+from workflow.answering.room_settings import GUIDELINES_LENGTH as GUIDELINES_LENGTH
+from workflow.answering.room_settings import PROMISES as PROMISES
+from workflow.answering.room_settings import Groups as Groups
+from workflow.answering.room_settings import RoomError as RoomError
+from workflow.answering.room_settings import RoomSettings as RoomSettings
 from workflow.importing.reading import read_upload
 from workflow.people import audit
 from workflow.people.audit import EventKind
@@ -29,25 +27,6 @@ if TYPE_CHECKING:
     from workflow.kinds.shortlists import ShortlistView
     from workflow.opened import Opened
     from workflow.seat import Seat
-
-__all__ = [
-    "DESCRIPTION_LENGTH",
-    "GUIDELINES_LENGTH",
-    "PROMISES",
-    "FormsNow",
-    "Groups",
-    "RoomError",
-    "RoomSettings",
-    "TableError",
-    "change_room",
-    "class_names",
-    "forms_of",
-    "groups_in_file",
-    "groups_of",
-    "room_of",
-    "set_groups",
-    "shortlists_of",
-]
 
 
 def room_of(seat: Seat) -> RoomSettings:

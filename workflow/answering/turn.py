@@ -159,7 +159,7 @@ class EntryWriter(ABC):
                 after=self.state(entry),
                 seconds=seconds,
                 **more,
-            ),
+            )
         )
         self._seq, self._revision = stored.seq, stored.revision + 1
         return stored
@@ -255,12 +255,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     @abstractmethod
     def correct(
-        self,
-        row: int,
-        token: str,
-        given: Given,
-        changes: Mapping[str, int],
-        log: Sequence[entries.LogEntry],
+        self, row: int, token: str, given: Given, changes: Mapping[str, int], log: Sequence[entries.LogEntry]
     ) -> entries.LogEntry:
         """Write the entries of a correction; the last of them. log : every entry about the row
 

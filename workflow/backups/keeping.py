@@ -12,13 +12,11 @@ import re
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workflow.files.stored import make_folder, whole_file
 from workflow.server import running as in_use
-
-if TYPE_CHECKING:
-    from workflow.server.settings import Settings
+from workflow.server.settings import Settings
 
 WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 RETRY = timedelta(hours=1)

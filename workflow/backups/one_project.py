@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, StatementError
+from sqlalchemy.orm import Session
 
 from db import copies, entries, people
 from db.engine import revisions
@@ -37,12 +38,8 @@ from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.projects.managing import check_free, checked_name
 from workflow.saving import saving_files
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from workflow.seat import Seat
-    from workflow.server.home import Home
+from workflow.seat import Seat
+from workflow.server.home import Home
 
 SUFFIX = ".winnow.zip"
 """How the name of such a file ends, where Winnow gives it one."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workflow.access import NotFound, Right
 from workflow.backups import keeping, staging
@@ -13,9 +12,7 @@ from workflow.backups.keeping import BackupWork, KeptBackup
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.saving import saving_files
-
-if TYPE_CHECKING:
-    from workflow.seat import Seat
+from workflow.seat import Seat
 
 PATH = "/backup-files"
 """Where the server gives them out."""

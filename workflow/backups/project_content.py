@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from db import copies, projects
 from db.copies import Rows
@@ -30,15 +30,13 @@ from workflow.backups.archive import check_archive, extract_all
 from workflow.backups.manifest import CONTENT, PROJECT, BackupError, DamagedError, Manifest
 from workflow.exporting.snapshots import checked_snapshot_name
 from workflow.files.limited import Bounds
+from workflow.kinds import AnyKind
 from workflow.log.lines import first_table
 from workflow.log.reading import learner_entry
 from workflow.log.verifying import LogError, check_fold
 from workflow.people import team
 from workflow.people.examples import PURPOSES
 from workflow.people.goals import Goal
-
-if TYPE_CHECKING:
-    from workflow.kinds import AnyKind
 
 _ANEW = {"id": 0, "created_by": 0, "archived_at": None, "deleted_at": None}
 _WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
@@ -95,11 +93,7 @@ def check_content(
         pool = kind.make_pool(table, kind.read_settings(project.settings), changes)
         _check_project(kind, project)
         _check_parts(kind, rows, table.n_rows)
-        return {
-            "n_rows": table.n_rows,
-            "n_classes": len(pool.classes),
-            "n_to_ask": pool.n_to_ask,
-        }
+        return {"n_rows": table.n_rows, "n_classes": len(pool.classes), "n_to_ask": pool.n_to_ask}
     except (LogError, *_WRONG) as error:
         raise BackupError(f"{called} holds no project that works: {error}") from error
 

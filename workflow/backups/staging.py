@@ -8,7 +8,7 @@ import contextlib
 import json
 import logging
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from workflow.backups.manifest import BackupError
 from workflow.backups.restoring import restore
@@ -16,9 +16,6 @@ from workflow.files.stored import sync_folder, whole_file
 from workflow.server import running
 from workflow.server.running import terminal
 from workflow.server.settings import Settings, SettingsError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 logger = logging.getLogger("winnow")
 

@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workflow.backups import keeping, making, staging
 from workflow.backups.archive import check_archive
+from workflow.backups.keeping import BackupWork
 from workflow.backups.manifest import BackupError
 from workflow.files import stored
 from workflow.files.stored import make_folder
@@ -19,10 +19,7 @@ from workflow.models import training
 from workflow.models.map_worker import MapWorker
 from workflow.models.training import Stopped
 from workflow.server import running
-
-if TYPE_CHECKING:
-    from workflow.backups.keeping import BackupWork
-    from workflow.server.home import Home
+from workflow.server.home import Home
 
 logger = logging.getLogger("winnow")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import io
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,9 +19,7 @@ from plcore import LabelTable, LearnerSettings, Roles
 from plcore.evaluation import contaminate
 from workflow.projects.managing import ProjectNameError, create_project
 from workflow.seat import Seat
-
-if TYPE_CHECKING:
-    from workflow.server.home import Home
+from workflow.server.home import Home
 
 NAME = "Demo: handwritten digits"
 DESCRIPTION = (

@@ -8,31 +8,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from db import events
+from db.events import EventFilter
 from plcore import LearnerSettings
 from workflow import importing
 from workflow.access import Right
 from workflow.answering import room
 from workflow.answering.room import RoomSettings
 from workflow.demos import calls, digits, remarks
+from workflow.people import audit
+from workflow.people.audit import EventKind
 from workflow.projects import managing
 from workflow.projects.managing import ProjectNameError
 
 if TYPE_CHECKING:
     from workflow.files.limited import OnWait
-    from workflow.server.jobs import Job
-
-    pass
-    from workflow.seat import Seat
-from typing import TYPE_CHECKING
-
-from db import events
-from db.events import EventFilter
-from workflow.people import audit
-from workflow.people.audit import EventKind
-
-if TYPE_CHECKING:
     from workflow.opened import Reading
     from workflow.seat import Seat
+    from workflow.server.jobs import Job
 
 
 # What demos there are: what each is called, the file it comes in, and what people are told who answer.

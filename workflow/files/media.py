@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from workflow.access import NotFound, visible_projects
 from workflow.files import limited
-from workflow.files.stored import PATH, address, path_of
+from workflow.files.stored import PATH as PATH
+from workflow.files.stored import address, path_of
 from workflow.rows.row import RowView, row_images, row_view, text_of
 
 if TYPE_CHECKING:
@@ -23,17 +24,6 @@ if TYPE_CHECKING:
     from db.projects import Project
     from workflow.seat import Seat
     from workflow.server.home import Home
-
-__all__ = [
-    "PATH",
-    "SOUND",
-    "find",
-    "find_small",
-    "first_words",
-    "row_of",
-    "small_addresses",
-    "small_pictures",
-]
 
 
 # Small pictures for lists, made when one is first wanted and kept beside the cached neighbours.

@@ -94,10 +94,7 @@ def typed(
     return kind
 
 
-KINDS: Mapping[str, AnyKind] = {
-    one_label.NAME: typed(one_label),
-    label_vectors.NAME: typed(label_vectors),
-}
+KINDS: Mapping[str, AnyKind] = {one_label.NAME: typed(one_label), label_vectors.NAME: typed(label_vectors)}
 """Every kind by its name."""
 
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
 
 from db import answers, entries, projects, trained
+from db.projects import Project
 from plcore.loop import EntryKind
 from workflow import kinds
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.projects import Project
-    from workflow.kinds.kind import KindSettings
+from workflow.kinds.kind import KindSettings
 
 COMPARISON, CHECKS = "comparison", "comparison by blind checks"
 """`strategy` of the entries that a comparison makes: by kappa, and where blind checks came first."""

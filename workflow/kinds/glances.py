@@ -14,25 +14,23 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2s
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
+
+from sqlalchemy.orm import Session
 
 from db import entries
 from db.engine import Database
+from db.projects import Project
+from plcore import LabelTable
+from plcore.loop import Learner
 from workflow.files.media import small_sound_url, small_url
 from workflow.files.stored import whole_file
 from workflow.kinds import kind_of, stop_rules
+from workflow.kinds.kind import KindSettings
 from workflow.projects.figures import Glance
 from workflow.rows.row import row_view
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.projects import Project
-    from plcore import LabelTable
-    from plcore.loop import Learner
-    from workflow.kinds.kind import KindSettings
-    from workflow.server.home import Home
+from workflow.server.home import Home
 
 _log = logging.getLogger("winnow")
 

@@ -11,8 +11,9 @@ import hashlib
 import io
 import logging
 import sys
+import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,11 +22,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from sqlalchemy.orm import Session
 
 import plcore
 from db import entries, projects
-from db.identity import read_identity
+from db.identity import Listener, read_identity
+from db.projects import NoSuchProjectError, Project
 from plcore.arrays import AnyArray
+from plcore.loop import ClassChange, Learner
 from workflow.answering.history import KeptLog
 from workflow.files.stored import whole_file
 from workflow.kinds import AnyKind, kind_of
@@ -33,37 +37,14 @@ from workflow.kinds.kind import KindSettings
 from workflow.log import reading
 from workflow.log.reading import follow, learner_entry, read_class_changes, take_in
 from workflow.opened import Opened
-from workflow.saving import saving
+from workflow.saving import FaultLog, saving
+from workflow.server.home import Home
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy.orm import Session
-
-    from db.projects import Project
-    from plcore.loop import ClassChange, Learner
-    from workflow.kinds.kind import AnyKind
-    from workflow.server.home import Home
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.projects import Project
-    from plcore.loop import ClassChange, Learner
     from workflow.opened import Reading
-    from workflow.server.home import Home
     from workflow.server.shelf import BackgroundTraining, Slot
 
     Enter = Callable[[Session], Reading]
-import threading
-from typing import TYPE_CHECKING
-
-from db.identity import Listener
-from db.projects import NoSuchProjectError
-from workflow.saving import FaultLog
-
-if TYPE_CHECKING:
-    from workflow.server.home import Home
 
 
 # Checkpoints of learners on disk, so that opening a project need not take in its whole log: one file for each

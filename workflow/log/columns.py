@@ -9,12 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from db.entries import NO_ROW, LogEntry
-
-if TYPE_CHECKING:
-    from db.entries import LogEntry
 
 
 class LogError(ValueError):

@@ -24,13 +24,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from db.entries import LogEntry
 from plcore.loop import EntryKind
 from workflow.log.columns import COLUMNS, LATER, NULLABLE, Form, LogError, LogLine, line_of, values_of
-
-if TYPE_CHECKING:
-    from db.entries import LogEntry
 
 VERSION = 2
 """Of the form of the lines; the header has it under ``winnow_log``. In 1 no line had a column of LATER."""

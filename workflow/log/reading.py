@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+from sqlalchemy.orm import Session
 
 from db import entries, events
 from plcore import Entry
-from plcore.loop import ClassChange, EntryKind, class_changes
+from plcore.arrays import AnyArray
+from plcore.loop import ClassChange, EntryKind, Pool, class_changes
 from workflow.files.stored import PATH
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from plcore.arrays import AnyArray
-    from plcore.loop import Pool
-    from workflow.rows.row import RowView
-
+from workflow.rows.row import RowView
 
 AnyPool: TypeAlias = "Pool[Any, Any, Any]"
 """The rows of a project of a kind that the caller does not know."""
@@ -40,12 +36,7 @@ def read_class_changes(session: Session, project_id: int) -> tuple[ClassChange, 
     return class_changes(map(learner_entry, entries.about_project(session, project_id)))
 
 
-def follow(
-    session: Session,
-    project_id: int,
-    pool: AnyPool,
-    apply: Callable[[Entry], object],
-) -> bool:
+def follow(session: Session, project_id: int, pool: AnyPool, apply: Callable[[Entry], object]) -> bool:
     """Let `apply` take in the log entries that the pool has not seen. Call it in a transaction that has not written any
     entry itself yet.
 
@@ -56,9 +47,7 @@ def follow(
 
 
 def take_in(
-    pool: AnyPool,
-    log: Iterable[entries.LogEntry | events.ToldEntry],
-    apply: Callable[[Entry], object],
+    pool: AnyPool, log: Iterable[entries.LogEntry | events.ToldEntry], apply: Callable[[Entry], object]
 ) -> bool:
     """Let `apply` take in these entries, in order; the pool itself passes over those about no row. False where one
     changes classes or rows otherwise than the pool was made under; the pool then stands before it."""

@@ -12,28 +12,23 @@ import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
 
 from db import entries
+from db.entries import LogEntry
+from db.projects import Project
 from plcore import LabelTable
 from plcore.loop import ClassChange, EntryKind, class_changes
 from workflow.access import Right
 from workflow.exporting.card_facts import without_names
-from workflow.log.columns import LogError, LogLine, line_of, values_of
+from workflow.kinds import AnyKind
+from workflow.log.columns import LogError as LogError
+from workflow.log.columns import LogLine, line_of, values_of
 from workflow.log.lines import FIX, LogFooter, LogHeader, check_log_lines, first_table, head_of
 from workflow.log.reading import learner_entry, take_in
 from workflow.rows.finding import names_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from pathlib import Path
-
-    from db.entries import LogEntry
-    from db.projects import Project
-    from workflow.kinds import AnyKind
-    from workflow.seat import Seat
-
-__all__ = ["LogError", "Verified", "header_of", "verify_file", "verify_project"]
+from workflow.seat import Seat
 
 
 @dataclass(frozen=True)

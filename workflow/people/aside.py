@@ -4,21 +4,15 @@ state can always be had back.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from db import entries, questions
 from db.entries import NO_ROW, NewEntry
 from plcore.loop import EntryKind, asides_after
 from workflow.access import NotFound, Right
+from workflow.answering.turn import AnyTurn
 from workflow.log.reading import read_class_changes
 from workflow.people import audit
 from workflow.people.audit import EventKind
-
-if TYPE_CHECKING:
-    from workflow.answering.turn import AnyTurn
-    from workflow.seat import Seat
-
-__all__ = ["count_again", "set_aside"]
+from workflow.seat import Seat
 
 
 def set_aside(seat: Seat, person_id: int) -> None:
@@ -54,11 +48,7 @@ def _asides(turn: AnyTurn) -> dict[str, int]:
 
 
 def _write(
-    turn: AnyTurn,
-    kind: EntryKind,
-    about: int,
-    labels: tuple[str, ...] = (),
-    target: int | None = None,
+    turn: AnyTurn, kind: EntryKind, about: int, labels: tuple[str, ...] = (), target: int | None = None
 ) -> None:
     session, project_id = turn.session, turn.project_id
     classes = tuple(turn.learner.pool.classes)

@@ -6,14 +6,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
 
 from db import events
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from workflow.opened import Reading
+from workflow.opened import Reading
 
 
 class EventKind(StrEnum):

@@ -6,26 +6,13 @@ import csv
 import io
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from db import events, people, projects
-from db.events import EventFilter
+from db.events import Event
+from db.events import EventFilter as EventFilter
 from workflow.access import Right
 from workflow.people.audit import EventKind
-
-if TYPE_CHECKING:
-    from db.events import Event
-    from workflow.seat import Seat
-
-__all__ = [
-    "KIND_WORDS",
-    "MOST_SHOWN",
-    "AuditLine",
-    "EventFilter",
-    "audit_csv",
-    "audit_lines",
-    "who_and_where",
-]
+from workflow.seat import Seat
 
 MOST_SHOWN = 500
 """Lines that a page shows; the CSV has all."""

@@ -5,40 +5,20 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
 
 from db import people
-from db.people import SignedIn, SignIn
+from db.people import Person
+from db.people import SignedIn as SignedIn
+from db.people import SignIn as SignIn
 from workflow.access import Right
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.people.tokens import end_tokens_of, new_secret, secret_hash
 from workflow.saving import NotSaved, saving
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.people import Person
-    from workflow.seat import Seat
-    from workflow.server.home import Home
-
-__all__ = [
-    "NOWHERE",
-    "SIGN_IN_LIFE",
-    "SignIn",
-    "SignedIn",
-    "Visit",
-    "browser_words",
-    "end_browser",
-    "end_my_browser",
-    "end_my_other_browsers",
-    "my_browsers",
-    "open_browser",
-    "person_of",
-    "see",
-    "sign_out",
-    "signed_in",
-]
+from workflow.seat import Seat
+from workflow.server.home import Home
 
 SIGN_IN_LIFE = timedelta(days=14)
 
@@ -96,12 +76,7 @@ def open_browser(session: Session, person_id: int, how: str, visit: Visit) -> st
         browser=visit.browser,
     )
     audit.note(
-        session,
-        EventKind.SIGN_IN,
-        person_id=person_id,
-        address=visit.address,
-        how=how,
-        browser=visit.browser,
+        session, EventKind.SIGN_IN, person_id=person_id, address=visit.address, how=how, browser=visit.browser
     )
     return secret
 

@@ -12,42 +12,26 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from db import answers, members
+from db.entries import LogEntry
 from plcore import AnswerError
-from plcore.loop import EntryKind, Learner, Place
+from plcore.arrays import BoolArray, FloatArray
+from plcore.loop import ClassMap, EntryKind, Learner, Place
+from plcore.loop.one_label import View
 from workflow.access import Right
-from workflow.answering.asked import checked_note
+from workflow.answering.asked import Saved, checked_note
 from workflow.answering.history import stored_by
 from workflow.answering.turn import StaleQuestion
+from workflow.kinds.kind import CandidatePool
+from workflow.opened import Opened
 from workflow.projects.class_names import names_now
 from workflow.rows.finding import check_row, names_of, taken_back
 from workflow.rows.row import RowView, row_view
-
-if TYPE_CHECKING:
-    from db.entries import LogEntry
-    from plcore.arrays import BoolArray, FloatArray
-    from plcore.loop import ClassMap
-    from plcore.loop.one_label import View
-    from workflow.answering.asked import Saved
-    from workflow.kinds.kind import CandidatePool
-    from workflow.opened import Opened
-    from workflow.seat import Seat
-
-__all__ = [
-    "LISTED",
-    "Dispute",
-    "DisputeLine",
-    "DisputeList",
-    "NamedNote",
-    "Opinion",
-    "count_open",
-    "list_disputes",
-    "open_dispute",
-]
+from workflow.seat import Seat
 
 LISTED = 50
 """Disputes that a list names; of the others their number is told."""

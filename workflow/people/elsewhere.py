@@ -7,9 +7,11 @@ are known by what was given to them alone: where people may choose their user na
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
 
 from db import people
+from db.people import Person
 from plcore.arrays import unstorable_in
 from workflow.access import NotFound
 from workflow.people import audit
@@ -18,13 +20,8 @@ from workflow.people.browsers import NOWHERE, Visit, open_browser, signed_in
 from workflow.people.team import NAME_LENGTH, PersonNameError, add_annotator, checked_name, named
 from workflow.people.tokens import end_tokens_of
 from workflow.saving import saving
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.people import Person
-    from workflow.seat import Seat
-    from workflow.server.home import Home
+from workflow.seat import Seat
+from workflow.server.home import Home
 
 
 class NotKnown(PermissionError):  # noqa: N818 - what a page says, not a fault

@@ -10,35 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from db import members, questions
 from plcore import AnswerError
-from plcore.loop import ClassError, Place
+from plcore.loop import ClassError, Learner, Place
 from workflow.access import Right
 from workflow.answering.asked import checked_note
+from workflow.opened import Opened
 from workflow.rows.finding import check_row
 from workflow.rows.row import RowView, row_view
-
-if TYPE_CHECKING:
-    from plcore.loop import Learner
-    from workflow.opened import Opened
-    from workflow.seat import Seat
-
-__all__ = [
-    "EXAMPLE",
-    "MOST_SHOWN",
-    "NOTE_LENGTH",
-    "PURPOSES",
-    "QUALIFICATION",
-    "ClassExample",
-    "Marking",
-    "class_examples",
-    "mark",
-    "marking",
-    "standing_examples",
-    "unmark",
-]
+from workflow.seat import Seat
 
 EXAMPLE, QUALIFICATION = "example", "qualification"
 PURPOSES = (EXAMPLE, QUALIFICATION)

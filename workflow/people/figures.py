@@ -4,62 +4,35 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
-from typing import TYPE_CHECKING
 
-from db import answers
-from plcore.crowd import too_fast, who_is_guessing
+import numpy as np
+import numpy.typing as npt
+
+from db import answers, entries
+from db.answers import SaidEntry
+from plcore.crowd import (
+    LEAST_ROWS,
+    Agreement,
+    DawidSkene,
+    cohen_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    too_fast,
+    votes_by_label,
+    who_is_guessing,
+)
 from plcore.evaluation import wilson_interval
 from plcore.loop import VERDICTS, EntryKind, asides_after
 from workflow.access import Right
 from workflow.answering.asked import batch_of
 from workflow.answering.history import SECOND
-from workflow.log.reading import read_class_changes
+from workflow.log.reading import Vote, read_class_changes
 from workflow.projects.figures import FEWEST_MEASURED, SIMULATED
 from workflow.rows.finding import names_of
-
-if TYPE_CHECKING:
-    from db.answers import SaidEntry
-    from workflow.log.reading import Vote
-    from workflow.seat import Seat
-
-if TYPE_CHECKING:
-    from db.answers import SaidEntry
-    from workflow.log.reading import Vote
-
-    pass
-from typing import TYPE_CHECKING
-
-from plcore.crowd import (
-    LEAST_ROWS,
-    Agreement,
-    cohen_kappa,
-    gwet_ac1,
-    krippendorff_alpha,
-    votes_by_label,
-)
-
-if TYPE_CHECKING:
-    from workflow.log.reading import Vote
-
-    pass
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
-
-from db import entries
-from plcore.crowd import DawidSkene
-
-if TYPE_CHECKING:
-    pass
-    from workflow.seat import Seat
-
-__all__ = ["FEWEST_CONFUSED", "OWN_STEP", "PersonConfusion", "Team", "confusion", "log_seq", "mine", "team"]
-
+from workflow.seat import Seat
 
 # What people have said in a project, read once for all figures of theirs.
 

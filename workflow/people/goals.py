@@ -5,32 +5,17 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
 from db import members, questions
+from plcore.loop import Learner
 from workflow.access import Right
-from workflow.answering.history import LONGEST, Work, microseconds
-
-if TYPE_CHECKING:
-    from plcore.loop import Learner
-    from workflow.opened import Opened
-    from workflow.seat import Seat
-
-__all__ = [
-    "BREAK_AFTER",
-    "LONGEST",
-    "MOST_ANSWERS",
-    "MOST_MINUTES",
-    "Day",
-    "Goal",
-    "GoalError",
-    "day",
-    "note_reached",
-    "set_goal",
-]
+from workflow.answering.history import LONGEST as LONGEST
+from workflow.answering.history import Work, microseconds
+from workflow.opened import Opened
+from workflow.seat import Seat
 
 MOST_ANSWERS = 10_000
 MOST_MINUTES = 24 * 60

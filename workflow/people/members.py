@@ -5,42 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
 
 from db import members, people, questions
-from db.members import Group
+from db.members import Group as Group
+from db.people import Person
 from workflow import access
-from workflow.access import RIGHTS, Right, Role
+from workflow.access import RIGHTS, Right
+from workflow.access import Role as Role
+from workflow.opened import Reading
 from workflow.people import audit
 from workflow.people.audit import EventKind
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.people import Person
-    from workflow.opened import Reading
-    from workflow.seat import Seat
-
-__all__ = [
-    "NAME_LENGTH",
-    "Group",
-    "GroupError",
-    "MemberError",
-    "MemberLine",
-    "Members",
-    "Role",
-    "change_group",
-    "give_role",
-    "invite_group",
-    "list_groups",
-    "list_members",
-    "make_group",
-    "may_upload",
-    "remove_group",
-    "remove_member",
-    "rights_of",
-    "share",
-]
+from workflow.seat import Seat
 
 
 class MemberError(ValueError):

@@ -11,7 +11,6 @@ import unicodedata
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
@@ -25,11 +24,8 @@ from workflow.people.browsers import NOWHERE, Visit, open_browser
 from workflow.people.team import named
 from workflow.people.tokens import end_tokens_of, new_secret
 from workflow.saving import NotSaved, saving
-
-if TYPE_CHECKING:
-    from workflow.seat import Seat
-    from workflow.server.home import Home
-
+from workflow.seat import Seat
+from workflow.server.home import Home
 
 # Sign-ins that were refused, as the audit keeps them: so many an hour and no more.
 

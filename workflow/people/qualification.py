@@ -6,42 +6,22 @@ import math
 import random
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from db import members, people, projects
 from db.members import Attempt
 from plcore import AnswerError
+from plcore.loop import Learner
 from workflow.access import RIGHTS, NotAllowed, NotFound, Right, Role
-from workflow.answering.room_settings import MOST_QUALIFYING, QualificationRule, RoomError, RoomSettings
+from workflow.answering.room_settings import MOST_QUALIFYING as MOST_QUALIFYING
+from workflow.answering.room_settings import QualificationRule as QualificationRule
+from workflow.answering.room_settings import RoomError, RoomSettings
 from workflow.answering.turn import StaleQuestion
+from workflow.opened import Opened
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.people.examples import QUALIFICATION, ClassExample, standing_examples
-
-if TYPE_CHECKING:
-    from plcore.loop import Learner
-    from workflow.opened import Opened
-    from workflow.rows.row import RowView
-    from workflow.seat import Seat
-
-__all__ = [
-    "MOST_QUALIFYING",
-    "Judged",
-    "NotQualified",
-    "PersonQualified",
-    "QualificationRule",
-    "QualificationView",
-    "Qualifying",
-    "begin",
-    "change_rule",
-    "judge",
-    "let_in",
-    "now",
-    "overview",
-    "require_qualified",
-    "rule_of",
-]
-
+from workflow.rows.row import RowView
+from workflow.seat import Seat
 
 # Qualification: before their first question people answer a few known rows, where the owner wants it.
 #

@@ -11,38 +11,19 @@ import hashlib
 import secrets
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
 
 from db import people
-from db.people import ApiToken, TokenUse
+from db.people import ApiToken as ApiToken
+from db.people import TokenUse as TokenUse
 from plcore.arrays import forbidden_in_name
 from workflow.access import Right
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.saving import NotSaved, saving
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from workflow.seat import Seat
-    from workflow.server.home import Home
-
-__all__ = [
-    "LONGEST_LIFE",
-    "MOST",
-    "PURPOSE_LENGTH",
-    "ApiToken",
-    "TokenError",
-    "TokenUse",
-    "end_my_token",
-    "end_token",
-    "end_tokens_of",
-    "make_token",
-    "my_tokens",
-    "note_use",
-    "user_of",
-]
-
+from workflow.seat import Seat
+from workflow.server.home import Home
 
 # Secrets of links and cookies: 32 random bytes, shown once; stored is the SHA-256 alone.
 

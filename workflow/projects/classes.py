@@ -8,42 +8,25 @@ tab stores nothing twice and nothing by mistake.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sqlalchemy.orm import Session
 
 from db import answers, entries, projects, questions
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore.arrays import forbidden_in_name
-from plcore.loop import ClassChange, ClassError, ClassMap, EntryKind, changed_at
+from plcore.loop import ClassChange, ClassMap, EntryKind, Learner, changed_at
+from plcore.loop import ClassError as ClassError
 from workflow.access import Right
+from workflow.kinds.kind import CandidatePool
 from workflow.log.reading import read_class_changes
+from workflow.opened import Opened
 from workflow.saving import NotSaved
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy.orm import Session
-
-    from plcore.loop import Learner
-    from workflow.kinds.kind import CandidatePool
-    from workflow.opened import Opened
-    from workflow.seat import Seat
-
-__all__ = [
-    "ClassCount",
-    "ClassError",
-    "ClassesView",
-    "Touched",
-    "change_classes",
-    "classes_view",
-    "read_class_map",
-    "take_back",
-    "touched",
-]
-
+from workflow.seat import Seat
 
 logger = logging.getLogger("winnow")
 

@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+
+from sqlalchemy.orm import Session
 
 from db import entries, people, projects, questions
+from db.projects import Project
+from plcore import LabelTable
 from plcore.arrays import forbidden_in_name, forbidden_in_text
 from workflow import kinds
 from workflow.access import RIGHTS, Right, Role, visible_projects
+from workflow.answering.room_settings import Groups
 from workflow.kinds import glances
 from workflow.kinds.adopting import change_settings
+from workflow.opened import Reading
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.projects.class_names import of_these_classes
 from workflow.saving import saving_files, saying_why
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.projects import Project
-    from plcore import LabelTable
-    from workflow.answering.room_settings import Groups
-    from workflow.opened import Reading
-    from workflow.seat import Seat
-    from workflow.server.home import Home
-
+from workflow.seat import Seat
+from workflow.server.home import Home
 
 # One project as a line in a list of projects.
 

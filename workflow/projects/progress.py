@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from db import entries, projects
-from plcore.loop import StopRules
+from plcore.loop import StopRules as StopRules
 from workflow import kinds
 from workflow.access import visible_projects
 from workflow.kinds import glances
 from workflow.models import random_order
 from workflow.people import audit
 from workflow.people.audit import EventKind
-from workflow.projects.figures import FEWEST_MEASURED, LabelCount, StopView, pace
-
-if TYPE_CHECKING:
-    from workflow.projects.figures import Glance
-    from workflow.seat import Seat
-
-__all__ = [
-    "FEWEST_MEASURED",
-    "CannotReplay",
-    "LabelCount",
-    "StopRules",
-    "StopView",
-    "at_a_glance",
-    "change_stop_rules",
-    "estimate_random_order",
-    "read_progress",
-    "stop_view",
-    "watched",
-]
+from workflow.projects.figures import FEWEST_MEASURED as FEWEST_MEASURED
+from workflow.projects.figures import Glance, pace
+from workflow.projects.figures import LabelCount as LabelCount
+from workflow.projects.figures import StopView as StopView
+from workflow.seat import Seat
 
 
 class CannotReplay(ValueError):  # noqa: N818 - what a page says, not a fault

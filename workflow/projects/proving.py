@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from sqlalchemy.orm import Session
 
 from db import trained
 from plcore.evaluation import Reach, fit_learning_curve
 from plcore.loop.one_label import TRUTH, RandomOrderFound
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from workflow.projects.figures import StopView
+from workflow.projects.figures import StopView
 
 LATEST = 5
 """Answers over which what the test rows read now is the mean: it moves by a row or two with each."""

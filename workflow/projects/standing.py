@@ -7,20 +7,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2s
-from typing import TYPE_CHECKING
 
 from db import questions
+from plcore.loop import Learner
 from workflow import kinds
 from workflow.access import Right
 from workflow.answering.asked import Saved, saved_of
 from workflow.answering.history import OwnAnswer, latest_standing, latest_withdrawn
 from workflow.answering.undoing import own_answers
+from workflow.opened import Opened
 from workflow.rows.row import RowView, row_view
-
-if TYPE_CHECKING:
-    from plcore.loop import Learner
-    from workflow.opened import Opened
-    from workflow.seat import Seat
+from workflow.seat import Seat
 
 __all__ = ["LAST", "OwnAnswer", "Saved", "Standing", "last_ten", "standing"]
 

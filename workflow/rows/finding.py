@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlalchemy.orm import Session
 
 from db import answers, entries, people
+from plcore import LabelTable
 from plcore.arrays import BoolArray
 from plcore.loop import EntryKind
 from workflow import access
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from plcore import LabelTable
-
 
 # Text as a search compares it: without its accents, whatever its case. `pages/parts/card/folding.js` does the same.
 

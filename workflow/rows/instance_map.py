@@ -10,7 +10,8 @@ import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,27 +21,21 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from db import answers
+from db.projects import Project
+from plcore import LabelTable
 from plcore.arrays import AnyArray, FloatArray, IntArray
+from plcore.loop import Learner
 from workflow.access import NotAllowed, Right
 from workflow.answering.loop import ask_next
 from workflow.files.stored import make_folder, whole_file
 from workflow.kinds import needed
 from workflow.kinds.kind import NamedRows
 from workflow.models import leases
+from workflow.opened import Opened
 from workflow.rows.finding import names_of
 from workflow.rows.queue import may_see_order
-from workflow.server.home import room_for_learner
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from db.projects import Project
-    from plcore import LabelTable
-    from plcore.loop import Learner
-    from workflow.opened import Opened
-    from workflow.seat import Seat
-    from workflow.server.home import Home
-
+from workflow.seat import Seat
+from workflow.server.home import Home, room_for_learner
 
 # Where rows lie on the map: by the principal axes of their features, or beside those most like them (t-SNE).
 

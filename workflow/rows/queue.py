@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from plcore.loop import Learner
 from workflow.access import NotAllowed, Right
 from workflow.kinds import needed
+from workflow.kinds.kind import Queueing
+from workflow.opened import Opened
 from workflow.rows.finding import rows_with, words_of
-
-if TYPE_CHECKING:
-    from plcore.loop import Learner
-    from workflow.kinds.kind import Queueing
-    from workflow.opened import Opened
-    from workflow.seat import Seat
+from workflow.seat import Seat
 
 
 def list_queue(seat: Seat, search: str = "") -> object:

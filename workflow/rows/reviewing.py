@@ -10,64 +10,28 @@ import contextlib
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from db import answers, members
-from plcore import AnswerError
-from plcore.evaluation import (
-    Precision,
-    ScoredCandidates,
-    precision_above,
-    precision_by_label,
-    precision_by_score,
-)
-from plcore.loop import Place
+from plcore import AnswerError as AnswerError
+from plcore.evaluation import Precision as Precision
+from plcore.evaluation import ScoredCandidates, precision_above, precision_by_label, precision_by_score
+from plcore.loop import Learner, Place
 from workflow.access import NotAllowed, Right
-from workflow.answering.asked import NOTE_LENGTH, Given, Saved, checked_note
+from workflow.answering.asked import NOTE_LENGTH as NOTE_LENGTH
+from workflow.answering.asked import Given, Saved, checked_note
 from workflow.answering.history import stored_by
 from workflow.answering.loop import ask_next
-from workflow.answering.turn import StaleQuestion
-from workflow.rows.finding import (
-    PAGE,
-    SAYS_SOMETHING,
-    FoundAnswer,
-    HistoryLine,
-    ReviewList,
-    Search,
-    SearchOptions,
-    may_correct,
-)
-from workflow.saving import NotSaved
-
-if TYPE_CHECKING:
-    from plcore.loop import Learner
-    from workflow.opened import Opened
-    from workflow.seat import Seat
-
-__all__ = [
-    "NOTE_LENGTH",
-    "PAGE",
-    "AnswerError",
-    "FoundAnswer",
-    "HistoryLine",
-    "NotSaved",
-    "Precision",
-    "ReviewList",
-    "ScoreLine",
-    "ScoreReview",
-    "Search",
-    "SearchOptions",
-    "StaleQuestion",
-    "ask_scored",
-    "correct",
-    "find",
-    "open_row",
-    "options",
-    "scores",
-]
-
+from workflow.answering.turn import StaleQuestion as StaleQuestion
+from workflow.opened import Opened
+from workflow.rows.finding import SAYS_SOMETHING, may_correct
+from workflow.rows.finding import HistoryLine as HistoryLine
+from workflow.rows.finding import ReviewList as ReviewList
+from workflow.rows.finding import Search as Search
+from workflow.rows.finding import SearchOptions as SearchOptions
+from workflow.saving import NotSaved as NotSaved
+from workflow.seat import Seat
 
 # What pages show of the scores that came with a table: how many of those so high are right, by label.
 
@@ -110,9 +74,7 @@ def review_scores(
     )
 
     apart = zip(
-        classes,
-        *(precision_by_label(one, threshold, len(classes)) for one in (found, by_draw)),
-        strict=True,
+        classes, *(precision_by_label(one, threshold, len(classes)) for one in (found, by_draw)), strict=True
     )
     lines = sorted((ScoreLine(*one) for one in apart if one[1].scored), key=lambda one: -one.seen.scored)
     total = ScoreLine("", *(precision_above(one, threshold) for one in (found, by_draw)))

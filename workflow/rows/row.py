@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
+from plcore import LabelTable
 from plcore.tables import LEAST_SHARE
 from workflow.files.stored import address
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from plcore import LabelTable
 
 _DIGITS = frozenset("0123456789")
 

@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from db import people
 from db.engine import Database, DatabaseUnavailableError
+from db.people import SignedIn
+from plcore import LabelTable
 from plcore.arrays import no_room
 from workflow.files import stored
 from workflow.files.arriving import Arrivals
@@ -29,11 +31,6 @@ from workflow.server.jobs import KeptJobs
 from workflow.server.settings import Settings, SettingsError
 from workflow.server.shelf import Shelf, machine_memory
 from workflow.server.store import files_of, open_database
-
-if TYPE_CHECKING:
-    from db.people import SignedIn
-    from plcore import LabelTable
-
 
 # The data folder is for one user of the machine: others can read neither answers nor who gave them.
 

@@ -14,9 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from plcore.arrays import escaped
-
-__all__ = ["escaped"]
+from plcore.arrays import escaped as escaped
 
 if sys.platform != "win32":
     import fcntl

@@ -90,10 +90,7 @@ def _figures(view: VectorProgress) -> None:
             about = f"By {rows} Yes is where the model says yes. "
             micro, macro = view.held_out.micro_f1, view.held_out.macro_f1
             number(
-                "F1, micro",
-                percent(micro.value, 1),
-                _range(micro),
-                f"{about}All labels counted together.",
+                "F1, micro", percent(micro.value, 1), _range(micro), f"{about}All labels counted together."
             )
             number("F1, macro", percent(macro.value, 1), _range(macro), f"{about}The mean over the labels.")
         if view.control.f1 is None:
@@ -249,10 +246,7 @@ def _entropy(view: VectorProgress) -> None:
 def _kinds(view: VectorProgress) -> None:
     st.markdown("###### Answers by kind")
     st.dataframe(
-        {
-            "Answer": [KINDS.get(kind, kind) for kind in view.by_kind],
-            "Count": list(view.by_kind.values()),
-        },
+        {"Answer": [KINDS.get(kind, kind) for kind in view.by_kind], "Count": list(view.by_kind.values())},
         hide_index=True,
     )
     st.caption(

@@ -139,14 +139,7 @@ def _save(
                 raise AnswerError(f"{label} is in two boxes. Fix: take it out of one.")
             changes[label] = cell
     saved = correct(
-        page.seat,
-        row.view.row,
-        row.token,
-        way,
-        changes=changes,
-        shown=row.shown,
-        note=note,
-        flagged=flagged,
+        page.seat, row.view.row, row.token, way, changes=changes, shown=row.shown, note=note, flagged=flagged
     )
     named_so = [
         f"{words.lower()}: {first_of(named[cell])}" for cell, words in NAMED.items() if named.get(cell)

@@ -118,11 +118,9 @@ def _touched(page: ProjectPage, name: str) -> str:
 
 def _take_back(page: ProjectPage, view: ClassesView, key: str) -> None:
     kind, *given = view.latest or ("",)
-    words = {
-        "add": "added {0}",
-        "rename": "renamed {0} to {1}",
-        "merge": "merged {0} into {1}",
-    }[kind].format(*given)
+    words = {"add": "added {0}", "rename": "renamed {0} to {1}", "merge": "merged {0} into {1}"}[kind].format(
+        *given
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Latest change: {escape(words)}.")
         st.button(

@@ -88,16 +88,9 @@ CRITERION_ENTRIES: dict[str, CriterionEntry] = {
             words="what the model is least sure of (for rows the default)",
             why="The model is least sure of it.",
         ),
+        CriterionEntry(name="entropy", words="what is most undecided", why="It is most undecided."),
         CriterionEntry(
-            name="entropy",
-            words="what is most undecided",
-            why="It is most undecided.",
-        ),
-        CriterionEntry(
-            name="random",
-            words="drawn at random",
-            why="It was drawn at random.",
-            needs_model=False,
+            name="random", words="drawn at random", why="It was drawn at random.", needs_model=False
         ),
     )
 }
@@ -113,9 +106,7 @@ PREDICTOR_ENTRIES: dict[str, PredictorEntry] = {
             words="Automatic: the better of the two at known cells that it was not shown",
         ),
         PredictorEntry(
-            name=BMLCS,
-            title="BML-CS",
-            words="BML-CS: all labels together, learns from each answer at once",
+            name=BMLCS, title="BML-CS", words="BML-CS: all labels together, learns from each answer at once"
         ),
         PredictorEntry(
             name=ONE_VS_ALL,

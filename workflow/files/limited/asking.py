@@ -281,9 +281,7 @@ def ask_in_turn(
 
 
 def _asked(
-    request: Mapping[str, object],
-    on_step: Callable[[float], None] | None,
-    on_wait: OnWait | None,
+    request: Mapping[str, object], on_step: Callable[[float], None] | None, on_wait: OnWait | None
 ) -> HelperSaid:
     """What a child and the helper say of a request; nothing where none has begun with it."""
     said: HelperSaid = {}

@@ -45,9 +45,6 @@ from plcore.tables import spectrogram as picture_of
 from plcore.tables.encoders import Description, taken
 from workflow.files.limited.asking import NUMBERS, TABLE
 
-__all__ = ["check", "grow", "model_inputs", "read", "small_picture", "spectrogram", "warm"]
-
-
 # What the helper's children do with one picture or recording that somebody looks at, or that a model is to take in.
 
 POINTS = "points.npy"

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from plcore.loop.label_vectors import ANSWERS
-from workflow.kinds.label_vectors.build import (
-    build_learner,
-    first_learner,
-    make_pool,
-)
-from workflow.kinds.label_vectors.exporting import (
-    FORMATS,
-    GIVEN_BACK,
-    PROGRAMS,
-    describe,
-    snapshot,
-)
+from plcore.tables import VECTOR_FORMATS as FORMATS
+from workflow.kinds.label_vectors.build import build_learner, first_learner, make_pool
+from workflow.kinds.label_vectors.exporting import GIVEN_BACK, PROGRAMS, describe, snapshot
 from workflow.kinds.label_vectors.progress import (
     DEFAULT_RULES,
     count,
@@ -23,15 +14,8 @@ from workflow.kinds.label_vectors.progress import (
     stop_view,
     watched,
 )
-from workflow.kinds.label_vectors.reviewing import (
-    find_answers,
-    open_row,
-    votes_of,
-)
-from workflow.kinds.label_vectors.rows import (
-    MAP,
-    QUEUE,
-)
+from workflow.kinds.label_vectors.reviewing import find_answers, open_row, votes_of
+from workflow.kinds.label_vectors.rows import MAP, QUEUE
 from workflow.kinds.label_vectors.settings import (
     BATCHING,
     CACHE,
@@ -55,13 +39,8 @@ from workflow.kinds.label_vectors.settings import (
     read_settings,
     settle_change,
 )
-from workflow.kinds.label_vectors.training import (
-    background_training,
-    give_model,
-)
-from workflow.kinds.label_vectors.turn import (
-    make_turn,
-)
+from workflow.kinds.label_vectors.training import background_training, give_model
+from workflow.kinds.label_vectors.turn import make_turn
 
 __all__ = [
     "ANSWERS",

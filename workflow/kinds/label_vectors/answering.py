@@ -26,7 +26,6 @@ from workflow.kinds.label_vectors.showing import ShownVector, vector_stamp
 from workflow.rows.finding import taken_back
 
 if TYPE_CHECKING:
-    from db import entries
     from workflow.opened import Opened
 
 

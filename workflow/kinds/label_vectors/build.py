@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from plcore import LabelTable
 from plcore.arrays import AnyArray
+from plcore.loop import ClassChange
 from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPool, LabelVectorSettings
-from workflow.server.home import room_for_learner
+from workflow.server.home import Home, room_for_learner
 from workflow.server.shelf import machine_memory
-
-if TYPE_CHECKING:
-    from plcore.loop import ClassChange
-    from workflow.server.home import Home
 
 Learner = LabelVectorLearner[LabelTable]
 

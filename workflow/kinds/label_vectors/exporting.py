@@ -12,7 +12,6 @@ import numpy as np
 from plcore import LabelTable
 from plcore.loop import EntryKind
 from plcore.loop.label_vectors import LabelVectorLearner
-from plcore.tables import VECTOR_FORMATS as FORMATS
 from plcore.tables import FileFormat, LabelVectorTable, export_types
 from workflow.exporting.described import Described, Measure
 from workflow.exporting.snapshot import Snapshot
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from workflow.kinds.label_vectors.showing import ShownVector
     from workflow.opened import Opened
 
-__all__ = ["FORMATS", "GIVEN_BACK", "snapshot"]
 
 GIVEN_BACK: Mapping[str, FileFormat[LabelVectorTable]] = {}
 """None: tools that give scored lists ask for one true label of each."""

@@ -28,8 +28,8 @@ from plcore.loop.label_vectors import (
     LabelVectorPool,
     LabelVectorProgress,
     LabelVectorSettings,
-    Share,
 )
+from plcore.loop.label_vectors import Share as Share
 from workflow.kinds.label_vectors.settings import vectors_of
 from workflow.log.reading import follow, read_class_changes
 from workflow.projects.figures import (
@@ -50,18 +50,6 @@ if TYPE_CHECKING:
     from db.projects import Project
     from workflow.opened import Doors, Opened
     from workflow.server.home import Home
-
-__all__ = [
-    "Band",
-    "ControlEstimate",
-    "HeldOut",
-    "Predictor",
-    "Share",
-    "VectorCurve",
-    "VectorProgress",
-    "read_progress",
-    "watched",
-]
 
 
 # When to stop asking about label vectors: what the owner's rules say of the curve.

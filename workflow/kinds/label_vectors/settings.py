@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from plcore.loop.label_vectors import (
-    CRITERION_ENTRIES,
-    PREDICTOR_ENTRIES,
-    QUESTION_ENTRIES,
-    LabelVectorSettings,
-)
+import numpy as np
+import numpy.typing as npt
+
+from plcore import LabelTable
+from plcore.loop.label_vectors import CRITERION_ENTRIES, PREDICTOR_ENTRIES, QUESTION_ENTRIES
+from plcore.loop.label_vectors import LabelVectorSettings as LabelVectorSettings
 from workflow.kinds.kind import KindWords
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from plcore import LabelTable
-
-__all__ = [
-    "DRAWN",
-    "FEWEST_HELD_OUT",
-    "NAME",
-    "STORED_AS",
-    "LabelVectorSettings",
-    "default_settings",
-    "fits",
-    "read_settings",
-    "settle_change",
-    "vectors_of",
-]
 
 NAME = "label_vectors"
 

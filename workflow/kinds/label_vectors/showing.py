@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from plcore import LabelTable
-from plcore.loop.label_vectors import RANDOM, LabelVectorLearner
+from plcore.loop.label_vectors import RANDOM, LabelVectorLearner, LabelVectorQuestion
 from workflow.answering.asked import screen_order, stamp
+from workflow.answering.room_settings import RoomSettings
 from workflow.kinds.label_vectors.settings import reason
 from workflow.rows.row import RowView, row_view
-
-if TYPE_CHECKING:
-    from plcore.loop.label_vectors import LabelVectorQuestion
-    from workflow.answering.room_settings import RoomSettings
 
 
 @dataclass(frozen=True)

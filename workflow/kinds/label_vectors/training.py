@@ -9,7 +9,6 @@ import logging
 import threading
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -17,13 +16,11 @@ from db import trained
 from db.engine import DatabaseUnavailableError
 from plcore import LabelTable
 from plcore.arrays import one_thread
-from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPoint
+from plcore.loop.label_vectors import LabelVectorLearner, LabelVectorPoint, Refreshed, RefreshJob
+from workflow.exporting.snapshot import Past
+from workflow.server.home import Home
+from workflow.server.jobs import FairLock
 
-if TYPE_CHECKING:
-    from plcore.loop.label_vectors import Refreshed, RefreshJob
-    from workflow.exporting.snapshot import Past
-    from workflow.server.home import Home
-    from workflow.server.jobs import FairLock
 Learner = LabelVectorLearner[LabelTable]
 
 logger = logging.getLogger("winnow")

@@ -52,12 +52,7 @@ class LabelVectorTurn(Turn[Learner, LabelVectorQuestion, ShownVector]):
         return answer(self, question, given)
 
     def correct(
-        self,
-        row: int,
-        token: str,
-        given: Given,
-        changes: Mapping[str, int],
-        log: Sequence[entries.LogEntry],
+        self, row: int, token: str, given: Given, changes: Mapping[str, int], log: Sequence[entries.LogEntry]
     ) -> entries.LogEntry:
         return correct(self, row, token, given, changes, log)
 

@@ -3,46 +3,13 @@
 from __future__ import annotations
 
 from plcore.loop.one_label import ANSWERS
-from workflow.kinds.one_label.answering import (
-    BATCHING,
-)
-from workflow.kinds.one_label.build import (
-    CACHE,
-    CLASSES,
-    DISPUTES,
-    build_learner,
-    first_learner,
-    make_pool,
-)
-from workflow.kinds.one_label.exporting import (
-    FORMATS,
-    GIVEN_BACK,
-    HIDDEN_TRUTH,
-    PROGRAMS,
-    describe,
-    snapshot,
-)
-from workflow.kinds.one_label.forms import (
-    FORMS,
-)
-from workflow.kinds.one_label.progress import (
-    DEFAULT_RULES,
-    count,
-    glance,
-    read_progress,
-    stop_view,
-    watched,
-)
-from workflow.kinds.one_label.reviewing import (
-    find_answers,
-    open_row,
-    votes_of,
-)
-from workflow.kinds.one_label.rows import (
-    MAP,
-    QUEUE,
-    SCORES,
-)
+from workflow.kinds.one_label.answering import BATCHING
+from workflow.kinds.one_label.build import CACHE, CLASSES, DISPUTES, build_learner, first_learner, make_pool
+from workflow.kinds.one_label.exporting import FORMATS, GIVEN_BACK, HIDDEN_TRUTH, PROGRAMS, describe, snapshot
+from workflow.kinds.one_label.forms import FORMS
+from workflow.kinds.one_label.progress import DEFAULT_RULES, count, glance, read_progress, stop_view, watched
+from workflow.kinds.one_label.reviewing import find_answers, open_row, votes_of
+from workflow.kinds.one_label.rows import MAP, QUEUE, SCORES
 from workflow.kinds.one_label.settings import (
     CAN_QUALIFY,
     DRAWN,
@@ -55,19 +22,9 @@ from workflow.kinds.one_label.settings import (
     read_settings,
     settle_change,
 )
-from workflow.kinds.one_label.shortlists import (
-    SHORTLISTS,
-)
-from workflow.kinds.one_label.training import (
-    COMPARING,
-    REPLAYS,
-    WORKER,
-    background_training,
-    give_model,
-)
-from workflow.kinds.one_label.turn import (
-    make_turn,
-)
+from workflow.kinds.one_label.shortlists import SHORTLISTS
+from workflow.kinds.one_label.training import COMPARING, REPLAYS, WORKER, background_training, give_model
+from workflow.kinds.one_label.turn import make_turn
 
 __all__ = [
     "ANSWERS",

@@ -8,22 +8,17 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable, LearnerSettings
 from plcore.arrays import IN_MEMORY, AnyArray, map_arrays, write_arrays
+from plcore.loop import ClassChange
 from plcore.loop.one_label import OneLabelPool, Trainer
 from plcore.neighbors import Graph, graph_key
 from plcore.tables import nameless_file
 from workflow.files.stored import NEW
-from workflow.server.home import room_for_learner
-
-if TYPE_CHECKING:
-    from plcore.loop import ClassChange
-    from workflow.server.home import Home
-
+from workflow.server.home import Home, room_for_learner
 
 # Neighbour graphs kept on disk: found once per table and settings, read at the next start.
 #

@@ -106,10 +106,7 @@ def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow
         candidates=question.choices,
         score=score,
         reason=reason(
-            learner.strategy,
-            question.decides,
-            question.undecided,
-            counted=learner.settings.proves_done,
+            learner.strategy, question.decides, question.undecided, counted=learner.settings.proves_done
         ),
     )
 

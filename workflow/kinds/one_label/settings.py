@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plcore import LearnerSettings
+from plcore import LabelTable
+from plcore import LearnerSettings as LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Upkeep
-from plcore.loop.one_label import AUTOMATIC
+from plcore.loop.one_label import AUTOMATIC as AUTOMATIC
 from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
 from plcore.tables import Doubt
 from workflow.kinds.kind import KindWords
-
-if TYPE_CHECKING:
-    from plcore import LabelTable
-
-__all__ = [
-    "AUTOMATIC",
-    "DRAWN",
-    "NAME",
-    "STORED_AS",
-    "LearnerSettings",
-    "default_settings",
-    "doubts",
-    "first_strategy",
-    "first_truth_role",
-    "fits",
-    "read_settings",
-    "settle_change",
-]
 
 NAME = "one_label"
 
@@ -113,9 +95,7 @@ def settle_change(before: LearnerSettings, after: LearnerSettings) -> LearnerSet
 # Projects with one true label among candidates in words: the strategies and models, and why a row is asked.
 
 WORDS = KindWords(
-    title="one true label among candidates",
-    classes="classes",
-    finished="No row is open any more.",
+    title="one true label among candidates", classes="classes", finished="No row is open any more."
 )
 TAKES_GROUPS = True
 CAN_QUALIFY = True
@@ -135,10 +115,7 @@ MODELS: Mapping[str, str] = {entry.name: entry.words for entry in MODEL_ENTRIES.
 CHOICES = {AUTOMATIC: "Automatic: compares the models and takes the best", **MODELS}
 """What can be said of the model of a project, the default first."""
 
-TRAINED = (
-    AUTOMATIC,
-    *(entry.name for entry in MODEL_ENTRIES.values() if entry.upkeep is Upkeep.TRAINED),
-)
+TRAINED = (AUTOMATIC, *(entry.name for entry in MODEL_ENTRIES.values() if entry.upkeep is Upkeep.TRAINED))
 """Choices of a model under which one may be trained in the background."""
 
 WITH_C = tuple(entry.name for entry in MODEL_ENTRIES.values() if entry.c_option is not None)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
-from plcore import ActiveLearner, LabelTable
+from plcore import ActiveLearner, LabelTable, Question
 from plcore.query import LabelMoments, label_moments, most_telling, speaks_for
 from plcore.tables import TextFeatures, marks_of
 from workflow.answering.asked import AskedAs, QuestionForm, screen_order, stamp
+from workflow.answering.room_settings import Groups, RoomSettings
 from workflow.kinds.one_label.settings import reason
 from workflow.rows.row import RowView, row_view, text_of, voters_of, votes_in, weight_words, weights_in
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from plcore import Question
-    from workflow.answering.room_settings import Groups, RoomSettings
 
 # The words of a row's text that speak for each of its candidates, for the question card to mark.
 
@@ -296,12 +292,7 @@ def word_question(
             for label in order
         ),
         # Never by the question's own strategy: a blind question must look like any other.
-        why=reason(
-            learner.strategy,
-            asked.decides,
-            asked.undecided,
-            counted=learner.settings.proves_done,
-        ),
+        why=reason(learner.strategy, asked.decides, asked.undecided, counted=learner.settings.proves_done),
         shown=stamp(asked.choices),
         n_classes=len(learner.classes),
         telling=_telling(memory, learner, shares),

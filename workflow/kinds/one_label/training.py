@@ -8,13 +8,16 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sqlalchemy.orm import Session
 
 from db import entries, trained
+from db.projects import Project
 from plcore import ActiveLearner, ControlCounts, CurvePoint, LabelTable, LearnerSettings
 from plcore.arrays import AnyArray, BoolArray, FloatArray, one_thread
+from plcore.loop import ClassChange
 from plcore.loop.one_label import (
     Comparer,
     FirstUpdate,
@@ -25,20 +28,13 @@ from plcore.loop.one_label import (
     Trainer,
 )
 from plcore.query import Need
+from workflow.exporting.snapshot import Past
 from workflow.kinds.kind import Comparing, Replays, WorkerTraining
 from workflow.kinds.one_label.settings import MODELS
 from workflow.log.reading import read_class_changes, take_in
 from workflow.models.versions import is_kept, read_effects, read_footing
+from workflow.server.home import Home
 from workflow.server.jobs import FairLock
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from db.projects import Project
-    from plcore.loop import ClassChange
-    from workflow.exporting.snapshot import Past
-    from workflow.server.home import Home
-
 
 # Between two versions of a worker: what its last one makes of the answers since, in a thread beside the answering.
 #

@@ -103,12 +103,7 @@ class OneLabelTurn(Turn[Learner, Question, ShownQuestion]):
         return answer(self, question, given)
 
     def correct(
-        self,
-        row: int,
-        token: str,
-        given: Given,
-        changes: Mapping[str, int],
-        log: Sequence[entries.LogEntry],
+        self, row: int, token: str, given: Given, changes: Mapping[str, int], log: Sequence[entries.LogEntry]
     ) -> entries.LogEntry:
         return correct(self, row, token, given, changes, log)
 
