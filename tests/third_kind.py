@@ -39,10 +39,14 @@ def watched(doors: Doors[Any]) -> tuple[int]:
         return (entries.last_seq(reading.session, reading.project.id),)
 
 
+def public(module: ModuleType) -> dict[str, Any]:
+    return {name: value for name, value in vars(module).items() if not name.startswith("_")}
+
+
 def add_triage(monkeypatch: pytest.MonkeyPatch) -> AnyKind:
     """Enter it where kinds and their parts of pages are listed."""
     made, drawn = ModuleType("triage"), ModuleType("triage")
-    vars(made).update({name: getattr(one_label, name) for name in one_label.__all__})
+    vars(made).update(public(one_label))
     vars(made).update(dict.fromkeys(CAPABILITIES))
     vars(made).update(
         NAME="triage",
@@ -55,7 +59,7 @@ def add_triage(monkeypatch: pytest.MonkeyPatch) -> AnyKind:
         read_settings=TriageSettings.from_json,
         default_settings=lambda _table, _share: TriageSettings(n_neighbors=4),
     )
-    vars(drawn).update({name: getattr(one_label_parts, name) for name in one_label_parts.__all__})
+    vars(drawn).update(public(one_label_parts))
     vars(drawn).update(
         classes_part=lambda _page: None, groups_part=lambda _page: None
     )  # its classes cannot change

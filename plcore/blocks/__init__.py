@@ -18,25 +18,6 @@ from plcore.blocks.parts import (
 from plcore.blocks.processes import Inline, ProcessPool
 from plcore.blocks.runner import BlockError, Blocks, Runner, RunnerError
 
-__all__ = [
-    "BlockError",
-    "BlockJob",
-    "BlockProgress",
-    "Blocks",
-    "DaskCluster",
-    "Inline",
-    "ProcessPool",
-    "Runner",
-    "RunnerError",
-    "WrittenPart",
-    "make_runner",
-    "map_part",
-    "remove_halves",
-    "run_parts",
-    "whole_part",
-    "write_names",
-]
-
 
 def make_runner(
     where: str, folder: Path, patience: float = WORKER_PATIENCE, setting: str = "patience"

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from plcore.kernel.ridge import PLKernelRidge
-
-__all__ = ["PLKernelRidge"]

@@ -14,21 +14,3 @@ from plcore.labels.candidates import (
 )
 from plcore.labels.temperature import fit_temperature, log_shares, tempered
 from plcore.labels.vectors import UNKNOWN, LabelVectors, check_label_vectors
-
-__all__ = [
-    "UNKNOWN",
-    "CandidateError",
-    "LabelVectors",
-    "candidate_accuracy",
-    "check_candidates",
-    "check_label_vectors",
-    "column_names",
-    "fit_temperature",
-    "holds_sets",
-    "infer_labels",
-    "is_candidate_matrix",
-    "log_shares",
-    "name_rows",
-    "score_of",
-    "tempered",
-]

@@ -6,5 +6,3 @@ from plcore.margin.clpl import CLPLClassifier
 from plcore.margin.lmplane import LMPlaneClassifier
 from plcore.margin.m3pl import M3PLClassifier
 from plcore.margin.plsvm import PLSVC
-
-__all__ = ["PLSVC", "CLPLClassifier", "LMPlaneClassifier", "M3PLClassifier"]

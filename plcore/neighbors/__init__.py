@@ -24,28 +24,3 @@ from plcore.neighbors.search.parts import (
     scale_rows,
 )
 from plcore.neighbors.votes import VoteTable, check_graph
-
-__all__ = [
-    "SCALINGS",
-    "SEARCHES",
-    "WEIGHTS",
-    "Graph",
-    "NeighborGraph",
-    "NeighborParts",
-    "PLKNeighborsClassifier",
-    "RecallError",
-    "RowParts",
-    "VoteTable",
-    "check_graph",
-    "compile_search",
-    "find_graph",
-    "find_parts",
-    "graph_key",
-    "make_scaler",
-    "make_search",
-    "neighbor_weights",
-    "pack",
-    "reverse_parts",
-    "scale_rows",
-    "votes_to_distributions",
-]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from plcore.online.classifiers import PLPegasos, PLPerceptron, learn_stream
-
-__all__ = ["PLPegasos", "PLPerceptron", "learn_stream"]

@@ -6,5 +6,3 @@ A first start makes the digits (`digits`); what else an owner asks for on Home i
 from __future__ import annotations
 
 from workflow.demos.making import ALL, BY_NAME, CALLS, DIGITS, REMARKS, Demo, ask, find, make
-
-__all__ = ["ALL", "BY_NAME", "CALLS", "DIGITS", "REMARKS", "Demo", "ask", "find", "make"]

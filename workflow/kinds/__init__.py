@@ -38,41 +38,6 @@ if TYPE_CHECKING:
     from workflow.opened import Doors, Opened
     from workflow.server.home import Home
 
-__all__ = [
-    "KINDS",
-    "LATEST_OF_SEVERAL",
-    "AnyKind",
-    "Kind",
-    "KindSettings",
-    "KindWords",
-    "WorkerSettings",
-    "answers",
-    "changed_settings",
-    "default_settings",
-    "is_automatic",
-    "is_stored",
-    "kind_name",
-    "kind_of",
-    "latest_doubts",
-    "make_comparer",
-    "make_random_order",
-    "make_table_comparer",
-    "make_table_replays",
-    "make_trainer",
-    "model_of",
-    "models",
-    "needed",
-    "of_settings",
-    "of_table",
-    "read_settings",
-    "replays_random_order",
-    "stop_rules",
-    "version_key",
-    "with_model",
-    "words",
-    "worker_settings",
-]
-
 
 AskedT = TypeVar("AskedT", bound="AboutRow")
 CapabilityT = TypeVar("CapabilityT")

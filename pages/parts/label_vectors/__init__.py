@@ -20,27 +20,3 @@ from pages.parts.label_vectors.classes import classes_part, groups_part
 from pages.parts.label_vectors.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.label_vectors.progress import progress_page
 from pages.parts.label_vectors.rows import queue_page, review_row
-
-__all__ = [
-    "ANSWERING",
-    "EXPORT",
-    "FIRST_QUESTION",
-    "LEARNING",
-    "MAP",
-    "PREPARING",
-    "REVIEW",
-    "STOP",
-    "batch_card",
-    "class_list",
-    "classes_part",
-    "dispute_card",
-    "groups_part",
-    "progress_page",
-    "qualifying_card",
-    "question_card",
-    "queue_page",
-    "review_row",
-    "settings",
-    "summary",
-    "told",
-]

@@ -20,27 +20,3 @@ from pages.parts.one_label.classes import classes_part, groups_part
 from pages.parts.one_label.create import FIRST_QUESTION, PREPARING, settings, summary
 from pages.parts.one_label.progress import progress_page
 from pages.parts.one_label.rows import queue_page, review_row
-
-__all__ = [
-    "ANSWERING",
-    "EXPORT",
-    "FIRST_QUESTION",
-    "LEARNING",
-    "MAP",
-    "PREPARING",
-    "REVIEW",
-    "STOP",
-    "batch_card",
-    "class_list",
-    "classes_part",
-    "dispute_card",
-    "groups_part",
-    "progress_page",
-    "qualifying_card",
-    "question_card",
-    "queue_page",
-    "review_row",
-    "settings",
-    "summary",
-    "told",
-]

@@ -11,16 +11,3 @@ from __future__ import annotations
 from workflow.files.limited.asking import NUMBERS, TABLE, Finished, LongLine, OnWait, ask, ask_in_turn, start
 from workflow.files.limited.bounds import Bounds
 from workflow.files.limited.looking import look
-
-__all__ = [
-    "NUMBERS",
-    "TABLE",
-    "Bounds",
-    "Finished",
-    "LongLine",
-    "OnWait",
-    "ask",
-    "ask_in_turn",
-    "look",
-    "start",
-]

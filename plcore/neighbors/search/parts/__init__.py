@@ -14,8 +14,6 @@ from plcore.neighbors.search.blocks import EXACT_WORK, BlockSearch
 from plcore.neighbors.search.parts.cells import CellLists, Homes, Probe, list_rows, probe
 from plcore.neighbors.search.parts.exact import RowParts, Sample, draw, exact_parts, reverse_parts, scale_rows
 
-__all__ = ["NeighborParts", "RecallError", "RowParts", "find_parts", "reverse_parts", "scale_rows"]
-
 RECALL = 0.98
 """Share of the true neighbours that has to be found, on the sample."""
 SAMPLE = 500
