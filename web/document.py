@@ -144,10 +144,7 @@ def needed(page: str, *, chooses: bool = False) -> list[str]:
 def streamlits(name: str) -> list[str]:
     """Addresses of a script of Streamlit's, and of all that it imports. name : without its hash
 
-    Raises
-    ------
-    ValueError
-        Streamlit has not exactly one script of this name.
+    Raises ValueError: Streamlit has not exactly one script of this name.
     """
     (found,) = (path.name for path in _STREAMLITS.glob(f"{name}.*.js"))
     left, seen = [found], dict.fromkeys([found])

@@ -105,11 +105,8 @@ def at_project(
     anywhere : also where the project is archived or in the bin      to_answer : also for what is before the person
 
     Raises
-    ------
-    NotAllowed
-        The person is unknown or disabled.
-    NotFound
-        They are no member of it, whether there is such a project or not; or it is archived, or in the bin.
+    NotAllowed : The person is unknown or disabled.
+    NotFound : They are no member of it, whether there is such a project or not; or it is archived, or in the bin.
     """
     found = questions.find(session, person_id, project_id, to_answer=to_answer)
     person = _not_disabled(None if found is None else found.person)

@@ -50,12 +50,9 @@ class Seat:
         of this Winnow
 
         Raises
-        ------
-        NotAllowed
-            The person is unknown or disabled, or has not this right.
-        NotFound
-            There is no such project, or it is archived or in the bin; in the same words as where there is none, this
-            person is no member of it.
+        NotAllowed : The person is unknown or disabled, or has not this right.
+        NotFound : There is no such project, or it is archived or in the bin; in the same words as where there is none,
+            this person is no member of it.
         """
         with self.home.database.read() as session:
             yield self._enter(session, right)
@@ -97,9 +94,7 @@ class Seat:
             for no disk
 
         Raises
-        ------
-        StaleQuestion
-            What the block writes had been stored already, by another tab or process.
+        StaleQuestion : What the block writes had been stored already, by another tab or process.
         NotSaved, NotAllowed, NotFound
         """
         try:

@@ -36,11 +36,8 @@ def joined(modules: Mapping[str, str]) -> str:
 
     modules : {path from one folder: text}; they import one another by relative paths
 
-    Raises
-    ------
-    ValueError
-        A line imports or exports in another form than the message allows, a module imports one that is not there, or
-        modules import one another in a circle.
+    Raises ValueError: a line imports or exports in another form than the message allows, a module imports one that is
+    not there, or modules import one another in a circle.
     """
     for name, text in modules.items():
         for path in _imported(name, text):
@@ -117,10 +114,7 @@ class Scripts:
     def start(self, name: str) -> str:
         """The text of a module whose default export is that of one of these. name : such as "one_label/card.js"
 
-        Raises
-        ------
-        KeyError
-            There is no such module.
+        Raises KeyError: there is no such module.
         """
         if name not in self.contents:
             raise KeyError(f"There is no JavaScript module {name!r}; there are {', '.join(self.contents)}.")

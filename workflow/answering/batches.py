@@ -233,9 +233,7 @@ def next_batch(seat: Seat, size: int = USUAL) -> ShownBatch | NoBatch:
 
     size : how many rows at most, up to MOST
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.turn() as turn:
         require_qualified(turn.opened)
@@ -265,13 +263,10 @@ def choose_batch(seat: Seat, rows: Sequence[int], label: str) -> ShownBatch:
     rows : by number, as the person has chosen them      label : a class
 
     Raises
-    ------
-    AnswerError
-        None of the rows can be confirmed so: they are answered, before somebody else, blind checks, or the label is
-        none of their candidates. Or there is no such class.
-    NotAllowed
-        The person may not answer; or does not own the project, which has blind checks: which rows of a selection are
-        left out would show them.
+    AnswerError : None of the rows can be confirmed so: they are answered, before somebody else, blind checks, or the
+        label is none of their candidates. Or there is no such class.
+    NotAllowed : The person may not answer; or does not own the project, which has blind checks: which rows of a
+        selection are left out would show them.
     NotSaved, NotFound
     """
     with seat.turn() as turn:
@@ -298,9 +293,7 @@ def labels_for(seat: Seat, rows: Sequence[int]) -> dict[str, int] | None:
     None where rows are not confirmed together.
 
     Raises
-    ------
-    NotAllowed
-        As `choose_batch`.
+    NotAllowed : As `choose_batch`.
     NotFound
     """
     with seat.learner(Right.ANSWER) as opened:
@@ -319,9 +312,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
     A token that was confirmed before gives what was stored then, with ``repeated`` set.
 
     Raises
-    ------
-    StaleQuestion
-        The batch is not, or no longer, before this person. Nothing is stored.
+    StaleQuestion : The batch is not, or no longer, before this person. Nothing is stored.
     NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
@@ -350,9 +341,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
 def leave_batch(seat: Seat) -> None:
     """Let go of the rows that are before this person together: they ask for one row at a time.
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.writing() as leaving:
         questions.hand_back_batch(leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC))

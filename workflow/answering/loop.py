@@ -54,9 +54,7 @@ def pause(seat: Seat, token: str) -> None:
     """Put the question with this token away until `go_on`. A second press changes nothing.
 
     Raises
-    ------
-    StaleQuestion
-        The question is no longer before this person.
+    StaleQuestion : The question is no longer before this person.
     NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
@@ -71,9 +69,7 @@ def go_on(seat: Seat) -> None:
     """Come back: the same question, where it is still open and nobody else has it, else another one. The seconds spent
     on it go on from where they stood; the next break is counted from now.
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.turn() as turn:
         require_qualified(turn.opened)
@@ -188,9 +184,7 @@ def next_question(seat: Seat) -> object:
     """The question open before this person, or a new one, as the project's kind shows it (`showing` in its folder);
     None when there is nothing left to ask them.
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.turn(lasting=False) as turn:
         require_qualified(turn.opened)
@@ -202,9 +196,7 @@ def get_ready(seat: Seat) -> None:
     meanwhile, sort the open rows, and learn which words speak for a label. And now and then what whoever opens the
     project next would: write a checkpoint of the learner.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.ANSWER) as opened:
         opened.kind.make_turn(opened).get_ready()
@@ -221,9 +213,7 @@ def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = Fa
     drawn : no person chose the place; it came in the order of the draw, so that it may be a control
 
     Raises
-    ------
-    AnswerError
-        The place is not open to this person, is before somebody else, or is a control that was not drawn.
+    AnswerError : The place is not open to this person, is before somebody else, or is a control that was not drawn.
     NotSaved, NotAllowed, NotFound
     """
     place = Place(row, label)
@@ -256,13 +246,10 @@ def submit_answer(
     nothing is stored. A row that is still open after a "not" stays before the person.
 
     Raises
-    ------
-    StaleQuestion
-        The token is not that of the question open before this person; or somebody else has meanwhile answered it, or
-        has it before them; or the labels that the answer speaks of have changed since they were shown. Nothing is
-        stored.
-    AnswerError
-        The answer does not fit the question. Nothing is stored.
+    StaleQuestion : The token is not that of the question open before this person; or somebody else has meanwhile
+        answered it, or has it before them; or the labels that the answer speaks of have changed since they were shown.
+        Nothing is stored.
+    AnswerError : The answer does not fit the question. Nothing is stored.
     NotSaved, NotAllowed, NotFound
     """
     given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
@@ -314,9 +301,7 @@ def leave(seat: Seat) -> None:
     """Offer the row that is before this person to others, for they look at something else now. It stays theirs until
     somebody else has it.
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.writing() as leaving:  # without the learner, for which a page that comes would have to wait
         questions.hand_back_reservations(
@@ -331,9 +316,7 @@ def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
     token : of the question that is before this person
 
     Raises
-    ------
-    StaleQuestion
-        The question is no longer before this person.
+    StaleQuestion : The question is no longer before this person.
     NotAllowed, NotFound
     """
     with seat.learner(Right.ANSWER) as opened:

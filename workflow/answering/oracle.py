@@ -44,15 +44,10 @@ def answer_for_me(seat: Seat, n: int) -> int:
     they stay open.
 
     Raises
-    ------
-    NoTruth
-        The table has no true labels, or they were given to learn from, or all are held out.
-    ValueError
-        n is not in 1..10,000.
-    NotAllowed
-        The person is not an owner: what the truth is, is for nobody else to see.
-    StaleQuestion
-        The person answers in another tab meanwhile. What was answered so far stays.
+    NoTruth : The table has no true labels, or they were given to learn from, or all are held out.
+    ValueError : n is not in 1..10,000.
+    NotAllowed : The person is not an owner: what the truth is, is for nobody else to see.
+    StaleQuestion : The person answers in another tab meanwhile. What was answered so far stays.
     NotSaved, NotFound
     """
     if not 1 <= n <= MOST:

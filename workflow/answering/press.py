@@ -197,9 +197,7 @@ def now(seat: Seat, zone: str | None) -> Next:
 
     zone : as for `workflow.people.goals.day`
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.alone():
         with seat.turn(lasting=False) as turn:

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 def room_of(seat: Seat) -> RoomSettings:
     """The project's room.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.reading() as reading:
         return RoomSettings.from_json(reading.project.room)
@@ -44,9 +42,7 @@ def shortlists_of(seat: Seat) -> ShortlistView | None:
     """How shortlists stand in the project; None where its questions have none.
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner.
+    NotAllowed : The person is not an owner.
     NotFound
     """
     with seat.learner(Right.OWN) as opened:
@@ -58,9 +54,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
     """Set the room anew, for everybody from their next question on.
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning() as owning:
@@ -72,9 +66,7 @@ def forms_of(seat: Seat) -> FormsNow | None:
     """What is known of the forms in which the project's questions are put; None where there is one form only.
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner.
+    NotAllowed : The person is not an owner.
     NotFound
     """
     with seat.learner(Right.OWN) as opened:
@@ -85,9 +77,7 @@ def forms_of(seat: Seat) -> FormsNow | None:
 def class_names(seat: Seat) -> tuple[str, ...]:
     """Every class of the project, in its order: what a search for "none of these" looks through.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
         return tuple(opened.learner.classes)
@@ -96,9 +86,7 @@ def class_names(seat: Seat) -> tuple[str, ...]:
 def groups_of(seat: Seat) -> dict[str, tuple[str, ...]]:
     """The groups that can be an answer, under the present names of their classes: those of two classes or more.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
         classes = opened.kind.CLASSES
@@ -115,13 +103,9 @@ def groups_in_file(seat: Seat, source: bytes | Path, name: str) -> dict[str, tup
         that tables are read from; or of an export with a taxonomy
 
     Raises
-    ------
-    TableError
-        Something is wrong with it: every row, with its fix.
-    RoomError
-        The project takes no groups.
-    NotAllowed
-        The person is not an owner.
+    TableError : Something is wrong with it: every row, with its fix.
+    RoomError : The project takes no groups.
+    NotAllowed : The person is not an owner.
     NotFound
     """
     with seat.learner(Right.OWN) as opened:
@@ -133,11 +117,8 @@ def set_groups(seat: Seat, groups: Groups) -> None:
     """Have these groups and no others, for everybody from their next question on; none removes all.
 
     Raises
-    ------
-    RoomError
-        They are too many, or a name is too long; or the project takes no groups.
-    NotAllowed
-        The person is not an owner.
+    RoomError : They are too many, or a name is too long; or the project takes no groups.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.learner(Right.OWN) as opened:

@@ -61,11 +61,8 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
     Returns None where the person has nothing to withdraw. A row that is before somebody else stays with them.
 
     Raises
-    ------
-    TakenBack
-        The entry is withdrawn already. Nothing is changed.
-    StaleQuestion
-        The entry is not theirs, or was a correction that took answers back too. Nothing is changed.
+    TakenBack : The entry is withdrawn already. Nothing is changed.
+    StaleQuestion : The entry is not theirs, or was a correction that took answers back too. Nothing is changed.
     NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
@@ -111,9 +108,7 @@ def redo(seat: Seat, seq: int | None = None) -> Saved | None:
     Returns None where there is none.
 
     Raises
-    ------
-    StaleQuestion
-        The entry is not theirs, was not taken back by them, or its row does not stand as it did when it was
+    StaleQuestion : The entry is not theirs, was not taken back by them, or its row does not stand as it did when it was
         answered, or is before somebody else. Nothing is changed.
     AnswerError, NotSaved, NotAllowed, NotFound
     """

@@ -129,9 +129,7 @@ def make(
     on_step : called now and then with the share done, in [0, 1]      on_wait : as of `importing.read_upload`
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner.
+    NotAllowed : The person is not an owner.
     NotSaved, LongLine
     """
     if (known := find(seat, demo)) is not None:

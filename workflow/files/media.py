@@ -135,12 +135,9 @@ def find(seat: Seat, name: str) -> tuple[Path, str]:
     """Where the file of this name is kept, and its content type, for a person who may see it.
 
     Raises
-    ------
-    NotFound
-        No project in use that this person may see names such a file. The words are the same for a name that no file
-        could have.
-    NotAllowed
-        The person is unknown or disabled.
+    NotFound : No project in use that this person may see names such a file. The words are the same for a name that no
+        file could have.
+    NotAllowed : The person is unknown or disabled.
     """
     from plcore.tables import CONTENT_TYPES, is_kept_name
 
@@ -160,9 +157,7 @@ def find_small(seat: Seat, name: str) -> tuple[bytes, str]:
     """The small picture of the image of this name, and its content type, for a person who may see the large one.
 
     Raises
-    ------
-    NotFound
-        As `find`; and of a recording, or an image that cannot be read any more, there is no small picture.
+    NotFound : As `find`; and of a recording, or an image that cannot be read any more, there is no small picture.
     NotAllowed
     """
     from plcore.tables import MediaError
@@ -180,9 +175,7 @@ def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
     """Of each of these rows of the project a data URL of its first image made small, SOUND, or "" where it has neither;
     None where the project has neither images nor recordings.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
         table = opened.learner.table
@@ -201,9 +194,7 @@ def small_addresses(seat: Seat, rows: Sequence[int]) -> dict[int, str]:
     """Where the small picture of the first image of each of these rows of the project is given out, for those that have
     one: an address of this server, which is guarded, or a data URL of at most SHORT letters.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
         table = opened.learner.table
@@ -217,9 +208,7 @@ def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
     """Of each of these rows of the project the beginning of its text on one line, "" where it has none; None where the
     project has no texts.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
         table = opened.learner.table
@@ -231,9 +220,7 @@ def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
 def row_of(seat: Seat, row: int) -> RowView:
     """A row of the project as the file had it, for whoever may see the project.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
         table = opened.learner.table

@@ -120,10 +120,8 @@ def draw(seat: Seat, name: str, asked: Asked) -> Spectrogram:
     a processor: the caller bounds how many are drawn at once.
 
     Raises
-    ------
     NotDrawnError
-    NotFound, NotAllowed
-        As `media.find`.
+    NotFound, NotAllowed : As `media.find`.
     """
     path, _ = find(seat, name)
     place = _place(seat.home, name, asked)

@@ -69,11 +69,8 @@ def verify_project(seat: Seat, path: Path | None = None) -> tuple[Verified, ...]
     path : a file of the log: is it, entry for entry, how the project's log begins?
 
     Raises
-    ------
-    LogError
-        Something does not fit; the sentence says which entry, and how.
-    NotAllowed
-        The person is not an owner.
+    LogError : Something does not fit; the sentence says which entry, and how.
+    NotAllowed : The person is not an owner.
     NotFound, OSError
     """
     alone = None if path is None else verify_file(path)

@@ -124,9 +124,7 @@ def list_disputes(seat: Seat) -> DisputeList:
     doubt : 1 - margin, the model's largest share less its second largest, among what the row may be by the file or by
         somebody; 1 where there is no model yet, and on blind checks, where its word must not count
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.REVIEW) as opened:
         learner = opened.learner
@@ -153,9 +151,7 @@ def count_open(seat: Seat) -> int:
 def open_dispute(seat: Seat, row: int) -> Dispute | None:
     """A row with all that people said of it; None where it is not, or no longer, in dispute.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.REVIEW) as opened:
         learner, disputes = opened.learner, opened.kind.DISPUTES
@@ -246,11 +242,9 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
     A token that was used gives the earlier entry with ``repeated`` set; nothing is stored.
 
     Raises
-    ------
-    StaleQuestion
-        The row is not, or no longer, in dispute, or this person has said something else about it since it was opened.
-    AnswerError
-        A label is no class, or the project knows no disputes, or the note is too long. Nothing is stored.
+    StaleQuestion : The row is not, or no longer, in dispute, or this person has said something else about it since it
+        was opened.
+    AnswerError : A label is no class, or the project knows no disputes, or the note is too long. Nothing is stored.
     NotSaved, NotAllowed, NotFound
     """
     note, place = checked_note(note), Place(row)
@@ -294,9 +288,7 @@ def discuss(seat: Seat, row: int, text: str) -> None:
     """Leave a note beside a row, for all who review; it is no answer, and no entry.
 
     Raises
-    ------
-    AnswerError
-        The note is empty or too long.
+    AnswerError : The note is empty or too long.
     NotSaved, NotAllowed, NotFound
     """
     with seat.learner(Right.REVIEW) as opened:

@@ -100,13 +100,9 @@ def set_known_as(seat: Seat, person_id: int, name: str) -> None:
     is forgotten: whoever has the name now may take it.
 
     Raises
-    ------
-    PersonNameError
-        It is too long, cannot be shown, or is another person's.
-    NotFound
-        There is no such person.
-    NotAllowed
-        The person of the seat is not an owner.
+    PersonNameError : It is too long, cannot be shown, or is another person's.
+    NotFound : There is no such person.
+    NotAllowed : The person of the seat is not an owner.
     NotSaved
     """
     wanted = checked_name(name).casefold() if name.strip() else None

@@ -59,9 +59,7 @@ class Marking:
 def marking(seat: Seat, row: int) -> Marking:
     """How a row is marked, for the owner.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.REVIEW) as opened:
         check_row(opened.learner.table, row)
@@ -81,10 +79,8 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
     """Mark a row as an example of its class, in place of an earlier mark. note : at most NOTE_LENGTH characters
 
     Raises
-    ------
-    AnswerError
-        The row has no such label by answers, or it is held out; the note is too long or cannot be stored; or the kind
-        of project knows no qualification.
+    AnswerError : The row has no such label by answers, or it is held out; the note is too long or cannot be stored; or
+        the kind of project knows no qualification.
     NotSaved, NotAllowed, NotFound
     """
     note = " ".join(note.split())
@@ -112,9 +108,7 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
 def unmark(seat: Seat, row: int) -> None:
     """Take the mark of a row away; harmless where it has none.
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.writing(Right.REVIEW) as writing:
         members.remove_example(writing.session, writing.project.id, row)
@@ -123,9 +117,7 @@ def unmark(seat: Seat, row: int) -> None:
 def class_examples(seat: Seat) -> tuple[ClassExample, ...]:
     """The examples that may be shown to this person now, in the order of the classes; never the row before them.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.ANSWER) as opened:
         asked = questions.get(opened.session, opened.project_id, opened.person_id)

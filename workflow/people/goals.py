@@ -79,9 +79,7 @@ def day(seat: Seat, zone: str | None, now: datetime | None = None) -> Day:
 
     now : None, the present
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.ANSWER) as opened:
         question = questions.get(opened.session, opened.project_id, opened.person_id)
@@ -122,9 +120,7 @@ def day_in(opened: Opened[Learner], zone: str | None, now: datetime | None = Non
 def set_goal(seat: Seat, goal: Goal) -> None:
     """Set this person's own goal and breaks at the project; another goal can be reached anew today.
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.writing() as own:
         here = own.session, own.project.id, own.person.id
@@ -145,9 +141,7 @@ def set_goal(seat: Seat, goal: Goal) -> None:
 def note_reached(seat: Seat, date: str) -> None:
     """They are told now that the goal of this day is reached: it is said once. date : `Day.date`
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.writing() as own:
         here = own.session, own.project.id, own.person.id

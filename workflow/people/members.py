@@ -88,11 +88,9 @@ def give_role(seat: Seat, person_ids: Collection[int], role: str) -> None:
     """Make these people members of the project, or give members another role: all of them, or nobody.
 
     Raises
-    ------
-    MemberError
-        There is no such role or person, one owns this Winnow, or the project would have no owner who can sign in.
-    NotAllowed
-        The person of the seat does not own the project.
+    MemberError : There is no such role or person, one owns this Winnow, or the project would have no owner who can sign
+        in.
+    NotAllowed : The person of the seat does not own the project.
     NotSaved, NotFound
     """
     role = _checked(role)
@@ -259,10 +257,8 @@ def make_group(seat: Seat, name: str, person_ids: Collection[int]) -> int:
     """Make a group of these people; its number.
 
     Raises
-    ------
     GroupError
-    NotAllowed
-        The person does not own this Winnow.
+    NotAllowed : The person does not own this Winnow.
     NotSaved
     """
     with seat.everywhere.owning() as owning:

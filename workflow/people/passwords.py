@@ -85,11 +85,8 @@ def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOW
     """The sign-in's secret, for a cookie.
 
     Raises
-    ------
-    WrongPassword
-        There is nobody of this name, or they have no password or another one, or their access has ended.
-    TooManyAttempts
-        Five attempts with this name, or thirty from this address, within five minutes.
+    WrongPassword : There is nobody of this name, or they have no password or another one, or their access has ended.
+    TooManyAttempts : Five attempts with this name, or thirty from this address, within five minutes.
     NotSaved
     """
     if not home.attempts.may_try(name, visit.address):
@@ -131,11 +128,8 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
     present : the password they have, where they have one      this : the sign-in that stays
 
     Raises
-    ------
-    PasswordError
-        It has fewer than 12 characters or more than 256, is their name, or the present one is wrong.
-    TooManyAttempts
-        The present one was wrong too often.
+    PasswordError : It has fewer than 12 characters or more than 256, is their name, or the present one is wrong.
+    TooManyAttempts : The present one was wrong too often.
     NotAllowed, NotSaved
     """
     with seat.reading() as reading:

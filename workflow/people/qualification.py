@@ -96,9 +96,7 @@ def require_qualified(opened: Opened[Learner]) -> None:
 def now(seat: Seat) -> Qualifying | None:
     """Where this person stands, None where they may start.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.ANSWER) as opened:
         rule = rule_of(opened)
@@ -131,9 +129,7 @@ def now(seat: Seat) -> Qualifying | None:
 def begin(seat: Seat) -> None:
     """Begin an attempt, with other rows than the earlier ones as far as there are others. One that is under way stays.
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.turn() as turn:
         opened, rule = turn.opened, rule_of(turn.opened)
@@ -165,11 +161,8 @@ def judge(seat: Seat, token: str, label: str) -> Judged:
     """Take an answer to a known row, and say whether it is right. token : `Qualifying.token`
 
     Raises
-    ------
-    StaleQuestion
-        That row is no longer asked: it was answered in another tab, or its mark was taken away.
-    AnswerError
-        The label is none of the choices.
+    StaleQuestion : That row is no longer asked: it was answered in another tab, or its mark was taken away.
+    AnswerError : The label is none of the choices.
     NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
@@ -274,9 +267,7 @@ class QualificationView:
 def overview(seat: Seat) -> QualificationView:
     """Who has qualified, and what for, for the owner.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.OWN) as opened:
         if not opened.kind.CAN_QUALIFY:
@@ -299,9 +290,7 @@ def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
     """Want a qualification from everybody who has not answered here yet; None: from nobody.
 
     Raises
-    ------
-    RoomError
-        Fewer rows are marked for it than it asks; or projects of this kind have none.
+    RoomError : Fewer rows are marked for it than it asks; or projects of this kind have none.
     NotSaved, NotAllowed, NotFound
     """
     with seat.learner(Right.OWN) as opened:
@@ -324,9 +313,7 @@ def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
 def let_in(seat: Seat, person_id: int) -> None:
     """Let a person start without a qualification; who may start already stays as they are.
 
-    Raises
-    ------
-    NotSaved, NotAllowed, NotFound
+    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.owning() as owning:
         if people.find(owning.session, person_id) is None:

@@ -70,13 +70,9 @@ def make_link(seat: Seat, name: str) -> str:
     A disabled person is let in again. Earlier links of theirs stay open until one of them is used.
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner.
-    PersonNameError
-        The name is empty, longer than 80 characters or not printable, or an owner's.
-    LinkError
-        20 links of theirs are open.
+    NotAllowed : The person is not an owner.
+    PersonNameError : The name is empty, longer than 80 characters or not printable, or an owner's.
+    LinkError : 20 links of theirs are open.
     NotSaved
     """
     name = checked_name(name)
@@ -127,11 +123,8 @@ def redeem_link(home: Home, secret: str, visit: Visit = NOWHERE) -> str:
     """Use a link up and sign its person in; returns the sign-in's secret, for a cookie. Other links of theirs end.
 
     Raises
-    ------
-    LinkError
-        The link is unknown, was used, has expired, or its person is disabled.
-    NotSaved
-        The database could not be written; the link can still be used.
+    LinkError : The link is unknown, was used, has expired, or its person is disabled.
+    NotSaved : The database could not be written; the link can still be used.
     """
     now = datetime.now(UTC)
     with saving(home) as session:

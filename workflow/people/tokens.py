@@ -58,10 +58,8 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
     days : until it expires; None: it lasts until it is ended
 
     Raises
-    ------
-    TokenError
-        The purpose is empty, too long, cannot be stored or is another token's; the days are none; or the person has as
-        many as can be.
+    TokenError : The purpose is empty, too long, cannot be stored or is another token's; the days are none; or the
+        person has as many as can be.
     NotAllowed, NotSaved
     """
     purpose = _checked(purpose)

@@ -73,11 +73,8 @@ def classes_view(seat: Seat) -> ClassesView:
     """The classes with their counts.
 
     Raises
-    ------
-    ClassError
-        Classes cannot be changed in a project of this kind.
-    NotAllowed
-        The person is not an owner.
+    ClassError : Classes cannot be changed in a project of this kind.
+    NotAllowed : The person is not an owner.
     NotFound
     """
     with seat.learner(Right.OWN) as opened:
@@ -114,11 +111,8 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
     kind, names : "add", "rename" or "merge" with the names that a `plcore.loop.ClassChange` takes
 
     Raises
-    ------
-    ClassError
-        The change is impossible, or the classes have changed since that version. Nothing is stored.
-    NotAllowed
-        The person is not an owner.
+    ClassError : The change is impossible, or the classes have changed since that version. Nothing is stored.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     if kind not in ("add", "rename", "merge"):

@@ -143,15 +143,10 @@ def create_project(
     groups : of classes, any of which may be an answer where the kind of project takes such answers
 
     Raises
-    ------
-    ProjectNameError
-        The name is empty, longer than 80 characters or in use; or the description is too long.
-    CannotLearn
-        No learner can be built from the table with these settings.
-    NotAllowed
-        The person is not an owner.
-    NotSaved
-        The disk is full, or the database cannot be written. No project was made.
+    ProjectNameError : The name is empty, longer than 80 characters or in use; or the description is too long.
+    CannotLearn : No learner can be built from the table with these settings.
+    NotAllowed : The person is not an owner.
+    NotSaved : The disk is full, or the database cannot be written. No project was made.
     """
     name, description, home = checked_name(name), checked_description(description), seat.home
     with seat.everywhere.reading(Right.OWN) as reading:
@@ -214,11 +209,8 @@ def get_project(seat: Seat) -> ProjectSummary:
     """The project of the seat with its counts.
 
     Raises
-    ------
-    NotFound
-        There is no such project, or it is archived.
-    NotAllowed
-        The person is unknown or disabled.
+    NotFound : There is no such project, or it is archived.
+    NotAllowed : The person is unknown or disabled.
     """
     with seat.reading() as reading:
         assert reading.role is not None  # noqa: S101 - a member's, as they are at a project
@@ -243,13 +235,10 @@ def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: object) 
     keep_latest : the owner was asked, and wants the latest of several people's answers to count
 
     Raises
-    ------
-    LatestOfSeveral
-        The change makes the latest of several people's answers count, and `keep_latest` is not set.
-    ValueError
-        A value is not allowed, or the setting belongs to the project for good: what was drawn when it was made.
-    NotAllowed
-        The person is not an owner.
+    LatestOfSeveral : The change makes the latest of several people's answers count, and `keep_latest` is not set.
+    ValueError : A value is not allowed, or the setting belongs to the project for good: what was drawn when it was
+        made.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning() as owning:
@@ -269,9 +258,7 @@ def learner_settings(seat: Seat) -> dict[str, object]:
     """How the project learns and asks: every field of its settings.
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner.
+    NotAllowed : The person is not an owner.
     NotFound
     """
     with seat.reading(Right.OWN) as reading:
@@ -294,11 +281,8 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
     """Give a project another name and description.
 
     Raises
-    ------
-    ProjectNameError
-        The name is empty, too long or another project's; or the description is too long.
-    NotAllowed
-        The person is not an owner.
+    ProjectNameError : The name is empty, too long or another project's; or the description is too long.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     name, description = checked_name(name), checked_description(description)
@@ -313,9 +297,7 @@ def archive_project(seat: Seat) -> None:
     """Put a finished project away: nobody is asked about it; table and log stay. Twice is harmless.
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning(anywhere=True) as owning:
@@ -339,11 +321,8 @@ def restore_project(seat: Seat) -> None:
     """Put a project from the bin or the archive back to use. Twice is harmless.
 
     Raises
-    ------
-    ProjectNameError
-        Another project has its name meanwhile.
-    NotAllowed
-        The person is not an owner.
+    ProjectNameError : Another project has its name meanwhile.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning(anywhere=True) as owning:

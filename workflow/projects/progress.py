@@ -27,10 +27,7 @@ def at_a_glance(seat: Seat) -> dict[int, Glance]:
     """{number: glance} of the projects in use that the person may see, where anything is known of them. Nobody waits
     for it, and no learner is built.
 
-    Raises
-    ------
-    NotAllowed
-        The person is unknown or disabled.
+    Raises NotAllowed: the person is unknown or disabled.
     """
     with seat.reading() as reading:
         session = reading.session
@@ -50,9 +47,7 @@ def read_progress(seat: Seat) -> Any:
     """Everything the page draws, as the project's kind measures it (`progress` in its folder), from the learner, caught
     up with the log, and the log itself.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
         return opened.kind.read_progress(opened, kinds.stop_rules(opened.project))
@@ -61,9 +56,7 @@ def read_progress(seat: Seat) -> Any:
 def watched(seat: Seat) -> tuple[object, ...]:
     """Values that change whenever there is something new to draw; the log's latest seq comes first.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     values: tuple[object, ...] = seat.kind.watched(seat)
     return values
@@ -74,11 +67,8 @@ def estimate_random_order(seat: Seat) -> None:
     nothing changes.
 
     Raises
-    ------
-    CannotReplay
-        Projects of this kind are not replayed.
-    NotAllowed
-        The person is not an owner.
+    CannotReplay : Projects of this kind are not replayed.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning() as owning:
@@ -95,9 +85,7 @@ def estimate_random_order(seat: Seat) -> None:
 def stop_view(seat: Seat) -> StopView:
     """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
         return opened.kind.stop_view(opened.learner, kinds.stop_rules(opened.project))
@@ -107,9 +95,7 @@ def change_stop_rules(seat: Seat, rules: StopRules) -> None:
     """Set the rules anew, for everybody.
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner.
+    NotAllowed : The person is not an owner.
     NotSaved, NotFound
     """
     with seat.owning() as owning:

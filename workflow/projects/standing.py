@@ -61,9 +61,7 @@ class Standing:
 def standing(seat: Seat) -> Standing:
     """The counts, the rows open before other people, and this person's latest entry.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     now = datetime.now(UTC)
     with seat.learner(Right.ANSWER) as opened:
@@ -118,9 +116,7 @@ def last_ten(seat: Seat) -> tuple[tuple[int, RowView], ...]:
     """The rows of this person's last LAST answers, each with the seq of its answer, newest first. On demand: most
     questions are answered without a look back.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.ANSWER) as opened:
         table = opened.learner.table

@@ -248,9 +248,7 @@ _placing = threading.Lock()
 def instance_map(seat: Seat) -> InstanceMap:
     """Where the rows lie, and the state of each. The learner is locked for a moment only: nobody waits for a question.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner() as opened:
         learner, table, project = opened.learner, opened.learner.table, opened.project
@@ -294,9 +292,7 @@ def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
     """Who gave the latest answer to each of these rows that was not taken back, "" where nobody did. For who may see
     everybody's answers.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     kinds = seat.kind.ANSWERS
     with seat.reading(Right.REVIEW) as reading:
@@ -310,12 +306,9 @@ def ask_row(seat: Seat, row: int) -> object:
     doubt most. Returns the shown question.
 
     Raises
-    ------
-    NotAllowed
-        The person does not own the project, which has blind checks: that a row cannot be chosen would show that it is
-        one.
-    AnswerError, NotSaved, NotFound
-        As `workflow.answering.loop.ask_next`.
+    NotAllowed : The person does not own the project, which has blind checks: that a row cannot be chosen would show
+        that it is one.
+    AnswerError, NotSaved, NotFound : As `workflow.answering.loop.ask_next`.
     """
     with seat.learner(Right.ANSWER) as opened:
         if not may_see_order(opened):

@@ -19,9 +19,7 @@ def list_queue(seat: Seat, search: str = "") -> object:
     """The first open rows that hold the words searched for, in asking order: the `QueueView` of the project's kind.
 
     Raises
-    ------
-    NotAllowed
-        The person is not an owner and the project has blind checks: what is not in the queue would be one.
+    NotAllowed : The person is not an owner and the project has blind checks: what is not in the queue would be one.
     NotFound
     """
     words, held = words_of(search), None

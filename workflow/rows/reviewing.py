@@ -98,9 +98,7 @@ _TRIES = 20
 def options(seat: Seat) -> SearchOptions:
     """What a search can be about.
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.ANSWER) as opened:
         classes = tuple(opened.learner.classes)
@@ -123,9 +121,7 @@ def options(seat: Seat) -> SearchOptions:
 def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
     """The answers that fit, the newest first; who is no reviewer finds their own alone. page : from 0
 
-    Raises
-    ------
-    NotAllowed, NotFound
+    Raises NotAllowed, NotFound.
     """
     with seat.reading(Right.ANSWER):
         pass  # the kind asks for no right but to see the project
@@ -137,9 +133,7 @@ def open_row(seat: Seat, row: int) -> object:
     sees rows they have answered something of, and their own part of the history.
 
     Raises
-    ------
-    NotFound
-        There is no such row, or it is none of this person's.
+    NotFound : There is no such row, or it is none of this person's.
     NotAllowed
     """
     with seat.learner(Right.ANSWER) as opened:
@@ -202,12 +196,9 @@ def correct(
     A token that was used gives the earlier entry with ``repeated`` set; nothing is stored.
 
     Raises
-    ------
-    StaleQuestion
-        This person has said something else about the row since it was opened, or its labels have changed. Nothing
-        is stored.
-    AnswerError
-        The answer does not fit the row, or the note is too long. Nothing is stored.
+    StaleQuestion : This person has said something else about the row since it was opened, or its labels have changed.
+        Nothing is stored.
+    AnswerError : The answer does not fit the row, or the note is too long. Nothing is stored.
     NotSaved, NotAllowed, NotFound
     """
     given = Given(kind, tuple(labels), checked_note(note), flagged, shown)

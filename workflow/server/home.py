@@ -257,11 +257,8 @@ def open_home(settings: Settings, *, accept: bool = False) -> Home:
     accept : whatever database is there is taken (`workflow.server.store.open_database`)
 
     Raises
-    ------
-    SettingsError
-        WINNOW_HOME cannot be such a folder, or a backup is being restored there.
-    BrokenHomeError
-        The database is not the one that was there last, or cannot be opened.
+    SettingsError : WINNOW_HOME cannot be such a folder, or a backup is being restored there.
+    BrokenHomeError : The database is not the one that was there last, or cannot be opened.
     """
     tables_dir = settings.home / "tables"
     try:

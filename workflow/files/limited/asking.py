@@ -236,15 +236,10 @@ def ask(
     on_wait : called about every second with 0; where it raises, the child is ended
 
     Raises
-    ------
-    TableError
-        What the job found wrong with the file; or the limit that it passed, in words.
-    MediaError
-        It is a picture or a recording that cannot be decoded.
-    OSError
-        What the system refused the job: a file that cannot be read, a disk that is full.
-    RuntimeError
-        The job failed in a way that nobody had thought of.
+    TableError : What the job found wrong with the file; or the limit that it passed, in words.
+    MediaError : It is a picture or a recording that cannot be decoded.
+    OSError : What the system refused the job: a file that cannot be read, a disk that is full.
+    RuntimeError : The job failed in a way that nobody had thought of.
     """
     request = {"job": job, "given": dict(given), "folder": str(folder), "bounds": bounds.to_json()}
     said = _asked(request, on_step, on_wait)

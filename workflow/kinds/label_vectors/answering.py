@@ -43,11 +43,8 @@ def answer(turn: VectorTurn, question: questions.OpenQuestion, given: Given) -> 
     about the labels that were not known and those that it changes. given.shown : `ShownVector.shown`
 
     Raises
-    ------
-    StaleQuestion
-        A whole row is answered whose labels have changed since it was shown.
-    AnswerError
-        The answer does not fit the question.
+    StaleQuestion : A whole row is answered whose labels have changed since it was shown.
+    AnswerError : The answer does not fit the question.
     """
     kind, labels = given.kind, given.labels
     writer = turn.writer(place_of(question))
@@ -116,11 +113,8 @@ def correct(
     given.shown : `VectorRowReview.shown` of the screen it was given on      log : every entry about the row
 
     Raises
-    ------
-    StaleQuestion
-        The labels of the row have changed since the screen showed them.
-    AnswerError
-        The correction does not fit the row.
+    StaleQuestion : The labels of the row have changed since the screen showed them.
+    AnswerError : The correction does not fit the row.
     """
     pool, flagged, kind = turn.learner.pool, given.flagged, given.kind
     settles = pool.several is not None and turn.opened.whose is None

@@ -72,12 +72,9 @@ def answer(turn: OneTurn, question: questions.OpenQuestion, given: Given) -> ent
     question : the open one      given.shown : `ShownQuestion.shown`
 
     Raises
-    ------
-    StaleQuestion
-        "none" or "not", or what is said of a group, speak of the candidates on the screen, and come after these have
-        changed.
-    AnswerError
-        The answer does not fit the question.
+    StaleQuestion : "none" or "not", or what is said of a group, speak of the candidates on the screen, and come after
+        these have changed.
+    AnswerError : The answer does not fit the question.
     """
     kind, labels = given.kind, names_now(turn, given.labels)
     if kind in (EntryKind.NONE, EntryKind.NOT) or halves_of(question, labels):
