@@ -125,8 +125,7 @@ def answers_of(
     session: Session, project_id: int, answers: Collection[str], without: Collection[int] = ()
 ) -> list[tuple[int, str, tuple[str, ...]]]:
     """(row, kind, labels) of every answer that was not withdrawn, in order. answers : the kinds that are answers
-    without : people whose answers are left out
-    """
+    without : people whose answers are left out"""
     found = select(EntryRow.row, EntryRow.kind, EntryRow.labels).where(
         EntryRow.project_id == project_id, EntryRow.kind.in_(answers), ~_withdrawn()
     )

@@ -21,8 +21,7 @@ _TABLE = Base.metadata.tables["events"]
 @dataclass(frozen=True)
 class Event:
     """person_id : who did it, None where nobody was signed in      about_id : the person it was done to
-    details : what else is known, by name; never a secret      address : of their machine, '' where it is not known
-    """
+    details : what else is known, by name; never a secret      address : of their machine, '' where it is not known"""
 
     id: int
     at: datetime
@@ -37,8 +36,7 @@ class Event:
 @dataclass(frozen=True)
 class EventFilter:
     """Which events are asked for; None asks for all. person_id : who did it, or whom it was done to
-    since, until : times, the second excluded
-    """
+    since, until : times, the second excluded"""
 
     person_id: int | None = None
     what: str | None = None

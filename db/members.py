@@ -59,8 +59,7 @@ def listed(session: Session, project_id: int) -> list[tuple[Person, Member]]:
 
 def concerned(session: Session, project_id: int, kinds: Sequence[str]) -> list[Person]:
     """Who can be met in a project: its members, the owners of this Winnow, and whoever has ever made an entry of one of
-    these kinds in it; in the order in which they came.
-    """
+    these kinds in it; in the order in which they came."""
     member = exists().where(MemberRow.project_id == project_id, MemberRow.person_id == PersonRow.id)
     entry = exists().where(
         EntryRow.project_id == project_id, EntryRow.person_id == PersonRow.id, EntryRow.kind.in_(kinds)
@@ -157,8 +156,7 @@ def _fill(session: Session, group_id: int, people: Collection[int]) -> None:
 class StoredGoal:
     """answers, minutes : the goal of a day      break_after : minutes until a break is offered; None: never
     rested_at : when the person came back from their latest pause
-    reached_on : the day on which they were told that the goal is reached
-    """
+    reached_on : the day on which they were told that the goal is reached"""
 
     answers: int | None
     minutes: int | None
@@ -247,8 +245,7 @@ def entries_since(
 class Attempt:
     """One attempt. attempt : its number, from 1      rows : what is asked, in order
     given : what was said of the first of them      n_right : how many of these were right
-    passed_at : when the person was let in; None while they are not      let_in_by : who did so without an attempt
-    """
+    passed_at : when the person was let in; None while they are not      let_in_by : who did so without an attempt"""
 
     person_id: int
     attempt: int

@@ -78,8 +78,7 @@ def enable(session: Session, person_id: int) -> None:
 @dataclass(frozen=True)
 class Account:
     """password_hash : argon2id, None without a password
-    known_as : e-mail or user name elsewhere, in lower case      subject : OpenID Connect's issuer and name for them
-    """
+    known_as : e-mail or user name elsewhere, in lower case      subject : OpenID Connect's issuer and name for them"""
 
     person_id: int
     password_hash: str | None = None

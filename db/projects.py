@@ -21,8 +21,7 @@ class NoSuchProjectError(LookupError):
 @dataclass(frozen=True)
 class Project:
     """`table_hash` names the table's file, `created_by` a person; `roles`, `settings`, `room` and `stop_rules` are JSON
-    values; `stop_rules` is None where nobody has set them.
-    """
+    values; `stop_rules` is None where nobody has set them."""
 
     id: int
     name: str
@@ -240,8 +239,7 @@ class NameTakenError(ValueError):
 class StoredSnapshot:
     """seq : of the log's last entry in it      made_by : a person
     settings : of the project then      model_version : that was in place, None where there was none
-    sha256, log_sha256 : of the labels, and of the log up to `seq`, 64 hex digits, as the callers make them
-    """
+    sha256, log_sha256 : of the labels, and of the log up to `seq`, 64 hex digits, as the callers make them"""
 
     name: str
     seq: int

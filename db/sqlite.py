@@ -166,8 +166,7 @@ _making = threading.Lock()  # Alembic runs one migration at a time in a process
 @dataclass(frozen=True)
 class Extra:
     """Something in the file that is not Winnow's. kind : "table", "index", "trigger" or "view"      name : of it
-    harmless : a table or an index that changes nothing of what Winnow does
-    """
+    harmless : a table or an index that changes nothing of what Winnow does"""
 
     kind: str
     name: str

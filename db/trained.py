@@ -327,8 +327,7 @@ def end(
     fault: str | None = None,
 ) -> bool:
     """It is over, in this state: "done", "cancelled" or "failed". False where it was over before; nothing is changed
-    then, so that of two who end it one does.
-    """
+    then, so that of two who end it one does."""
     told = {"report": None if report is None else dict(report), "seconds": seconds, "fault": fault}
     return _REQUESTS.change(session, comparison_id, {"state": state, "ended_at": at} | told)
 
@@ -442,7 +441,6 @@ def end_encoding(
 
 def end_done(session: Session, encoding_id: int, at: datetime, notes: Sequence[str]) -> bool:
     """Its vectors are stored, and so it is done: where somebody has cancelled it a moment too late, too. False where
-    that was known before.
-    """
+    that was known before."""
     told = {"state": DONE, "ended_at": at, "fault": None, "notes": list(notes)}
     return _ENCODINGS_REQUESTS.change(session, encoding_id, told, (*UNFINISHED, CANCELLED, FAILED))

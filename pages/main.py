@@ -22,8 +22,7 @@ with frame.stop_at_faults():
 
 def entry(file: str, title: str, icon: str, path: str, *, shown: bool) -> StreamlitPage:
     """A page in the navigation. One that is not shown says at its address whose it is; a page that is not named here
-    would be "not found".
-    """
+    would be "not found"."""
     visibility: Literal["visible", "hidden"] = "visible" if shown else "hidden"
     return st.Page(file, title=title, icon=f":material/{icon}:", url_path=path, visibility=visibility)
 

@@ -23,8 +23,7 @@ where a request really comes, so that it is told to believe none where Winnow as
 
 class TrustedProxies:
     """ASGI middleware: drops the header that says who it is unless a trusted proxy sent it, and takes address and
-    scheme from what trusted proxies say of them (`X-Forwarded-For`, `X-Forwarded-Proto`).
-    """
+    scheme from what trusted proxies say of them (`X-Forwarded-For`, `X-Forwarded-Proto`)."""
 
     def __init__(self, app: ASGIApp, settings: SignInSettings) -> None:
         self.header = settings.proxy_user_header.encode()

@@ -74,8 +74,7 @@ _ROOM = 1024 * 1024
 def healthz(_request: Request) -> JSONResponse:
     """200 `{"status": "ok"}`, and with `backups` where they are not as they should be, which keeps nobody from
     answering; 503 with the reason in words, where the database does not answer, what is stored would be lost with this
-    process, or nothing can be written. Open to all, so it says no more.
-    """
+    process, or nothing can be written. Open to all, so it says no more."""
     here = home()
     try:
         here.database.check()

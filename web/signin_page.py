@@ -64,8 +64,7 @@ section > form + p {{ margin-top: .75rem; }}
 
 def page(title: str, words: str | Exception, body: str = "", status: int = 200) -> HTMLResponse:
     """A page. title, words : plain text, a paragraph
-    body : HTML of ours below it, whose links are from the address of the start page
-    """
+    body : HTML of ours below it, whose links are from the address of the start page"""
     said = f"<p>{escape(str(words))}</p>" if str(words) else ""
     return HTMLResponse(
         _PAGE.format(base=home().settings.base_path, mark=_MARK, title=escape(title), body=said + body),

@@ -81,8 +81,7 @@ class Opened(Rights, Generic[LearnerT_co]):
 
 class Doors(Protocol[LearnerT_co]):
     """The part of a `workflow.seat.Seat` that a kind is given for long work. Nobody else can use the learner while it
-    is open, so such work opens it for a part of the time only.
-    """
+    is open, so such work opens it for a part of the time only."""
 
     def reading(self) -> AbstractContextManager[Reading]: ...
     def learner(self) -> AbstractContextManager[Opened[LearnerT_co]]: ...

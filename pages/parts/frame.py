@@ -273,8 +273,7 @@ def say_refusal() -> None:
 
 def _chosen_project(page: Page, right: Right) -> ProjectSummary | None:
     """The project in the address; without one, that of the page before, else the one worked on last in which the person
-    has this right, else any.
-    """
+    has this right, else any."""
     asked = st.query_params.get("project")
     if asked is not None:
         try:

@@ -23,8 +23,7 @@ def show_panel(
     given: Sequence[dict[str, object]] = (),
 ) -> None:
     """Give the card these rows at its next drawing. rows : of `question_card.row_in_panel`
-    refused : why there are none      given : of `answer_words.given_before`, for the history
-    """
+    refused : why there are none      given : of `answer_words.given_before`, for the history"""
     st.session_state[state.PANEL] = {
         "wanted": panel,
         "refused": refused,

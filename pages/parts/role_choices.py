@@ -1,6 +1,5 @@
 """Widgets that choose columns, and what was chosen, kept whether they are drawn or not. What a person chooses is
-theirs: it leaves whatever other role had the column, and does not come back to that by itself.
-"""
+theirs: it leaves whatever other role had the column, and does not come back to that by itself."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """What the Review page has in common for all kinds of project: the search, the list of what it finds, and the opened
-row with its history.
-"""
+row with its history."""
 
 from __future__ import annotations
 

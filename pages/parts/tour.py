@@ -16,8 +16,7 @@ QUESTIONS = "annotate.py"
 
 class TourStep(NamedTuple):
     """words : Markdown      page, label : where it sends them, '' where they stay
-    owners : whether that page is for owners of this Winnow alone
-    """
+    owners : whether that page is for owners of this Winnow alone"""
 
     words: str
     page: str = ""

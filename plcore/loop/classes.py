@@ -146,8 +146,7 @@ class ClassMap:
     def earlier_names(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
         """What these effective classes were called at earlier times, the latest time first: one tuple, in the class
         order of its time, for each time at which all of them were the same classes as now. A class that another was
-        merged into since is not the same.
-        """
+        merged into since is not the same."""
         present = {self.eras[-1].roots[self.classes.index(name)] for name in names}
         for era in reversed(self.eras):
             if present <= set(era.roots):

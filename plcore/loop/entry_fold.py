@@ -223,8 +223,7 @@ class EntryFold(ABC, Generic[FoldedT]):
 
     def check(self, entry: Entry) -> None:
         """Raise AnswerError if the entry, which has passed `check_form`, is impossible after those already taken in;
-        changes nothing.
-        """
+        changes nothing."""
         where = f"Entry {entry.seq}"
         if not 0 <= entry.row < len(self.first):
             raise AnswerError(f"{where}: row must be in 0..{len(self.first) - 1}. Got {entry.row!r}.")

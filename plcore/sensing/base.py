@@ -124,8 +124,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def score(self, X: MatrixLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy for a label vector; for label vectors the precision of the first label: the share of rows
         whose highest ranked known label is a yes. Rows without a known label do not count. A DataFrame may have its
-        columns in any order. Raises NotFittedError before `fit`, CandidateError for columns that are not the labels.
-        """
+        columns in any order. Raises NotFittedError before `fit`, CandidateError for columns that are not the labels."""
         check_is_fitted(self)
         if self._single:
             return score_of(self.predict(X), y, self.classes_, sample_weight)

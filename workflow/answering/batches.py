@@ -232,8 +232,6 @@ def next_batch(seat: Seat, size: int = USUAL) -> ShownBatch | NoBatch:
     surest one and those nearest to it of which it is sure (`plcore.query.sure_from`). Their rows are reserved.
 
     size : how many rows at most, up to MOST
-
-    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.turn() as turn:
         require_qualified(turn.opened)
@@ -267,7 +265,6 @@ def choose_batch(seat: Seat, rows: Sequence[int], label: str) -> ShownBatch:
         label is none of their candidates. Or there is no such class.
     NotAllowed : The person may not answer; or does not own the project, which has blind checks: which rows of a
         selection are left out would show them.
-    NotSaved, NotFound
     """
     with seat.turn() as turn:
         require_qualified(turn.opened)
@@ -292,9 +289,7 @@ def labels_for(seat: Seat, rows: Sequence[int]) -> dict[str, int] | None:
     """{label: for how many of these rows this person could confirm it}, those first that the model gives most of them;
     None where rows are not confirmed together.
 
-    Raises
-    NotAllowed : As `choose_batch`.
-    NotFound
+    Raises NotAllowed: as `choose_batch`.
     """
     with seat.learner(Right.ANSWER) as opened:
         if opened.kind.BATCHING is None:
@@ -311,9 +306,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
     taken_out : rows, by number, that stay open; the person is asked about them alone
     A token that was confirmed before gives what was stored then, with ``repeated`` set.
 
-    Raises
-    StaleQuestion : The batch is not, or no longer, before this person. Nothing is stored.
-    NotSaved, NotAllowed, NotFound
+    Raises StaleQuestion: the batch is not, or no longer, before this person. Nothing is stored.
     """
     with seat.turn() as turn:
         require_qualified(turn.opened)
@@ -339,10 +332,7 @@ def confirm_batch(seat: Seat, token: str, taken_out: Collection[int] = ()) -> Sa
 
 
 def leave_batch(seat: Seat) -> None:
-    """Let go of the rows that are before this person together: they ask for one row at a time.
-
-    Raises NotSaved, NotAllowed, NotFound.
-    """
+    """Let go of the rows that are before this person together: they ask for one row at a time."""
     with seat.writing() as leaving:
         questions.hand_back_batch(leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC))
 

@@ -53,9 +53,7 @@ if TYPE_CHECKING:
 def pause(seat: Seat, token: str) -> None:
     """Put the question with this token away until `go_on`. A second press changes nothing.
 
-    Raises
-    StaleQuestion : The question is no longer before this person.
-    NotSaved, NotAllowed, NotFound
+    Raises StaleQuestion: the question is no longer before this person.
     """
     with seat.turn() as turn:
         question = turn.open_now()
@@ -67,10 +65,7 @@ def pause(seat: Seat, token: str) -> None:
 
 def go_on(seat: Seat) -> None:
     """Come back: the same question, where it is still open and nobody else has it, else another one. The seconds spent
-    on it go on from where they stood; the next break is counted from now.
-
-    Raises NotSaved, NotAllowed, NotFound.
-    """
+    on it go on from where they stood; the next break is counted from now."""
     with seat.turn() as turn:
         require_qualified(turn.opened)
         members.note_rest(turn.session, turn.project_id, turn.person_id, turn.now, BREAK_AFTER)
@@ -182,10 +177,7 @@ logger = logging.getLogger("winnow")
 
 def next_question(seat: Seat) -> object:
     """The question open before this person, or a new one, as the project's kind shows it (`showing` in its folder);
-    None when there is nothing left to ask them.
-
-    Raises NotSaved, NotAllowed, NotFound.
-    """
+    None when there is nothing left to ask them."""
     with seat.turn(lasting=False) as turn:
         require_qualified(turn.opened)
         return turn.show_next()
@@ -194,10 +186,7 @@ def next_question(seat: Seat) -> object:
 def get_ready(seat: Seat) -> None:
     """Do now what the person would otherwise wait for at their next press: take in a model version that was trained
     meanwhile, sort the open rows, and learn which words speak for a label. And now and then what whoever opens the
-    project next would: write a checkpoint of the learner.
-
-    Raises NotAllowed, NotFound.
-    """
+    project next would: write a checkpoint of the learner."""
     with seat.learner(Right.ANSWER) as opened:
         opened.kind.make_turn(opened).get_ready()
         checkpoint = take_checkpoint(opened)
@@ -212,9 +201,8 @@ def ask_next(seat: Seat, row: int, label: str | None = None, *, drawn: bool = Fa
     row : its number, from 0      label : None: the row as a whole
     drawn : no person chose the place; it came in the order of the draw, so that it may be a control
 
-    Raises
-    AnswerError : The place is not open to this person, is before somebody else, or is a control that was not drawn.
-    NotSaved, NotAllowed, NotFound
+    Raises AnswerError: the place is not open to this person, is before somebody else, or is a control that was not
+    drawn.
     """
     place = Place(row, label)
     with seat.turn() as turn:
@@ -250,7 +238,6 @@ def submit_answer(
         answered it, or has it before them; or the labels that the answer speaks of have changed since they were shown.
         Nothing is stored.
     AnswerError : The answer does not fit the question. Nothing is stored.
-    NotSaved, NotAllowed, NotFound
     """
     given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
     with seat.turn() as turn:
@@ -299,10 +286,7 @@ def _is_said_again(turn: AnyTurn, saved: Saved, given: Given) -> bool:
 
 def leave(seat: Seat) -> None:
     """Offer the row that is before this person to others, for they look at something else now. It stays theirs until
-    somebody else has it.
-
-    Raises NotSaved, NotAllowed, NotFound.
-    """
+    somebody else has it."""
     with seat.writing() as leaving:  # without the learner, for which a page that comes would have to wait
         questions.hand_back_reservations(
             leaving.session, leaving.project.id, leaving.person.id, datetime.now(UTC)
@@ -315,9 +299,7 @@ def similar_rows(seat: Seat, token: str) -> tuple[SimilarRow, ...]:
 
     token : of the question that is before this person
 
-    Raises
-    StaleQuestion : The question is no longer before this person.
-    NotAllowed, NotFound
+    Raises StaleQuestion: the question is no longer before this person.
     """
     with seat.learner(Right.ANSWER) as opened:
         asked = questions.get(opened.session, opened.project_id, opened.person_id)

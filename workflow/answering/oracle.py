@@ -29,10 +29,7 @@ class NoTruth(ValueError):  # noqa: N818 - what a page says, not a fault
 
 
 def can_answer(seat: Seat) -> bool:
-    """Whether `answer_for_me` would answer this person here: an owner, in a project whose table hides true labels.
-
-    Raises NotAllowed, NotFound.
-    """
+    """Whether `answer_for_me` would answer this person here: an owner, in a project whose table hides true labels."""
     with seat.learner() as opened:
         return opened.may(Right.OWN) and _hidden_truth(opened) is not None
 
@@ -48,7 +45,6 @@ def answer_for_me(seat: Seat, n: int) -> int:
     ValueError : n is not in 1..10,000.
     NotAllowed : The person is not an owner: what the truth is, is for nobody else to see.
     StaleQuestion : The person answers in another tab meanwhile. What was answered so far stays.
-    NotSaved, NotFound
     """
     if not 1 <= n <= MOST:
         raise ValueError(f"The number of answers must be in 1..{MOST:,}. Got {n}.")

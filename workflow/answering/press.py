@@ -196,8 +196,6 @@ def now(seat: Seat, zone: str | None) -> Next:
     """What is before this person now, where they have pressed nothing that was stored.
 
     zone : as for `workflow.people.goals.day`
-
-    Raises NotSaved, NotAllowed, NotFound.
     """
     with seat.alone():
         with seat.turn(lasting=False) as turn:

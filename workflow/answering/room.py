@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 
 
 def room_of(seat: Seat) -> RoomSettings:
-    """The project's room.
-
-    Raises NotAllowed, NotFound.
-    """
+    """The project's room."""
     with seat.reading() as reading:
         return RoomSettings.from_json(reading.project.room)
 
@@ -41,9 +38,7 @@ def room_of(seat: Seat) -> RoomSettings:
 def shortlists_of(seat: Seat) -> ShortlistView | None:
     """How shortlists stand in the project; None where its questions have none.
 
-    Raises
-    NotAllowed : The person is not an owner.
-    NotFound
+    Raises NotAllowed: the person is not an owner.
     """
     with seat.learner(Right.OWN) as opened:
         view = opened.kind.SHORTLISTS
@@ -53,9 +48,7 @@ def shortlists_of(seat: Seat) -> ShortlistView | None:
 def change_room(seat: Seat, room: RoomSettings) -> None:
     """Set the room anew, for everybody from their next question on.
 
-    Raises
-    NotAllowed : The person is not an owner.
-    NotSaved, NotFound
+    Raises NotAllowed: the person is not an owner.
     """
     with seat.owning() as owning:
         projects.change_room(owning.session, owning.project.id, room.to_json())
@@ -65,9 +58,7 @@ def change_room(seat: Seat, room: RoomSettings) -> None:
 def forms_of(seat: Seat) -> FormsNow | None:
     """What is known of the forms in which the project's questions are put; None where there is one form only.
 
-    Raises
-    NotAllowed : The person is not an owner.
-    NotFound
+    Raises NotAllowed: the person is not an owner.
     """
     with seat.learner(Right.OWN) as opened:
         forms = opened.kind.FORMS
@@ -75,19 +66,13 @@ def forms_of(seat: Seat) -> FormsNow | None:
 
 
 def class_names(seat: Seat) -> tuple[str, ...]:
-    """Every class of the project, in its order: what a search for "none of these" looks through.
-
-    Raises NotAllowed, NotFound.
-    """
+    """Every class of the project, in its order: what a search for "none of these" looks through."""
     with seat.learner() as opened:
         return tuple(opened.learner.classes)
 
 
 def groups_of(seat: Seat) -> dict[str, tuple[str, ...]]:
-    """The groups that can be an answer, under the present names of their classes: those of two classes or more.
-
-    Raises NotAllowed, NotFound.
-    """
+    """The groups that can be an answer, under the present names of their classes: those of two classes or more."""
     with seat.learner() as opened:
         classes = opened.kind.CLASSES
         if classes is None or not opened.kind.TAKES_GROUPS:
@@ -106,7 +91,6 @@ def groups_in_file(seat: Seat, source: bytes | Path, name: str) -> dict[str, tup
     TableError : Something is wrong with it: every row, with its fix.
     RoomError : The project takes no groups.
     NotAllowed : The person is not an owner.
-    NotFound
     """
     with seat.learner(Right.OWN) as opened:
         class_map = _grouped(opened)
@@ -119,7 +103,6 @@ def set_groups(seat: Seat, groups: Groups) -> None:
     Raises
     RoomError : They are too many, or a name is too long; or the project takes no groups.
     NotAllowed : The person is not an owner.
-    NotSaved, NotFound
     """
     with seat.learner(Right.OWN) as opened:
         _grouped(opened)

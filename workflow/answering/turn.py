@@ -362,8 +362,7 @@ class Turn(ABC, Generic[LearnerT, AskedT, ShownT]):
 
     def show_next(self) -> ShownT | None:
         """The question already before this person, where they may still answer it: so a refresh shows it again, and
-        what undo or the queue put there stays. Else the best one; None where there is nothing left to ask them.
-        """
+        what undo or the queue put there stays. Else the best one; None where there is nothing left to ask them."""
         open_now, taken = self.open_now(), self.taken
         if open_now is not None:
             place = place_of(open_now)

@@ -63,7 +63,6 @@ def undo(seat: Seat, seq: int | None = None) -> Saved | None:
     Raises
     TakenBack : The entry is withdrawn already. Nothing is changed.
     StaleQuestion : The entry is not theirs, or was a correction that took answers back too. Nothing is changed.
-    NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
         if seq is None:

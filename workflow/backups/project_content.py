@@ -51,8 +51,7 @@ MOST_PEOPLE = 10_000
 
 def read_content(called: str, aside: Path) -> tuple[dict[str, Any], copies.Rows, dict[int, str]]:
     """(the project, its rows by table, {id: name} of people) of the file unpacked in `aside`, each value as its column
-    holds it. called : how people know the file      Raises DamagedError.
-    """
+    holds it. called : how people know the file      Raises DamagedError."""
     try:
         said = json.loads((aside / CONTENT).read_bytes())
         _check_storable(said)
@@ -79,8 +78,7 @@ def check_content(
 ) -> dict[str, int]:
     """The project's counts, from its table. All else is checked: whether a learner can be made of table and log, and
     says of each row what the log says, and whether every setting can be read. path_of : where the table of a SHA-256
-    lies      Raises BackupError.
-    """
+    lies      Raises BackupError."""
     try:
         project = projects.Project(**{**_LATER, **values, **_ANEW})
         log = [_entry(one) for one in rows["entries"]]

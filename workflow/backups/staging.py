@@ -1,6 +1,5 @@
 """A backup that an owner wants to have put back: the next start of the server does it, before anybody has the data
-folder open.
-"""
+folder open."""
 
 from __future__ import annotations
 

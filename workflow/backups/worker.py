@@ -51,8 +51,7 @@ class BackupWorker(MapWorker):
 
     def back_up(self) -> None:
         """Make the backup that is wanted, read the others again and remove those that are too many. Nothing is done
-        where another worker is about it.
-        """
+        where another worker is about it."""
         folder = self.home.backups_dir
         with ExitStack() as stack:
             try:

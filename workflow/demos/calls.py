@@ -34,8 +34,7 @@ _Song = Callable[[np.random.Generator], FloatArray]
 
 class Species(NamedTuple):
     """name, look : the label, and what it looks like on a spectrogram
-    sing : makes one phrase, (samples,) in [-1, 1]      gap : seconds between two phrases
-    """
+    sing : makes one phrase, (samples,) in [-1, 1]      gap : seconds between two phrases"""
 
     name: str
     look: str
@@ -120,8 +119,7 @@ _LOOKALIKES = {0: 5, 1: 4, 2: 3, 3: 2, 4: 1, 5: 0, 6: 2, 7: 5}
 
 class Clip(NamedTuple):
     """samples : (n,) int16      truth : number of the loudest species
-    shortlist : numbers of species with their scores, best first
-    """
+    shortlist : numbers of species with their scores, best first"""
 
     samples: np.ndarray
     truth: int

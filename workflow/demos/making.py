@@ -1,6 +1,5 @@
 """Making the project of a demo, by the way that any file comes in (`workflow.importing`), in a job of whoever asks for
-it: it goes on while their page is away.
-"""
+it: it goes on while their page is away."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ MakeFile = Callable[[Callable[[float], None]], bytes]
 class Demo:
     """key : names it      title, about : what it is, in a few words      name, description : of its project
     file, make_file : the file it comes in, as somebody could have brought it; the digits come in none
-    room : what people are told who answer
-    """
+    room : what people are told who answer"""
 
     key: str
     title: str

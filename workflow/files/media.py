@@ -156,9 +156,7 @@ def find(seat: Seat, name: str) -> tuple[Path, str]:
 def find_small(seat: Seat, name: str) -> tuple[bytes, str]:
     """The small picture of the image of this name, and its content type, for a person who may see the large one.
 
-    Raises
-    NotFound : As `find`; and of a recording, or an image that cannot be read any more, there is no small picture.
-    NotAllowed
+    Raises NotFound: as `find`; and of a recording, or an image that cannot be read any more, there is no small picture.
     """
     from plcore.tables import MediaError
 
@@ -173,10 +171,7 @@ def find_small(seat: Seat, name: str) -> tuple[bytes, str]:
 
 def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
     """Of each of these rows of the project a data URL of its first image made small, SOUND, or "" where it has neither;
-    None where the project has neither images nor recordings.
-
-    Raises NotAllowed, NotFound.
-    """
+    None where the project has neither images nor recordings."""
     with seat.learner() as opened:
         table = opened.learner.table
     if table.roles.image is None and table.roles.audio is None:
@@ -192,10 +187,7 @@ def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
 
 def small_addresses(seat: Seat, rows: Sequence[int]) -> dict[int, str]:
     """Where the small picture of the first image of each of these rows of the project is given out, for those that have
-    one: an address of this server, which is guarded, or a data URL of at most SHORT letters.
-
-    Raises NotAllowed, NotFound.
-    """
+    one: an address of this server, which is guarded, or a data URL of at most SHORT letters."""
     with seat.learner() as opened:
         table = opened.learner.table
     if table.roles.image is None:
@@ -206,10 +198,7 @@ def small_addresses(seat: Seat, rows: Sequence[int]) -> dict[int, str]:
 
 def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
     """Of each of these rows of the project the beginning of its text on one line, "" where it has none; None where the
-    project has no texts.
-
-    Raises NotAllowed, NotFound.
-    """
+    project has no texts."""
     with seat.learner() as opened:
         table = opened.learner.table
     if table.roles.text is None:
@@ -218,10 +207,7 @@ def first_words(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
 
 
 def row_of(seat: Seat, row: int) -> RowView:
-    """A row of the project as the file had it, for whoever may see the project.
-
-    Raises NotAllowed, NotFound.
-    """
+    """A row of the project as the file had it, for whoever may see the project."""
     with seat.learner() as opened:
         table = opened.learner.table
     if not 0 <= row < table.n_rows:

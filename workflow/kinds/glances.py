@@ -120,8 +120,7 @@ def _keep(home: Home, path: Path, glance: Glance) -> None:
 @dataclass
 class _Count:
     """What was counted of a project under these settings, up to the entry `seq`. kept : what its kind keeps for the
-    next count
-    """
+    next count"""
 
     settings: KindSettings | None = None
     seq: int = -1

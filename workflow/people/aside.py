@@ -1,6 +1,5 @@
 """A person's answers set aside, and counted again: entries of the log, so that labels and models follow, and an earlier
-state can always be had back.
-"""
+state can always be had back."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """The audit: what use cases note of who did what, within their own transaction. Answers are not among it: they have
-the log. Who may read it: `workflow.people.audited`.
-"""
+the log. Who may read it: `workflow.people.audited`."""
 
 from __future__ import annotations
 

@@ -138,8 +138,7 @@ def end_my_other_browsers(seat: Seat, this: int) -> None:
 
 def end_browser(seat: Seat, person_id: int, sign_in_id: int) -> None:
     """End a sign-in of anybody; harmless where they have none of this number. Raises NotSaved; NotAllowed unless the
-    person of the seat is an owner.
-    """
+    person of the seat is an owner."""
     with seat.everywhere.owning() as owning:
         _end(owning.session, seat.person_id, person_id, sign_in_id)
 

@@ -64,8 +64,7 @@ class DisputeLine:
 @dataclass(frozen=True)
 class DisputeList:
     """The worst of the open disputes, worst first. total, settled : how many are open; how many rows have a verdict
-    several : whether people answer for themselves in this project      by_row : whether rows have one label
-    """
+    several : whether people answer for themselves in this project      by_row : whether rows have one label"""
 
     lines: tuple[DisputeLine, ...]
     total: int
@@ -123,8 +122,6 @@ def list_disputes(seat: Seat) -> DisputeList:
         item a set of its own
     doubt : 1 - margin, the model's largest share less its second largest, among what the row may be by the file or by
         somebody; 1 where there is no model yet, and on blind checks, where its word must not count
-
-    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.REVIEW) as opened:
         learner = opened.learner
@@ -149,10 +146,7 @@ def count_open(seat: Seat) -> int:
 
 
 def open_dispute(seat: Seat, row: int) -> Dispute | None:
-    """A row with all that people said of it; None where it is not, or no longer, in dispute.
-
-    Raises NotAllowed, NotFound.
-    """
+    """A row with all that people said of it; None where it is not, or no longer, in dispute."""
     with seat.learner(Right.REVIEW) as opened:
         learner, disputes = opened.learner, opened.kind.DISPUTES
         check_row(learner.table, row)
@@ -245,7 +239,6 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
     StaleQuestion : The row is not, or no longer, in dispute, or this person has said something else about it since it
         was opened.
     AnswerError : A label is no class, or the project knows no disputes, or the note is too long. Nothing is stored.
-    NotSaved, NotAllowed, NotFound
     """
     note, place = checked_note(note), Place(row)
     with seat.turn(Right.REVIEW) as turn:
@@ -287,9 +280,7 @@ def settle(seat: Seat, row: int, token: str, labels: Sequence[str] = (), note: s
 def discuss(seat: Seat, row: int, text: str) -> None:
     """Leave a note beside a row, for all who review; it is no answer, and no entry.
 
-    Raises
-    AnswerError : The note is empty or too long.
-    NotSaved, NotAllowed, NotFound
+    Raises AnswerError: the note is empty or too long.
     """
     with seat.learner(Right.REVIEW) as opened:
         check_row(opened.learner.table, row)

@@ -103,7 +103,6 @@ def set_known_as(seat: Seat, person_id: int, name: str) -> None:
     PersonNameError : It is too long, cannot be shown, or is another person's.
     NotFound : There is no such person.
     NotAllowed : The person of the seat is not an owner.
-    NotSaved
     """
     wanted = checked_name(name).casefold() if name.strip() else None
     with seat.everywhere.owning() as owning:

@@ -57,10 +57,7 @@ class Marking:
 
 
 def marking(seat: Seat, row: int) -> Marking:
-    """How a row is marked, for the owner.
-
-    Raises NotAllowed, NotFound.
-    """
+    """How a row is marked, for the owner."""
     with seat.learner(Right.REVIEW) as opened:
         check_row(opened.learner.table, row)
         found = members.of_row(opened.session, opened.project_id, row)
@@ -78,10 +75,8 @@ def marking(seat: Seat, row: int) -> Marking:
 def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPLE) -> None:
     """Mark a row as an example of its class, in place of an earlier mark. note : at most NOTE_LENGTH characters
 
-    Raises
-    AnswerError : The row has no such label by answers, or it is held out; the note is too long or cannot be stored; or
-        the kind of project knows no qualification.
-    NotSaved, NotAllowed, NotFound
+    Raises AnswerError: the row has no such label by answers, or it is held out; the note is too long or cannot be
+    stored; or the kind of project knows no qualification.
     """
     note = " ".join(note.split())
     checked_note(note, NOTE_LENGTH)
@@ -106,19 +101,13 @@ def mark(seat: Seat, row: int, label: str, note: str = "", purpose: str = EXAMPL
 
 
 def unmark(seat: Seat, row: int) -> None:
-    """Take the mark of a row away; harmless where it has none.
-
-    Raises NotSaved, NotAllowed, NotFound.
-    """
+    """Take the mark of a row away; harmless where it has none."""
     with seat.writing(Right.REVIEW) as writing:
         members.remove_example(writing.session, writing.project.id, row)
 
 
 def class_examples(seat: Seat) -> tuple[ClassExample, ...]:
-    """The examples that may be shown to this person now, in the order of the classes; never the row before them.
-
-    Raises NotAllowed, NotFound.
-    """
+    """The examples that may be shown to this person now, in the order of the classes; never the row before them."""
     with seat.learner(Right.ANSWER) as opened:
         asked = questions.get(opened.session, opened.project_id, opened.person_id)
         found = standing_examples(opened, EXAMPLE)

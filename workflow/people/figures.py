@@ -43,8 +43,7 @@ Place = tuple[int, str | None]
 @dataclass(frozen=True)
 class Said:
     """log : every entry about a row that was not withdrawn, in order      votes : in the order they were given
-    aside : people whose answers do not count      names : {person: name} of everybody
-    """
+    aside : people whose answers do not count      names : {person: name} of everybody"""
 
     log: Sequence[SaidEntry]
     votes: Sequence[Vote]
@@ -302,8 +301,7 @@ LEAST = "People agree less than by chance: two of them may understand the classe
 @dataclass(frozen=True)
 class Figure:
     """value, low, high : with its interval of 95 %, NaN where there is none      reason : why there is none, else ""
-    n_rows : rows, or labels of rows, that two people or more have answered
-    """
+    n_rows : rows, or labels of rows, that two people or more have answered"""
 
     value: float
     low: float
@@ -322,8 +320,7 @@ class Figure:
 @dataclass(frozen=True)
 class AgreementOf:
     """Of some votes. alpha : Krippendorff's, answers being the same or not      on_sets : counting what two sets share
-    ac1 : Gwet's      by_label : alpha of each label, where single labels are asked about; else empty
-    """
+    ac1 : Gwet's      by_label : alpha of each label, where single labels are asked about; else empty"""
 
     alpha: Figure
     on_sets: Figure
@@ -350,8 +347,7 @@ class Pair:
 @dataclass(frozen=True)
 class TeamAgreement:
     """checks : on blind checks, which are random      everywhere : on all; rows that a strategy chose are the hard
-    ones, which biases it down      pairs : everybody with everybody who share a row
-    """
+    ones, which biases it down      pairs : everybody with everybody who share a row"""
 
     checks: AgreementOf
     everywhere: AgreementOf
@@ -422,8 +418,7 @@ wrong, or a blind check told from other rows."""
 @dataclass(frozen=True)
 class Team:
     """people : those with warnings first, then whoever has answered most; everybody who has said something
-    against : in words, what answers to blind checks are held against
-    """
+    against : in words, what answers to blind checks are held against"""
 
     people: tuple[PersonFigures, ...]
     agreement: TeamAgreement

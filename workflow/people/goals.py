@@ -78,8 +78,6 @@ def day(seat: Seat, zone: str | None, now: datetime | None = None) -> Day:
     """How far this person's day is. zone : IANA name of their time zone, as the browser gives it; else UTC
 
     now : None, the present
-
-    Raises NotAllowed, NotFound.
     """
     with seat.learner(Right.ANSWER) as opened:
         question = questions.get(opened.session, opened.project_id, opened.person_id)
@@ -118,10 +116,7 @@ def day_in(opened: Opened[Learner], zone: str | None, now: datetime | None = Non
 
 
 def set_goal(seat: Seat, goal: Goal) -> None:
-    """Set this person's own goal and breaks at the project; another goal can be reached anew today.
-
-    Raises NotSaved, NotAllowed, NotFound.
-    """
+    """Set this person's own goal and breaks at the project; another goal can be reached anew today."""
     with seat.writing() as own:
         here = own.session, own.project.id, own.person.id
         before = members.get(*here) or members.StoredGoal(None, None, None)
@@ -139,10 +134,7 @@ def set_goal(seat: Seat, goal: Goal) -> None:
 
 
 def note_reached(seat: Seat, date: str) -> None:
-    """They are told now that the goal of this day is reached: it is said once. date : `Day.date`
-
-    Raises NotSaved, NotAllowed, NotFound.
-    """
+    """They are told now that the goal of this day is reached: it is said once. date : `Day.date`"""
     with seat.writing() as own:
         here = own.session, own.project.id, own.person.id
         if (stored := members.get(*here)) is not None:

@@ -91,7 +91,6 @@ def give_role(seat: Seat, person_ids: Collection[int], role: str) -> None:
     MemberError : There is no such role or person, one owns this Winnow, or the project would have no owner who can sign
         in.
     NotAllowed : The person of the seat does not own the project.
-    NotSaved, NotFound
     """
     role = _checked(role)
     with seat.owning() as owning:
@@ -176,16 +175,14 @@ def rights_of(seat: Seat) -> frozenset[Right]:
 
 def count_projects(seat: Seat) -> int:
     """How many projects the person has to choose among, as `projects.list_projects` lists them. Raises NotAllowed where
-    they are unknown or disabled.
-    """
+    they are unknown or disabled."""
     with seat.reading() as reading:
         return sum(one.in_use for one, _ in access.visible_projects(reading.session, reading.person))
 
 
 def may_upload(seat: Seat) -> bool:
     """Whether the person may send files: an owner of this Winnow makes projects of them, the owner of a project adds
-    rows to it. Raises NotAllowed where they are unknown or disabled.
-    """
+    rows to it. Raises NotAllowed where they are unknown or disabled."""
     return Right.OWN in rights_of(seat)
 
 
@@ -259,7 +256,6 @@ def make_group(seat: Seat, name: str, person_ids: Collection[int]) -> int:
     Raises
     GroupError
     NotAllowed : The person does not own this Winnow.
-    NotSaved
     """
     with seat.everywhere.owning() as owning:
         session = owning.session
@@ -269,8 +265,7 @@ def make_group(seat: Seat, name: str, person_ids: Collection[int]) -> int:
 
 def change_group(seat: Seat, group_id: int, name: str, person_ids: Collection[int]) -> None:
     """Give a group another name and other people. Who was invited with it before stays a member. Raises as
-    ``make_group``.
-    """
+    ``make_group``."""
     with seat.everywhere.owning() as owning:
         session = owning.session
         if members.find(session, group_id) is None:
@@ -279,7 +274,7 @@ def change_group(seat: Seat, group_id: int, name: str, person_ids: Collection[in
 
 
 def remove_group(seat: Seat, group_id: int) -> None:
-    """Take a group away; its people stay, and members of projects. Twice is harmless. Raises NotAllowed, NotSaved."""
+    """Take a group away; its people stay, and members of projects. Twice is harmless."""
     with seat.everywhere.owning() as owning:
         members.remove_group(owning.session, group_id)
 

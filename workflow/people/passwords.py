@@ -116,7 +116,7 @@ def sign_in_by_password(home: Home, name: str, password: str, visit: Visit = NOW
 
 
 def has_password(seat: Seat) -> bool:
-    """Whether this person has a password. Raises NotAllowed."""
+    """Whether this person has a password."""
     with seat.reading() as reading:
         return people.find_account(reading.session, reading.person.id).password_hash is not None
 
@@ -130,7 +130,6 @@ def set_password(seat: Seat, password: str, present: str = "", this: int = 0) ->
     Raises
     PasswordError : It has fewer than 12 characters or more than 256, is their name, or the present one is wrong.
     TooManyAttempts : The present one was wrong too often.
-    NotAllowed, NotSaved
     """
     with seat.reading() as reading:
         person = reading.person

@@ -94,10 +94,7 @@ def require_qualified(opened: Opened[Learner]) -> None:
 
 
 def now(seat: Seat) -> Qualifying | None:
-    """Where this person stands, None where they may start.
-
-    Raises NotAllowed, NotFound.
-    """
+    """Where this person stands, None where they may start."""
     with seat.learner(Right.ANSWER) as opened:
         rule = rule_of(opened)
         if rule is None or not _needs(opened):
@@ -127,10 +124,7 @@ def now(seat: Seat) -> Qualifying | None:
 
 
 def begin(seat: Seat) -> None:
-    """Begin an attempt, with other rows than the earlier ones as far as there are others. One that is under way stays.
-
-    Raises NotSaved, NotAllowed, NotFound.
-    """
+    """Begin an attempt, with other rows than the earlier ones as far as there are others; one under way stays."""
     with seat.turn() as turn:
         opened, rule = turn.opened, rule_of(turn.opened)
         if rule is None or not _needs(opened):
@@ -163,7 +157,6 @@ def judge(seat: Seat, token: str, label: str) -> Judged:
     Raises
     StaleQuestion : That row is no longer asked: it was answered in another tab, or its mark was taken away.
     AnswerError : The label is none of the choices.
-    NotSaved, NotAllowed, NotFound
     """
     with seat.turn() as turn:
         opened, rule = turn.opened, rule_of(turn.opened)
@@ -265,10 +258,7 @@ class QualificationView:
 
 
 def overview(seat: Seat) -> QualificationView:
-    """Who has qualified, and what for, for the owner.
-
-    Raises NotAllowed, NotFound.
-    """
+    """Who has qualified, and what for, for the owner."""
     with seat.learner(Right.OWN) as opened:
         if not opened.kind.CAN_QUALIFY:
             return QualificationView(False, None, 0, ())
@@ -289,9 +279,7 @@ def overview(seat: Seat) -> QualificationView:
 def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
     """Want a qualification from everybody who has not answered here yet; None: from nobody.
 
-    Raises
-    RoomError : Fewer rows are marked for it than it asks; or projects of this kind have none.
-    NotSaved, NotAllowed, NotFound
+    Raises RoomError: fewer rows are marked for it than it asks; or projects of this kind have none.
     """
     with seat.learner(Right.OWN) as opened:
         if rule is not None and not opened.kind.CAN_QUALIFY:
@@ -311,10 +299,7 @@ def change_rule(seat: Seat, rule: QualificationRule | None) -> None:
 
 
 def let_in(seat: Seat, person_id: int) -> None:
-    """Let a person start without a qualification; who may start already stays as they are.
-
-    Raises NotSaved, NotAllowed, NotFound.
-    """
+    """Let a person start without a qualification; who may start already stays as they are."""
     with seat.owning() as owning:
         if people.find(owning.session, person_id) is None:
             raise NotFound(f"There is no person {person_id}. Fix: choose one from the list.")

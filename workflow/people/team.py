@@ -73,7 +73,6 @@ def make_link(seat: Seat, name: str) -> str:
     NotAllowed : The person is not an owner.
     PersonNameError : The name is empty, longer than 80 characters or not printable, or an owner's.
     LinkError : 20 links of theirs are open.
-    NotSaved
     """
     name = checked_name(name)
     with seat.everywhere.owning() as owning:
@@ -254,8 +253,7 @@ def _why_not(link: people.Link | None) -> str:
 @dataclass(frozen=True)
 class PersonView:
     """open_links : how many can still be used      known_as : by an OpenID provider or a proxy, '' for nothing
-    browsers : that are signed in, the one seen last first      tokens : that can be used, the oldest first
-    """
+    browsers : that are signed in, the one seen last first      tokens : that can be used, the oldest first"""
 
     person: Person
     open_links: int

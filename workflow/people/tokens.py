@@ -57,10 +57,8 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
     purpose : what it is for, in the person's words; one of theirs at a time has it
     days : until it expires; None: it lasts until it is ended
 
-    Raises
-    TokenError : The purpose is empty, too long, cannot be stored or is another token's; the days are none; or the
-        person has as many as can be.
-    NotAllowed, NotSaved
+    Raises TokenError: the purpose is empty, too long, cannot be stored or is another token's; the days are none; or the
+    person has as many as can be.
     """
     purpose = _checked(purpose)
     if days is not None and not 1 <= days <= LONGEST_LIFE:
@@ -87,21 +85,20 @@ def make_token(seat: Seat, purpose: str, days: int | None = None) -> str:
 
 
 def my_tokens(seat: Seat) -> list[ApiToken]:
-    """The tokens of this person that can be used, the oldest first. Raises NotAllowed."""
+    """The tokens of this person that can be used, the oldest first."""
     with seat.everywhere.reading() as reading:
         return people.list_tokens(reading.session, datetime.now(UTC), seat.person_id)
 
 
 def end_my_token(seat: Seat, token_id: int) -> None:
-    """End a token of this person; harmless where it is another's or has ended. Raises NotAllowed, NotSaved."""
+    """End a token of this person; harmless where it is another's or has ended."""
     with seat.everywhere.writing(Right.SEE) as mine:
         _end(mine.session, seat.person_id, seat.person_id, token_id)
 
 
 def end_token(seat: Seat, person_id: int, token_id: int) -> None:
     """End a token of anybody; harmless where they have none of this number. Raises NotSaved; NotAllowed unless the
-    person of the seat is an owner.
-    """
+    person of the seat is an owner."""
     with seat.everywhere.owning() as owning:
         _end(owning.session, seat.person_id, person_id, token_id)
 

@@ -75,7 +75,6 @@ def classes_view(seat: Seat) -> ClassesView:
     Raises
     ClassError : Classes cannot be changed in a project of this kind.
     NotAllowed : The person is not an owner.
-    NotFound
     """
     with seat.learner(Right.OWN) as opened:
         pool = _changing(opened)
@@ -113,7 +112,6 @@ def change_classes(seat: Seat, version: int, kind: str, names: Sequence[str]) ->
     Raises
     ClassError : The change is impossible, or the classes have changed since that version. Nothing is stored.
     NotAllowed : The person is not an owner.
-    NotSaved, NotFound
     """
     if kind not in ("add", "rename", "merge"):
         raise ClassError(f"A change of classes is 'add', 'rename' or 'merge'. Got {kind!r}.")

@@ -239,7 +239,6 @@ def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: object) 
     ValueError : A value is not allowed, or the setting belongs to the project for good: what was drawn when it was
         made.
     NotAllowed : The person is not an owner.
-    NotSaved, NotFound
     """
     with seat.owning() as owning:
         session, project = owning.session, owning.project
@@ -257,9 +256,7 @@ def change_learner(seat: Seat, *, keep_latest: bool = False, **changes: object) 
 def learner_settings(seat: Seat) -> dict[str, object]:
     """How the project learns and asks: every field of its settings.
 
-    Raises
-    NotAllowed : The person is not an owner.
-    NotFound
+    Raises NotAllowed: the person is not an owner.
     """
     with seat.reading(Right.OWN) as reading:
         found: dict[str, object] = kinds.read_settings(reading.project).to_json()
@@ -283,7 +280,6 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
     Raises
     ProjectNameError : The name is empty, too long or another project's; or the description is too long.
     NotAllowed : The person is not an owner.
-    NotSaved, NotFound
     """
     name, description = checked_name(name), checked_description(description)
     with seat.owning() as owning:
@@ -296,9 +292,7 @@ def rename_project(seat: Seat, name: str, description: str) -> None:
 def archive_project(seat: Seat) -> None:
     """Put a finished project away: nobody is asked about it; table and log stay. Twice is harmless.
 
-    Raises
-    NotAllowed : The person is not an owner.
-    NotSaved, NotFound
+    Raises NotAllowed: the person is not an owner.
     """
     with seat.owning(anywhere=True) as owning:
         if owning.project.archived_at is None:
@@ -323,7 +317,6 @@ def restore_project(seat: Seat) -> None:
     Raises
     ProjectNameError : Another project has its name meanwhile.
     NotAllowed : The person is not an owner.
-    NotSaved, NotFound
     """
     with seat.owning(anywhere=True) as owning:
         session, project = owning.session, owning.project
@@ -343,7 +336,7 @@ class PutAway:
 
 
 def put_away(seat: Seat) -> PutAway:
-    """What is archived and what is in the bin, of the projects that this person owns. Raises NotAllowed."""
+    """What is archived and what is in the bin, of the projects that this person owns."""
     with seat.reading() as reading:
         session, home = reading.session, seat.home
         known = [one for one, role in visible_projects(session, reading.person) if role is Role.OWNER]
@@ -373,8 +366,7 @@ def checked_name(name: str) -> str:
 
 def check_free(reading: Reading, name: str, except_for: int | None = None) -> None:
     """Raises ProjectNameError where a project in use has the name, of those that this person may see: of others they
-    are not to learn in this way, either.
-    """
+    are not to learn in this way, either."""
     seen = visible_projects(reading.session, reading.person)
     if any(one.in_use and one.name == name and one.id != except_for for one, _ in seen):
         raise ProjectNameError(f"A project named '{name}' exists already. Fix: choose another name.")

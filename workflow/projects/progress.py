@@ -45,19 +45,13 @@ def at_a_glance(seat: Seat) -> dict[int, Glance]:
 
 def read_progress(seat: Seat) -> Any:
     """Everything the page draws, as the project's kind measures it (`progress` in its folder), from the learner, caught
-    up with the log, and the log itself.
-
-    Raises NotAllowed, NotFound.
-    """
+    up with the log, and the log itself."""
     with seat.learner() as opened:
         return opened.kind.read_progress(opened, kinds.stop_rules(opened.project))
 
 
 def watched(seat: Seat) -> tuple[object, ...]:
-    """Values that change whenever there is something new to draw; the log's latest seq comes first.
-
-    Raises NotAllowed, NotFound.
-    """
+    """Values that change whenever there is something new to draw; the log's latest seq comes first."""
     values: tuple[object, ...] = seat.kind.watched(seat)
     return values
 
@@ -69,7 +63,6 @@ def estimate_random_order(seat: Seat) -> None:
     Raises
     CannotReplay : Projects of this kind are not replayed.
     NotAllowed : The person is not an owner.
-    NotSaved, NotFound
     """
     with seat.owning() as owning:
         if not kinds.replays_random_order(owning.project):
@@ -83,10 +76,7 @@ def estimate_random_order(seat: Seat) -> None:
 
 
 def stop_view(seat: Seat) -> StopView:
-    """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer.
-
-    Raises NotAllowed, NotFound.
-    """
+    """What the rules say now. Looks at the end of the curve only: cheap enough to ask after every answer."""
     with seat.learner() as opened:
         return opened.kind.stop_view(opened.learner, kinds.stop_rules(opened.project))
 
@@ -94,9 +84,7 @@ def stop_view(seat: Seat) -> StopView:
 def change_stop_rules(seat: Seat, rules: StopRules) -> None:
     """Set the rules anew, for everybody.
 
-    Raises
-    NotAllowed : The person is not an owner.
-    NotSaved, NotFound
+    Raises NotAllowed: the person is not an owner.
     """
     with seat.owning() as owning:
         projects.change_stop_rules(owning.session, owning.project.id, rules.to_json())

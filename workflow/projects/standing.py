@@ -59,10 +59,7 @@ class Standing:
 
 
 def standing(seat: Seat) -> Standing:
-    """The counts, the rows open before other people, and this person's latest entry.
-
-    Raises NotAllowed, NotFound.
-    """
+    """The counts, the rows open before other people, and this person's latest entry."""
     now = datetime.now(UTC)
     with seat.learner(Right.ANSWER) as opened:
         here = opened.session, opened.project_id, opened.person_id
@@ -114,10 +111,7 @@ def _last(opened: Opened[Learner]) -> Saved | None:
 
 def last_ten(seat: Seat) -> tuple[tuple[int, RowView], ...]:
     """The rows of this person's last LAST answers, each with the seq of its answer, newest first. On demand: most
-    questions are answered without a look back.
-
-    Raises NotAllowed, NotFound.
-    """
+    questions are answered without a look back."""
     with seat.learner(Right.ANSWER) as opened:
         table = opened.learner.table
         return tuple((one.seq, row_view(table, one.row)) for one in own_answers(opened)[:LAST])

@@ -246,10 +246,7 @@ _placing = threading.Lock()
 
 
 def instance_map(seat: Seat) -> InstanceMap:
-    """Where the rows lie, and the state of each. The learner is locked for a moment only: nobody waits for a question.
-
-    Raises NotAllowed, NotFound.
-    """
+    """Where the rows lie, and the state of each. The learner is locked for a moment only: no question waits."""
     with seat.learner() as opened:
         learner, table, project = opened.learner, opened.learner.table, opened.project
     with _placing:
@@ -281,7 +278,7 @@ def instance_map(seat: Seat) -> InstanceMap:
 
 
 def is_waited_for(seat: Seat) -> bool:
-    """Whether the layout that `coming` speaks of is neither made by now nor given up. Raises NotAllowed, NotFound."""
+    """Whether the layout that `coming` speaks of is neither made by now nor given up."""
     with seat.reading() as reading:
         project = reading.project
     rows = rows_on_map(project.n_rows)
@@ -290,10 +287,7 @@ def is_waited_for(seat: Seat) -> bool:
 
 def answered_by(seat: Seat, rows: Sequence[int]) -> tuple[str, ...]:
     """Who gave the latest answer to each of these rows that was not taken back, "" where nobody did. For who may see
-    everybody's answers.
-
-    Raises NotAllowed, NotFound.
-    """
+    everybody's answers."""
     kinds = seat.kind.ANSWERS
     with seat.reading(Right.REVIEW) as reading:
         found = answers.latest_people(reading.session, reading.project.id, kinds, rows)

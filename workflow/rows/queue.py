@@ -20,7 +20,6 @@ def list_queue(seat: Seat, search: str = "") -> object:
 
     Raises
     NotAllowed : The person is not an owner and the project has blind checks: what is not in the queue would be one.
-    NotFound
     """
     words, held = words_of(search), None
     if words:

@@ -54,8 +54,7 @@ class ScoreLine:
 @dataclass(frozen=True)
 class ScoreReview:
     """highest : of all scores      total : of all labels together      lines : most candidates first
-    edges : (BINS + 1,) scores that part `bins` of the label asked about, or of all
-    """
+    edges : (BINS + 1,) scores that part `bins` of the label asked about, or of all"""
 
     highest: float
     total: ScoreLine
@@ -96,10 +95,7 @@ _TRIES = 20
 
 
 def options(seat: Seat) -> SearchOptions:
-    """What a search can be about.
-
-    Raises NotAllowed, NotFound.
-    """
+    """What a search can be about."""
     with seat.learner(Right.ANSWER) as opened:
         classes = tuple(opened.learner.classes)
         table = opened.learner.table
@@ -119,10 +115,7 @@ def options(seat: Seat) -> SearchOptions:
 
 
 def find(seat: Seat, search: Search, page: int = 0) -> ReviewList:
-    """The answers that fit, the newest first; who is no reviewer finds their own alone. page : from 0
-
-    Raises NotAllowed, NotFound.
-    """
+    """The answers that fit, the newest first; who is no reviewer finds their own alone. page : from 0"""
     with seat.reading(Right.ANSWER):
         pass  # the kind asks for no right but to see the project
     return seat.kind.find_answers(seat, search, page)
@@ -132,9 +125,7 @@ def open_row(seat: Seat, row: int) -> object:
     """The row and its whole history, as the project's kind reviews it (`reviewing` in its folder); who is no reviewer
     sees rows they have answered something of, and their own part of the history.
 
-    Raises
-    NotFound : There is no such row, or it is none of this person's.
-    NotAllowed
+    Raises NotFound: there is no such row, or it is none of this person's.
     """
     with seat.learner(Right.ANSWER) as opened:
         return opened.kind.open_row(opened, row)
@@ -199,7 +190,6 @@ def correct(
     StaleQuestion : This person has said something else about the row since it was opened, or its labels have changed.
         Nothing is stored.
     AnswerError : The answer does not fit the row, or the note is too long. Nothing is stored.
-    NotSaved, NotAllowed, NotFound
     """
     given = Given(kind, tuple(labels), checked_note(note), flagged, shown)
     place = Place(row)

@@ -219,8 +219,7 @@ def cluster_blocks(
 
 class FairLock:
     """Like `threading.RLock`, which whoever runs may take before those that have waited: where thirty people answer in
-    one project, some wait many times as long as the others. Here nobody is passed by.
-    """
+    one project, some wait many times as long as the others. Here nobody is passed by."""
 
     def __init__(self) -> None:
         self._inside = Lock()

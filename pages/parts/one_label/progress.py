@@ -1,6 +1,5 @@
 """The Progress page of one true label among candidates: how good the model is on rows it never learnt from, when to
-stop, what is settled, what is left.
-"""
+stop, what is settled, what is left."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Whom each row is still to be put before: `RowsToAsk` where one answer follows another, `RowsForSeveral` where people
-answer for themselves.
-"""
+answer for themselves."""
 
 from __future__ import annotations
 

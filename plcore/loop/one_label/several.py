@@ -184,8 +184,7 @@ class View(NamedTuple):
 
 def disagreement(views: Sequence[View]) -> float:
     """How far the people who have said all they can are apart, 0 to 1: the mean distance of two of them, by
-    `plcore.crowd.set_distances` of what they leave; a bad item is a set of its own. 0 where fewer than two have.
-    """
+    `plcore.crowd.set_distances` of what they leave; a bad item is a set of its own. 0 where fewer than two have."""
     said = [(*view.folded.votes.tolist(), view.folded.out) for view in views if view.over]
     if len(set(said)) < 2:
         return 0.0

@@ -41,8 +41,7 @@ from plcore.loop.one_label.reports import CurvePoint
 @dataclass(frozen=True, eq=False)
 class FirstUpdate:
     """scores : float32 (n, m) of all rows, as those of a `Version`
-    effects : (n_train,) how far an answer about each row would move the others; None where nobody asked for them
-    """
+    effects : (n_train,) how far an answer about each row would move the others; None where nobody asked for them"""
 
     scores: AnyArray
     effects: FloatArray | None

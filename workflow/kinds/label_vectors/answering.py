@@ -199,8 +199,7 @@ def seen_by(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tuple[l
 def forgettable(opened: Opened[LabelVectorLearner[LabelTable]], row: int) -> tuple[str, ...]:
     """The labels of the row that this person may make not known: people answered them, the file left them empty; and
     for who does not review, nobody else has named them. Where people answer for themselves, nobody makes not known what
-    others said: reviewers settle it.
-    """
+    others said: reviewers settle it."""
     pool, whose = opened.learner.pool, opened.whose
     if pool.several is not None and whose is None:
         return ()

@@ -1,6 +1,5 @@
 """What is exported of a project of label vectors: every cell 1, 0 or empty, with the model's probability and where it
-comes from. A cell that nobody answered is empty, never 0.
-"""
+comes from. A cell that nobody answered is empty, never 0."""
 
 from __future__ import annotations
 

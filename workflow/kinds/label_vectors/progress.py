@@ -61,8 +61,7 @@ the size of the table, so that rule is off until the owner sets it."""
 
 def stop_view(learner: Learner, rules: StopRules) -> StopView:
     """What the rules say now, by the latest points of the curve, one for each version of the model. The budget counts
-    all labels answered, also those after the latest version.
-    """
+    all labels answered, also those after the latest version."""
     pool = learner.pool
     points = standing_points(learner.curve, rules.flat_over, _labels_answered)
     holes = max(pool.n_holes, 1)

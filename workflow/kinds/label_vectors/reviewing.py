@@ -78,8 +78,7 @@ class VectorRowReview:
 def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList:
     """The answers that fit and still count (see `.correcting.still_counting`), each with the labels whose value comes
     from it. Who is no reviewer finds their own alone, and which of them count is then judged as if there were no
-    others.
-    """
+    others."""
     with doors.reading() as reading:
         project_id = reading.project.id
         whose = search.person_id if reading.whose is None else reading.whose

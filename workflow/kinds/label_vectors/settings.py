@@ -49,8 +49,7 @@ def default_settings(table: LabelTable, control_share: float) -> LabelVectorSett
 
 def settle_change(before: LabelVectorSettings, after: LabelVectorSettings) -> LabelVectorSettings:
     """The settings after a change. Raises ValueError where questions would be about rows instead of labels, or the
-    reverse, beside blind checks.
-    """
+    reverse, beside blind checks."""
     if before.control_share and before.by_row != after.by_row:
         raise ValueError(
             "question cannot change between whole rows and labels where there are blind checks: these were drawn "

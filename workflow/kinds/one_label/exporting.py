@@ -1,6 +1,5 @@
 """What is exported of a project of one true label: each row's candidates before and after, its label and the source of
-it. Labels have the names that their classes have now.
-"""
+it. Labels have the names that their classes have now."""
 
 from __future__ import annotations
 

@@ -59,8 +59,7 @@ def first_truth_role(table: LabelTable) -> str:
 def default_settings(table: LabelTable, control_share: float) -> LearnerSettings:
     """The settings where nobody has chosen any: models are compared, and blind checks asked where the table holds no
     true label. Of those that it holds a third is held out to measure accuracy; the others go by `first_truth_role`,
-    questions by `first_strategy`.
-    """
+    questions by `first_strategy`."""
     known = table.truth is not None and bool((table.truth >= 0).any())
     return LearnerSettings(
         model=AUTOMATIC,

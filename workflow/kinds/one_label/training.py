@@ -221,8 +221,7 @@ def background_training(home: Home, project_id: int, learner: Learner, lock: Fai
 
 class FromWorker:
     """Takes in the versions that a worker has published, and between two of them first updates; nothing where the model
-    follows each answer itself.
-    """
+    follows each answer itself."""
 
     fault: str | None = None
 
