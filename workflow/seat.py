@@ -28,8 +28,8 @@ from workflow.server.home import Home
 class Seat:
     """Who is there, and at which project. Making one checks nothing; each of its methods checks anew.
 
-    Every use case that takes a seat raises NotAllowed and NotFound as ``reading`` does, and NotSaved if it writes. Their
-    docstrings name other errors, and other reasons, alone.
+    Every use case that takes a seat raises NotAllowed and NotFound as ``reading`` does, and NotSaved if it writes.
+    Their docstrings name other errors, and other reasons, alone.
 
     project_id : None where a use case is about no project, or about several
     """
