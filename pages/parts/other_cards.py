@@ -167,7 +167,9 @@ def dispute_data(
     return bare("dispute") | {
         "token": opened.token if opened else None,
         "question": _question(found, opened, descriptions, zone) if opened else None,
-        "empty": None if opened else _empty(found),
+        "empty": None
+        if opened
+        else {"title": "No disputes", "message": NOBODY if found.several else NOT_SEVERAL},
         "offer": {"kind": "undo", "text": "Undo my latest verdict"} if undoable and not opened else None,
         "undoable": undoable,
         "saved": {
@@ -185,10 +187,6 @@ def dispute_data(
             "done": "settled",
         },
     }
-
-
-def _empty(found: DisputeList) -> dict[str, str]:
-    return {"title": "No disputes", "message": NOBODY if found.several else NOT_SEVERAL}
 
 
 def _question(
@@ -215,7 +213,7 @@ def _question(
             {
                 "row": one.row,
                 "id": f"Row {one.row_id}",
-                "words": " / ".join(_words(labels) for labels in one.said),
+                "words": " / ".join(" or ".join(_names(labels)) for labels in one.said),
                 "shares": _shares(list(zip(one.said, one.times, strict=True))),
                 "current": one.row == opened.view.row,
             }
@@ -288,10 +286,6 @@ def _names(labels: Sequence[str]) -> Sequence[str]:
     return labels if 0 < len(labels) <= 3 else (first_of(labels) or "bad item",)
 
 
-def _words(labels: Sequence[str]) -> str:
-    return " or ".join(_names(labels))
-
-
 def _when(moment: datetime, zone: str | None) -> str:
     try:
         there = moment.astimezone(ZoneInfo(zone or "UTC"))
@@ -319,7 +313,7 @@ def known_row(
         "token": token,
         "question": _qualifying_card_question(now, descriptions) if waiting is None else None,
         "empty": _offered(waiting) if waiting else None,
-        "offer": {"kind": "begin", "text": _begin(waiting)} if waiting else None,
+        "offer": {"kind": "begin", "text": ("Try again" if waiting.tried else "Begin")} if waiting else None,
         "saved": {
             "tone": "bad" if notice else "quiet",
             "message": notice or "Before you start. Nothing here is stored as an answer.",
@@ -350,10 +344,6 @@ def _offered(now: Qualifying) -> dict[str, str]:
         "message": f"You answer {rows} whose label is known, and see after each whether you were right. With {enough} "
         "you may start. These answers are not part of the project, and no model learns from them.",
     }
-
-
-def _begin(now: Qualifying) -> str:
-    return "Try again" if now.tried else "Begin"
 
 
 def _qualifying_card_question(now: Qualifying | Judged, descriptions: Mapping[str, str]) -> dict[str, object]:
