@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from plcore.arrays.array_files import (
     IN_MEMORY,
-    LARGEST_FEATURE,
     array_at,
-    check_feature_size,
     large_array,
     let_go,
     map_arrays,
@@ -18,27 +16,5 @@ from plcore.arrays.array_files import (
     write_arrays,
 )
 from plcore.arrays.threads import one_thread, one_thread_for_good
-from plcore.arrays.types import (
-    AnyArray,
-    BoolArray,
-    Features,
-    FloatArray,
-    IntArray,
-    StepProgress,
-    Table,
-    check_choice,
-    check_int,
-    check_names,
-    check_share,
-    is_real,
-    is_whole,
-)
-from plcore.arrays.words import (
-    escaped,
-    forbidden_in_name,
-    forbidden_in_text,
-    listed,
-    quoted,
-    shortened,
-    unstorable_in,
-)
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, StepProgress
+from plcore.arrays.words import escaped, forbidden_in_name, forbidden_in_text, listed, quoted, unstorable_in

@@ -2,15 +2,6 @@
 
 from __future__ import annotations
 
-from plcore.labels.accuracy import candidate_accuracy, score_of
-from plcore.labels.candidates import (
-    CandidateError,
-    check_candidates,
-    column_names,
-    holds_sets,
-    infer_labels,
-    is_candidate_matrix,
-    name_rows,
-)
+from plcore.labels.candidates import CandidateError, check_candidates, holds_sets, is_candidate_matrix
 from plcore.labels.temperature import fit_temperature, log_shares, tempered
-from plcore.labels.vectors import UNKNOWN, LabelVectors, check_label_vectors
+from plcore.labels.vectors import check_label_vectors

@@ -6,22 +6,9 @@ Here is what all kinds of project share; `plcore.loop.one_label` and `plcore.loo
 from __future__ import annotations
 
 from plcore.loop.base import CONTROL, Learner, Pool
-from plcore.loop.changes import NO_ROW, ClassChange, ClassError, asides_after, changed_at, class_changes
+from plcore.loop.changes import ClassChange, ClassError, asides_after, changed_at, class_changes
 from plcore.loop.classes import ClassMap, map_labels, with_classes
 from plcore.loop.comparison import ModelComparison, ModelFigures, TooFewRowsError
-from plcore.loop.entries import PUT_ASIDE, VERDICTS, AnswerError, Entry, EntryKind, Place, as_places
-from plcore.loop.entry_fold import EntryFold
+from plcore.loop.entries import VERDICTS, AnswerError, Entry, EntryKind, Place
 from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep
-from plcore.loop.standings import SKIP_LASTS, Standings
-from plcore.loop.stopping import (
-    LABELS,
-    LEAST_MEASURED,
-    PREDICTIONS,
-    ROWS,
-    StopRules,
-    Terms,
-    Verdict,
-    change_over,
-    judge,
-    points,
-)
+from plcore.loop.stopping import LABELS, PREDICTIONS, ROWS, StopRules, Verdict, judge

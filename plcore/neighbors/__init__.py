@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from plcore.neighbors.classifier import PLKNeighborsClassifier, votes_to_distributions
-from plcore.neighbors.graph import (
-    SCALINGS,
-    WEIGHTS,
-    Graph,
-    NeighborGraph,
-    find_graph,
-    graph_key,
-    make_scaler,
-    neighbor_weights,
-)
-from plcore.neighbors.near import pack
-from plcore.neighbors.search import SEARCHES, compile_search, make_search
+from plcore.neighbors.classifier import PLKNeighborsClassifier
+from plcore.neighbors.graph import Graph, NeighborGraph, graph_key, make_scaler
+from plcore.neighbors.search import make_search
 from plcore.neighbors.search.parts import (
     NeighborParts,
     RecallError,
@@ -23,4 +13,3 @@ from plcore.neighbors.search.parts import (
     reverse_parts,
     scale_rows,
 )
-from plcore.neighbors.votes import VoteTable, check_graph

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from plcore.loop.label_vectors.controls import ControlSample
 from plcore.loop.label_vectors.export import LabelVectorExport
 from plcore.loop.label_vectors.fold import (
     ANSWERS,
@@ -16,7 +15,7 @@ from plcore.loop.label_vectors.fold import (
 )
 from plcore.loop.label_vectors.learner import LabelVectorLearner
 from plcore.loop.label_vectors.model import Refreshed, RefreshJob
-from plcore.loop.label_vectors.pool import LabelVectorPool, VectorChange
+from plcore.loop.label_vectors.pool import LabelVectorPool
 from plcore.loop.label_vectors.registry import (
     AUTOMATIC,
     BMLCS,
@@ -25,8 +24,6 @@ from plcore.loop.label_vectors.registry import (
     PREDICTOR_ENTRIES,
     QUESTION_ENTRIES,
     RANDOM,
-    CriterionEntry,
-    QuestionEntry,
 )
 from plcore.loop.label_vectors.reports import (
     ControlEstimate,
