@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVarTuple
 
 from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, case, cast, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from db.base import Base
+from db.base import Base, columns_of
 from db.entries import NO_ROW, LogEntry, as_entry, every_column
 from db.models import EntryRow
 
@@ -245,7 +245,7 @@ class SaidEntry:
     asked: dict[str, object] | None
 
 
-_SAID = select(*(_TABLE.c[one.name] for one in fields(SaidEntry)), _TABLE.c.target_seq).where(
+_SAID = select(*columns_of("entries", SaidEntry), _TABLE.c.target_seq).where(
     _TABLE.c.project_id == bindparam("project"), _TABLE.c.row != NO_ROW
 )
 

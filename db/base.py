@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from dataclasses import fields
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import JSON, DateTime, Dialect, MetaData, Text, TypeDecorator
+from sqlalchemy import JSON, Column, DateTime, Dialect, MetaData, Text, TypeDecorator
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase
 
@@ -49,6 +51,12 @@ class Base(DeclarativeBase):
         list[int]: JSON,
         dict[str, object]: JSON,
     }
+
+
+def columns_of(table: str, record: type) -> tuple[Column[Any], ...]:
+    """The columns of a table that a record is read from, a dataclass of fields of the same names, in their order."""
+    columns = Base.metadata.tables[table].c
+    return tuple(columns[one.name] for one in fields(record))
 
 
 # What an error of the database says of the place where it is stored, on SQLite and on PostgreSQL.

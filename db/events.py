@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import Select, Text, bindparam, cast, insert, or_, select
 from sqlalchemy.orm import Session
 
-from db.base import Base
+from db.base import Base, columns_of
 from db.entries import NO_ROW, READ_AT_ONCE
 from db.models import EventRow
 
@@ -72,7 +72,7 @@ def add(
 
 def listed(session: Session, asked: EventFilter, limit: int | None = None) -> list[Event]:
     """The events asked for, the latest first. limit : how many at most"""
-    query = select(*(_TABLE.c[one.name] for one in fields(Event))).order_by(_TABLE.c.id.desc())
+    query = select(*columns_of("events", Event)).order_by(_TABLE.c.id.desc())
     if asked.person_id is not None:
         query = query.where(or_(_TABLE.c.person_id == asked.person_id, _TABLE.c.about_id == asked.person_id))
     if asked.what is not None:

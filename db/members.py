@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, exists, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from db.base import Base
+from db.base import Base, columns_of
 from db.models import (
     DisputeNoteRow,
     EntryRow,
@@ -36,7 +36,7 @@ class Member:
 
 
 _PEOPLE, _TABLE = Base.metadata.tables["people"], Base.metadata.tables["members"]
-_PERSON = [_PEOPLE.c[one.name] for one in fields(Person)]
+_PERSON = columns_of("people", Person)
 
 
 def roles_of(session: Session, person_id: int) -> dict[int, str]:
@@ -48,7 +48,7 @@ def roles_of(session: Session, person_id: int) -> dict[int, str]:
 def listed(session: Session, project_id: int) -> list[tuple[Person, Member]]:
     """The members of a project, disabled people too, in the order of their names."""
     found = (
-        select(*_PERSON, *(_TABLE.c[one.name] for one in fields(Member)))
+        select(*_PERSON, *columns_of("members", Member))
         .join(_TABLE, _TABLE.c.person_id == _PEOPLE.c.id)
         .where(_TABLE.c.project_id == project_id)
         .order_by(_PEOPLE.c.name, _PEOPLE.c.id)
@@ -167,7 +167,7 @@ class StoredGoal:
 
 _GOALS_TABLE = Base.metadata.tables["goals"]
 # Built once: it runs for every answer, and to build it takes as long as to run it.
-COLUMNS = tuple(_GOALS_TABLE.c[one.name] for one in fields(StoredGoal))
+COLUMNS = columns_of("goals", StoredGoal)
 _THEIRS = select(*COLUMNS).where(
     _GOALS_TABLE.c.project_id == bindparam("project"), _GOALS_TABLE.c.person_id == bindparam("person")
 )
@@ -281,22 +281,8 @@ def of_person(session: Session, project_id: int, person_id: int) -> list[Attempt
 def of_project(session: Session, project_id: int) -> list[Attempt]:
     """The attempts of everybody, each person's in order."""
     row = QualificationRow
-    found = session.scalars(
-        select(row).where(row.project_id == project_id).order_by(row.person_id, row.attempt)
-    )
-    return [
-        Attempt(
-            person_id=one.person_id,
-            attempt=one.attempt,
-            rows=list(one.rows),
-            given=list(one.given),
-            n_right=one.n_right,
-            began_at=one.began_at,
-            passed_at=one.passed_at,
-            let_in_by=one.let_in_by,
-        )
-        for one in found
-    ]
+    found = select(*columns_of("qualifications", Attempt)).where(row.project_id == project_id)
+    return [Attempt(**one._mapping) for one in session.execute(found.order_by(row.person_id, row.attempt))]
 
 
 def has_entries(session: Session, project_id: int, person_id: int) -> bool:
@@ -321,14 +307,7 @@ class Marked:
 
 
 _EXAMPLES_TABLE = Base.metadata.tables["examples"]
-_COLUMNS = select(
-    _EXAMPLES_TABLE.c.row,
-    _EXAMPLES_TABLE.c.label,
-    _EXAMPLES_TABLE.c.purpose,
-    _EXAMPLES_TABLE.c.note,
-    _EXAMPLES_TABLE.c.marked_by,
-    _EXAMPLES_TABLE.c.marked_at,
-)
+_COLUMNS = select(*columns_of("examples", Marked))
 
 
 def put_example(session: Session, project_id: int, marked: Marked) -> None:
@@ -376,7 +355,7 @@ def add_dispute_note(session: Session, project_id: int, note: DisputeNote) -> No
 def dispute_notes_of_row(session: Session, project_id: int, row: int) -> list[DisputeNote]:
     """The notes beside this row, in the order in which they were written."""
     query = (
-        select(DisputeNoteRow.row, DisputeNoteRow.person_id, DisputeNoteRow.at, DisputeNoteRow.text)
+        select(*columns_of("dispute_notes", DisputeNote))
         .where(DisputeNoteRow.project_id == project_id, DisputeNoteRow.row == row)
         .order_by(DisputeNoteRow.id)
     )

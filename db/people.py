@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from db.base import Base
+from db.base import Base, columns_of
 from db.models import AccountRow, LinkRow, PersonRow, SignInRow, TokenRow
 
 
@@ -28,7 +28,7 @@ class Person:
 
 
 _TABLE = Base.metadata.tables["people"]
-_COLUMNS = select(*(_TABLE.c[one.name] for one in fields(Person)))
+_COLUMNS = select(*columns_of("people", Person))
 # Built once: it runs several times for every answer, and to build it takes as long as to run it.
 _BY_ID = _COLUMNS.where(_TABLE.c.id == bindparam("id"))
 
@@ -86,7 +86,7 @@ class Account:
     subject: str | None = None
 
 
-_ACCOUNTS_COLUMNS = (AccountRow.person_id, AccountRow.password_hash, AccountRow.known_as, AccountRow.subject)
+_ACCOUNTS_COLUMNS = columns_of("accounts", Account)
 
 
 def find_account(session: Session, person_id: int) -> Account:
@@ -131,12 +131,7 @@ def change(session: Session, person_id: int, **values: str | None) -> None:
 _PEOPLE, _SIGN_INS = Base.metadata.tables["people"], Base.metadata.tables["sign_ins"]
 # Built once: it runs for every message that a browser sends.
 _SIGNED_IN = (
-    select(
-        *(_PEOPLE.c[one.name] for one in fields(Person)),
-        _SIGN_INS.c.id,
-        _SIGN_INS.c.how,
-        _SIGN_INS.c.expires_at,
-    )
+    select(*columns_of("people", Person), _SIGN_INS.c.id, _SIGN_INS.c.how, _SIGN_INS.c.expires_at)
     .join(_SIGN_INS, _SIGN_INS.c.person_id == _PEOPLE.c.id)
     .where(
         _SIGN_INS.c.secret_hash == bindparam("secret"),
@@ -209,7 +204,7 @@ def find_sign_in(session: Session, secret_hash: str, at: datetime) -> SignedIn |
 
 def list_sign_ins(session: Session, at: datetime, person_id: int | None = None) -> list[SignIn]:
     """The sign-ins that neither ended nor expired, of one person or of all, the one seen last first."""
-    query = select(*(_SIGN_INS.c[one.name] for one in fields(SignIn))).where(
+    query = select(*columns_of("sign_ins", SignIn)).where(
         _SIGN_INS.c.ended_at.is_(None), _SIGN_INS.c.expires_at > at
     )
     if person_id is not None:
@@ -265,14 +260,7 @@ class Link:
     used_at: datetime | None
 
 
-_LINKS_COLUMNS = (
-    LinkRow.id,
-    LinkRow.person_id,
-    LinkRow.created_by,
-    LinkRow.created_at,
-    LinkRow.expires_at,
-    LinkRow.used_at,
-)
+_LINKS_COLUMNS = columns_of("links", Link)
 
 
 def add_link(
@@ -337,7 +325,7 @@ _LASTS = (
 )
 # Built once: it runs for every call of a program.
 _USED = (
-    select(*(_TOKENS_PEOPLE.c[one.name] for one in fields(Person)), _TOKENS.c.id)
+    select(*columns_of("people", Person), _TOKENS.c.id)
     .join(_TOKENS, _TOKENS.c.person_id == _TOKENS_PEOPLE.c.id)
     .where(_TOKENS.c.secret_hash == bindparam("secret"), *_LASTS, _TOKENS_PEOPLE.c.disabled_at.is_(None))
 )
@@ -397,7 +385,7 @@ def find_token(session: Session, secret_hash: str, at: datetime) -> TokenUse | N
 
 def list_tokens(session: Session, at: datetime, person_id: int | None = None) -> list[ApiToken]:
     """The tokens that neither ended nor expired, of one person or of all, the oldest first."""
-    query = select(*(_TOKENS.c[one.name] for one in fields(ApiToken))).where(*_LASTS)
+    query = select(*columns_of("tokens", ApiToken)).where(*_LASTS)
     if person_id is not None:
         query = query.where(_TOKENS.c.person_id == person_id)
     return [ApiToken(*row) for row in session.execute(query.order_by(_TOKENS.c.id), {"now": at})]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from db.base import Base
+from db.base import Base, columns_of
 from db.entries import lock
 from db.models import PastSettingsRow, ProjectRow, SnapshotRow
 
@@ -47,7 +47,7 @@ class Project:
 
 
 _TABLE = Base.metadata.tables["projects"]
-_COLUMNS = select(*(_TABLE.c[one.name] for one in fields(Project)))
+_COLUMNS = select(*columns_of("projects", Project))
 _BY_ID = _COLUMNS.where(_TABLE.c.id == bindparam("id"))
 
 
@@ -221,7 +221,7 @@ def add_past_setting(
 def list_past_settings(session: Session, project_id: int) -> list[PastSettings]:
     """All of a project, the earliest first."""
     found = (
-        select(PastSettingsRow.until_seq, PastSettingsRow.until, PastSettingsRow.settings)
+        select(*columns_of("past_settings", PastSettings))
         .where(PastSettingsRow.project_id == project_id)
         .order_by(PastSettingsRow.number)
     )
@@ -252,7 +252,7 @@ class StoredSnapshot:
 
 
 _SNAPSHOTS_TABLE = Base.metadata.tables["snapshots"]
-_SNAPSHOTS_COLUMNS = select(*(_SNAPSHOTS_TABLE.c[one.name] for one in fields(StoredSnapshot)))
+_SNAPSHOTS_COLUMNS = select(*columns_of("snapshots", StoredSnapshot))
 
 
 def add_snapshot(session: Session, project_id: int, new: StoredSnapshot) -> None:

@@ -28,7 +28,7 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.orm import Session
 
 from db import members
-from db.base import Base
+from db.base import Base, columns_of
 from db.members import StoredGoal
 from db.models import BatchRow, QuestionRow
 from db.people import Person
@@ -84,7 +84,7 @@ class OpenQuestion:
 
 
 _TABLE = Base.metadata.tables["questions"]
-COLUMNS = tuple(_TABLE.c[one.name] for one in fields(OpenQuestion))
+COLUMNS = columns_of("questions", OpenQuestion)
 """What a query asks for that `as_question` reads."""
 _NAMES = tuple(one.name for one in fields(OpenQuestion))
 # Built once: they run for every answer, and to build one takes as long as to run it.
@@ -271,12 +271,7 @@ _PEOPLE, _MEMBERS, _PROJECTS, _ENTRIES, _ENTERING_QUESTIONS, _GOALS = (
 )
 _HERE = bindparam("project_id", type_=Integer)
 _LAST_SEQ = select(func.max(_ENTRIES.c.seq)).where(_ENTRIES.c.project_id == _HERE).scalar_subquery()
-_WHO = (
-    *(_PEOPLE.c[one.name] for one in fields(Person)),
-    _MEMBERS.c.role,
-    _LAST_SEQ,
-    *(_PROJECTS.c[one.name] for one in fields(Project)),
-)
+_WHO = (*columns_of("people", Person), _MEMBERS.c.role, _LAST_SEQ, *columns_of("projects", Project))
 
 
 def _theirs(table: Table) -> ColumnElement[bool]:

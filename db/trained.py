@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, Update, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from db.base import Base
+from db.base import Base, columns_of
 from db.entries import lock
 from db.models import ModelRow, TrainingRow
 
@@ -96,14 +96,7 @@ class Training:
 def training(session: Session, project_id: int, task: str = FIT) -> Training | None:
     """The project's latest training; None where there never was one."""
     row = session.execute(
-        select(
-            TrainingRow.worker,
-            TrainingRow.key,
-            TrainingRow.lease_until,
-            TrainingRow.ended,
-            TrainingRow.deaths,
-            TrainingRow.fault,
-        ).where(*_of(project_id, task))
+        select(*columns_of("trainings", Training)).where(*_of(project_id, task))
     ).one_or_none()
     return None if row is None else Training(**row._mapping)
 
@@ -206,7 +199,7 @@ class Requests(Generic[RequestT]):
     def __init__(self, table: str, kind: type[RequestT]) -> None:
         self._table = Base.metadata.tables[table]
         self._kind = kind
-        self._columns = select(*(self._table.c[one.name] for one in fields(kind)))
+        self._columns = select(*columns_of(table, kind))
 
     def ask(
         self, session: Session, project_id: int, *, asked_by: int | None, asked_at: datetime, **more: object
@@ -244,6 +237,28 @@ class Requests(Generic[RequestT]):
         """Those of all projects that wait or run, in the order they were asked for."""
         waiting = self._columns.where(self._table.c.state.in_(UNFINISHED))
         return self._all(session, waiting.order_by(self._table.c.id))
+
+    def begin(self, session: Session, request_id: int, **more: object) -> bool:
+        """A worker begins it, or begins it anew after another has died of it. False where it is over."""
+        return self.change(session, request_id, {"state": RUNNING, "done": 0, "total": 0} | more)
+
+    def note(self, session: Session, request_id: int, done: int, total: int, **more: object) -> bool:
+        """Say how far it is. False where it is over: somebody has cancelled it, or another worker has ended it."""
+        return self.change(session, request_id, {"done": done, "total": total} | more)
+
+    def end(
+        self,
+        session: Session,
+        request_id: int,
+        state: str,
+        at: datetime,
+        *,
+        fault: str | None = None,
+        **more: object,
+    ) -> bool:
+        """It is over, in this state: "done", "cancelled" or "failed". False where it was over before; nothing is
+        changed then, so that of two who end it one does."""
+        return self.change(session, request_id, {"state": state, "ended_at": at, "fault": fault} | more)
 
     def change(
         self,
@@ -285,7 +300,7 @@ class Comparison(Request):
 
 
 _REQUESTS = Requests("comparisons", Comparison)
-latest_comparison, get = _REQUESTS.latest, _REQUESTS.get
+latest_comparison, get, end = _REQUESTS.latest, _REQUESTS.get, _REQUESTS.end
 
 
 def ask(
@@ -304,32 +319,13 @@ def ask(
 
 
 def begin(session: Session, comparison_id: int, *, seq: int, answers: int, checks: int) -> bool:
-    """A worker begins it, or begins it anew after another has died of it. False where it is over."""
-    seen = {"seq": seq, "answers": answers, "checks": checks}
-    return _REQUESTS.change(
-        session, comparison_id, {"state": RUNNING, "done": 0, "total": 0, "fitting": ""} | seen
-    )
+    """As `Requests.begin`."""
+    return _REQUESTS.begin(session, comparison_id, seq=seq, answers=answers, checks=checks, fitting="")
 
 
 def note(session: Session, comparison_id: int, done: int, total: int, fitting: str) -> bool:
-    """Say how far it is. False where it is over: somebody has cancelled it."""
-    return _REQUESTS.change(session, comparison_id, {"done": done, "total": total, "fitting": fitting})
-
-
-def end(
-    session: Session,
-    comparison_id: int,
-    state: str,
-    at: datetime,
-    *,
-    report: Mapping[str, object] | None = None,
-    seconds: float | None = None,
-    fault: str | None = None,
-) -> bool:
-    """It is over, in this state: "done", "cancelled" or "failed". False where it was over before; nothing is changed
-    then, so that of two who end it one does."""
-    told = {"report": None if report is None else dict(report), "seconds": seconds, "fault": fault}
-    return _REQUESTS.change(session, comparison_id, {"state": state, "ended_at": at} | told)
+    """As `Requests.note`. fitting : the model that is fitted now"""
+    return _REQUESTS.note(session, comparison_id, done, total, fitting=fitting)
 
 
 # Estimates of what random order would have reached: due by themselves or asked for by a person, made by a worker.
@@ -351,47 +347,11 @@ class RandomOrderEstimate(Request):
     report: dict[str, object] | None
 
 
-_RANDOM_ORDERS_REQUESTS = Requests("random_orders", RandomOrderEstimate)
-latest_random_order, get_random_order, unfinished = (
-    _RANDOM_ORDERS_REQUESTS.latest,
-    _RANDOM_ORDERS_REQUESTS.get,
-    _RANDOM_ORDERS_REQUESTS.unfinished,
-)
-
-
-def ask_random_order(
-    session: Session, project_id: int, *, asked_by: int | None, asked_at: datetime, seq: int, answers: int
-) -> int:
-    """Ask for an estimate; its id, or that of the one which is unfinished: none is doubled."""
-    return _RANDOM_ORDERS_REQUESTS.ask(
-        session, project_id, asked_by=asked_by, asked_at=asked_at, seq=seq, answers=answers
-    )
-
-
-def begin_random_order(session: Session, estimate_id: int, *, seq: int, answers: int) -> bool:
-    """A worker begins it, or begins it anew after another has died of it. False where it is over."""
-    told = {"state": RUNNING, "done": 0, "total": 0, "seq": seq, "answers": answers}
-    return _RANDOM_ORDERS_REQUESTS.change(session, estimate_id, told)
-
-
-def note_random_order(session: Session, estimate_id: int, done: int, total: int) -> bool:
-    """Say how far it is. False where it is over: another worker has ended it."""
-    return _RANDOM_ORDERS_REQUESTS.change(session, estimate_id, {"done": done, "total": total})
-
-
-def end_random_order(
-    session: Session,
-    estimate_id: int,
-    state: str,
-    at: datetime,
-    *,
-    report: Mapping[str, object] | None = None,
-    fault: str | None = None,
-) -> bool:
-    """It is over, in this state: "done" or "failed". False, and nothing is changed, where it was over
-    before."""
-    told = {"report": None if report is None else dict(report), "fault": fault}
-    return _RANDOM_ORDERS_REQUESTS.change(session, estimate_id, {"state": state, "ended_at": at} | told)
+_RANDOM_ORDERS = Requests("random_orders", RandomOrderEstimate)
+ask_random_order, begin_random_order = _RANDOM_ORDERS.ask, _RANDOM_ORDERS.begin
+note_random_order, end_random_order = _RANDOM_ORDERS.note, _RANDOM_ORDERS.end
+latest_random_order, get_random_order = _RANDOM_ORDERS.latest, _RANDOM_ORDERS.get
+unfinished = _RANDOM_ORDERS.unfinished
 
 
 # Encodings: vectors of a project's rows by an encoder of the owner's own, asked for by a person, made by a worker.
@@ -409,38 +369,22 @@ class Encoding(Request):
     notes: list[str]
 
 
-_ENCODINGS_REQUESTS = Requests("encodings", Encoding)
-latest_encoding, unfinished_encoding = _ENCODINGS_REQUESTS.latest, _ENCODINGS_REQUESTS.unfinished
+_ENCODINGS = Requests("encodings", Encoding)
+latest_encoding, unfinished_encoding = _ENCODINGS.latest, _ENCODINGS.unfinished
+begin_encoding, note_encoding, end_encoding = _ENCODINGS.begin, _ENCODINGS.note, _ENCODINGS.end
 
 
 def ask_encoding(
     session: Session, project_id: int, *, asked_by: int, asked_at: datetime, encoder: str
 ) -> int:
     """Ask for an encoding of the project's rows; its id, or that of the one which is unfinished: none is doubled."""
-    return _ENCODINGS_REQUESTS.ask(
+    return _ENCODINGS.ask(
         session, project_id, asked_by=asked_by, asked_at=asked_at, encoder=encoder, notes=[]
     )
-
-
-def begin_encoding(session: Session, encoding_id: int) -> bool:
-    """A worker begins it, or begins it anew after another has died of it. False where it is over."""
-    return _ENCODINGS_REQUESTS.change(session, encoding_id, {"state": RUNNING, "done": 0, "total": 0})
-
-
-def note_encoding(session: Session, encoding_id: int, done: int, total: int) -> bool:
-    """Say how far it is. False where it is over: somebody has cancelled it."""
-    return _ENCODINGS_REQUESTS.change(session, encoding_id, {"done": done, "total": total})
-
-
-def end_encoding(
-    session: Session, encoding_id: int, state: str, at: datetime, *, fault: str | None = None
-) -> bool:
-    """It is over, "cancelled" or "failed". False, and nothing is changed, where it was over before."""
-    return _ENCODINGS_REQUESTS.change(session, encoding_id, {"state": state, "ended_at": at, "fault": fault})
 
 
 def end_done(session: Session, encoding_id: int, at: datetime, notes: Sequence[str]) -> bool:
     """Its vectors are stored, and so it is done: where somebody has cancelled it a moment too late, too. False where
     that was known before."""
     told = {"state": DONE, "ended_at": at, "fault": None, "notes": list(notes)}
-    return _ENCODINGS_REQUESTS.change(session, encoding_id, told, (*UNFINISHED, CANCELLED, FAILED))
+    return _ENCODINGS.change(session, encoding_id, told, (*UNFINISHED, CANCELLED, FAILED))
