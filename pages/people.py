@@ -232,8 +232,7 @@ def buttons(one: PersonView) -> None:
         with st.popover("End access", key=f"access-{person.id}", icon=":material/person_off:"):
             st.markdown(
                 "They are signed out at once, their open pages stop at the next press, and their password ends. Their "
-                "answers stay. "
-                "A new link lets them in again."
+                "answers stay. A new link lets them in again."
             )
             st.button(
                 "End it now",

@@ -281,8 +281,7 @@ def _empty(standing: Standing, offer: Offer | None) -> dict[str, str]:
         }
     return {
         "title": "Nothing left to ask you",
-        "message": "Every row has its labels, or was set aside. Look at Progress for the result, "
-        "or export the table.",
+        "message": "Every row has its labels, or was set aside. Look at Progress for the result, or export the table.",
     }
 
 

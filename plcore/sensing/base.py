@@ -139,9 +139,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if len(vectors.classes) != len(place) or (place < 0).any():
             raise CandidateError(
                 f"y must have one column for each of the {len(place)} labels: "
-                f"{listed([str(name) for name in self.classes_])}. "
-                f"Got {len(vectors.classes)}: {listed([str(name) for name in vectors.classes])}. "
-                "Fix: give the columns that y had in fit."
+                f"{listed([str(name) for name in self.classes_])}. Got {len(vectors.classes)}: "
+                f"{listed([str(name) for name in vectors.classes])}. Fix: give the columns that y had in fit."
             )
         return vectors.cells[:, place]
 

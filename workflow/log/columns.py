@@ -180,8 +180,7 @@ def _line(number: int, cells: Mapping[str, str], project_id: int) -> LogLine:
         return line_of(values, project_id)
     except (ValueError, TypeError) as error:
         raise LogError(
-            f"Line {number} of the log, column {name!r}: {cells.get(name)!r} cannot be read. "
-            "Fix: export the log again."
+            f"Line {number} of the log, column {name!r}: {cells.get(name)!r} cannot be read. Fix: export the log again."
         ) from error
 
 

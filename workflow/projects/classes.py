@@ -225,6 +225,5 @@ def _check_unused(session: Session, project_id: int, after: ClassMap, target: in
         taken = next(change for change in after.changes if change.seq == target)
         raise ClassError(
             f"{orphans:,} {'answer names' if orphans == 1 else 'answers name'} {taken.names[0]!r}, so it cannot be "
-            "taken back. "
-            "Fix: merge it into the class that is meant."
+            "taken back. Fix: merge it into the class that is meant."
         )

@@ -143,9 +143,8 @@ def _database_url(value: str, home: Path) -> str:
         url.drivername == "sqlite" and url.database in (None, "", ":memory:")
     ):
         raise SettingsError(
-            f"WINNOW_DATABASE_URL must begin with one of {', '.join(f'{name}://' for name in _BACKENDS)} "
-            f"and name a database; one in memory would lose every answer. "
-            f"Got {url.render_as_string(hide_password=True)!r}."
+            f"WINNOW_DATABASE_URL must begin with one of {', '.join(f'{name}://' for name in _BACKENDS)} and name a "
+            f"database; one in memory would lose every answer. Got {url.render_as_string(hide_password=True)!r}."
         )
     return value
 

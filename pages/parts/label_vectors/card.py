@@ -163,8 +163,7 @@ ANSWERING: tuple[Setting, ...] = (
         "overlap",
         "People a label",
         "How many people answer each label. Nobody sees what others said of a row before they have answered it "
-        "themselves. "
-        "With two or more, answers are combined by majority unless you choose another rule.",
+        "themselves. With two or more, answers are combined by majority unless you choose another rule.",
         least=1,
         most=50,
         whole=True,
