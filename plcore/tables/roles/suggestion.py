@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from plcore.tables.roles.cells import MISSING, NO_NAMES, without_weight
+from plcore.tables.roles.fact_names import facts_of_workers, is_fact, never_labels
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
@@ -29,15 +30,12 @@ from plcore.tables.roles.suggested_labels import (
     CANDIDATE_NAMES,
     ListGuess,
     are_vectors,
-    facts_of_workers,
     guess_form,
     guess_list,
     guess_pairs,
     guess_reading,
     guess_scores,
     guess_voters,
-    is_fact,
-    never_labels,
 )
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
