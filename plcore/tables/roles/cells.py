@@ -20,9 +20,12 @@ from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.written_lists import Pairs, key_twice, read_cell
 from plcore.tables.text.arrow import stripped
 
-MISSING = ("nan", "NaN", "NAN", "NA", "N/A", "#N/A", "n/a", "<NA>", "None", "none", "null", "NULL", "Null")
+MISSING = (
+    "nan", "NaN", "NAN", "NA", "N/A", "#N/A", "n/a", "<NA>", "None", "none", "null", "NULL", "Null", "\\N", "NaT", "[]",
+    "(null)", "[null]", "<null>", "(blank)", "(empty)",
+)  # fmt: skip
 """What programs write where they have nothing."""
-NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null")
+NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null", *MISSING[13:])
 """Those of them that nobody calls a class; NA is Namibia, and None an answer."""
 
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
@@ -83,7 +86,19 @@ def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
 # Without zeros in front, as codes and times have them: 007, 12:05.
 _NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=]\s*|\(\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*\)?$"
+_ASKED_FOR = r"\s*\((?:p|prob|probability|score|conf|confidence)$"  # what is left of wren (p=0.6)
+_SHARE = r"(?P<weight>0?[.,][0-9]+|[01](?:[.,]0+)?)"
+_NAME = r".*[^\s>→@\[–-]"
+_BEHIND = r"(?:\s*(?:->|→|=>|@)\s*|\s+[-–]\s+|\s*\[\s*|\s+)"
+_LOOSE = (
+    rf"^(?P<name>{_NAME}){_BEHIND}{_SHARE}(?P<percent>)\s*\]?$",
+    rf"^(?P<name>{_NAME}){_BEHIND}(?P<weight>[0-9]{{1,3}}(?:[.,][0-9]+)?)\s*(?P<percent>%)\s*\]?$",
+)
+"""Labels with a share or a percentage behind a blank, an arrow or a dash: only where all of them are written so, for a
+name may end like that."""
 _PIECE = re.compile(_WEIGHTED)
+_LOOSE_PIECES = tuple(map(re.compile, _LOOSE))
+_NO_INTEGER = re.compile(r"[.,%][0-9]*\s*\]?$")
 _ROWS_AT_ONCE = 100_000
 _LONGEST = 500  # characters of a label with its number: of longer text the pattern would take minutes
 
@@ -117,7 +132,7 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
     if roles.form == "json":
         return _from_json(text, column, roles, finder)
     rows, pieces = _pieces(text, roles.separator)
-    found = pc.extract_regex(pieces, _WEIGHTED)
+    found = _name_and_weight(pieces)
     empty = np.asarray(pc.equal(as_labels(pieces, roles.ignored), ""))
     odd = np.asarray(pc.is_null(found)) & ~empty
     wrong_rows, firsts = np.unique(rows[odd], return_index=True)
@@ -125,7 +140,7 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
         message = f"expected labels with numbers, got {quoted(pieces[place].as_py())}."
         fix = f"Write each label as in wren:0.6{roles.separator}robin:0.3, or choose a list without numbers."
         finder.add(int(rows[place]), column, message, fix)
-    names = pc.fill_null(pc.struct_field(found, "name"), "")
+    names = pc.replace_substring_regex(pc.fill_null(pc.struct_field(found, "name"), ""), _ASKED_FOR, "")
     text = pc.fill_null(pc.struct_field(found, "weight"), "")
     weights, wrong, comma = numbers_in(text)
     for place in first_rows(wrong):
@@ -134,6 +149,14 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
     weights = np.where(percent, weights / 100, weights)
     labels = as_labels(names, roles.ignored)
     return Named(rows, labels, checked_weights(rows, np.nan_to_num(weights), column, finder), wrong_rows)
+
+
+def _name_and_weight(pieces: pa.LargeStringArray) -> pa.StructArray:
+    """Name, weight and percent of labels with a number; null for those without."""
+    found = pc.extract_regex(pieces, _WEIGHTED)
+    for pattern in _LOOSE:
+        found = pc.if_else(pc.is_null(found), pc.extract_regex(pieces, pattern), found)
+    return found
 
 
 def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.LargeStringArray]:
@@ -252,16 +275,26 @@ def checked_weights(rows: IntArray, weights: FloatArray, column: str, finder: Fi
     return np.asarray(weights)
 
 
-def without_weight(piece: str) -> str:
-    """`wren` of `wren:0.6`."""
-    match = _PIECE.match(piece) if len(piece) <= _LONGEST else None
-    return match["name"] if match else piece
+def without_weight(piece: str, *, loose: bool = False) -> str:
+    """`wren` of `wren:0.6`. loose : of `wren 60%`, too, which may be a name"""
+    match = _matched(piece, loose)
+    return re.sub(_ASKED_FOR, "", match["name"]) if match else piece
+
+
+def _matched(piece: str, loose: bool) -> re.Match[str] | None:
+    if len(piece) > _LONGEST:
+        return None
+    patterns = (_PIECE, *_LOOSE_PIECES) if loose else (_PIECE,)
+    return next(filter(None, (pattern.match(piece) for pattern in patterns)), None)
 
 
 def is_weighted(pieces: Sequence[str]) -> bool:
-    """Whether most of these parts of lists are labels with a number each, as in wren:0.6."""
-    fitting = sum(len(piece) <= _LONGEST and _PIECE.match(piece) is not None for piece in pieces)
-    return fitting >= 0.8 * len(pieces) > 0
+    """Whether most of these parts of lists are labels with a number each, as in wren:0.6; or all, as in wren 60%."""
+    fitting = sum(_matched(piece, loose=False) is not None for piece in pieces)
+    if fitting >= 0.8 * len(pieces) > 0:
+        return True
+    parts = sum(_NO_INTEGER.search(piece) is not None for piece in pieces)
+    return 2 * parts >= len(pieces) > 0 and all(_matched(piece, loose=True) is not None for piece in pieces)
 
 
 def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], AnyArray]:

@@ -17,8 +17,9 @@ from plcore.arrays.types import IntArray
 from plcore.arrays.words import listed, quoted
 from plcore.tables.readers.tools.detections import ORIGINAL_ROWS
 from plcore.tables.roles.cells import MISSING, is_weighted
-from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, parts_known, parts_of
+from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
+from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
 
 SHOWN = 5  # names in a sentence
@@ -34,8 +35,13 @@ _SAME_CAUSE = {
 _CODE = re.compile(r"""[\[\]{}"]|^'|'$""")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
-_NO_WORD = re.compile(r"[?.]+|_+")  # not + and -, nor an emoji, which are labels
+_NO_WORD = re.compile(
+    r"[?.]+|_+|missing|undefined|n\.?\s?a\.?|not available", re.IGNORECASE
+)  # not + and -, nor an emoji, which are labels
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
+_OF_ALL = re.compile(
+    r"(all|any|both|several|more than one)( of (the above|them|these))?|either|multiple", re.IGNORECASE
+)
 _ID_WORDS = re.compile(r"(^|_)(id|ids|key|uid|uuid|task|item|index)$")
 
 
@@ -178,6 +184,31 @@ def _nothing_names(table: LabelTable) -> Iterator[Doubt]:
         yield Doubt("nothing-as-class", message, "If it means nothing, add it to what is ignored.")
 
 
+def _several_meant(table: LabelTable) -> Iterator[Doubt]:
+    """Classes that stand for others: a row with one of them alone counts as decided."""
+    if found := [name for name in table.classes if _OF_ALL.fullmatch(name)]:
+        what = "is a class" if len(found) == 1 else "are classes"
+        message = f"{listed(found)} {what} of this table: a row with it alone "
+        message += "counts as decided, though it may mean several of the others."
+        yield Doubt("several-meant", message, "If it does, list the labels that it means.")
+
+
+def _unmatched_truth(table: LabelTable) -> Iterator[Doubt]:
+    """A column called like one of true labels, whose cells name no class: letters or numbers of choices."""
+    if table.truth is not None or table.label_vectors is not None:
+        return
+    used = {column for _, column in table.roles.used()}
+    classes = set(table.classes)
+    for column in map(str, table.cells.columns):
+        if column in used or key_of(column) not in LABEL_NAMES:
+            continue
+        cells = set(table.cells[column].head(_FEW).str.strip()) - {""}
+        if cells and not cells & classes:
+            message = f"Column {quoted(column)} is called like one of true labels, but its cells, such as "
+            message += f"{quoted(min(cells))}, name no class: it is not used."
+            yield Doubt("unmatched-truth", message, "If they are, write the names of the classes.")
+
+
 def _no_question(table: LabelTable) -> Iterator[Doubt]:
     if table.label_vectors is not None:
         if (table.label_vectors >= 0).all():
@@ -295,6 +326,8 @@ _LOOKS: tuple[Callable[[LabelTable], Iterator[Doubt]], ...] = (
     _leaks,
     _names_alike,
     _nothing_names,
+    _several_meant,
+    _unmatched_truth,
     _cut_away,
     _unheard,
     _unused,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -13,21 +13,23 @@ import pyarrow.compute as pc
 
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
-from plcore.arrays.words import quoted
+from plcore.arrays.words import listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
-from plcore.tables.roles.sample import SELDOM, parts_known, parts_of
-from plcore.tables.roles.written_lists import is_list_of_labels
+from plcore.tables.roles.fact_names import is_from_model, is_from_votes, names_worker
+from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
+from plcore.tables.roles.written_lists import is_code, labels_of_cell
 from plcore.tables.table import LabelTable
 
 Odd = tuple[str, str, str]
 """Name, message and fix of a doubt."""
 
-_MARKS = ("|", ";", ",", "\n", " or ", " and ", "/", "&", "+", "\t")
+_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
 _SHOWN = 3
 _OWN = re.compile(r"(before_)*winnow_")  # columns that an export of ours added
 _MOST_CELLS = 1_000  # that differ, of a column that is compared with others
 _ROWS = 20_000  # of them that are looked at
 _MOST_COLUMNS = 60  # in which a second header is looked for
+_LINE = r"^\s*[-=_:]{3,}\s*$"
 _DATE = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
     r"|\d{1,2}[- ](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*([- ]\d{2,4})?"
@@ -35,6 +37,27 @@ _DATE = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _FORMULA = re.compile(r"=\s*[A-Za-z+\-(].*|#(REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC)[!?]+", re.ASCII)
+_BITS = re.compile(r"[01]{3,64}", re.ASCII)
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_NUMBERS = re.compile(
+    rf"(?:\w+\()?[\[(]?(\s*{_NUMBER}(?:[\s,;|]+{_NUMBER})*)[\s,]*[\])]?(?:,[^()]*)?\)?",
+    re.ASCII | re.IGNORECASE,
+)
+_SHARE = re.compile(r"0?\.\d*[1-9]\d*", re.ASCII)
+_GRADE = re.compile(
+    r"^(?:0?\.\d+|1\.0+|\d{1,3}\s*%|\d{1,3}\s*[x×])\s*[:-]?\s+"
+    r"|\s*[:(\[-]?\s*(?:very\s+)?\b(?:high|medium|low|likely|unlikely|certain|uncertain|sure|unsure|probable|possible|maybe"
+    r"|definite|probably|possibly)\s*[)\]]?$|(?<=\w)\s*\(?\?+\)?$"
+    r"|\s*[:=(\[@~-]?\s+(?:0?\.\d+|1\.0+)\s*(?:/\s*\d+)?\s*[)\]]?$",
+    re.ASCII | re.IGNORECASE,
+)
+_INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
+_NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
+_PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
+_ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
+_FEW_ROWS = 500
+_FEWEST_ROWS = 8
+_DEEP = 3
 _SUMS = {"total", "totals", "sum", "sums", "subtotal", "grand total", "average", "mean", "count"}
 
 
@@ -50,6 +73,8 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
     for name in table.classes:
         inner = name.strip("[](){} ")
         for mark in _MARKS:
+            if mark not in inner and inner == name:
+                continue
             parts = [part.strip("'\" ") for part in parts_of(inner, mark)]
             if (len(parts) > 1 or inner != name) and set(parts) <= known - {name} and parts:
                 found.append((name, parts))
@@ -121,7 +146,7 @@ def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
         return
     labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
     for name in [str(one) for one in table.cells.columns if one not in labels][:_MOST_COLUMNS]:
-        if _OWN.match(name):
+        if _OWN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
             continue
         other = set(some[name].str.strip().unique()) - {""}
         if len(other) > 1 and 2 * len(own & other) >= len(own | other):
@@ -139,10 +164,16 @@ def _second_header(table: LabelTable) -> Iterator[Odd]:
     names = [name for name in names if name in cells.columns][:_MOST_COLUMNS]
     if not names:
         return
-    same = np.zeros(table.n_rows, dtype=np.int64)
+    same, lined = np.zeros(table.n_rows, dtype=np.int64), np.zeros(table.n_rows, dtype=np.int64)
     for name in names:
-        same += np.asarray(pc.equal(pa.array(cells[name].array, pa.large_string()), name))
+        column = pa.array(cells[name].array, pa.large_string())
+        same += np.asarray(pc.equal(column, name))
+        lined += np.asarray(pc.match_substring_regex(column, _LINE))
         let_go()
+    if len(under := np.flatnonzero(lined == len(names))):
+        message = f"Row {under[0] + 1:,} is a line of dashes: read here as an item with labels called so."
+        yield "second-header", message, "Remove the row; programs draw such a line below the header."
+        return
     rows = np.flatnonzero(same >= max(1 if len(names) == 1 else 2, len(names) // 2))
     if len(rows):
         message = (
@@ -234,6 +265,183 @@ def _holes(table: LabelTable) -> Iterator[Odd]:
         yield "minus-one", message, "If -1 means no, write 0 for it, and leave the cells empty that say 0."
 
 
+def _number_for_each_class(table: LabelTable) -> Iterator[Odd]:
+    """Cells with as many numbers in every row: which of the classes are right, or how probable each is."""
+    column = table.roles.candidates
+    if column is None or table.roles.label_vectors:
+        return
+    cells = set(table.cells[column].head(_ROWS).str.strip()) - {""}
+    lists = [_numbers_in(cell) for cell in cells]
+    width = len(lists[0]) if lists else 0
+    if width < 2 or len(lists) < 2 or any(len(one) != width for one in lists):
+        return
+    # A list of class numbers names each of them once.
+    if any(len(set(one)) < width or any("." in number.rstrip(".0") for number in one) for one in lists):
+        message = (
+            f"Every cell of column {quoted(column)} holds {width} numbers, such as {quoted(min(cells))}: read here as "
+            "names of classes, but they may be one number for each class: 0 or 1, or how probable it is."
+        )
+        fix = "If they are, write one column of numbers for each class, named like it, or the names of the classes."
+        yield "vectors-in-cells", message, fix
+
+
+def _numbers_in(cell: str) -> list[str]:
+    """The numbers of a cell that holds nothing else: `[0, 1, 0]`, `[0. 1.]`, `0 1 0`, `tensor([0, 1])`, `010`."""
+    if _BITS.fullmatch(cell):
+        return list(cell)
+    found = _NUMBERS.fullmatch(cell)
+    return re.split(r"[\s,;|]+", found[1].strip()) if found else []
+
+
+def _graded_names(table: LabelTable) -> Iterator[Odd]:
+    """One name with several shares, counts or words for how sure somebody was: `0.8 cat`, `3x cat`, `cat (high)`."""
+    if table.roles.label_columns or table.roles.score_columns or table.label_vectors is not None:
+        return
+    plain = {name: found for name in table.classes if (found := _GRADE.sub("", name).strip()) != name}
+    shares = [name for name in table.classes if _SHARE.fullmatch(name)]
+    known = {*(name for name in table.classes if name not in plain), *plain.values()} - {""}
+    again = Counter(plain.values())
+    merged = [name for name, one in plain.items() if again[one] > 1 or one in table.classes]
+    if 0 < len(shares) < len(table.classes) and len(shares) < table.n_rows:
+        message = f"{_classes(shares)} a number, such as {quoted(shares[0])}, next to classes that are words."
+        fix = "If these are weights, write each behind its label, as in wren:0.6|robin:0.4."
+        yield "graded-names", message, fix
+    elif len(known) > 1 and 2 * len(merged) >= len(plain) > 0 and len(merged) > 1:
+        message = (
+            f"{_classes(merged)} a name with a number, or a word for how sure it is, such as {quoted(merged[0])}: read "
+            f"here as classes of their own, but each may be a class such as {quoted(plain[merged[0]])} with its weight."
+        )
+        fix = "If they are weights, write numbers behind the labels, as in wren:0.6|robin:0.4."
+        yield "graded-names", message, fix
+
+
+def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
+    """Another column that holds one number for each label that a cell lists."""
+    column, roles = table.roles.candidates, table.roles
+    if (
+        column is None
+        or roles.form == "weighted"
+        or table.candidate_weights is not None
+        or roles.label_vectors
+    ):
+        return
+    used = {name for _, name in roles.used()}
+    some = table.cells.head(_FEW_ROWS)
+    sizes = [
+        len(labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator))
+        for cell in some[column].str.strip()
+    ]
+    if max(sizes, default=0) < 2:
+        return
+    for name in [str(one) for one in some.columns if one not in used][:_MOST_COLUMNS]:
+        cells = some[name].str.strip()
+        if all(len(_numbers_in(cell)) == size for cell, size in zip(cells, sizes, strict=True)):
+            message = (
+                f"Column {quoted(name)} holds a number for each label in {quoted(column)}, such as "
+                f"{quoted(str(cells.iloc[0]))}: read here, it counts for nothing, but it may say how probable each is."
+            )
+            fix = 'If it does, write both in one cell, as in wren:0.6|robin:0.4 or {"wren": 0.6}.'
+            yield "scores-elsewhere", message, fix
+            return
+
+
+def _paths(table: LabelTable) -> Iterator[Odd]:
+    """Lists whose parts always stand at the same place, each below the same part: a class and what it belongs to."""
+    column, roles = table.roles.candidates, table.roles
+    if column is None or roles.form != "list" or roles.label_vectors:
+        return
+    cells = set(table.cells[column].head(_ROWS).str.strip()) - {""}
+    if not 3 <= len(cells) <= _MOST_CELLS:
+        return
+    lists = [parts_of(cell, roles.separator) for cell in cells]
+    above: dict[str, set[tuple[int, str]]] = defaultdict(set)
+    for parts in lists:
+        for place, part in enumerate(parts):
+            above[part].add((place, parts[place - 1] if place else ""))
+    roots = {parts[0] for parts in lists if parts}
+    if (
+        min(map(len, lists)) >= _DEEP
+        and all(len(one) == 1 for one in above.values())
+        and len(roots) < len({parts[-1] for parts in lists})
+    ):
+        cell = min(cells)
+        message = (
+            f"The parts of {quoted(cell)} and all other cells stand at one place each, below one other: read here as "
+            f"{len(parts_of(cell, roles.separator))} candidates, but they may be one class and its groups."
+        )
+        fix = f"If they are, write another mark between them, such as {' > '!r}, or the last part alone."
+        yield "paths-as-lists", message, fix
+
+
+def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
+    """Columns with the same answers that agree no more often than by chance: people would."""
+    columns = table.roles.annotators
+    if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
+        return
+    some = table.cells[list(columns)].head(_FEW_ROWS)
+    answers = [
+        [cell for cell in row if cell] for row in some.apply(lambda one: one.str.strip()).to_numpy().tolist()
+    ]
+    answers = [row for row in answers if len(row) > 1]
+    total = Counter(cell for row in answers for cell in row)
+    count = total.total()
+    if len(answers) < _FEWEST_ROWS or len(total) < 2:
+        return
+    agreed = sum(sum(n * (n - 1) for n in Counter(row).values()) / (len(row) - 1) for row in answers) / count
+    by_chance = sum(n * (n - 1) for n in total.values()) / (count * (count - 1))
+    if agreed <= by_chance:
+        message = (
+            f"Columns {listed(columns, _SHOWN)} hold the same answers but agree no more often than by chance: read "
+            "here as votes of people on one question, but each may be a question, or an item, of its own."
+        )
+        yield "questions-as-voters", message, "If they are no votes, choose the column with the labels."
+
+
+def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
+    """One label a row, next to who gave it, and items that come again."""
+    if table.label_vectors is not None or (table.roles.id is not None and table.roles.annotators):
+        return
+    if len(pairs_of(table.candidates)[0]) > table.n_rows:
+        return
+    labels = {name for role, name in table.roles.used() if role in ("candidates", "annotators", "choices")}
+    some = table.cells.head(_FEW_ROWS)
+    again = [str(name) for name in some.columns if name not in labels and some[name].duplicated().any()]
+    people = [name for name in again if names_worker(key_of(name)) and some[name].nunique() > 1]
+    items = [
+        name for name in again
+        if name not in people and _ITEM.search(key_of(name)) and 1 < some[name].nunique() > len(some) / 10
+    ]  # fmt: skip
+    if people and items:
+        message = (
+            f"Every row names one label, {quoted(people[0])} names who gave it, and {quoted(items[0])} comes again: "
+            "read here as items that are decided, but each row may be a vote."
+        )
+        yield (
+            "votes-in-rows",
+            message,
+            f"If it is, call the columns task ({items[0]}), worker ({people[0]}) and label.",
+        )
+
+
+def _missing_codes(table: LabelTable) -> Iterator[Odd]:
+    """Numbers that statistics programs write where there is no answer, far from the other class numbers."""
+    if not all(_INTEGER.fullmatch(name) for name in table.classes) or table.label_vectors is not None:
+        return
+    numbers = sorted(int(name) for name in table.classes)
+    codes = [one for one in numbers if one in _NO_ANSWER]
+    most = max((abs(one) for one in numbers if one not in codes), default=0)
+    if codes and len(numbers) - len(codes) > 1 and all(abs(one) > 3 * most for one in codes):
+        message = (
+            f"{_classes([str(one) for one in codes])} {codes[0]}, far from the other numbers: read here as "
+        )
+        message += "a class, but statistics programs write it where there is no answer."
+        yield (
+            "missing-codes",
+            message,
+            "If it means nothing, leave the cell empty, or add it to what is ignored.",
+        )
+
+
 def _is_json(name: str) -> bool:
     """Whether a class is called like a list or an object of JSON or Python."""
     if name[:1] not in "[{(":
@@ -241,7 +449,7 @@ def _is_json(name: str) -> bool:
     try:
         return isinstance(json.loads(name), (list, dict))
     except (ValueError, RecursionError):
-        return is_list_of_labels(name)
+        return is_code(name)
 
 
 def _classes(found: list[tuple[str, list[str]]] | list[tuple[str, str]] | list[str]) -> str:
@@ -263,4 +471,11 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _dates_and_formulas,
     _missing_next_to_labels,
     _holes,
+    _number_for_each_class,
+    _graded_names,
+    _scores_elsewhere,
+    _paths,
+    _questions_as_voters,
+    _missing_codes,
+    _votes_in_rows,
 )

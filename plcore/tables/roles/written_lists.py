@@ -13,9 +13,27 @@ import numpy as np
 
 from plcore.tables.text.csv import storable
 
-_NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\s*\]""")
-_NUMPY_WORD = re.compile(r"""'([^']*)'|"([^"]*)\"""")
+_STRING = r"""(?:'[^']*'|"[^"]*")"""
+_NUMPY_WORDS = re.compile(rf"\[\s*{_STRING}(?:\s+{_STRING})*\s*\]")
+_QUOTED_WORDS = re.compile(rf"{_STRING}(?:\s*[,;|]\s*{_STRING})*")
+_WORD_IN_QUOTES = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 _MOST = 100_000  # characters of a cell: a longer one is no list of labels
+_MOST_WRITTEN = 2_000  # of a list that a person wrote
+_LONGEST = 40  # characters of a label in a list without quotes: longer ones are sentences
+_WRAPPED = re.compile(
+    r"(?:\w+\.)*(?:frozenset|set|list|tuple|array|tensor|Index|Counter|OrderedDict|deque|dict_keys|dict_values)"
+    r"\(\s*([\[{(].*[\]})])\s*(?:,\s*\w+=[\w.'\"]+)*\s*\)",
+    re.DOTALL,
+)
+_NUMPY_VALUE = re.compile(
+    rf"\b(?:np|numpy)\.(?:(?:float|int|uint)\d*\(([^()'\"]*)\)|str_\(({_STRING})\))", re.ASCII
+)
+_ENUM = re.compile(rf"<\w+(?:\.\w+)+:\s*({_STRING}|-?\d+)>")
+_TAGS = re.compile(r"(?:<[^<>\s/]{1,40}>)+")
+_HASHTAGS = re.compile(r"#[\w-]{1,40}(?:[\s,]+#[\w-]{1,40})*")
+_BARE = re.compile(r"\[([^\[\](){}'\":]+)\]|\{([^\[\](){}'\":]+)\}")
+_BULLET = re.compile(r"(?:[-*•–]|\(?(\d{1,2})[.)])\s+(\S.*)")
+_NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
 _NAME_KEYS, _WEIGHT_KEYS = (
     ("label", "name", "class", "value"),
     ("score", "p", "probability", "confidence", "weight"),
@@ -28,19 +46,61 @@ def read_cell(cell: str) -> Pairs | None:
     if not cell:
         return []
     # numpy's arrays before Python's literals, which would join 'wren' 'robin' to one word
-    for read in (_json_once, _numpy_words, _literal_once):
+    for read in (_json_once, _numpy_words, _literal_once, _printed):
         try:
             value = _value(read, cell)
         except _KeyTwiceError:
             return None
         if value is not None:
             return _pairs(value)
+    names = None if len(cell) > _MOST_WRITTEN else _written_out(cell)
+    return None if names is None else [(name, None) for name in names]
+
+
+def _printed(cell: str) -> object:
+    """What Python prints of other objects than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
+    if "(" not in cell and "<" not in cell:
+        return None
+    inner = wrapped[1] if (wrapped := _WRAPPED.fullmatch(cell)) else cell
+    plain = _ENUM.sub(r"\1", _NUMPY_VALUE.sub(lambda found: found[1] or found[2], inner))
+    if plain == cell:
+        return None
+    return _numpy_words(plain) or _literal_once(plain)
+
+
+def _written_out(cell: str) -> list[str] | None:
+    """The labels of a list that people write: in brackets or quotes, as tags, numbered or below each other."""
+    if _TAGS.fullmatch(cell):
+        return cell[1:-1].split("><")
+    if _HASHTAGS.fullmatch(cell):
+        return [part.lstrip("#") for part in re.split(r"[\s,]+", cell)]
+    if cell[0] in "'\"" and _QUOTED_WORDS.fullmatch(cell):
+        return _short([one or other for one, other in _WORD_IN_QUOTES.findall(cell)])
+    if (bare := _BARE.fullmatch(cell)) is not None:
+        names = [part.strip() for part in (bare[1] or bare[2]).split(",")]
+        return _short(names) if all(any(map(str.isalpha, name)) for name in names) else None
+    lines = [_BULLET.fullmatch(line.strip()) for line in cell.splitlines() if line.strip()]
+    found = [line for line in lines if line is not None]
+    if len(found) == len(lines) > 1 or (found and len(lines) == 1 and not _NUMBERED.findall(found[0][2])):
+        numbers = [line[1] for line in found]
+        return _short([line[2].strip() for line in found]) if _count_up(numbers) else None
+    if _NUMBERED.match(cell) and _count_up(_NUMBERED.findall(cell)):
+        return _short([part.strip(" ,;") for part in _NUMBERED.split(cell)[2::2]])
     return None
+
+
+def _count_up(numbers: Sequence[str | None]) -> bool:
+    """Whether these are 1, 2, 3 and so on, or no numbers."""
+    return not any(numbers) or list(numbers) == [str(place) for place in range(1, len(numbers) + 1)]
+
+
+def _short(names: list[str]) -> list[str] | None:
+    return names if all(0 < len(name) <= _LONGEST for name in names) else None
 
 
 def _value(read: Callable[[str], object], cell: str) -> object:
     """What a reader makes of a cell; None where it cannot, or where it is neither list nor object."""
-    if len(cell) > _MOST or cell[0] not in "[{(":
+    if len(cell) > _MOST or (cell[0] not in "[{(" and read is not _printed):
         return None
     try:
         value = read(cell)
@@ -90,6 +150,11 @@ def labels_of_cell(cell: str) -> list[str]:
     return [name for name, _ in read_cell(cell) or ()]
 
 
+def is_code(cell: str) -> bool:
+    """Whether a cell holds a list or an object of labels as programs write it, in JSON or Python."""
+    return bool(cell) and len(cell) <= _MOST and _written_out(cell) is None and is_list_of_labels(cell)
+
+
 def is_list_of_labels(cell: str) -> bool:
     """Whether a cell, not empty, is a list or an object of labels in JSON or Python."""
     return bool(labels_of_cell(cell))
@@ -99,7 +164,7 @@ def _numpy_words(cell: str) -> list[str] | None:
     """`['wren' 'robin']`, as numpy prints an array."""
     if not _NUMPY_WORDS.fullmatch(cell):
         return None
-    return [one or other for one, other in _NUMPY_WORD.findall(cell)]
+    return [one or other for one, other in _WORD_IN_QUOTES.findall(cell)]
 
 
 def _pairs(value: object) -> Pairs | None:

@@ -1,0 +1,103 @@
+"""Where labels may be in a table in which nothing says where they are: one sentence for who has to choose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from plcore.arrays.words import listed, quoted
+from plcore.tables.roles.fact_names import is_fact, never_labels
+from plcore.tables.roles.sample import ColumnSample, mean_of, sample_columns
+from plcore.tables.roles.written_lists import is_code
+
+_SCORES = re.compile(
+    r".+[_ (-](?:prob\w*|p|scores?|conf|confidence|pct|percent|%|logits?|logprob)\)?"
+    r"|(?:logits?|log_?probs?)[_ .].+",
+    re.I,
+)
+_IDS = re.compile(r"(^|_)(ids?|item|image|file|filename|file_name|url|uuid|key|sentence|text)$")
+_LABEL_WORD = re.compile(
+    r"(^|_)(label|class|category|target|tags?|species|sentiment|intent|topic|name|answer|y)(_|$)"
+)
+_SHOWN = 4
+_PROSE = 3  # words of a cell, from which it is a text
+
+
+def hint_at_labels(cells: pd.DataFrame) -> str:
+    """A sentence about the columns that may hold labels, and how to choose them; '' if there is none."""
+    columns = [one for one in sample_columns(cells) if one.cells and not is_fact(one.key)]
+    in_code = [one for one in columns if one.is_objects or mean_of(map(is_code, one.cells)) >= 0.5]
+    columns = [one for one in columns if one not in in_code]
+    for look in (_scores, _bits, _alike, _one_label):
+        if found := next(look(columns), None):
+            return f" {found}"
+    return f" {_in_code(in_code)}" if in_code else ""
+
+
+def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    keys = {one.key for one in columns}
+    found = [one for one in columns if one.is_numbers and _SCORES.fullmatch(one.name.strip())]
+    found = [one for one in found if one.key.rpartition("_")[0] not in keys]  # how sure its own column is
+    if len(found) < 2:
+        return
+    names = listed([one.name for one in found], _SHOWN)
+    if any(value < 0 for one in found for value in one.values):
+        yield f"{names} may be one score for each label, but some are below 0: take the exponential first."
+    else:
+        yield f"{names} may be one score for each label: choose them as columns of scores (--score-column)."
+
+
+def _bits(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    found = [one for one in columns if one.is_yes_no and one.is_bits]
+    if len(found) > 1:
+        names = listed([one.name for one in found], _SHOWN)
+        yield f"{names} say yes or no in every row: if each is a label, choose them as label columns (--label-column)."
+
+
+def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    """Two columns or more with the same few words or whole numbers."""
+    few = [one for one in columns if one.repeats and one.words < _PROSE and not never_labels(one.key)]
+    for first in few:
+        own = set(first.cells)
+        same = [
+            one for one in few if 2 * len(own & set(one.cells)) >= len(own | set(one.cells)) and len(own) > 1
+        ]
+        if len(same) > 1:
+            names = listed([one.name for one in same], _SHOWN)
+            yield (
+                f"{names} hold the same {'numbers' if first.is_numbers else 'words'}: if each is somebody's vote, "
+                "choose them as annotators (--annotator); if each is a candidate, as columns of candidates (--choice)."
+            )
+            return
+
+
+def _one_label(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    """Columns with one word a row, those that are called like labels first."""
+    few = [
+        one
+        for one in columns
+        if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE and not never_labels(one.key)
+        and (not one.is_numbers or _LABEL_WORD.search(one.key))
+    ]  # fmt: skip
+    few.sort(key=lambda one: _LABEL_WORD.search(one.key) is None)
+    if not few:
+        return
+    first = few[0]
+    several = "" if len(few) == 1 else f", and so do {listed([one.name for one in few[1:]], _SHOWN)}"
+    said = (
+        f"Column {quoted(first.name)} holds one label a row, such as {quoted(first.cells[0])}{several}: a row with one "
+        "label is decided, and there is nothing to ask."
+    )
+    ids = next((one for one in columns if _IDS.search(one.key) and not one.unique and one is not first), None)
+    if ids is not None:
+        said += f" But {quoted(ids.name)} comes again: if each row is a vote, call the columns task, worker and label."
+    yield said
+
+
+def _in_code(columns: Sequence[ColumnSample]) -> str:
+    return (
+        f"{listed([one.name for one in columns], _SHOWN)} hold objects or lists: if the label is inside, write it into a "
+        "column of its own; if they are numbers, one for each class, write a column for each."
+    )
