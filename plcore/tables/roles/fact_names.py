@@ -28,7 +28,7 @@ _ALWAYS = re.compile(
             r"(?:data_?)?split|train_?(?:val_?)?test(?:_?split)?",
             r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check)",
             r"(?:sample|sampling|instance|survey|design|class|post_?stratification)_?weights?",
-            r"trusted_judgments|kappa",
+            r"trusted_judgments|kappa|(?:\w+_)?ip(?:_address)?",
             r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size|md5|sha1|sha256|checksum|root_?folder",
         )
     )
@@ -39,7 +39,7 @@ _SOMETIMES = re.compile(
     rf"|(?:mean|avg|average|median|mode|std|sd|var|min|max|sum|total)_?(?:\w+_)?(?:{_COUNTED}|score|prob|probability|conf|confidence)s?"
     rf"|(?:n|num|number_of)_?(?:{_COUNTED})s|(?:{_COUNTED})s?_?counts?"
     r"|fold|partition|subset|version|line(?:_?(?:no|nr|number))?|row_?number|seq|batch_(?:no|nr|number)"
-    r"|entropy|perplexity|loss|margin|uncertainty|difficulty_score"
+    r"|\w+_hash|entropy|perplexity|loss|margin|uncertainty|difficulty_score"
     r"|\w+_(?:confidence|conf|certainty)|(?:confidence|certainty)_?\d+"
     r"|reviewer|assignees?|assigned_to|owner|collaborators?|\w+_by|e_?mail(?:_address)?|user_?login"
 )

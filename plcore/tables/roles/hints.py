@@ -10,7 +10,6 @@ import pandas as pd
 from plcore.arrays.words import listed, quoted
 from plcore.tables.roles.fact_names import is_fact, never_labels
 from plcore.tables.roles.sample import ColumnSample, mean_of, sample_columns
-from plcore.tables.roles.written_lists import is_code
 
 _SCORES = re.compile(
     r".+[_ (-](?:prob\w*|p|scores?|conf|confidence|pct|percent|%|logits?|logprob)\)?"
@@ -21,19 +20,29 @@ _IDS = re.compile(r"(^|_)(ids?|item|image|file|filename|file_name|url|uuid|key|s
 _LABEL_WORD = re.compile(
     r"(^|_)(label|class|category|target|tags?|species|sentiment|intent|topic|name|answer|y)(_|$)"
 )
+_UNLABELLED = (
+    "None repeats a few words, as labels do: if nothing is labelled yet, add a column that lists all classes in each "
+    "row."
+)
+_MOST_COLUMNS = 200  # that are looked at
 _SHOWN = 4
 _PROSE = 3  # words of a cell, from which it is a text
 
 
 def hint_at_labels(cells: pd.DataFrame) -> str:
-    """A sentence about the columns that may hold labels, and how to choose them; '' if there is none."""
-    columns = [one for one in sample_columns(cells) if one.cells and not is_fact(one.key)]
-    in_code = [one for one in columns if one.is_objects or mean_of(map(is_code, one.cells)) >= 0.5]
+    """A sentence about the columns that may hold labels, and how to choose them, with a blank before it."""
+    columns = [
+        one for one in sample_columns(cells.iloc[:, :_MOST_COLUMNS]) if one.cells and not is_fact(one.key)
+    ]
+    in_code = [one for one in columns if mean_of(cell[0] in "[{" for cell in one.cells) >= 0.5]
     columns = [one for one in columns if one not in in_code]
-    for look in (_scores, _bits, _alike, _one_label):
-        if found := next(look(columns), None):
-            return f" {found}"
-    return f" {_in_code(in_code)}" if in_code else ""
+    named = [one for one in columns if _LABEL_WORD.search(one.key)]
+    looks = (
+        *(look(columns) for look in (_scores, _bits, _alike)), _one_label(named, columns), _in_code(in_code),
+        _one_label(columns, columns),
+    )  # fmt: skip
+    found = (next(look, None) for look in looks)
+    return f" {next(filter(None, found), _UNLABELLED)}"
 
 
 def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:
@@ -73,19 +82,19 @@ def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
             return
 
 
-def _one_label(columns: Sequence[ColumnSample]) -> Iterator[str]:
-    """Columns with one word a row, those that are called like labels first."""
+def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) -> Iterator[str]:
+    """Those of some columns with one word a row."""
+    few = [one for one in some if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE]
     few = [
         one
-        for one in columns
-        if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE and not never_labels(one.key)
-        and (not one.is_numbers or _LABEL_WORD.search(one.key))
-    ]  # fmt: skip
-    few.sort(key=lambda one: _LABEL_WORD.search(one.key) is None)
+        for one in few
+        if not never_labels(one.key) and (_LABEL_WORD.search(one.key) or not one.is_numbers)
+    ]
     if not few:
         return
     first = few[0]
-    several = "" if len(few) == 1 else f", and so do {listed([one.name for one in few[1:]], _SHOWN)}"
+    more = f", and so {'do' if len(few) > 2 else 'does'} {listed([one.name for one in few[1:]], _SHOWN)}"
+    several = more if len(few) > 1 else ""
     said = (
         f"Column {quoted(first.name)} holds one label a row, such as {quoted(first.cells[0])}{several}: a row with one "
         "label is decided, and there is nothing to ask."
@@ -96,8 +105,10 @@ def _one_label(columns: Sequence[ColumnSample]) -> Iterator[str]:
     yield said
 
 
-def _in_code(columns: Sequence[ColumnSample]) -> str:
-    return (
-        f"{listed([one.name for one in columns], _SHOWN)} hold objects or lists: if the label is inside, write it into a "
-        "column of its own; if they are numbers, one for each class, write a column for each."
-    )
+def _in_code(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    if columns:
+        names = listed([one.name for one in columns], _SHOWN)
+        yield (
+            f"{names} hold{'s' if len(columns) == 1 else ''} objects or lists: if the label is inside, write it into a "
+            "column of its own; if they are numbers, one for each class, write a column for each."
+        )

@@ -89,6 +89,24 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
         yield "mixed-separators", message, fix
 
 
+def _shared_words(table: LabelTable) -> Iterator[Odd]:
+    """Names cut in two that share their last word, as birders write them: Downy/Hairy Woodpecker."""
+    column, mark = table.roles.candidates, table.roles.separator
+    if column is None or table.roles.form != "list" or mark not in SELDOM:
+        return
+    known = set(table.classes)
+    for cell in table.cells[column].head(_ROWS).str.strip().unique():
+        parts = parts_of(str(cell), mark)
+        whole = [f"{part} {parts[-1].rpartition(' ')[2]}" for part in parts[:-1]]
+        if whole and known >= set(whole) and " " in parts[-1]:
+            message = (
+                f"{quoted(str(cell))} is read here as the candidates {listed(parts, _SHOWN)}, but the first may be "
+                f"{quoted(whole[0])}, which is a class as well."
+            )
+            yield "shared-words", message, "If it is, write every name in full."
+            return
+
+
 def _weights_in_names(table: LabelTable) -> Iterator[Odd]:
     known = set(table.classes)
     found = [
@@ -462,6 +480,7 @@ def _count(number: int, one: str, several: str = "") -> str:
 
 _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _mixed_separators,
+    _shared_words,
     _weights_in_names,
     _json_names,
     _guessed_separator,

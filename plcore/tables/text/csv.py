@@ -481,14 +481,14 @@ def _other_header(line: int, names: list[str], n_cells: int) -> Problem:
         message = f"every row has one cell more than the header, which has {len(names)}: R writes the names of rows so."
         return Problem(
             None,
-            line - 1,
+            line,
             None,
             message,
             "Write a name for the first column before the others of the header.",
         )
     message = f"this line has {len(names)} cell{'s' if len(names) > 1 else ''}, and every row has {n_cells}."
     fix = "If it is a title or a comment, remove the lines above the names of the columns."
-    return Problem(None, line - 1, None, message, fix)
+    return Problem(None, line, None, message, fix)
 
 
 def _ragged(row: int, record: Record, names: list[str], delimiter: str) -> Problem:
