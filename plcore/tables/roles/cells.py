@@ -85,7 +85,7 @@ def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
 
 # Without zeros in front, as codes and times have them: 007, 12:05.
 _NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
-_WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=]\s*|\(\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*\)?$"
+_WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=：]\s*|[(（]\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*[)）]?$"
 _ASKED_FOR = r"\s*\((?:p|prob|probability|score|conf|confidence)$"  # what is left of wren (p=0.6)
 _SHARE = r"(?P<weight>0?[.,][0-9]+|[01](?:[.,]0+)?)"
 _NAME = r".*[^\s>→@\[–-]"

@@ -58,7 +58,7 @@ _NO_FEATURES = re.compile(
 )
 _FROM_VOTES = re.compile(
     r"(?:majority|consensus|aggregated?|ensemble|plurality)(?:_?(?:vote|label|class|answer|opinion))?"
-    r"|(?:label|vote|class|answer)_?(?:majority|consensus|aggregated|ensemble)"
+    r"|(?:hard|soft)_label|(?:label|vote|class|answer)_?(?:majority|consensus|aggregated|ensemble)"
 )
 _FROM_MODEL = re.compile(
     r"(?:gpt|chatgpt|claude|llama|gemini|mistral|mixtral|deepseek|qwen|llm)[\d_]*\w*"
@@ -68,7 +68,7 @@ _FROM_MODEL = re.compile(
 _THOUGHTS = re.compile(
     r"(?:\w+_)?(?:reasoning|rationales?|explanations?|justifications?|chain_of_thought|cot|thoughts?|thinking)"
     r"|(?:\w+_)?(?:prompt|system_prompt|completion)|(?:raw|model|llm|full)_?(?:response|output|answer|reply)|instructions?"
-    rf"|(?:{_WHO}|reviewer)s?_?(?:comment|note|feedback|remark)s?"
+    rf"|(?:{_WHO}|reviewer)s?_?(?:\w+_)?\d*_?(?:comment|note|feedback|remark)s?(?:_\d+)?"
     rf"|(?:comment|note|feedback|remark)s?_(?:of|by|from)_(?:\w+_)?(?:{_WHO}|reviewer)s?"
 )
 _ABOUT_WORKER = {

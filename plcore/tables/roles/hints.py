@@ -25,6 +25,7 @@ _UNLABELLED = (
     "row."
 )
 _MOST_COLUMNS = 200  # that are looked at
+_MOST_CODES = 12
 _SHOWN = 4
 _PROSE = 3  # words of a cell, from which it is a text
 
@@ -68,6 +69,7 @@ def _bits(columns: Sequence[ColumnSample]) -> Iterator[str]:
 def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
     """Two columns or more with the same few words or whole numbers."""
     few = [one for one in columns if one.repeats and one.words < _PROSE and not never_labels(one.key)]
+    few = [one for one in few if not one.is_numbers or _are_codes(one)]
     for first in few:
         own = set(first.cells)
         same = [
@@ -80,6 +82,11 @@ def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
                 "choose them as annotators (--annotator); if each is a candidate, as columns of candidates (--choice)."
             )
             return
+
+
+def _are_codes(column: ColumnSample) -> bool:
+    """Whether its numbers are whole and few, as those of grades and codes."""
+    return len(set(column.cells)) <= _MOST_CODES and all(value.is_integer() for value in column.values)
 
 
 def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) -> Iterator[str]:

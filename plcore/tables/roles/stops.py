@@ -17,7 +17,7 @@ from plcore.arrays.words import listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
 from plcore.tables.roles.fact_names import is_from_model, is_from_votes, names_worker
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
-from plcore.tables.roles.written_lists import is_code, labels_of_cell
+from plcore.tables.roles.written_lists import is_code, labels_of_cell, read_cell
 from plcore.tables.table import LabelTable
 
 Odd = tuple[str, str, str]
@@ -45,12 +45,15 @@ _NUMBERS = re.compile(
 )
 _SHARE = re.compile(r"0?\.\d*[1-9]\d*", re.ASCII)
 _GRADE = re.compile(
-    r"^(?:0?\.\d+|1\.0+|\d{1,3}\s*%|\d{1,3}\s*[x×])\s*[:-]?\s+"
+    r"^(?:0?\.\d+|1\.0+|\d{1,3}\s*%|\d{1,3}\s*[x×])\s*[:-]?\s+|^\d{1,2}\s*[:.)]\s*(?=[^\W\d])"
+    r"|^(?:probably|possibly|likely|perhaps|maybe)\s+|^\?+\s*(?=\w)|\b(?:cf|aff)\.\s+(?=\w)"
     r"|\s*[:(\[-]?\s*(?:very\s+)?\b(?:high|medium|low|likely|unlikely|certain|uncertain|sure|unsure|probable|possible|maybe"
     r"|definite|probably|possibly)\s*[)\]]?$|(?<=\w)\s*\(?\?+\)?$"
     r"|\s*[:=(\[@~-]?\s+(?:0?\.\d+|1\.0+)\s*(?:/\s*\d+)?\s*[)\]]?$",
     re.ASCII | re.IGNORECASE,
 )
+_INNER = re.compile(rf"\s*[:=(]\s*{_NUMBER}\s*%?\s*\)?\s+(?=\w)", re.ASCII | re.IGNORECASE)
+_LAST = re.compile(r"(\d+)\D*$", re.ASCII | re.MULTILINE)
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
 _PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
@@ -318,19 +321,83 @@ def _graded_names(table: LabelTable) -> Iterator[Odd]:
     plain = {name: found for name in table.classes if (found := _GRADE.sub("", name).strip()) != name}
     shares = [name for name in table.classes if _SHARE.fullmatch(name)]
     known = {*(name for name in table.classes if name not in plain), *plain.values()} - {""}
+    inner = [
+        name
+        for name in table.classes
+        if (cut := _INNER.search(name)) and name[: cut.start()].strip() in known
+    ]
+    if inner:
+        message = f"{_classes(inner)} several labels with their numbers, such as {quoted(inner[0])}: read here as one."
+        yield "graded-names", message, "Write another mark between the labels, as in wren:0.6|robin:0.4."
+        return
     again = Counter(plain.values())
     merged = [name for name, one in plain.items() if again[one] > 1 or one in table.classes]
     if 0 < len(shares) < len(table.classes) and len(shares) < table.n_rows:
         message = f"{_classes(shares)} a number, such as {quoted(shares[0])}, next to classes that are words."
         fix = "If these are weights, write each behind its label, as in wren:0.6|robin:0.4."
         yield "graded-names", message, fix
-    elif len(known) > 1 and 2 * len(merged) >= len(plain) > 0 and len(merged) > 1:
+    elif len(known) > 1 and 2 * len(merged) >= len(plain) > 0 and (len(merged) > 1 or _is_hedged(merged)):
         message = (
             f"{_classes(merged)} a name with a number, or a word for how sure it is, such as {quoted(merged[0])}: read "
             f"here as classes of their own, but each may be a class such as {quoted(plain[merged[0]])} with its weight."
         )
         fix = "If they are weights, write numbers behind the labels, as in wren:0.6|robin:0.4."
         yield "graded-names", message, fix
+
+
+def _is_hedged(names: list[str]) -> bool:
+    """Whether one name alone is enough to ask: low and high may be parts of any name, probably and ? are not."""
+    return len(names) == 1 and re.search(r"\b(high|medium|low)\b", names[0], re.IGNORECASE) is None
+
+
+def _ranks(table: LabelTable) -> Iterator[Odd]:
+    """Numbers behind the labels of a row that are 1, 2, 3: the first may be the best."""
+    column, roles = table.roles.candidates, table.roles
+    if table.candidate_weights is None or column is None or roles.voters is not None:
+        return
+    cells = [cell for cell in table.cells[column].head(_FEW_ROWS).str.strip().unique() if cell]
+    if roles.form == "json":
+        rows = [[weight for _, weight in read_cell(cell) or ()] for cell in cells]
+    else:
+        rows = [list(map(float, _LAST.findall(cell.replace(roles.separator, "\n")))) for cell in cells]
+    several = [row for row in rows if len(row) > 1]
+    if len(several) > 1 and all(row == list(range(1, len(row) + 1)) for row in rows):
+        message = (
+            f"The numbers of every row in column {quoted(column)} are 1, 2 and so on: read here as "
+            "weights, so that the last is the likeliest; they may be ranks."
+        )
+        yield (
+            "ranks-as-weights",
+            message,
+            "If they are, leave them out, or write a larger number for a likelier label.",
+        )
+
+
+def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
+    """Lists of one length that name labels twice: one vote of each person."""
+    column, roles = table.roles.candidates, table.roles
+    if (
+        column is None
+        or roles.form == "weighted"
+        or roles.label_vectors
+        or table.candidate_weights is not None
+    ):
+        return
+    cells = set(table.cells[column].head(_FEW_ROWS).str.strip()) - {""}
+    lists = [
+        labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator) for cell in cells
+    ]
+    if len({len(one) for one in lists}) != 1 or any(_NUMBERS.fullmatch(cell) for cell in cells):
+        return
+    again = [place for place, one in enumerate(lists) if len(set(one)) < len(one)]
+    if len(lists) > 1 and 4 * len(again) >= len(lists):
+        message = (
+            f"Every cell of column {quoted(column)} lists {len(lists[0])} labels, some twice, such as "
+            f"{quoted(list(cells)[again[0]])}: read here as candidates that weigh the same, but "
+            "they may be one vote each."
+        )
+        fix = "If they are, write how often each was named, as in wren:2|robin:1, or a column for each voter."
+        yield "votes-in-cells", message, fix
 
 
 def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
@@ -492,6 +559,8 @@ _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
     _holes,
     _number_for_each_class,
     _graded_names,
+    _ranks,
+    _votes_in_cells,
     _scores_elsewhere,
     _paths,
     _questions_as_voters,

@@ -56,6 +56,11 @@ class ListGuess:
     form: str
 
     @property
+    def lists_several(self) -> bool:
+        """Whether any cell of the sample lists more than one label."""
+        return any(_several(cell, self) for cell in self.column.cells)
+
+    @property
     def labels(self) -> set[str]:
         """The labels that the cells of the sample list."""
         if self.form == "json":
@@ -68,14 +73,19 @@ class ListGuess:
         )
 
 
+def _several(cell: str, guess: ListGuess) -> bool:
+    return len(labels_of_cell(cell) if guess.form == "json" else parts_of(cell, guess.separator)) > 1
+
+
 def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] = ()) -> ListGuess | None:
     """The column that lists the candidates: by name, else by cells like `wren|robin`, `wren:0.6|robin:0.3` or JSON.
 
     truths : columns that may hold true labels: what they hold is a label wherever it stands
     """
-    for column in columns:
-        if column.key in CANDIDATE_NAMES and (column.is_marks or not column.is_bits):
-            return guess_form(column)
+    named = [one for one in columns if one.key in CANDIDATE_NAMES and (one.is_marks or not one.is_bits)]
+    guesses = [guess_form(one) for one in named]
+    if guesses:  # the first that lists several in a cell: others count them, or name the right one
+        return next((one for one in guesses if one.lists_several), guesses[0])
     columns = [column for column in columns if not no_list(column.key)]
     lists = [column for column in columns if _holds_lists(column)]
     found = next((column for column in lists if _come_again(column)), None)

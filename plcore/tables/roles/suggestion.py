@@ -86,6 +86,19 @@ _MAYBE_ID_NAMES = {
 _ANNOTATOR = re.compile(
     r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*"
 )
+_PEOPLE = {
+    "annotators",
+    "annotations",
+    "workers",
+    "raters",
+    "coders",
+    "votes",
+    "voters",
+    "experts",
+    "judges",
+    "labelers",
+}
+"""Columns that list the people, or all their answers, in each cell."""
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
 _YES_NO = {*YES_WORDS, *NO_WORDS}
 _PROSE = 3
@@ -165,7 +178,7 @@ def _features(
         name and cells say that it tells of the item: neither a fact about the run or the worker, nor a running number.
     """
     workers = facts_of_workers(column.key for column in columns)
-    tell = workers | (LABEL_NAMES if described else frozenset())
+    tell = workers | (LABEL_NAMES | CANDIDATE_NAMES if described else frozenset())
     differ = [one for one in free if not never_learnt(one.key) and one.key not in tell]
     differ = [one for one in differ if one.is_numbers or one.share(_DATE) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
@@ -236,6 +249,7 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
     # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
     annotators = [column for column in annotators if not column.is_numbers] or annotators
     annotators = [column for column in annotators if column.cells and not column.is_objects]
+    annotators = [one for one in annotators if not (one.key in _PEOPLE or is_about_answer(one.key))]
     if len(annotators) < 2:
         annotators = _models(columns)
     if len(annotators) < 2 and (ranked := guess_ranked(columns)) is not None:

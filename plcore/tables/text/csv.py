@@ -250,6 +250,36 @@ _NOT_CSV = {  # first bytes of what people upload by mistake
 }
 _OTHER_TEXTS = (
     (
+        re.compile(rb"\s*(<\?xml\b(?!.*<html)|<(\w+)>\s*<\w+>)", re.DOTALL),
+        Problem(
+            None,
+            None,
+            None,
+            "This is XML, not a table: of Pascal VOC it is one picture, of a download perhaps an error message.",
+            "Write a table with a row for each item, and import that; or download the file again.",
+        ),
+    ),
+    (
+        re.compile(rb"version https://git-lfs\."),
+        Problem(
+            None,
+            None,
+            None,
+            "This is a pointer of Git LFS, not the file that it stands for.",
+            "Fetch the file itself, with git lfs pull or by downloading it from its page.",
+        ),
+    ),
+    (
+        re.compile(rb"\s*(--[^\n]*\n\s*)*(CREATE\s+TABLE|INSERT\s+INTO|DROP\s+TABLE)\b", re.I),
+        Problem(None, None, None, "This is a dump of SQL, not a table.", "Export the table as CSV in UTF-8."),
+    ),
+    (
+        re.compile(rb"(---[ ]*\r?\n|#[^\n]*\n)*-\s+[\"']?\w+[\"']?:\s"),
+        Problem(
+            None, None, None, "This is YAML, not a table.", "Write it as JSON: a list of objects, one a row."
+        ),
+    ),
+    (
         re.compile(rb"__label__\S"),
         Problem(
             None,
