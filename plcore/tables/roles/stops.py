@@ -79,7 +79,7 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
             if mark not in inner and inner == name:
                 continue
             parts = [part.strip("'\" ") for part in parts_of(inner, mark)]
-            if (len(parts) > 1 or inner != name) and set(parts) <= known - {name} and parts:
+            if (len(parts) > 1 or inner != name) and parts and known.issuperset(parts) and name not in parts:
                 found.append((name, parts))
                 break
     if found:
@@ -319,6 +319,7 @@ def _graded_names(table: LabelTable) -> Iterator[Odd]:
     if table.roles.label_columns or table.roles.score_columns or table.label_vectors is not None:
         return
     plain = {name: found for name in table.classes if (found := _GRADE.sub("", name).strip()) != name}
+    names = set(table.classes)
     shares = [name for name in table.classes if _SHARE.fullmatch(name)]
     known = {*(name for name in table.classes if name not in plain), *plain.values()} - {""}
     inner = [
@@ -331,7 +332,7 @@ def _graded_names(table: LabelTable) -> Iterator[Odd]:
         yield "graded-names", message, "Write another mark between the labels, as in wren:0.6|robin:0.4."
         return
     again = Counter(plain.values())
-    merged = [name for name, one in plain.items() if again[one] > 1 or one in table.classes]
+    merged = [name for name, one in plain.items() if again[one] > 1 or one in names]
     if 0 < len(shares) < len(table.classes) and len(shares) < table.n_rows:
         message = f"{_classes(shares)} a number, such as {quoted(shares[0])}, next to classes that are words."
         fix = "If these are weights, write each behind its label, as in wren:0.6|robin:0.4."

@@ -115,7 +115,7 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
 
 def _holds_lists(column: ColumnSample) -> bool:
     """Whether it holds lists of labels, neither sequences that name one again and again nor numbers for each class."""
-    if mean_of(map(is_list_of_labels, column.cells)) < 0.5:
+    if column.is_numbers or mean_of(map(is_list_of_labels, column.cells)) < 0.5:
         return False
     lists = [labels_of_cell(cell) for cell in column.cells]
     names = [name for one in lists for name in one]

@@ -29,6 +29,7 @@ _NUMPY_VALUE = re.compile(
     rf"\b(?:np|numpy)\.(?:(?:float|int|uint)\d*\(([^()'\"]*)\)|str_\(({_STRING})\))", re.ASCII
 )
 _ENUM = re.compile(rf"<\w+(?:\.\w+)+:\s*({_STRING}|-?\d+)>")
+_FIRST = "<#'\"[{(-*•–"  # how lists begin, if not with a number
 _TAGS = re.compile(r"(?:<[^<>\s/]{1,40}>)+")
 _HASHTAGS = re.compile(r"#[\w-]{1,40}(?:[\s,]+#[\w-]{1,40})*")
 _BARE = re.compile(r"\[([^\[\](){}'\":]+)\]|\{([^\[\](){}'\":]+)\}")
@@ -70,6 +71,8 @@ def _printed(cell: str) -> object:
 
 def _written_out(cell: str) -> list[str] | None:
     """The labels of a list that people write: in brackets or quotes, as tags, numbered or below each other."""
+    if cell[0] not in _FIRST and not (cell[0].isdigit() and _NUMBERED.match(cell)):
+        return None
     if _TAGS.fullmatch(cell):
         return cell[1:-1].split("><")
     if _HASHTAGS.fullmatch(cell):
