@@ -20,9 +20,6 @@ from plcore.tables import (
     shaped,
     suggest_roles,
 )
-from tests.test_cli import Shell, shell
-
-__all__ = ["shell"]
 
 CASES = Path(__file__).with_name("cases") / "hunt"
 RIGHT, ASKED, REFUSED = "read rightly", "asked rightly", "refused in a sentence of its own"
@@ -284,7 +281,7 @@ HUNTED = [
     refused("log_probabilities_in_an_object.jsonl", GENERIC, "'logprobs.cat', 'logprobs.dog' may be one score for e"),
     refused("logits.csv", GENERIC, "'logit_cat', 'logit_dog' may be one score for each label, but some are below 0"),
     refused("names_before_prob.csv", GENERIC, "'cat_prob', 'dog_prob' may be one score for each label"),
-    refused("notebook.ipynb", REFUSED, "Column 'source': only one label occurs, 'a=1', so there is nothing to deci"),
+    refused("notebook.json", REFUSED, "Column 'source': only one label occurs, 'a=1', so there is nothing to deci"),
     refused("null_in_brackets.csv", ASKED, "Row 2 (line 3), column 'labels': the row has no candidate label"),
     refused("null_in_parentheses.csv", WRONG, "Row 2 (line 3), column 'labels': the row has no candidate label"),
     refused("null_of_mysql.csv", WRONG, "Row 2 (line 3), column 'labels': the row has no candidate label"),
@@ -417,19 +414,6 @@ def test_file_is_read_or_asked_or_refused(hunted: Hunted) -> None:
         set(hunted.learnt),
     )
     assert {doubt.name for doubt in doubts} - {"unused"} == {hunted.told} - {""}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("hunted", HUNTED[::6], ids=lambda one: one.name)
-def test_shell_says_what_the_library_says(hunted: Hunted, shell: Shell) -> None:
-    status, out, err = shell("import", CASES / hunted.name, "--dry-run")
-    assert status == (2 if hunted.rows is None or hunted.stops else 0), err
-    assert all(f"--accept {name}" in err for name in hunted.stops)
-    assert (out.startswith("Read as ") or "--unlabelled" in err) == (
-        hunted.rows is not None or "--unlabelled" in err
-    )
-    if hunted.rows is None:
-        assert hunted.told in err
 
 
 def csv(**columns: list[str]) -> bytes:
