@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.plcore.tables.test_hunt import CASES as HUNT
+from tests.plcore.tables.test_hunt import HUNTED, Hunted
 from tests.test_cli import Shell, shell
 
 pytestmark = pytest.mark.slow
@@ -60,3 +62,14 @@ def test_import_asks_once_about_truth_outside_the_candidates(shell: Shell) -> No
     assert "the votes of 3 annotators ('Ada', 'Ben', 'Cleo')" in out
     assert "Project 1: 120 rows" in shell.done("import", file, "--truth-outside", "unknown")
     assert "Project 2: 120 rows" in shell.done("import", file, "--truth-outside", "add", "--name", "added")
+
+
+@pytest.mark.parametrize("hunted", HUNTED[::6], ids=lambda one: one.name)
+def test_dry_run_says_what_the_library_says(hunted: Hunted, shell: Shell) -> None:
+    status, out, err = shell("import", HUNT / hunted.name, "--dry-run")
+    assert status == (2 if hunted.rows is None or hunted.stops else 0), err
+    assert all(f"--accept {name}" in err for name in hunted.stops)
+    if hunted.rows is None:
+        assert hunted.told in err
+    else:
+        assert out.startswith("Read as ")

@@ -115,9 +115,11 @@ def parse_ids(cells: pd.DataFrame, column: str | None, finder: Finder) -> npt.ND
         finder.add(row, column, "the id is empty.", fix)
     series = pd.Series(ids)
     again = series.duplicated().to_numpy() & (ids != "")
-    for row in first_rows(again):
+    for row in first_rows(again)[:1]:
         before = int(np.flatnonzero(ids == ids[row])[0]) + 1
         message = f"the id {quoted(ids[row])} was already used in row {before}."
+        if (several := int(again.sum())) > 1:
+            message += f" The same holds for {several - 1:,} other row{'s' if several > 2 else ''}."
         finder.add(row, column, message, "Give every row an id of its own, or choose no id column.")
     return ids
 

@@ -34,6 +34,7 @@ from plcore.tables.media.cells import Media, parse_media
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import Problem, TableError, table_error
 from plcore.tables.roles.cell_types import types_of, types_of_frame, with_types
+from plcore.tables.roles.hints import hint_at_labels
 from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.roles.roles import Roles, role_problems
 from plcore.tables.roles.suggestion import suggest_roles
@@ -160,7 +161,7 @@ class LabelTable:
         """The table of cells that are known to be text. Raises TableError."""
         arrays = arrays or {}
         vectors = [name for name in arrays if name == roles.embedding]  # no other role can have them
-        problems = role_problems(roles, [*cells.columns, *vectors])
+        problems = role_problems(roles, [*cells.columns, *vectors], lambda: hint_at_labels(cells))
         if problems:
             raise table_error(problems)
         lines: Sequence[int] | None = cells.index if cells.index.name == LINE_INDEX else None  # type: ignore[assignment]

@@ -44,7 +44,15 @@ from plcore.tables.readers.tools.sound_detectors import (
 from plcore.tables.readers.tools.sound_detectors import FORMAT as LABEL_TRACK
 from plcore.tables.readers.tools.speciesnet import with_pictures
 from plcore.tables.text.arrow import GatheredText, stripped
-from plcore.tables.text.csv import EMPTY, HEADER_ONLY, LINE_INDEX, as_text, cells_of_text, is_other_file
+from plcore.tables.text.csv import (
+    EMPTY,
+    HEADER_ONLY,
+    LINE_INDEX,
+    as_text,
+    cells_of_text,
+    is_other_file,
+    is_other_text,
+)
 from plcore.tables.text.stream import Batch, PlainCsv, batches, find_plain
 
 GZIP_START = b"\x1f\x8b"
@@ -381,7 +389,12 @@ def _is_for_others(text: bytes) -> bool:
     """Whether a text that begins so is read as another format, or put right first."""
     if text.startswith((GZIP_START, *ZIP_STARTS)) or byte_format(text) is not None:
         return True
-    return text_format(text, "") is not None or may_lack_quotes(text) or is_other_file(text) is not None
+    return (
+        text_format(text, "") is not None
+        or may_lack_quotes(text)
+        or is_other_file(text) is not None
+        or is_other_text(text) is not None
+    )
 
 
 def _store(csv: PlainCsv, path: Path, target: Path) -> bool:

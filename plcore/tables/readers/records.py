@@ -19,7 +19,7 @@ from plcore.tables.roles.suggested_labels import CANDIDATE_NAMES
 
 OfTool = Callable[[Records], TableReading | None]
 
-_LABELS = CANDIDATE_NAMES | {"label", "prediction", "predictions"}
+_LABELS = CANDIDATE_NAMES | {"label", "prediction", "predictions", "cats"}  # cats are spaCy's categories
 MAX_DEPTH = 8
 """Objects deeper than this stay JSON in one cell."""
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -21,165 +17,15 @@ from plcore.arrays.words import quoted
 from plcore.tables.columns import LARGEST, Finder, first_rows, number_advice, numbers_in, parse_numbers
 from plcore.tables.problems import MAX_PROBLEMS
 from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.written_lists import Pairs, key_twice, read_cell
 from plcore.tables.text.arrow import stripped
-from plcore.tables.text.csv import storable
 
-_NUMPY_WORDS = re.compile(r"""\[\s*(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\s*\]""")
-_NUMPY_WORD = re.compile(r"""'([^']*)'|"([^"]*)\"""")
-_MOST = 100_000  # characters of a cell: a longer one is no list of labels
-_NAME_KEYS, _WEIGHT_KEYS = (
-    ("label", "name", "class", "value"),
-    ("score", "p", "probability", "confidence", "weight"),
-)
-Pairs = list[tuple[str, float | None]]
-
-
-def read_cell(cell: str) -> Pairs | None:
-    """The labels of a cell, each with its weight or None; None where the cell is something else."""
-    if not cell:
-        return []
-    # numpy's arrays before Python's literals, which would join 'wren' 'robin' to one word
-    for read in (_json_once, _numpy_words, _literal_once):
-        try:
-            value = _value(read, cell)
-        except _KeyTwiceError:
-            return None
-        if value is not None:
-            return _pairs(value)
-    return None
-
-
-def _value(read: Callable[[str], object], cell: str) -> object:
-    """What a reader makes of a cell; None where it cannot, or where it is neither list nor object."""
-    if len(cell) > _MOST or cell[0] not in "[{(":
-        return None
-    try:
-        value = read(cell)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return None
-    return value if isinstance(value, (list, tuple, set, dict)) else None
-
-
-class _KeyTwiceError(Exception):
-    """An object has this key twice: which of its values is meant nobody can tell."""
-
-
-def _json_once(cell: str) -> object:
-    return json.loads(cell, object_pairs_hook=_object)
-
-
-def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-    _refuse_twice([name for name, _ in pairs])
-    return dict(pairs)
-
-
-def _literal_once(cell: str) -> object:
-    tree = ast.parse(cell.strip(), mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Dict):
-            _refuse_twice([key.value for key in node.keys if isinstance(key, ast.Constant)])
-    return ast.literal_eval(tree)
-
-
-def _refuse_twice(names: Sequence[object]) -> None:
-    if len(set(names)) < len(names):
-        raise _KeyTwiceError(next(name for place, name in enumerate(names) if name in names[:place]))
-
-
-def key_twice(cell: str) -> object:
-    """The key that an object of this cell has twice; None where there is none."""
-    for read in (_json_once, _literal_once):
-        try:
-            _value(read, cell)
-        except _KeyTwiceError as error:
-            return error.args[0]
-    return None
-
-
-def labels_of_cell(cell: str) -> list[str]:
-    """The labels of a JSON or Python list or object; none where it is something else."""
-    return [name for name, _ in read_cell(cell) or ()]
-
-
-def is_list_of_labels(cell: str) -> bool:
-    """Whether a cell, not empty, is a list or an object of labels in JSON or Python."""
-    return bool(labels_of_cell(cell))
-
-
-def _numpy_words(cell: str) -> list[str] | None:
-    """`['wren' 'robin']`, as numpy prints an array."""
-    if not _NUMPY_WORDS.fullmatch(cell):
-        return None
-    return [one or other for one, other in _NUMPY_WORD.findall(cell)]
-
-
-def _pairs(value: object) -> Pairs | None:
-    """Labels and weights of a list of names, {name: weight}, [[name, weight]] or [{"label": name, "score": weight}]."""
-    pairs: Sequence[tuple[object, object] | None]
-    if isinstance(value, Mapping):
-        lists = [
-            next((value[key] for key in keys if key in value), None) for keys in (("labels",), ("scores",))
-        ]
-        if isinstance(lists[0], list) and isinstance(lists[1], list) and len(lists[0]) == len(lists[1]):
-            pairs = list(zip(*lists, strict=True))
-        else:
-            pairs = list(value.items())
-            if all(weight is None or _is_number(weight) for weight in value.values()):
-                # Arrow and pandas write null where a row lacks a key.
-                pairs = [(name, weight) for name, weight in value.items() if weight is not None]
-    elif isinstance(value, set):
-        pairs = [(name, None) for name in sorted(value, key=str)]
-    else:
-        pairs = [_pair(one) for one in value] if isinstance(value, Iterable) else []
-    found: Pairs = []
-    for pair in pairs:
-        if pair is None:
-            return None
-        name, weight = _name(pair[0]), pair[1]
-        if name is None or not (weight is None or _is_number(weight)):
-            return None
-        found.append((name, None if weight is None else float(weight)))
-    return found
-
-
-def _pair(one: object) -> tuple[object, object] | None:
-    if isinstance(one, Mapping):
-        names = [key for key in _NAME_KEYS if key in one]
-        weights = [key for key in _WEIGHT_KEYS if key in one]
-        return (one[names[0]], one[weights[0]] if weights else None) if names else None
-    if isinstance(one, (list, tuple)):
-        return (one[0], one[1]) if len(one) == 2 and _is_number(one[1]) else None
-    return one, None
-
-
-def _name(value: object) -> str | None:
-    """A label of JSON as text; None where it is no label."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and not np.isfinite(value):
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, str):
-        return value if storable(value) and "\0" not in value else None
-    try:
-        return str(value) if isinstance(value, (int, float)) else "" if value is None else None
-    except ValueError:  # an integer of thousands of digits
-        return None
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return False
-    try:
-        return bool(np.isfinite(float(value)))
-    except OverflowError:  # an integer of hundreds of digits
-        return False
-
-
-MISSING = ("nan", "NaN", "NAN", "NA", "N/A", "#N/A", "n/a", "<NA>", "None", "none", "null", "NULL", "Null")
+MISSING = (
+    "nan", "NaN", "NAN", "NA", "N/A", "#N/A", "n/a", "<NA>", "None", "none", "null", "NULL", "Null", "\\N", "NaT", "[]",
+    "(null)", "[null]", "<null>", "(blank)", "(empty)",
+)  # fmt: skip
 """What programs write where they have nothing."""
-NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null")
+NO_NAMES = ("nan", "NaN", "NAN", "#N/A", "<NA>", "null", "NULL", "Null", *MISSING[13:])
 """Those of them that nobody calls a class; NA is Namibia, and None an answer."""
 
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
@@ -239,8 +85,20 @@ def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
 
 # Without zeros in front, as codes and times have them: 007, 12:05.
 _NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
-_WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=]\s*|\(\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*\)?$"
+_WEIGHTED = rf"^(?P<name>.*\S)\s*(?:[:=：]\s*|[(（]\s*)(?P<weight>{_NUMBER})\s*(?P<percent>%?)\s*[)）]?$"
+_ASKED_FOR = r"\s*\((?:p|prob|probability|score|conf|confidence)$"  # what is left of wren (p=0.6)
+_SHARE = r"(?P<weight>0?[.,][0-9]+|[01](?:[.,]0+)?)"
+_NAME = r".*[^\s>→@\[–-]"
+_BEHIND = r"(?:\s*(?:->|→|=>|@)\s*|\s+[-–]\s+|\s*\[\s*|\s+)"
+_LOOSE = (
+    rf"^(?P<name>{_NAME}){_BEHIND}{_SHARE}(?P<percent>)\s*\]?$",
+    rf"^(?P<name>{_NAME}){_BEHIND}(?P<weight>[0-9]{{1,3}}(?:[.,][0-9]+)?)\s*(?P<percent>%)\s*\]?$",
+)
+"""Labels with a share or a percentage behind a blank, an arrow or a dash: only where all of them are written so, for a
+name may end like that."""
 _PIECE = re.compile(_WEIGHTED)
+_LOOSE_PIECES = tuple(map(re.compile, _LOOSE))
+_NO_INTEGER = re.compile(r"[.,%][0-9]*\s*\]?$")
 _ROWS_AT_ONCE = 100_000
 _LONGEST = 500  # characters of a label with its number: of longer text the pattern would take minutes
 
@@ -274,7 +132,7 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
     if roles.form == "json":
         return _from_json(text, column, roles, finder)
     rows, pieces = _pieces(text, roles.separator)
-    found = pc.extract_regex(pieces, _WEIGHTED)
+    found = _name_and_weight(pieces)
     empty = np.asarray(pc.equal(as_labels(pieces, roles.ignored), ""))
     odd = np.asarray(pc.is_null(found)) & ~empty
     wrong_rows, firsts = np.unique(rows[odd], return_index=True)
@@ -282,7 +140,7 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
         message = f"expected labels with numbers, got {quoted(pieces[place].as_py())}."
         fix = f"Write each label as in wren:0.6{roles.separator}robin:0.3, or choose a list without numbers."
         finder.add(int(rows[place]), column, message, fix)
-    names = pc.fill_null(pc.struct_field(found, "name"), "")
+    names = pc.replace_substring_regex(pc.fill_null(pc.struct_field(found, "name"), ""), _ASKED_FOR, "")
     text = pc.fill_null(pc.struct_field(found, "weight"), "")
     weights, wrong, comma = numbers_in(text)
     for place in first_rows(wrong):
@@ -291,6 +149,14 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
     weights = np.where(percent, weights / 100, weights)
     labels = as_labels(names, roles.ignored)
     return Named(rows, labels, checked_weights(rows, np.nan_to_num(weights), column, finder), wrong_rows)
+
+
+def _name_and_weight(pieces: pa.LargeStringArray) -> pa.StructArray:
+    """Name, weight and percent of labels with a number; null for those without."""
+    found = pc.extract_regex(pieces, _WEIGHTED)
+    for pattern in _LOOSE:
+        found = pc.if_else(pc.is_null(found), pc.extract_regex(pieces, pattern), found)
+    return found
 
 
 def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.LargeStringArray]:
@@ -409,16 +275,26 @@ def checked_weights(rows: IntArray, weights: FloatArray, column: str, finder: Fi
     return np.asarray(weights)
 
 
-def without_weight(piece: str) -> str:
-    """`wren` of `wren:0.6`."""
-    match = _PIECE.match(piece) if len(piece) <= _LONGEST else None
-    return match["name"] if match else piece
+def without_weight(piece: str, *, loose: bool = False) -> str:
+    """`wren` of `wren:0.6`. loose : of `wren 60%`, too, which may be a name"""
+    match = _matched(piece, loose)
+    return re.sub(_ASKED_FOR, "", match["name"]) if match else piece
+
+
+def _matched(piece: str, loose: bool) -> re.Match[str] | None:
+    if len(piece) > _LONGEST:
+        return None
+    patterns = (_PIECE, *_LOOSE_PIECES) if loose else (_PIECE,)
+    return next(filter(None, (pattern.match(piece) for pattern in patterns)), None)
 
 
 def is_weighted(pieces: Sequence[str]) -> bool:
-    """Whether most of these parts of lists are labels with a number each, as in wren:0.6."""
-    fitting = sum(len(piece) <= _LONGEST and _PIECE.match(piece) is not None for piece in pieces)
-    return fitting >= 0.8 * len(pieces) > 0
+    """Whether most of these parts of lists are labels with a number each, as in wren:0.6; or all, as in wren 60%."""
+    fitting = sum(_matched(piece, loose=False) is not None for piece in pieces)
+    if fitting >= 0.8 * len(pieces) > 0:
+        return True
+    parts = sum(_NO_INTEGER.search(piece) is not None for piece in pieces)
+    return 2 * parts >= len(pieces) > 0 and all(_matched(piece, loose=True) is not None for piece in pieces)
 
 
 def as_names(labels: pa.LargeStringArray | pa.ChunkedArray) -> tuple[list[str], AnyArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -212,8 +212,11 @@ WAYS = (
 )
 
 
-def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
-    """What is wrong with these roles for a table with these columns, before any cell is looked at."""
+def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] = str) -> list[Problem]:
+    """What is wrong with these roles for a table with these columns.
+
+    hint : gives a sentence, with a blank before it, for who has not said where the labels are
+    """
     problems: list[Problem] = []
 
     def add(column: str | None, message: str, fix: str) -> None:
@@ -221,7 +224,7 @@ def role_problems(roles: Roles, columns: Sequence[str]) -> list[Problem]:
 
     ways = [bool(getattr(roles, way)) for way in WAYS_IN]
     if not any(ways):
-        add(None, f"No column holds the candidate labels; the columns are {listed(columns)}.", WAYS)
+        add(None, f"No column holds the candidate labels; the columns are {listed(columns)}.{hint()}", WAYS)
     elif sum(ways) > 1:
         add(None, "The candidate labels are given in more than one way.", f"Keep one of the ways. {WAYS}")
     if roles.candidates is not None and roles.form != "json" and not roles.separator:

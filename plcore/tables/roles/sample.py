@@ -23,12 +23,29 @@ from plcore.tables.text.arrow import chunks_of, surely_differ
 _NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _NO_VALUE = re.compile(r"[+-]?inf(inity)?|nan|n/?a|null|none|\?|-", re.IGNORECASE)
 _NUMBER_BITS = {"0", "1", "0.0", "1.0", "-1", "-1.0"}
-_WORD_BITS = {"true", "false", "yes", "no", "y", "n", "t", "f", "present", "absent"}
+YES_WORDS = (
+    "true", "yes", "y", "t", "present", "checked", "selected", "on", "ja", "wahr", "oui", "vrai", "sí", "si",
+    "verdadero", "sim", "да", "是", "はい",
+)  # fmt: skip
+NO_WORDS = (
+    "false", "no", "n", "f", "absent", "unchecked", "unselected", "not selected", "off", "nein", "falsch", "non",
+    "faux", "falso", "não", "нет", "否", "いいえ",
+)  # fmt: skip
+"""In lower case, what cells say for yes and for no, in the languages of people and in those of survey tools."""
+_WORD_BITS = {*YES_WORDS, *NO_WORDS}
+_ANSWERS = _WORD_BITS - {
+    "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "checked", "unchecked", "selected",
+    "unselected", "not selected",
+}  # fmt: skip
+"""What people answer, too; the others are what programs write for a box that is ticked."""
 _BITS = (_NUMBER_BITS, _WORD_BITS, {"x", "✓", "✔"})
 """Ways to say yes and no. A cell may also say that nobody was asked."""
 _NOT_ASKED = re.compile(rf"{_NO_VALUE.pattern}|unknown|unsure", re.IGNORECASE)
 _SEPARATORS = ("|", ";", ",")
-SELDOM = (" or ", "/", "&", "+", "\n")
+_BETWEEN_NAMES = ("::", "#", "~", "^", "\\", " - ", "·", "•", "<br>", " vs. ", " vs ", " und ", " oder ", " et ",
+                  " ou ", " y ", " o ")  # fmt: skip
+"""Separators that paths and names have as well: most of the parts have to stand alone somewhere."""
+SELDOM = (" or ", "/", "&", "+", "\n", "、", "，", "；", "،", "؛", *_BETWEEN_NAMES)
 """Separators taken only where none of the others splits a cell, and where the parts show that they are labels."""
 _WEIGHT_COMMA = re.compile(r"[:=(]\s*\d*,(?=\d+\s*(?:[|;)%]|$))")  # that of wren:0,6
 _SAMPLE = 2000
@@ -37,6 +54,11 @@ _SEVERAL = 5
 DEFAULT_SEPARATOR = _SEPARATORS[0]
 LARGEST_NUMBER = 1e18  # squares and sums of such numbers still fit single precision
 _BETWEEN = re.compile(r"[\s,;]+")
+
+
+def key_of(name: str) -> str:
+    """A column's name as names are compared: words in lower case, joined by underscores."""
+    return re.sub(r"\W+", "_", name.strip().lower()).strip("_")
 
 
 @dataclass(frozen=True)
@@ -59,7 +81,7 @@ class ColumnSample:
 
     @cached_property
     def key(self) -> str:
-        return re.sub(r"\W+", "_", self.name.strip().lower()).strip("_")
+        return key_of(self.name)
 
     def share(self, pattern: re.Pattern[str]) -> float:
         return mean_of(pattern.fullmatch(cell) is not None for cell in self.cells)
@@ -70,6 +92,13 @@ class ColumnSample:
         return any(self._said) and any(mean_of(cell in way for cell in self._said) >= 0.9 for way in _BITS)
 
     @cached_property
+    def is_objects(self) -> bool:
+        """Whether its cells are objects of JSON, or lists of them, as programs write what they know."""
+        return (
+            mean_of(cell.startswith(("{", "[{")) and cell.endswith(("}", "}]")) for cell in self.cells) >= 0.9
+        )
+
+    @cached_property
     def is_marks(self) -> bool:
         """Whether it says yes by a mark, which may as well be a label called x."""
         return set(self._said) <= _BITS[-1]
@@ -77,7 +106,7 @@ class ColumnSample:
     @cached_property
     def is_yes_no(self) -> bool:
         """Whether it says so in words: also what is known of an item may be said like that."""
-        return mean_of(cell in _WORD_BITS - {"true", "false"} for cell in self._said) >= 0.9
+        return mean_of(cell in _ANSWERS for cell in self._said) >= 0.9
 
     @cached_property
     def has_holes(self) -> bool:
@@ -165,12 +194,16 @@ class ColumnSample:
 
 def _evidence(cells: Sequence[str], mark: str) -> int:
     """How many cells this mark splits into labels; 0 where that is not plain."""
-    split = [cell for cell in cells if len(parts_of(cell, mark)) > 1]
+    split = [cell for cell in cells if mark in cell and len(parts_of(cell, mark)) > 1]
+    if len(split) < 2:
+        return 0
     parts = {part for cell in split for part in parts_of(cell, mark)}
     known = parts & parts_known(cells, mark)
     if all(part.isdecimal() for part in parts):  # 12/05 is a date, 3/8 a fraction
         known &= set(cells)
-    return len(split) if len(split) > 1 and 2 * len(known) >= len(parts) else 0
+    if mark in _BETWEEN_NAMES:
+        known &= set(cells)
+    return len(split) if 2 * len(known) >= len(parts) else 0
 
 
 def parts_of(cell: str, mark: str) -> list[str]:

@@ -82,7 +82,9 @@ def read_as_nothing(cells: pd.DataFrame, roles: Roles) -> dict[str, int]:
         for cell, count in cells[name].value_counts().items():
             parts = parts_of(str(cell), roles.separator) if name in lists else [str(cell).strip()]
             for part in parts:
-                word = without_weight(part) if roles.form == "weighted" and name in lists else part
+                word = (
+                    without_weight(part, loose=True) if roles.form == "weighted" and name in lists else part
+                )
                 found[word] += int(count)
     return {word: found[word] for word in roles.ignored if found[word]}
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from plcore.tables.candidates import NOT_ASKED, YES
-from plcore.tables.roles.cells import is_list_of_labels, is_weighted, labels_of_cell, without_weight
+from plcore.tables.roles.cells import is_weighted, without_weight
+from plcore.tables.roles.fact_names import no_list
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
     MARKS,
@@ -19,76 +20,14 @@ from plcore.tables.roles.sample import (
     mean_of,
     parts_of,
 )
-
-_WHO = (
-    "annotator|annotation|worker|participant|rater|coder|labell?er|user|turker|respondent|subject|assignment"
-    "|hit|task|session|submission|prolific"
-)
-_WHEN = "created|updated|modified|completed|submitted|started|finished|accepted|answered|labelled|labeled"
-_UNIT = "(?:_?(?:ms|s|sec|secs|seconds|minutes|ns|us))?"
-_ALWAYS = re.compile(
-    "|".join(
-        (
-            rf"(?:{_WHO}|prediction|completion|run|job|batch|request|response|result|project|model)_?(?:ids?|pid)",
-            rf"(?:{_WHO}|prolific_p?id)",
-            rf"(?:\w+_)?(?:timestamp|datetime)|(?:{_WHEN})(?:_?(?:at|on|time|date))?|\w+_at|\w+_ts",
-            r"(?:submit|accept|creation|completion|upload|request|response|reaction|work|lead|approval)"
-            rf"_?time{_UNIT}|(?:work)?_?time_?(?:spent|taken|in|on_task){_UNIT}",
-            rf"(?:\w+_)?(?:latency|elapsed|runtime){_UNIT}|rt{_UNIT}|seconds_spent|work_?time_?in_?seconds|(?:task|answer|response)_duration{_UNIT}",
-            r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus)(?:_(?:usd|eur|cents|total))?",
-            r"(?:\w+_)?tokens?(?:_(?:count|in|out|used|total))?|(?:n|num)_tokens",
-            r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
-            rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
-            r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size|md5|sha1|sha256|checksum|root_?folder",
-        )
-    )
-)
-_SOMETIMES = re.compile(
-    rf"(?:start_?|end_?)?time{_UNIT}|ts|duration{_UNIT}|(?:\w+_)duration{_UNIT}|channel|offset|folder|files|relative_?path|hash|run|batch"
-    r"|model(?:_(?:name|version|used))?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
-)
-_NEVER_LABELS = re.compile(
-    rf"(?:{_WHO}|user|reviewer|file|channel|image|photo|url|link)s|(?:\w+_)?(?:ids|files|urls|paths)"
-)
-_ABOUT_WORKER = {
-    "age", "gender", "sex", "country", "nationality", "language", "status", "education", "native",
-    "confidence", "certainty",
-}  # fmt: skip
-_WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|p?id_(?:{_WHO})")
-_AROUND = re.compile(r"^(?:answer|assignment|input|meta|metadata|usage|info)_+")
-
-
-def is_fact(key: str) -> bool:
-    """Whether a column of this key tells of the run, the file or the worker, whatever the table is about.
-
-    key : as `ColumnSample.key`, words joined by underscores
-    """
-    return any(_ALWAYS.fullmatch(one) is not None for one in (key, _AROUND.sub("", key)))
-
-
-def may_be_fact(key: str) -> bool:
-    """Whether it is likely to: such a name (a duration, a model) describes the item only of tables of measurements."""
-    return is_fact(key) or _SOMETIMES.fullmatch(_AROUND.sub("", key)) is not None
-
-
-def never_labels(key: str) -> bool:
-    """Whether cells of a column of this key, whatever they look like, hold no labels: lists of files, ids or people."""
-    return may_be_fact(key) or _NEVER_LABELS.fullmatch(key) is not None
-
-
-def facts_of_workers(keys: Iterable[str]) -> frozenset[str]:
-    """Those of the keys that describe a person, if another of them names the person who did the work."""
-    known = frozenset(keys)
-    if not any(_WORKER.fullmatch(key) for key in known):
-        return frozenset()
-    return known & _ABOUT_WORKER
-
+from plcore.tables.roles.written_lists import is_code, is_list_of_labels, labels_of_cell
 
 CANDIDATE_NAMES = {
     "candidates", "candidate", "candidate_labels", "candidate_set", "labels", "label_set",
     "partial_labels", "partial_label", "possible_labels", "options", "choices",
 }  # fmt: skip
 _SAYS_WHO = re.compile(r'\{\s*"[^"]*"\s*:\s*\[')
+_DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:e-?\d+)?", re.ASCII | re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
 _TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d", re.ASCII)
 _LABEL_WORD = "label|class|candidate|pred|prediction|predicted|choice|top|species|name|guess|category|answer"
@@ -97,10 +36,13 @@ _RANKED_LABEL = re.compile(rf"(?:\w+_)?(?:{_LABEL_WORD})_?(?P<place>\d+)(?:_(?:l
 _RANKED_SCORE = re.compile(
     rf"(?:\w+_)?(?:{_SCORE_WORD})_?(?P<place>\d+)|(?:\w+_)?(?:{_LABEL_WORD})_?(?P<after>\d+)_(?:{_SCORE_WORD})"
 )
+_RANKED = re.compile(r"(?:top|choice|guess|candidate|cand|pred|prediction|alternative|option)_?(\d+)")
 _SCORE_PREFIX = re.compile(
-    r"(?:p|prob|probs|proba|probability|score|scores|conf|confidence|pred_proba)[_ .:(\[-]", re.I
+    r"(?:p|(?:class_|label_|predicted_)?prob(?:s|a|as|ability|abilities)?|scores?|conf|confidences?|pred_proba)"
+    r"[_ .:(\[-]",
+    re.I,
 )
-_COUNT_PREFIX = re.compile(r"(?:votes?|counts?)[_ .:-]", re.I)
+_COUNT_PREFIX = re.compile(r"(?:(?:label_?)?(?:votes?|counts?|counter))[_ .:-]", re.I)
 MASS = 0.95
 """The share of its probability that a row's candidates hold, where nobody says another."""
 
@@ -114,12 +56,25 @@ class ListGuess:
     form: str
 
     @property
+    def lists_several(self) -> bool:
+        """Whether any cell of the sample lists more than one label."""
+        return any(_several(cell, self) for cell in self.column.cells)
+
+    @property
     def labels(self) -> set[str]:
         """The labels that the cells of the sample list."""
         if self.form == "json":
             return {name for cell in self.column.cells for name in labels_of_cell(cell)}
         pieces = self.column.pieces(self.separator)
-        return {without_weight(piece) for piece in pieces} if self.form == "weighted" else set(pieces)
+        return (
+            {without_weight(piece, loose=True) for piece in pieces}
+            if self.form == "weighted"
+            else set(pieces)
+        )
+
+
+def _several(cell: str, guess: ListGuess) -> bool:
+    return len(labels_of_cell(cell) if guess.form == "json" else parts_of(cell, guess.separator)) > 1
 
 
 def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] = ()) -> ListGuess | None:
@@ -127,13 +82,17 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
 
     truths : columns that may hold true labels: what they hold is a label wherever it stands
     """
-    for column in columns:
-        if column.key in CANDIDATE_NAMES and (column.is_marks or not column.is_bits):
-            return guess_form(column)
-    columns = [column for column in columns if not never_labels(column.key)]
-    for column in columns:
-        if mean_of(map(is_list_of_labels, column.cells)) >= 0.5:
-            return ListGuess(column, DEFAULT_SEPARATOR, "json")
+    named = [one for one in columns if one.key in CANDIDATE_NAMES and (one.is_marks or not one.is_bits)]
+    guesses = [guess_form(one) for one in named]
+    if guesses:  # the first that lists several in a cell: others count them, or name the right one
+        return next((one for one in guesses if one.lists_several), guesses[0])
+    columns = [column for column in columns if not no_list(column.key)]
+    lists = [column for column in columns if _holds_lists(column)]
+    found = next((column for column in lists if _come_again(column)), None)
+    # People write notes, too, as numbered lists; programs write few other things as lists.
+    found = found or next((one for one in lists if mean_of(map(is_code, one.cells)) >= 0.5), None)
+    if found is not None:
+        return ListGuess(found, DEFAULT_SEPARATOR, "json")
     best, best_separator, best_share = None, DEFAULT_SEPARATOR, 0.0
     for column in columns:
         separator = column.separator()
@@ -142,7 +101,7 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
             continue
         share = sum(separator in cell for cell in column.cells) / len(column.cells)
         weighted = _has_weights(column, separator)
-        names = [without_weight(piece) for piece in pieces] if weighted else pieces
+        names = [without_weight(piece, loose=True) for piece in pieces] if weighted else pieces
         # Labels are short and come again; the parts of prose and of decimal commas do not.
         labels_like = len(set(names)) <= len(names) / 2 and mean_of(map(len, pieces)) <= 30
         if separator in MARKS and not weighted:
@@ -152,6 +111,24 @@ def guess_list(columns: Sequence[ColumnSample], truths: Sequence[ColumnSample] =
         if labels_like and share >= 0.1 and share > best_share and column.share(_DECIMAL_COMMA) < 0.5:
             best, best_separator, best_share = column, separator, share
     return None if best is None else guess_form(best, best_separator)
+
+
+def _holds_lists(column: ColumnSample) -> bool:
+    """Whether it holds lists of labels, neither sequences that name one again and again nor numbers for each class."""
+    if column.is_numbers or mean_of(map(is_list_of_labels, column.cells)) < 0.5:
+        return False
+    lists = [labels_of_cell(cell) for cell in column.cells]
+    names = [name for one in lists for name in one]
+    return (
+        mean_of(len(set(one)) < len(one) for one in lists) < 0.3
+        and mean_of(_DECIMAL.fullmatch(name) is not None for name in names) < 0.1
+    )
+
+
+def _come_again(column: ColumnSample) -> bool:
+    """Whether its labels come again and again."""
+    names = [name for cell in column.cells for name in labels_of_cell(cell)]
+    return len(set(names)) <= len(names) / 2
 
 
 def guess_voters(columns: Sequence[ColumnSample], listed: ListGuess) -> list[ColumnSample]:
@@ -174,7 +151,9 @@ def _has_weights(column: ColumnSample, separator: str) -> bool:
     pieces = column.pieces(separator)
     if not is_weighted(pieces) or mean_of(_TIME.fullmatch(piece) is not None for piece in pieces) >= 0.5:
         return False
-    lists = [[without_weight(piece) for piece in parts_of(cell, separator)] for cell in column.cells]
+    lists = [
+        [without_weight(piece, loose=True) for piece in parts_of(cell, separator)] for cell in column.cells
+    ]
     return mean_of(len(set(names)) < len(names) for names in lists) < 0.05
 
 
@@ -199,6 +178,17 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     if len(places) < 2 or labels.keys() != scores.keys():
         return None
     return PairsGuess(tuple(labels[place] for place in places), tuple(scores[place] for place in places))
+
+
+def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:
+    """Columns such as `top1, top2, top3` without scores; None where there are not two, from the first on."""
+    found = {
+        int(match[1]): one for one in columns if not one.is_numbers and (match := _RANKED.fullmatch(one.key))
+    }
+    places = sorted(found)
+    if len(places) < 2 or places[0] > 1 or places != list(range(places[0], places[-1] + 1)):
+        return None
+    return PairsGuess(tuple(found[place] for place in places), ())
 
 
 @dataclass(frozen=True)

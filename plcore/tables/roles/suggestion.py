@@ -13,10 +13,21 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from plcore.tables.roles.cells import MISSING, NO_NAMES, without_weight
+from plcore.tables.roles.fact_names import (
+    facts_of_workers,
+    is_about_answer,
+    is_fact,
+    is_from_model,
+    is_from_votes,
+    never_labels,
+    never_learnt,
+)
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
+    NO_WORDS,
     TEXT_NAMES,
+    YES_WORDS,
     ColumnSample,
     guess_audio,
     guess_embedding,
@@ -29,15 +40,13 @@ from plcore.tables.roles.suggested_labels import (
     CANDIDATE_NAMES,
     ListGuess,
     are_vectors,
-    facts_of_workers,
     guess_form,
     guess_list,
     guess_pairs,
+    guess_ranked,
     guess_reading,
     guess_scores,
     guess_voters,
-    is_fact,
-    never_labels,
 )
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
@@ -52,8 +61,16 @@ _TRUTH_NAMES = {
     "true",
 }
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
+LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
+"""What a column of such a name holds, no model may learn from: it tells the label, by whatever name."""
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?|[^\s@]+@[^\s@]+\.\w+",
+    re.ASCII,
+)
+"""Dates, and addresses of people: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
+_COUNT = re.compile(r"_count$|^(num|n|number_of)_")
 _MAYBE_ID_NAMES = {
     "index",
     "unnamed_0",
@@ -69,8 +86,23 @@ _MAYBE_ID_NAMES = {
 _ANNOTATOR = re.compile(
     r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*"
 )
+_PEOPLE = {
+    "annotators",
+    "annotations",
+    "workers",
+    "raters",
+    "coders",
+    "votes",
+    "voters",
+    "experts",
+    "judges",
+    "labelers",
+}
+"""Columns that list the people, or all their answers, in each cell."""
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
-_YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f"}
+_YES_NO = {*YES_WORDS, *NO_WORDS}
+_PROSE = 3
+"""Words of a cell, on average, above which it is a text and no name."""
 MOST_VOTERS = 50
 """Columns of words that may be people's; of more nobody guesses that, and comparing all of them would take seconds."""
 
@@ -115,7 +147,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
     described = bool(text or image or audio or embedding)
-    numbers, categories = _features(list(free.values()), columns, described)
+    numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
     return replace(
         given.roles,
         label_vectors=vectors and truth is None,
@@ -138,7 +170,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
 
 
 def _features(
-    free: list[ColumnSample], columns: list[ColumnSample], described: bool
+    free: list[ColumnSample], columns: list[ColumnSample], described: bool, labels: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of numbers and of words that describe the item.
 
@@ -146,8 +178,13 @@ def _features(
         name and cells say that it tells of the item: neither a fact about the run or the worker, nor a running number.
     """
     workers = facts_of_workers(column.key for column in columns)
-    differ = [one for one in free if not is_fact(one.key) and one.key not in workers]
+    tell = workers | (LABEL_NAMES | CANDIDATE_NAMES if described else frozenset())
+    differ = [one for one in free if not never_learnt(one.key) and one.key not in tell]
+    differ = [one for one in differ if one.is_numbers or one.share(_DATE) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
+    # What survey tools write of the same question in one cell, next to animals/cat and animals/dog.
+    stems = {re.sub(r"[/._:\- ]+[^/._:\- ]*$", "", name.strip()) for name in labels}
+    differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     # A number that names something measures nothing, however often it is repeated.
     differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
     doubtful = [never_labels(one.key) or (described and one.counts_rows) for one in differ]
@@ -205,10 +242,18 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
             roles, scores.columns, frozenset(name.removeprefix(scores.prefix) for name in roles.score_columns)
         )
     annotators = [
-        column for column in columns if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key)
+        column
+        for column in columns
+        if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key) and not is_from_votes(column.key)
     ]
     # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
     annotators = [column for column in annotators if not column.is_numbers] or annotators
+    annotators = [column for column in annotators if column.cells and not column.is_objects]
+    annotators = [one for one in annotators if not (one.key in _PEOPLE or is_about_answer(one.key))]
+    if len(annotators) < 2:
+        annotators = _models(columns)
+    if len(annotators) < 2 and (ranked := guess_ranked(columns)) is not None:
+        return _Labels(Roles(choices=_names(ranked.choices)), ranked.choices, _cells(ranked.choices))
     if len(annotators) < 2:
         if bits := _label_columns(columns):
             names = _names(bits)
@@ -262,6 +307,15 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     return (*(name for name in MISSING if name in found), *none)
 
 
+def _models(columns: list[ColumnSample]) -> list[ColumnSample]:
+    """The columns that hold the answers of language models, if they name the same labels."""
+    named = [one for one in columns if is_from_model(one.key) and one.repeats and not one.is_numbers]
+    named = [one for one in named if not (never_labels(one.key) or is_about_answer(one.key))]
+    words = [set(one.cells) for one in named]
+    every = set().union(*words)
+    return named if len(every) > 1 and all(2 * len(own) >= len(every) for own in words) else []
+
+
 def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
     """Three columns or more of any name that hold much the same words: people named the same labels there."""
     words = {
@@ -271,6 +325,7 @@ def _voters(columns: list[ColumnSample]) -> list[ColumnSample]:
         and not column.is_numbers
         and column.key not in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES
         and not never_labels(column.key)
+        and not is_from_votes(column.key)
     }
     if len(words) > MOST_VOTERS:
         return []
@@ -302,6 +357,7 @@ def _voters_like(listed: ListGuess, columns: list[ColumnSample]) -> list[ColumnS
 def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
     """The 0/1 columns that are labels: those the true label names, those with a telling name, else all."""
     bits = [column for column in columns if column.is_bits and not is_fact(column.key)]
+    bits = [column for column in bits if not (_ID_LIKE.search(column.key) or _COUNT.search(column.key))]
     names = {column.name.strip() for column in bits}
     for column in columns:
         if column.key in _TRUTH_NAMES | _MAYBE_TRUTH_NAMES and column.cells:
@@ -340,6 +396,8 @@ def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample 
         if column.key in _MAYBE_TRUTH_NAMES and mean_of(cell in labels for cell in column.cells) >= 0.5:
             return column
     for column in columns:
+        if is_from_votes(column.key) or is_from_model(column.key):
+            continue
         # Taken for a category feature instead, a true label would give every answer away.
         if (
             not column.is_numbers
@@ -355,7 +413,8 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
         if column.key in _ID_NAMES:
             return column
     for column in columns:
-        if (column.key in _MAYBE_ID_NAMES or column.key.endswith("_id")) and column.unique:
+        named = column.key in _MAYBE_ID_NAMES and column.words < _PROSE
+        if (named or column.key.endswith("_id")) and column.unique:
             return column
     return None
 
@@ -366,7 +425,8 @@ def _text(columns: list[ColumnSample]) -> ColumnSample | None:
         column
         for column in columns
         if column.cells
-        and not column.is_numbers
-        and (column.key in TEXT_NAMES or (column.words >= 3 and not column.repeats))
+        and not (column.is_numbers or column.is_objects)
+        and (column.key in TEXT_NAMES or (column.words >= _PROSE and not column.repeats))
     ]
-    return max(texts, key=lambda column: column.words, default=None)
+    of_items = [column for column in texts if not is_about_answer(column.key)]
+    return max(of_items or texts, key=lambda column: column.words, default=None)

@@ -147,6 +147,8 @@ def _plain(delimiter: bytes) -> re.Pattern[bytes]:
 
 DELIMITERS = (b",", b";", b"\t")
 PIPE = b"|"
+_ENOUGH = 10_000
+"""Rows after which the others are taken to be as long."""
 SNIFFED_ROWS = 20
 """Rows that tell the delimiter, the header among them."""
 _SAID = re.compile(rb"sep=([,;|\t])[,;|\t]*(?:\r\n|\n|\r)", re.IGNORECASE)
@@ -248,6 +250,46 @@ _NOT_CSV = {  # first bytes of what people upload by mistake
 }
 _OTHER_TEXTS = (
     (
+        re.compile(rb"\s*(<\?xml\b(?!.*<html)|<(\w+)>\s*<\w+>)", re.DOTALL),
+        Problem(
+            None,
+            None,
+            None,
+            "This is XML, not a table: of Pascal VOC it is one picture, of a download perhaps an error message.",
+            "Write a table with a row for each item, and import that; or download the file again.",
+        ),
+    ),
+    (
+        re.compile(rb"version https://git-lfs\."),
+        Problem(
+            None,
+            None,
+            None,
+            "This is a pointer of Git LFS, not the file that it stands for.",
+            "Fetch the file itself, with git lfs pull or by downloading it from its page.",
+        ),
+    ),
+    (
+        re.compile(rb"\s*(--[^\n]*\n\s*)*(CREATE\s+TABLE|INSERT\s+INTO|DROP\s+TABLE)\b", re.I),
+        Problem(None, None, None, "This is a dump of SQL, not a table.", "Export the table as CSV in UTF-8."),
+    ),
+    (
+        re.compile(rb"(---[ ]*\r?\n|#[^\n]*\n)*-\s+[\"']?\w+[\"']?:\s"),
+        Problem(
+            None, None, None, "This is YAML, not a table.", "Write it as JSON: a list of objects, one a row."
+        ),
+    ),
+    (
+        re.compile(rb"__label__\S"),
+        Problem(
+            None,
+            None,
+            None,
+            "This is a file of fastText: each line begins with its labels, and no line names columns.",
+            "Write a table with the columns labels and text, several labels as in wren|robin.",
+        ),
+    ),
+    (
         re.compile(rb'\s*(\[\s*)?\{\s*("[^"]*"\s*:|\})'),
         Problem(
             None,
@@ -267,6 +309,14 @@ _OTHER_TEXTS = (
             "Open the address in a browser, sign in if it asks, and download the file itself.",
         ),
     ),
+)
+_QUALTRICS, _BEGIN = b'"{""ImportId"":', 1 << 17
+_THREE_HEADERS = Problem(
+    None,
+    None,
+    None,
+    "This is an export of Qualtrics with three headers: the rows below the first hold the questions and their ids.",
+    "Remove these two rows (often lines 2 and 3), and import the rest.",
 )
 EMPTY = Problem(None, None, None, "The file is empty.", "Choose a CSV file with a header and data rows.")
 HEADER_ONLY = Problem(
@@ -325,6 +375,8 @@ def is_other_file(data: bytes) -> Problem | None:
 
 def is_other_text(data: bytes) -> Problem | None:
     """What is wrong with a text that begins as one of another kind does; None for CSV."""
+    if _QUALTRICS in data[:_BEGIN]:
+        return _THREE_HEADERS
     return next((problem for pattern, problem in _OTHER_TEXTS if pattern.match(data)), None)
 
 
@@ -434,17 +486,39 @@ def _parse(data: bytes, delimiter: bytes, names: list[str], start: int, regular:
 
 def _refuse_faults(data: bytes, delimiter: bytes, names: list[str], start: int, line: int) -> None:
     """Raise TableError for every ragged row and every broken quote, if there are any."""
-    problems = []
+    problems: list[Problem] = []
+    counts: set[int] = set()
     for row, record in enumerate(records(data, delimiter, start, line), start=1):
+        counts.add(0 if record.fault else record.n_cells)
+        if len(problems) >= MAX_PROBLEMS:
+            if len(counts) > 1 or row > _ENOUGH:
+                break
+            continue
         if record.fault:
             column = names[min(record.fault_cell, len(names) - 1)]
             problems.append(Problem(row, record.line, column, record.fault, _QUOTE_FIX))
         elif record.n_cells != len(names):
             problems.append(_ragged(row, record, names, delimiter.decode()))
-        if len(problems) == MAX_PROBLEMS:
-            break
+    if len(counts) == 1 and len(problems) > 1 and (every := counts.pop()) > len(names):
+        raise TableError(_other_header(line, names, every))
     if problems:
         raise table_error(problems)
+
+
+def _other_header(line: int, names: list[str], n_cells: int) -> Problem:
+    """What is wrong where all rows have as many cells, and more than the header."""
+    if n_cells == len(names) + 1:
+        message = f"every row has one cell more than the header, which has {len(names)}: R writes the names of rows so."
+        return Problem(
+            None,
+            line,
+            None,
+            message,
+            "Write a name for the first column before the others of the header.",
+        )
+    message = f"this line has {len(names)} cell{'s' if len(names) > 1 else ''}, and every row has {n_cells}."
+    fix = "If it is a title or a comment, remove the lines above the names of the columns."
+    return Problem(None, line, None, message, fix)
 
 
 def _ragged(row: int, record: Record, names: list[str], delimiter: str) -> Problem:

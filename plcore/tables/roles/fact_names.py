@@ -1,0 +1,139 @@
+"""Names of columns that tell of the run, the file or the worker, and not of the item."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_WHO = (
+    "annotator|annotation|worker|participant|rater|coder|labell?er|user|turker|respondent|subject|assignment"
+    "|hit|task|session|submission|prolific"
+)
+_COUNTED = "vote|annotator|annotation|rater|rating|worker|label|candidate|class(?:e)?|judgment"
+_WHEN = "created|updated|modified|completed|submitted|started|finished|accepted|answered|labelled|labeled"
+_UNIT = "(?:_?(?:ms|s|sec|secs|seconds|minutes|ns|us))?"
+_ALWAYS = re.compile(
+    "|".join(
+        (
+            rf"(?:{_WHO}|prediction|completion|run|job|batch|request|response|result|project|model)_?(?:ids?|pid)",
+            rf"(?:{_WHO}|prolific_p?id)",
+            rf"(?:\w+_)?(?:timestamp|datetime)|(?:{_WHEN})(?:_?(?:at|on|time|date))?|\w+_at|\w+_ts",
+            r"(?:submit|accept|creation|completion|upload|request|response|reaction|work|lead|approval)"
+            rf"_?time{_UNIT}|(?:work)?_?time_?(?:spent|taken|in|on_task){_UNIT}",
+            rf"(?:\w+_)?(?:latency|elapsed|runtime){_UNIT}|rt{_UNIT}|seconds_spent|work_?time_?in_?seconds|(?:task|answer|response)_duration{_UNIT}",
+            r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus)(?:_(?:usd|eur|cents|total))?",
+            r"(?:\w+_)?tokens?(?:_(?:count|in|out|used|total))?|(?:n|num)_tokens",
+            r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
+            rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
+            r"(?:data_?)?split|train_?(?:val_?)?test(?:_?split)?",
+            r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check)",
+            r"(?:sample|sampling|instance|survey|design|class|post_?stratification)_?weights?",
+            r"trusted_judgments|kappa|(?:\w+_)?ip(?:_address)?",
+            r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size|md5|sha1|sha256|checksum|root_?folder",
+        )
+    )
+)
+_SOMETIMES = re.compile(
+    rf"(?:start_?|end_?)?time{_UNIT}|ts|duration{_UNIT}|(?:\w+_)duration{_UNIT}|channel|offset|folder|files|relative_?path|hash|run|batch"
+    r"|model(?:_(?:name|version|used))?|provider|seed|top_p|temperature_setting|cached|status|confidence|certainty|agreement|(?:pred|prediction|predicted|model|label|annotation|top)_?(?:score|conf|confidence|prob|probability)|\w+_status|index"
+    rf"|(?:mean|avg|average|median|mode|std|sd|var|min|max|sum|total)_?(?:\w+_)?(?:{_COUNTED}|score|prob|probability|conf|confidence)s?"
+    rf"|(?:n|num|number_of)_?(?:{_COUNTED})s|(?:{_COUNTED})s?_?counts?"
+    r"|fold|partition|subset|version|line(?:_?(?:no|nr|number))?|row_?number|seq|batch_(?:no|nr|number)"
+    r"|\w+_hash|entropy|perplexity|loss|margin|uncertainty|difficulty_score"
+    r"|\w+_(?:confidence|conf|certainty)|(?:confidence|certainty)_?\d+"
+    r"|reviewer|assignees?|assigned_to|owner|collaborators?|\w+_by|e_?mail(?:_address)?|user_?login"
+)
+_NEVER_LABELS = re.compile(
+    rf"(?:{_WHO}|user|reviewer|file|channel|image|photo|url|link)s|(?:\w+_)?(?:ids|files|urls|paths)"
+)
+_NO_LISTS = re.compile(
+    r"authors?|cast|crew|actors|directors?|entities|mentions|attachments|recipients|participants|history|messages|turns"
+    r"|bbox(?:es)?|box(?:es)?|coordinates|polygons?|segmentation|spans?|offsets?|keypoints"
+    r"|tokens|words|lemmas|(?:ner|pos|chunk|bio|iob)_?tags?|(?:input|token)_ids|attention_mask"
+    r"|place(?:_\w+)?|locations?|locality|address(?:es)?|assignees?|watchers|keywords_\w+"
+)
+_NO_FEATURES = re.compile(
+    r"scores|probs|probabilities|logits|logprobs|\w+_dist(?:ribution)?|soft_labels?|(?:user|subject|meta)_?(?:data|ip)"
+    r"|authors|cast|crew|actors|directors|entities|mentions|attachments|recipients"
+)
+_FROM_VOTES = re.compile(
+    r"(?:majority|consensus|aggregated?|ensemble|plurality)(?:_?(?:vote|label|class|answer|opinion))?"
+    r"|(?:hard|soft)_label|(?:label|vote|class|answer)_?(?:majority|consensus|aggregated|ensemble)"
+)
+_FROM_MODEL = re.compile(
+    r"(?:gpt|chatgpt|claude|llama|gemini|mistral|mixtral|deepseek|qwen|llm)[\d_]*\w*"
+    r"|(?:\w+_)?(?:predicted|prediction|pred)(?:_?(?:label|class))?"
+    r"|(?:old|previous|prior|weak|noisy|silver|suggested|auto)_?label|label_(?:old|previous|weak|noisy)"
+)
+_THOUGHTS = re.compile(
+    r"(?:\w+_)?(?:reasoning|rationales?|explanations?|justifications?|chain_of_thought|cot|thoughts?|thinking)"
+    r"|(?:\w+_)?(?:prompt|system_prompt|completion)|(?:raw|model|llm|full)_?(?:response|output|answer|reply)|instructions?"
+    rf"|(?:{_WHO}|reviewer)s?_?(?:\w+_)?\d*_?(?:comment|note|feedback|remark)s?(?:_\d+)?"
+    rf"|(?:comment|note|feedback|remark)s?_(?:of|by|from)_(?:\w+_)?(?:{_WHO}|reviewer)s?"
+)
+_ABOUT_WORKER = {
+    "age", "gender", "sex", "country", "nationality", "language", "status", "education", "native",
+    "confidence", "certainty",
+}  # fmt: skip
+_WORKER = re.compile(rf"(?:{_WHO})(?:_?p?id)?|p?id_(?:{_WHO})")
+_AROUND = re.compile(r"^(?:answer|assignment|input|meta|metadata|usage|info)_+")
+
+
+def is_fact(key: str) -> bool:
+    """Whether a column of this key tells of the run, the file or the worker, whatever the table is about.
+
+    key : as `ColumnSample.key`, words joined by underscores
+    """
+    return any(_ALWAYS.fullmatch(one) is not None for one in (key, _AROUND.sub("", key)))
+
+
+def may_be_fact(key: str) -> bool:
+    """Whether it is likely to: such a name (a duration, a model) describes the item only of tables of measurements."""
+    return is_fact(key) or _SOMETIMES.fullmatch(_AROUND.sub("", key)) is not None
+
+
+def never_labels(key: str) -> bool:
+    """Whether cells of a column of this key, whatever they look like, hold no labels: lists of files, ids or people."""
+    return may_be_fact(key) or _NEVER_LABELS.fullmatch(key) is not None
+
+
+def no_list(key: str) -> bool:
+    """Whether a column of this key lists something else than labels: people, words, boxes, parts of an address."""
+    return never_labels(key) or _NO_LISTS.fullmatch(key) is not None
+
+
+def is_from_votes(key: str) -> bool:
+    """Whether a column of this key holds what somebody made of the votes: neither a vote nor a true label."""
+    return _FROM_VOTES.fullmatch(key) is not None
+
+
+def is_from_model(key: str) -> bool:
+    """Whether a column of this key holds the answer of a model, or an earlier label: no true label."""
+    return _FROM_MODEL.fullmatch(key) is not None
+
+
+def is_about_answer(key: str) -> bool:
+    """Whether a text in a column of this key was written about an answer, or to get one: it names the label."""
+    return _THOUGHTS.fullmatch(key) is not None
+
+
+def never_learnt(key: str) -> bool:
+    """Whether a column of this key tells the label, or nothing of the item: no model may learn from it."""
+    facts = (is_fact, is_from_votes, is_from_model, is_about_answer)
+    return _NO_FEATURES.fullmatch(key) is not None or any(one(key) for one in facts)
+
+
+def names_worker(key: str) -> bool:
+    """Whether a column of this key names who did the work."""
+    return (
+        _WORKER.fullmatch(key) is not None
+        or re.fullmatch(r"(?:user|login)_?(?:name|login|id)?", key) is not None
+    )
+
+
+def facts_of_workers(keys: Iterable[str]) -> frozenset[str]:
+    """Those of the keys that describe a person, if another of them names the person who did the work."""
+    known = frozenset(keys)
+    if not any(_WORKER.fullmatch(key) for key in known):
+        return frozenset()
+    return known & _ABOUT_WORKER

@@ -1,0 +1,121 @@
+"""Where labels may be in a table in which nothing says where they are: one sentence for who has to choose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from plcore.arrays.words import listed, quoted
+from plcore.tables.roles.fact_names import is_fact, never_labels
+from plcore.tables.roles.sample import ColumnSample, mean_of, sample_columns
+
+_SCORES = re.compile(
+    r".+[_ (-](?:prob\w*|p|scores?|conf|confidence|pct|percent|%|logits?|logprob)\)?"
+    r"|(?:logits?|log_?probs?)[_ .].+",
+    re.I,
+)
+_IDS = re.compile(r"(^|_)(ids?|item|image|file|filename|file_name|url|uuid|key|sentence|text)$")
+_LABEL_WORD = re.compile(
+    r"(^|_)(label|class|category|target|tags?|species|sentiment|intent|topic|name|answer|y)(_|$)"
+)
+_UNLABELLED = (
+    "None repeats a few words, as labels do: if nothing is labelled yet, add a column that lists all classes in each "
+    "row."
+)
+_MOST_COLUMNS = 200  # that are looked at
+_MOST_CODES = 12
+_SHOWN = 4
+_PROSE = 3  # words of a cell, from which it is a text
+
+
+def hint_at_labels(cells: pd.DataFrame) -> str:
+    """A sentence about the columns that may hold labels, and how to choose them, with a blank before it."""
+    columns = [
+        one for one in sample_columns(cells.iloc[:, :_MOST_COLUMNS]) if one.cells and not is_fact(one.key)
+    ]
+    in_code = [one for one in columns if mean_of(cell[0] in "[{" for cell in one.cells) >= 0.5]
+    columns = [one for one in columns if one not in in_code]
+    named = [one for one in columns if _LABEL_WORD.search(one.key)]
+    looks = (
+        *(look(columns) for look in (_scores, _bits, _alike)), _one_label(named, columns), _in_code(in_code),
+        _one_label(columns, columns),
+    )  # fmt: skip
+    found = (next(look, None) for look in looks)
+    return f" {next(filter(None, found), _UNLABELLED)}"
+
+
+def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    keys = {one.key for one in columns}
+    found = [one for one in columns if one.is_numbers and _SCORES.fullmatch(one.name.strip())]
+    found = [one for one in found if one.key.rpartition("_")[0] not in keys]  # how sure its own column is
+    if len(found) < 2:
+        return
+    names = listed([one.name for one in found], _SHOWN)
+    if any(value < 0 for one in found for value in one.values):
+        yield f"{names} may be one score for each label, but some are below 0: take the exponential first."
+    else:
+        yield f"{names} may be one score for each label: choose them as columns of scores (--score-column)."
+
+
+def _bits(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    found = [one for one in columns if one.is_yes_no and one.is_bits]
+    if len(found) > 1:
+        names = listed([one.name for one in found], _SHOWN)
+        yield f"{names} say yes or no in every row: if each is a label, choose them as label columns (--label-column)."
+
+
+def _alike(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    """Two columns or more with the same few words or whole numbers."""
+    few = [one for one in columns if one.repeats and one.words < _PROSE and not never_labels(one.key)]
+    few = [one for one in few if not one.is_numbers or _are_codes(one)]
+    for first in few:
+        own = set(first.cells)
+        same = [
+            one for one in few if 2 * len(own & set(one.cells)) >= len(own | set(one.cells)) and len(own) > 1
+        ]
+        if len(same) > 1:
+            names = listed([one.name for one in same], _SHOWN)
+            yield (
+                f"{names} hold the same {'numbers' if first.is_numbers else 'words'}: if each is somebody's vote, "
+                "choose them as annotators (--annotator); if each is a candidate, as columns of candidates (--choice)."
+            )
+            return
+
+
+def _are_codes(column: ColumnSample) -> bool:
+    """Whether its numbers are whole and few, as those of grades and codes."""
+    return len(set(column.cells)) <= _MOST_CODES and all(value.is_integer() for value in column.values)
+
+
+def _one_label(some: Sequence[ColumnSample], columns: Sequence[ColumnSample]) -> Iterator[str]:
+    """Those of some columns with one word a row."""
+    few = [one for one in some if one.repeats and len(set(one.cells)) > 1 and one.words < _PROSE]
+    few = [
+        one
+        for one in few
+        if not never_labels(one.key) and (_LABEL_WORD.search(one.key) or not one.is_numbers)
+    ]
+    if not few:
+        return
+    first = few[0]
+    more = f", and so {'do' if len(few) > 2 else 'does'} {listed([one.name for one in few[1:]], _SHOWN)}"
+    several = more if len(few) > 1 else ""
+    said = (
+        f"Column {quoted(first.name)} holds one label a row, such as {quoted(first.cells[0])}{several}: a row with one "
+        "label is decided, and there is nothing to ask."
+    )
+    ids = next((one for one in columns if _IDS.search(one.key) and not one.unique and one is not first), None)
+    if ids is not None:
+        said += f" But {quoted(ids.name)} comes again: if each row is a vote, call the columns task, worker and label."
+    yield said
+
+
+def _in_code(columns: Sequence[ColumnSample]) -> Iterator[str]:
+    if columns:
+        names = listed([one.name for one in columns], _SHOWN)
+        yield (
+            f"{names} hold{'s' if len(columns) == 1 else ''} objects or lists: if the label is inside, write it into a "
+            "column of its own; if they are numbers, one for each class, write a column for each."
+        )

@@ -1,0 +1,570 @@
+"""What stops an import until a person has said that the reading is right: cells with two readings."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from plcore.arrays import let_go
+from plcore.arrays.candidate_sets import pairs_of
+from plcore.arrays.words import listed, quoted
+from plcore.tables.roles.cells import MISSING, without_weight
+from plcore.tables.roles.fact_names import is_from_model, is_from_votes, names_worker
+from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
+from plcore.tables.roles.written_lists import is_code, labels_of_cell, read_cell
+from plcore.tables.table import LabelTable
+
+Odd = tuple[str, str, str]
+"""Name, message and fix of a doubt."""
+
+_MARKS = ("|", ";", ",", "\n", " and ", "\t", *SELDOM, " ")
+_SHOWN = 3
+_OWN = re.compile(r"(before_)*winnow_")  # columns that an export of ours added
+_MOST_CELLS = 1_000  # that differ, of a column that is compared with others
+_ROWS = 20_000  # of them that are looked at
+_MOST_COLUMNS = 60  # in which a second header is looked for
+_LINE = r"^\s*[-=_:]{3,}\s*$"
+_DATE = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
+    r"|\d{1,2}[- ](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*([- ]\d{2,4})?"
+    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*[- ]\d{1,4}",
+    re.IGNORECASE | re.ASCII,
+)
+_FORMULA = re.compile(r"=\s*[A-Za-z+\-(].*|#(REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC)[!?]+", re.ASCII)
+_BITS = re.compile(r"[01]{3,64}", re.ASCII)
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_NUMBERS = re.compile(
+    rf"(?:\w+\()?[\[(]?(\s*{_NUMBER}(?:[\s,;|]+{_NUMBER})*)[\s,]*[\])]?(?:,[^()]*)?\)?",
+    re.ASCII | re.IGNORECASE,
+)
+_SHARE = re.compile(r"0?\.\d*[1-9]\d*", re.ASCII)
+_GRADE = re.compile(
+    r"^(?:0?\.\d+|1\.0+|\d{1,3}\s*%|\d{1,3}\s*[x×])\s*[:-]?\s+|^\d{1,2}\s*[:.)]\s*(?=[^\W\d])"
+    r"|^(?:probably|possibly|likely|perhaps|maybe)\s+|^\?+\s*(?=\w)|\b(?:cf|aff)\.\s+(?=\w)"
+    r"|\s*[:(\[-]?\s*(?:very\s+)?\b(?:high|medium|low|likely|unlikely|certain|uncertain|sure|unsure|probable|possible|maybe"
+    r"|definite|probably|possibly)\s*[)\]]?$|(?<=\w)\s*\(?\?+\)?$"
+    r"|\s*[:=(\[@~-]?\s+(?:0?\.\d+|1\.0+)\s*(?:/\s*\d+)?\s*[)\]]?$",
+    re.ASCII | re.IGNORECASE,
+)
+_INNER = re.compile(rf"\s*[:=(]\s*{_NUMBER}\s*%?\s*\)?\s+(?=\w)", re.ASCII | re.IGNORECASE)
+_LAST = re.compile(r"(\d+)\D*$", re.ASCII | re.MULTILINE)
+_INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
+_NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
+_PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
+_ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
+_FEW_ROWS = 500
+_FEWEST_ROWS = 8
+_DEEP = 3
+_SUMS = {"total", "totals", "sum", "sums", "subtotal", "grand total", "average", "mean", "count"}
+
+
+def find_stops(table: LabelTable) -> list[Odd]:
+    """Name, message and fix of every doubt that stops the import of this table."""
+    return [odd for look in _STOPPING for odd in look(table)]
+
+
+def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
+    """Classes whose parts are classes: a cell of the same labels under another separator."""
+    known = set(table.classes)
+    found: list[tuple[str, list[str]]] = []
+    for name in table.classes:
+        inner = name.strip("[](){} ")
+        for mark in _MARKS:
+            if mark not in inner and inner == name:
+                continue
+            parts = [part.strip("'\" ") for part in parts_of(inner, mark)]
+            if (len(parts) > 1 or inner != name) and parts and known.issuperset(parts) and name not in parts:
+                found.append((name, parts))
+                break
+    if found:
+        name, parts = found[0]
+        message = (
+            f"{_classes(found)} made of other classes, such as {quoted(name)}: read here as one class, but it "
+            f"may list the {len(parts)} candidates {' and '.join(map(quoted, parts))}."
+        )
+        fix = "If it lists candidates, write the same separator in every row."
+        yield "mixed-separators", message, fix
+
+
+def _shared_words(table: LabelTable) -> Iterator[Odd]:
+    """Names cut in two that share their last word, as birders write them: Downy/Hairy Woodpecker."""
+    column, mark = table.roles.candidates, table.roles.separator
+    if column is None or table.roles.form != "list" or mark not in SELDOM:
+        return
+    known = set(table.classes)
+    for cell in table.cells[column].head(_ROWS).str.strip().unique():
+        parts = parts_of(str(cell), mark)
+        whole = [f"{part} {parts[-1].rpartition(' ')[2]}" for part in parts[:-1]]
+        if whole and known >= set(whole) and " " in parts[-1]:
+            message = (
+                f"{quoted(str(cell))} is read here as the candidates {listed(parts, _SHOWN)}, but the first may be "
+                f"{quoted(whole[0])}, which is a class as well."
+            )
+            yield "shared-words", message, "If it is, write every name in full."
+            return
+
+
+def _weights_in_names(table: LabelTable) -> Iterator[Odd]:
+    known = set(table.classes)
+    found = [
+        (name, plain) for name in table.classes if (plain := without_weight(name)) != name and plain in known
+    ]
+    if found:
+        name, plain = found[0]
+        message = (
+            f"{_classes(found)} a class with a number behind it, such as {quoted(name)}: read here as a class of its "
+            f"own, but it may be {quoted(plain)} with a weight."
+        )
+        yield (
+            "weights-in-names",
+            message,
+            "If it is a weight, write one behind every label, as in wren:0.6|robin:0.4.",
+        )
+
+
+def _json_names(table: LabelTable) -> Iterator[Odd]:
+    found = [name for name in table.classes if _is_json(name)]
+    if found:
+        message = (
+            f"{_classes(found)} JSON, such as {quoted(found[0])}: read here as the name of one class, but it may hold "
+            "the labels of the row."
+        )
+        yield "json-in-names", message, "If it does, write every cell as JSON, or every cell as a list."
+
+
+def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
+    """A separator of few cells, whose parts are found nowhere else, as in Gull, Herring."""
+    column, mark = table.roles.candidates, table.roles.separator
+    if column is None or table.roles.form != "list":
+        return
+    cells = [cell for cell in table.cells[column].head(_ROWS).str.strip().tolist() if cell]
+    split = Counter(cell for cell in cells if len(parts_of(cell, mark)) > 1)
+    known = parts_known(cells, mark)
+    odd = [cell for cell in split if not known & set(parts_of(cell, mark))]
+    if mark not in SELDOM and odd and len(odd) == len(split) and 2 * sum(split.values()) <= len(cells):
+        message = (
+            f"{_count(sum(split.values()), 'cell')} of {len(cells):,} hold {quoted(mark)}, such as {quoted(odd[0])}: "
+            f"read here as {len(parts_of(odd[0], mark))} candidates, but it may be one class with {quoted(mark)} in "
+            "its name, for no other cell names the parts."
+        )
+        yield "few-separators", message, "If it is one class, choose another separator."
+
+
+def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
+    """A column read as a list next to others with the same cells: several people named one label each."""
+    column, roles = table.roles.candidates, table.roles
+    if column is None or roles.form != "list" or roles.label_vectors:
+        return
+    some = table.cells.head(_ROWS)
+    own = set(some[column].str.strip().unique()) - {""}
+    if len(own) > _MOST_CELLS or not any(len(parts_of(cell, roles.separator)) > 1 for cell in own):
+        return
+    labels = {name for role, name in roles.used() if role not in ("categories", "numbers", "caption")}
+    for name in [str(one) for one in table.cells.columns if one not in labels][:_MOST_COLUMNS]:
+        if _OWN.match(name) or is_from_votes(key_of(name)) or is_from_model(key_of(name)):
+            continue
+        other = set(some[name].str.strip().unique()) - {""}
+        if len(other) > 1 and 2 * len(own & other) >= len(own | other):
+            message = (
+                f"Column {quoted(name)} holds much the same cells as {quoted(column)}: read here, {quoted(column)} "
+                f"lists the candidates and {quoted(name)} does not, but both may hold one vote a row of two people."
+            )
+            yield "voter-as-list", message, "If they are votes, choose both columns as annotators."
+            return
+
+
+def _second_header(table: LabelTable) -> Iterator[Odd]:
+    cells = table.cells  # a copy each time it is asked for
+    names = list(dict.fromkeys(column for _, column in table.roles.used()))
+    names = [name for name in names if name in cells.columns][:_MOST_COLUMNS]
+    if not names:
+        return
+    same, lined = np.zeros(table.n_rows, dtype=np.int64), np.zeros(table.n_rows, dtype=np.int64)
+    for name in names:
+        column = pa.array(cells[name].array, pa.large_string())
+        same += np.asarray(pc.equal(column, name))
+        lined += np.asarray(pc.match_substring_regex(column, _LINE))
+        let_go()
+    if len(under := np.flatnonzero(lined == len(names))):
+        message = f"Row {under[0] + 1:,} is a line of dashes: read here as an item with labels called so."
+        yield "second-header", message, "Remove the row; programs draw such a line below the header."
+        return
+    rows = np.flatnonzero(same >= max(1 if len(names) == 1 else 2, len(names) // 2))
+    if len(rows):
+        message = (
+            f"Row {rows[0] + 1:,} repeats the header: read here as an item with the labels that it names, but the file "
+            "may be several tables one after the other."
+        )
+        yield "second-header", message, "Remove the row, and every other that repeats the header."
+
+
+def _sum_row(table: LabelTable) -> Iterator[Odd]:
+    roles = table.roles
+    cells = table.cells
+    last = cells.iloc[-1]
+    looked = [roles.id, roles.candidates, str(cells.columns[0])]
+    for column in dict.fromkeys(name for name in looked if name is not None and name in cells.columns):
+        word = str(last[column]).strip()
+        before = cells[column].iloc[:-1].str.strip()
+        if word.rstrip(":").lower() in _SUMS and not bool((before == word).any()):
+            message = (
+                f"The last row says {quoted(word)} in column {quoted(column)}: read here as an item, but it may sum up "
+                "the rows."
+            )
+            yield "sum-row", message, "If it does, remove it."
+            return
+
+
+def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
+    formulas = [name for name in table.classes if _FORMULA.fullmatch(name)]
+    dates = [name for name in table.classes if _DATE.fullmatch(name)]
+    if formulas:
+        message = (
+            f"{_classes(formulas)} a formula or an error of a spreadsheet, such as {quoted(formulas[0])}."
+        )
+        yield "formulas-as-labels", message, "Save the values in place of the formulas, and import that."
+    if dates:
+        message = (
+            f"{_classes(dates)} a date, such as {quoted(dates[0])}: read here as a label, but spreadsheets turn names "
+            "such as MARCH1 or 3-4 into dates, and a column of dates holds no labels."
+        )
+        yield (
+            "dates-as-labels",
+            message,
+            "If these are no labels, choose another column, or correct the names.",
+        )
+
+
+def _missing_next_to_labels(table: LabelTable) -> Iterator[Odd]:
+    """Words for nothing that stand next to labels and are read as nothing: the others would then be certain."""
+    roles = table.roles
+    words = [word for word in roles.ignored if word in MISSING]
+    if not words or roles.candidates is None or roles.form != "list" or roles.label_vectors:
+        return
+    cells = table.cells[roles.candidates].str.strip()
+    rows, _ = pairs_of(table.candidates)
+    certain = np.bincount(rows, minlength=table.n_rows) == 1
+    hit = np.zeros(table.n_rows, dtype=bool)
+    for word in words:
+        hit |= cells.str.contains(word, regex=False).to_numpy(dtype=bool)
+    for row in np.flatnonzero(hit & certain)[:_SHOWN]:
+        parts = parts_of(str(cells.iloc[row]), roles.separator)
+        if len(parts) > 1 and set(parts) & set(words):
+            message = (
+                f"Row {row + 1:,} lists {quoted(str(cells.iloc[row]))}: with {quoted((set(parts) & set(words)).pop())} "
+                "read as nothing, only one candidate is left, and the row counts as certain."
+            )
+            yield "nothing-next-to-labels", message, "If it is a class, take it from what is ignored."
+            return
+
+
+def _holes(table: LabelTable) -> Iterator[Odd]:
+    """Label vectors without a no, or in which most cells say -1."""
+    columns, vectors = table.roles.label_columns, table.label_vectors
+    if vectors is None or not columns:
+        return
+    if not (vectors == 0).any() and (vectors < 0).any():
+        message = "No cell of the label columns says no: read here, empty cells were not asked, but they may mean no."
+        fix = "If an empty cell means that the label is not right, write 0 there. Accept if nobody was asked."
+        yield "empty-or-no", message, fix
+        return
+    cells = table.cells
+    text = [cells[column].str.strip() for column in columns]
+    minus = sum(int(one.isin(["-1", "-1.0"]).sum()) for one in text)
+    zeros = sum(int(one.isin(["0", "0.0"]).sum()) for one in text)
+    if minus >= zeros > 0:
+        message = (
+            f"The label columns say -1 in {minus:,} cells and 0 in {zeros:,}: read here, 0 means no and -1 not asked, "
+            "but it may be the other way round."
+        )
+        yield "minus-one", message, "If -1 means no, write 0 for it, and leave the cells empty that say 0."
+
+
+def _number_for_each_class(table: LabelTable) -> Iterator[Odd]:
+    """Cells with as many numbers in every row: which of the classes are right, or how probable each is."""
+    column = table.roles.candidates
+    if column is None or table.roles.label_vectors:
+        return
+    cells = set(table.cells[column].head(_ROWS).str.strip()) - {""}
+    lists = [_numbers_in(cell) for cell in cells]
+    width = len(lists[0]) if lists else 0
+    if width < 2 or len(lists) < 2 or any(len(one) != width for one in lists):
+        return
+    # A list of class numbers names each of them once.
+    if any(len(set(one)) < width or any("." in number.rstrip(".0") for number in one) for one in lists):
+        message = (
+            f"Every cell of column {quoted(column)} holds {width} numbers, such as {quoted(min(cells))}: read here as "
+            "names of classes, but they may be one number for each class: 0 or 1, or how probable it is."
+        )
+        fix = "If they are, write one column of numbers for each class, named like it, or the names of the classes."
+        yield "vectors-in-cells", message, fix
+
+
+def _numbers_in(cell: str) -> list[str]:
+    """The numbers of a cell that holds nothing else: `[0, 1, 0]`, `[0. 1.]`, `0 1 0`, `tensor([0, 1])`, `010`."""
+    if _BITS.fullmatch(cell):
+        return list(cell)
+    found = _NUMBERS.fullmatch(cell)
+    return re.split(r"[\s,;|]+", found[1].strip()) if found else []
+
+
+def _graded_names(table: LabelTable) -> Iterator[Odd]:
+    """One name with several shares, counts or words for how sure somebody was: `0.8 cat`, `3x cat`, `cat (high)`."""
+    if table.roles.label_columns or table.roles.score_columns or table.label_vectors is not None:
+        return
+    plain = {name: found for name in table.classes if (found := _GRADE.sub("", name).strip()) != name}
+    names = set(table.classes)
+    shares = [name for name in table.classes if _SHARE.fullmatch(name)]
+    known = {*(name for name in table.classes if name not in plain), *plain.values()} - {""}
+    inner = [
+        name
+        for name in table.classes
+        if (cut := _INNER.search(name)) and name[: cut.start()].strip() in known
+    ]
+    if inner:
+        message = f"{_classes(inner)} several labels with their numbers, such as {quoted(inner[0])}: read here as one."
+        yield "graded-names", message, "Write another mark between the labels, as in wren:0.6|robin:0.4."
+        return
+    again = Counter(plain.values())
+    merged = [name for name, one in plain.items() if again[one] > 1 or one in names]
+    if 0 < len(shares) < len(table.classes) and len(shares) < table.n_rows:
+        message = f"{_classes(shares)} a number, such as {quoted(shares[0])}, next to classes that are words."
+        fix = "If these are weights, write each behind its label, as in wren:0.6|robin:0.4."
+        yield "graded-names", message, fix
+    elif len(known) > 1 and 2 * len(merged) >= len(plain) > 0 and (len(merged) > 1 or _is_hedged(merged)):
+        message = (
+            f"{_classes(merged)} a name with a number, or a word for how sure it is, such as {quoted(merged[0])}: read "
+            f"here as classes of their own, but each may be a class such as {quoted(plain[merged[0]])} with its weight."
+        )
+        fix = "If they are weights, write numbers behind the labels, as in wren:0.6|robin:0.4."
+        yield "graded-names", message, fix
+
+
+def _is_hedged(names: list[str]) -> bool:
+    """Whether one name alone is enough to ask: low and high may be parts of any name, probably and ? are not."""
+    return len(names) == 1 and re.search(r"\b(high|medium|low)\b", names[0], re.IGNORECASE) is None
+
+
+def _ranks(table: LabelTable) -> Iterator[Odd]:
+    """Numbers behind the labels of a row that are 1, 2, 3: the first may be the best."""
+    column, roles = table.roles.candidates, table.roles
+    if table.candidate_weights is None or column is None or roles.voters is not None:
+        return
+    cells = [cell for cell in table.cells[column].head(_FEW_ROWS).str.strip().unique() if cell]
+    if roles.form == "json":
+        rows = [[weight for _, weight in read_cell(cell) or ()] for cell in cells]
+    else:
+        rows = [list(map(float, _LAST.findall(cell.replace(roles.separator, "\n")))) for cell in cells]
+    several = [row for row in rows if len(row) > 1]
+    if len(several) > 1 and all(row == list(range(1, len(row) + 1)) for row in rows):
+        message = (
+            f"The numbers of every row in column {quoted(column)} are 1, 2 and so on: read here as "
+            "weights, so that the last is the likeliest; they may be ranks."
+        )
+        yield (
+            "ranks-as-weights",
+            message,
+            "If they are, leave them out, or write a larger number for a likelier label.",
+        )
+
+
+def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
+    """Lists of one length that name labels twice: one vote of each person."""
+    column, roles = table.roles.candidates, table.roles
+    if (
+        column is None
+        or roles.form == "weighted"
+        or roles.label_vectors
+        or table.candidate_weights is not None
+    ):
+        return
+    cells = set(table.cells[column].head(_FEW_ROWS).str.strip()) - {""}
+    lists = [
+        labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator) for cell in cells
+    ]
+    if len({len(one) for one in lists}) != 1 or any(_NUMBERS.fullmatch(cell) for cell in cells):
+        return
+    again = [place for place, one in enumerate(lists) if len(set(one)) < len(one)]
+    if len(lists) > 1 and 4 * len(again) >= len(lists):
+        message = (
+            f"Every cell of column {quoted(column)} lists {len(lists[0])} labels, some twice, such as "
+            f"{quoted(list(cells)[again[0]])}: read here as candidates that weigh the same, but "
+            "they may be one vote each."
+        )
+        fix = "If they are, write how often each was named, as in wren:2|robin:1, or a column for each voter."
+        yield "votes-in-cells", message, fix
+
+
+def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
+    """Another column that holds one number for each label that a cell lists."""
+    column, roles = table.roles.candidates, table.roles
+    if (
+        column is None
+        or roles.form == "weighted"
+        or table.candidate_weights is not None
+        or roles.label_vectors
+    ):
+        return
+    used = {name for _, name in roles.used()}
+    some = table.cells.head(_FEW_ROWS)
+    sizes = [
+        len(labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator))
+        for cell in some[column].str.strip()
+    ]
+    if max(sizes, default=0) < 2:
+        return
+    for name in [str(one) for one in some.columns if one not in used][:_MOST_COLUMNS]:
+        cells = some[name].str.strip()
+        if all(len(_numbers_in(cell)) == size for cell, size in zip(cells, sizes, strict=True)):
+            message = (
+                f"Column {quoted(name)} holds a number for each label in {quoted(column)}, such as "
+                f"{quoted(str(cells.iloc[0]))}: read here, it counts for nothing, but it may say how probable each is."
+            )
+            fix = 'If it does, write both in one cell, as in wren:0.6|robin:0.4 or {"wren": 0.6}.'
+            yield "scores-elsewhere", message, fix
+            return
+
+
+def _paths(table: LabelTable) -> Iterator[Odd]:
+    """Lists whose parts always stand at the same place, each below the same part: a class and what it belongs to."""
+    column, roles = table.roles.candidates, table.roles
+    if column is None or roles.form != "list" or roles.label_vectors:
+        return
+    cells = set(table.cells[column].head(_ROWS).str.strip()) - {""}
+    if not 3 <= len(cells) <= _MOST_CELLS:
+        return
+    lists = [parts_of(cell, roles.separator) for cell in cells]
+    above: dict[str, set[tuple[int, str]]] = defaultdict(set)
+    for parts in lists:
+        for place, part in enumerate(parts):
+            above[part].add((place, parts[place - 1] if place else ""))
+    roots = {parts[0] for parts in lists if parts}
+    if (
+        min(map(len, lists)) >= _DEEP
+        and all(len(one) == 1 for one in above.values())
+        and len(roots) < len({parts[-1] for parts in lists})
+    ):
+        cell = min(cells)
+        message = (
+            f"The parts of {quoted(cell)} and all other cells stand at one place each, below one other: read here as "
+            f"{len(parts_of(cell, roles.separator))} candidates, but they may be one class and its groups."
+        )
+        fix = f"If they are, write another mark between them, such as {' > '!r}, or the last part alone."
+        yield "paths-as-lists", message, fix
+
+
+def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
+    """Columns with the same answers that agree no more often than by chance: people would."""
+    columns = table.roles.annotators
+    if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
+        return
+    some = table.cells[list(columns)].head(_FEW_ROWS)
+    answers = [
+        [cell for cell in row if cell] for row in some.apply(lambda one: one.str.strip()).to_numpy().tolist()
+    ]
+    answers = [row for row in answers if len(row) > 1]
+    total = Counter(cell for row in answers for cell in row)
+    count = total.total()
+    if len(answers) < _FEWEST_ROWS or len(total) < 2:
+        return
+    agreed = sum(sum(n * (n - 1) for n in Counter(row).values()) / (len(row) - 1) for row in answers) / count
+    by_chance = sum(n * (n - 1) for n in total.values()) / (count * (count - 1))
+    if agreed <= by_chance:
+        message = (
+            f"Columns {listed(columns, _SHOWN)} hold the same answers but agree no more often than by chance: read "
+            "here as votes of people on one question, but each may be a question, or an item, of its own."
+        )
+        yield "questions-as-voters", message, "If they are no votes, choose the column with the labels."
+
+
+def _votes_in_rows(table: LabelTable) -> Iterator[Odd]:
+    """One label a row, next to who gave it, and items that come again."""
+    if table.label_vectors is not None or (table.roles.id is not None and table.roles.annotators):
+        return
+    if len(pairs_of(table.candidates)[0]) > table.n_rows:
+        return
+    labels = {name for role, name in table.roles.used() if role in ("candidates", "annotators", "choices")}
+    some = table.cells.head(_FEW_ROWS)
+    again = [str(name) for name in some.columns if name not in labels and some[name].duplicated().any()]
+    people = [name for name in again if names_worker(key_of(name)) and some[name].nunique() > 1]
+    items = [
+        name for name in again
+        if name not in people and _ITEM.search(key_of(name)) and 1 < some[name].nunique() > len(some) / 10
+    ]  # fmt: skip
+    if people and items:
+        message = (
+            f"Every row names one label, {quoted(people[0])} names who gave it, and {quoted(items[0])} comes again: "
+            "read here as items that are decided, but each row may be a vote."
+        )
+        yield (
+            "votes-in-rows",
+            message,
+            f"If it is, call the columns task ({items[0]}), worker ({people[0]}) and label.",
+        )
+
+
+def _missing_codes(table: LabelTable) -> Iterator[Odd]:
+    """Numbers that statistics programs write where there is no answer, far from the other class numbers."""
+    if not all(_INTEGER.fullmatch(name) for name in table.classes) or table.label_vectors is not None:
+        return
+    numbers = sorted(int(name) for name in table.classes)
+    codes = [one for one in numbers if one in _NO_ANSWER]
+    most = max((abs(one) for one in numbers if one not in codes), default=0)
+    if codes and len(numbers) - len(codes) > 1 and all(abs(one) > 3 * most for one in codes):
+        message = (
+            f"{_classes([str(one) for one in codes])} {codes[0]}, far from the other numbers: read here as "
+        )
+        message += "a class, but statistics programs write it where there is no answer."
+        yield (
+            "missing-codes",
+            message,
+            "If it means nothing, leave the cell empty, or add it to what is ignored.",
+        )
+
+
+def _is_json(name: str) -> bool:
+    """Whether a class is called like a list or an object of JSON or Python."""
+    if name[:1] not in "[{(":
+        return False
+    try:
+        return isinstance(json.loads(name), (list, dict))
+    except (ValueError, RecursionError):
+        return is_code(name)
+
+
+def _classes(found: list[tuple[str, list[str]]] | list[tuple[str, str]] | list[str]) -> str:
+    return f"{_count(len(found), 'class', 'classes')} {'is' if len(found) == 1 else 'are'}"
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+_STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (
+    _mixed_separators,
+    _shared_words,
+    _weights_in_names,
+    _json_names,
+    _guessed_separator,
+    _voter_as_list,
+    _second_header,
+    _sum_row,
+    _dates_and_formulas,
+    _missing_next_to_labels,
+    _holes,
+    _number_for_each_class,
+    _graded_names,
+    _ranks,
+    _votes_in_cells,
+    _scores_elsewhere,
+    _paths,
+    _questions_as_voters,
+    _missing_codes,
+    _votes_in_rows,
+)

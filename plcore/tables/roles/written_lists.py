@@ -1,0 +1,234 @@
+"""Lists and objects of labels as cells write them: JSON, Python, NumPy, and lists that people number."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
+from typing import TypeGuard
+
+import numpy as np
+
+from plcore.tables.text.csv import storable
+
+_STRING = r"""(?:'[^']*'|"[^"]*")"""
+_NUMPY_WORDS = re.compile(rf"\[\s*{_STRING}(?:\s+{_STRING})*\s*\]")
+_QUOTED_WORDS = re.compile(rf"{_STRING}(?:\s*[,;|]\s*{_STRING})*")
+_WORD_IN_QUOTES = re.compile(r"""'([^']*)'|"([^"]*)\"""")
+_MOST = 100_000  # characters of a cell: a longer one is no list of labels
+_MOST_WRITTEN = 2_000  # of a list that a person wrote
+_LONGEST = 40  # characters of a label in a list without quotes: longer ones are sentences
+_WRAPPED = re.compile(
+    r"(?:\w+\.)*(?:frozenset|set|list|tuple|array|tensor|Index|Counter|OrderedDict|deque|dict_keys|dict_values)"
+    r"\(\s*([\[{(].*[\]})])\s*(?:,\s*\w+=[\w.'\"]+)*\s*\)",
+    re.DOTALL,
+)
+_NUMPY_VALUE = re.compile(
+    rf"\b(?:np|numpy)\.(?:(?:float|int|uint)\d*\(([^()'\"]*)\)|str_\(({_STRING})\))", re.ASCII
+)
+_ENUM = re.compile(rf"<\w+(?:\.\w+)+:\s*({_STRING}|-?\d+)>")
+_FIRST = "<#'\"[{(-*•–"  # how lists begin, if not with a number
+_TAGS = re.compile(r"(?:<[^<>\s/]{1,40}>)+")
+_HASHTAGS = re.compile(r"#[\w-]{1,40}(?:[\s,]+#[\w-]{1,40})*")
+_BARE = re.compile(r"\[([^\[\](){}'\":]+)\]|\{([^\[\](){}'\":]+)\}")
+_BULLET = re.compile(r"(?:[-*•–]|\(?(\d{1,2})[.)])\s+(\S.*)")
+_NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
+_NAME_KEYS, _WEIGHT_KEYS = (
+    ("label", "name", "class", "value"),
+    ("score", "p", "probability", "confidence", "weight"),
+)
+Pairs = list[tuple[str, float | None]]
+
+
+def read_cell(cell: str) -> Pairs | None:
+    """The labels of a cell, each with its weight or None; None where the cell is something else."""
+    if not cell:
+        return []
+    # numpy's arrays before Python's literals, which would join 'wren' 'robin' to one word
+    for read in (_json_once, _numpy_words, _literal_once, _printed):
+        try:
+            value = _value(read, cell)
+        except _KeyTwiceError:
+            return None
+        if value is not None:
+            return _pairs(value)
+    names = None if len(cell) > _MOST_WRITTEN else _written_out(cell)
+    return None if names is None else [(name, None) for name in names]
+
+
+def _printed(cell: str) -> object:
+    """What Python prints of other objects than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
+    if "(" not in cell and "<" not in cell:
+        return None
+    inner = wrapped[1] if (wrapped := _WRAPPED.fullmatch(cell)) else cell
+    plain = _ENUM.sub(r"\1", _NUMPY_VALUE.sub(lambda found: found[1] or found[2], inner))
+    if plain == cell:
+        return None
+    return _numpy_words(plain) or _literal_once(plain)
+
+
+def _written_out(cell: str) -> list[str] | None:
+    """The labels of a list that people write: in brackets or quotes, as tags, numbered or below each other."""
+    if cell[0] not in _FIRST and not (cell[0].isdigit() and _NUMBERED.match(cell)):
+        return None
+    if _TAGS.fullmatch(cell):
+        return cell[1:-1].split("><")
+    if _HASHTAGS.fullmatch(cell):
+        return [part.lstrip("#") for part in re.split(r"[\s,]+", cell)]
+    if cell[0] in "'\"" and _QUOTED_WORDS.fullmatch(cell):
+        return _short([one or other for one, other in _WORD_IN_QUOTES.findall(cell)])
+    if (bare := _BARE.fullmatch(cell)) is not None:
+        names = [part.strip() for part in (bare[1] or bare[2]).split(",")]
+        return _short(names) if all(any(map(str.isalpha, name)) for name in names) else None
+    lines = [_BULLET.fullmatch(line.strip()) for line in cell.splitlines() if line.strip()]
+    found = [line for line in lines if line is not None]
+    if len(found) == len(lines) > 1 or (found and len(lines) == 1 and not _NUMBERED.findall(found[0][2])):
+        numbers = [line[1] for line in found]
+        return _short([line[2].strip() for line in found]) if _count_up(numbers) else None
+    if _NUMBERED.match(cell) and _count_up(_NUMBERED.findall(cell)):
+        return _short([part.strip(" ,;") for part in _NUMBERED.split(cell)[2::2]])
+    return None
+
+
+def _count_up(numbers: Sequence[str | None]) -> bool:
+    """Whether these are 1, 2, 3 and so on, or no numbers."""
+    return not any(numbers) or list(numbers) == [str(place) for place in range(1, len(numbers) + 1)]
+
+
+def _short(names: list[str]) -> list[str] | None:
+    return names if all(0 < len(name) <= _LONGEST for name in names) else None
+
+
+def _value(read: Callable[[str], object], cell: str) -> object:
+    """What a reader makes of a cell; None where it cannot, or where it is neither list nor object."""
+    if len(cell) > _MOST or (cell[0] not in "[{(" and read is not _printed):
+        return None
+    try:
+        value = read(cell)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+    return value if isinstance(value, (list, tuple, set, dict)) else None
+
+
+class _KeyTwiceError(Exception):
+    """An object has this key twice: which of its values is meant nobody can tell."""
+
+
+def _json_once(cell: str) -> object:
+    return json.loads(cell, object_pairs_hook=_object)
+
+
+def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    _refuse_twice([name for name, _ in pairs])
+    return dict(pairs)
+
+
+def _literal_once(cell: str) -> object:
+    tree = ast.parse(cell.strip(), mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            _refuse_twice([key.value for key in node.keys if isinstance(key, ast.Constant)])
+    return ast.literal_eval(tree)
+
+
+def _refuse_twice(names: Sequence[object]) -> None:
+    if len(set(names)) < len(names):
+        raise _KeyTwiceError(next(name for place, name in enumerate(names) if name in names[:place]))
+
+
+def key_twice(cell: str) -> object:
+    """The key that an object of this cell has twice; None where there is none."""
+    for read in (_json_once, _literal_once):
+        try:
+            _value(read, cell)
+        except _KeyTwiceError as error:
+            return error.args[0]
+    return None
+
+
+def labels_of_cell(cell: str) -> list[str]:
+    """The labels of a JSON or Python list or object; none where it is something else."""
+    return [name for name, _ in read_cell(cell) or ()]
+
+
+def is_code(cell: str) -> bool:
+    """Whether a cell holds a list or an object of labels as programs write it, in JSON or Python."""
+    return bool(cell) and len(cell) <= _MOST and _written_out(cell) is None and is_list_of_labels(cell)
+
+
+def is_list_of_labels(cell: str) -> bool:
+    """Whether a cell, not empty, is a list or an object of labels in JSON or Python."""
+    return bool(labels_of_cell(cell))
+
+
+def _numpy_words(cell: str) -> list[str] | None:
+    """`['wren' 'robin']`, as numpy prints an array."""
+    if not _NUMPY_WORDS.fullmatch(cell):
+        return None
+    return [one or other for one, other in _WORD_IN_QUOTES.findall(cell)]
+
+
+def _pairs(value: object) -> Pairs | None:
+    """Labels and weights of a list of names, {name: weight}, [[name, weight]] or [{"label": name, "score": weight}]."""
+    pairs: Sequence[tuple[object, object] | None]
+    if isinstance(value, Mapping):
+        lists = [
+            next((value[key] for key in keys if key in value), None) for keys in (("labels",), ("scores",))
+        ]
+        if isinstance(lists[0], list) and isinstance(lists[1], list) and len(lists[0]) == len(lists[1]):
+            pairs = list(zip(*lists, strict=True))
+        else:
+            pairs = list(value.items())
+            if all(weight is None or _is_number(weight) for weight in value.values()):
+                # Arrow and pandas write null where a row lacks a key.
+                pairs = [(name, weight) for name, weight in value.items() if weight is not None]
+    elif isinstance(value, set):
+        pairs = [(name, None) for name in sorted(value, key=str)]
+    else:
+        pairs = [_pair(one) for one in value] if isinstance(value, Iterable) else []
+    found: Pairs = []
+    for pair in pairs:
+        if pair is None:
+            return None
+        name, weight = _name(pair[0]), pair[1]
+        if name is None or not (weight is None or _is_number(weight)):
+            return None
+        found.append((name, None if weight is None else float(weight)))
+    return found
+
+
+def _pair(one: object) -> tuple[object, object] | None:
+    if isinstance(one, Mapping):
+        names = [key for key in _NAME_KEYS if key in one]
+        weights = [key for key in _WEIGHT_KEYS if key in one]
+        return (one[names[0]], one[weights[0]] if weights else None) if names else None
+    if isinstance(one, (list, tuple)):
+        return (one[0], one[1]) if len(one) == 2 and _is_number(one[1]) else None
+    return one, None
+
+
+def _name(value: object) -> str | None:
+    """A label of JSON as text; None where it is no label."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and not np.isfinite(value):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, str):
+        return value if storable(value) and "\0" not in value else None
+    try:
+        return str(value) if isinstance(value, (int, float)) else "" if value is None else None
+    except ValueError:  # an integer of thousands of digits
+        return None
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:  # an integer of hundreds of digits
+        return False

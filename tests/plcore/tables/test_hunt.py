@@ -1,0 +1,461 @@
+"""Files in shapes that people post in public trackers, and the reading that is right, decided before the first try.
+
+The second word of each line is how the file was read before this page of tests was written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plcore.tables import (
+    LabelTable,
+    TableError,
+    find_doubts,
+    read_cells,
+    read_table,
+    shaped,
+    suggest_roles,
+)
+
+CASES = Path(__file__).with_name("cases") / "hunt"
+RIGHT, ASKED, REFUSED = "read rightly", "asked rightly", "refused in a sentence of its own"
+GENERIC, ODD = "refused by the sentence for every file", "refused in words that lead astray"
+WRONG, TOLD = "read wrongly in silence", "read wrongly with a doubt that does not stop"
+
+
+@dataclass(frozen=True)
+class Hunted:
+    """A file of `cases/hunt`, and what must come of it.
+
+    was : how it was read at first
+    classes, rows, learnt, truth : their number, the candidates of the first two rows (with weights, or yes and no, if
+        there are such), the columns that models learn from, and that of true labels; rows is None for a refusal
+    stops : the doubts that stop the import      told : another doubt, or words of the refusal
+    """
+
+    name: str
+    was: str
+    classes: int = 0
+    rows: list[str] | None = None
+    learnt: tuple[str, ...] = ()
+    truth: str | None = None
+    stops: frozenset[str] = frozenset()
+    told: str = ""
+
+
+def right(
+    name: str,
+    was: str,
+    classes: int,
+    rows: list[str],
+    learnt: str | tuple[str, ...],
+    truth: str | None = None,
+    told: str = "",
+) -> Hunted:
+    columns = (learnt,) if isinstance(learnt, str) else learnt
+    return Hunted(name, was, classes, rows, columns, truth, told=told)
+
+
+def asked(name: str, was: str, *stops: str) -> Hunted:
+    return Hunted(name, was, rows=[], stops=frozenset(stops))
+
+
+def refused(name: str, was: str, told: str) -> Hunted:
+    return Hunted(name, was, told=told)
+
+
+# fmt: off
+HUNTED = [
+    right("a_list_with_dashes.csv", WRONG, 3, ["cat|dog", "dog"], "text"),
+    right("a_numbered_list.csv", WRONG, 3, ["cat|dog", "dog"], "text"),
+    right("a_numbered_list_in_one_line.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("airtable.csv", WRONG, 3, ["cat|dog", "dog"], "Notes"),
+    right("annotator_columns_and_a_consensus.csv", WRONG, 3, ["cat:2|dog:1", "dog:3"], "text"),
+    right("annotators_and_a_majority_vote.csv", WRONG, 3, ["cat:2|dog:1", "dog:3"], "text"),
+    right("annotators_and_final_label.csv", RIGHT, 3, ["cat:2|dog:1", "dog:3"], "text", truth="final_label"),
+    right("arxiv.jsonl", TOLD, 2, ["cs.LG|stat.ML", "cs.LG"], "abstract"),
+    right("bilingual_names.csv", RIGHT, 2, ["cat / Katze|dog / Hund", "cat / Katze"], "text"),
+    right("bilingual_names_with_bars.csv", RIGHT, 2, ["cat (Katze)|dog (Hund)", "cat (Katze)"], "text"),
+    right("braces_of_postgresql.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("bulleted_texts_without_labels_column_name.csv", RIGHT, 3, ["cat|dog", "dog"], "notes"),
+    right("case_variants_and_blanks.csv", RIGHT, 4, ["Cat|dog", "cat"], "text", told="names-alike"),
+    right("chest_findings.csv", RIGHT, 3, ["Edema|Mass", "No Finding"],
+          ("Follow-up #", "Patient Age", "Patient Gender"), told="repeated-ids"),
+    right("class_numbers_in_lists.csv", RIGHT, 3, ["0|1", "1"], "text"),
+    right("class_probs_in_an_object.jsonl", GENERIC, 2, ["cat:0.7|dog:0.3", "cat:0.2|dog:0.8"], "text"),
+    right("codes_named_in_the_header.csv", RIGHT, 2, ["1", "1|2"], "text"),
+    right("codes_of_bits_as_classes.csv", RIGHT, 2, ["ab01|cd10", "ab01"], "text"),
+    right("colours_with_black_bear.csv", RIGHT, 3, ["black bear|brown bear", "brown bear"], "text"),
+    right("columns_orient.json", RIGHT, 3, ["cat|dog", "dog"], "text"),
+    right("counters.csv", ASKED, 3, ["cat:3|dog:2", "dog:3"], "text"),
+    right("data_sets_of_hugging_face_without_names.jsonl", RIGHT, 3, ["0|2", "1"], "text"),
+    right("dict_keys.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("emojis.csv", RIGHT, 3, ["😀|😡", "😀"], "text"),
+    right("enums.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("films.jsonl", WRONG, 2, ["Comedy|Drama", "Drama"], "plot"),
+    right("flags_of_tweets.csv", TOLD, 2, ["is_retweet=1|has_url=0", "is_retweet=0|has_url=0"],
+          ("text", "verified"), told="nothing-to-ask"),
+    right("frozensets.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("full_width_letters.csv", RIGHT, 3, ["cat|dog", "ｃａｔ"], "text", told="names-alike"),
+    right("full_width_marks_and_shares.csv", TOLD, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("google_forms.csv", WRONG, 3, ["cat|dog", "dog"], "Item"),
+    right("grades.csv", RIGHT, 3, ["grade 1|grade 2", "grade 2"], "text"),
+    right("grades_0_and_1.csv", RIGHT, 2, ["grade 0|grade 1", "grade 1"], "text"),
+    right("hashtags.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("hashtags_beside.csv", RIGHT, 3, ["cat|dog", "dog"], ("text", "hashtags")),
+    right("html_and_its_text.csv", RIGHT, 3, ["cat|dog", "dog"], "body_html"),
+    right("hybrids.csv", RIGHT, 3, ["Mallard|Mallard x Pintail", "Mallard"], "text"),
+    right("icd_codes.csv", RIGHT, 2, ["E11.9|J45.9", "J45.9"], "text"),
+    right("index_orient.json", RIGHT, 3, ["cat|dog", "dog"], "text"),
+    right("julia_with_missing.csv", RIGHT, 3, ["cat|dog", "missing"], "text", told="nothing-as-class"),
+    right("kaggle_tags_of_comments.csv", RIGHT, 3, ["toxic=1|obscene=0|insult=0", "toxic=0|obscene=0|insult=1"],
+          "comment_text", told="nothing-to-ask"),
+    right("kobo_with_both_forms.csv", WRONG, 3, ["animals/cat|animals/dog", "animals/dog"], "note"),
+    right("label_and_label_set.csv", ODD, 3, ["cat|dog", "dog"], "text"),
+    right("label_counts_of_chaosnli.jsonl", TOLD, 3, ["e:76|n:24", "n:90|c:10"], "premise"),
+    right("labels_of_instructor.jsonl", WRONG, 2, ["cat|dog", "dog"], "text"),
+    right("labels_of_people_in_an_object.jsonl", RIGHT, 3, ["cat:2|dog:1", "dog:3"], "text"),
+    right("lettered_choices.csv", RIGHT, 2, ["A. cat|B. dog", "A. cat"], "text"),
+    right("libsvm_with_several_labels.txt", RIGHT, 3, ["0|1", "1"], ("x1", "x2", "x3")),
+    right("lists_of_paths_with_colons.csv", RIGHT, 4, ["Animal::Bird::Wren", "Animal::Bird::Owl|Animal::Mammal::Cat"],
+          "text"),
+    right("lists_of_paths_with_greater.csv", RIGHT, 4,
+          ["Animal > Bird > Wren", "Animal > Bird > Owl|Animal > Mammal > Cat"], "text"),
+    right("lists_of_paths_with_slash.csv", RIGHT, 4, ["Animal/Bird/Wren", "Animal/Bird/Owl|Animal/Mammal/Cat"], "text"),
+    right("low_and_high_risk.csv", RIGHT, 2, ["high risk|low risk", "low risk"], "text"),
+    right("models_and_their_ensemble.csv", WRONG, 3, ["cat:2|dog:1", "dog:3"], "text"),
+    right("models_as_columns.csv", RIGHT, 3, ["cat:2|dog:1", "dog:3"], "text"),
+    right("multiple_choice.jsonl", RIGHT, 3, ["cat|dog|owl", "cat|dog|owl"], "question", truth="answer"),
+    right("multiple_choice_with_index.jsonl", WRONG, 2, ["cat|dog", "cat|dog"], "question", told="unmatched-truth"),
+    right("multiple_choice_with_letters.jsonl", WRONG, 2, ["A. cat|B. dog", "A. cat|B. dog"],
+          "question", told="unmatched-truth"),
+    right("names_in_p.csv", WRONG, 2, ["cat:0.7|dog:0.3", "cat:0.2|dog:0.8"], "text"),
+    right("names_in_quotes.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("names_of_numpy_2.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("negations.csv", RIGHT, 3, ["cat|not dog", "cat"], "text"),
+    right("no_quotes_in_brackets.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("none_of_the_above.csv", RIGHT, 4, ["cat|dog", "none of the above"], "text", told="several-meant"),
+    right("normal_forms.csv", RIGHT, 2, ["bar|café", "café"], "text"),
+    right("notion.csv", RIGHT, 3, ["cat|dog", "dog"], "Notes"),
+    right("number_of_candidates_beside.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("numbered_paragraphs_as_text.csv", RIGHT, 3, ["cat|dog", "dog"], "notes"),
+    right("numpy_arrays_by_repr.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("numpy_arrays_over_lines.csv", RIGHT, 3, ["cat|dog", "dog"], "text"),
+    right("one_prompt_in_all_rows.csv", RIGHT, 3, ["cat|dog", "dog"], "tweet"),
+    right("options_and_chosen.csv", RIGHT, 3, ["cat|dog|owl", "cat|dog|owl"], "text", truth="chosen"),
+    right("other_free_text.csv", RIGHT, 4, ["cat|other: my ferret", "other: a newt"], "text"),
+    right("pairs.csv", RIGHT, 3, ["cat:0.75|dog:0.25", "dog:0.75"], "text"),
+    right("pandas_index_and_lists.csv", RIGHT, 3, ["cat|dog", "dog"], "text"),
+    right("paths_as_labels_colons.csv", RIGHT, 4, ["Animal::Bird::Wren", "Animal::Bird::Owl"],
+          "text", told="nothing-to-ask"),
+    right("paths_as_labels_dot.csv", RIGHT, 4, ["Animal.Bird.Wren", "Animal.Bird.Owl"], "text", told="nothing-to-ask"),
+    right("paths_as_labels_greater.csv", RIGHT, 4, ["Animal > Bird > Wren", "Animal > Bird > Owl"],
+          "text", told="nothing-to-ask"),
+    right("paths_as_labels_slash.csv", RIGHT, 4, ["Animal/Bird/Wren", "Animal/Bird/Owl"],
+          "text", told="nothing-to-ask"),
+    right("paths_as_labels_underscore.csv", RIGHT, 4, ["Animal_Bird_Wren", "Animal_Bird_Owl"],
+          "text", told="nothing-to-ask"),
+    right("people_and_their_majority.csv", WRONG, 3, ["cat:2|dog:1", "dog:3"], "text"),
+    right("percentages_behind_blanks.csv", TOLD, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("percentages_in_brackets.csv", RIGHT, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("plurals.csv", RIGHT, 4, ["cat|dogs", "cats"], "text"),
+    right("predictions_of_five_folds.csv", RIGHT, 3, ["cat:2|dog:1", "dog:3"], "text"),
+    right("probabilities_in_an_object.jsonl", GENERIC, 2, ["cat:0.7|dog:0.3", "cat:0.2|dog:0.8"], "text"),
+    right("question_marks_and_dashes.csv", RIGHT, 4, ["cat|dog", "?"], "text", told="nothing-as-class"),
+    right("quoted_texts.csv", RIGHT, 3, ["cat|dog", "dog"], "quote"),
+    right("r_with_decimal_commas.csv", RIGHT, 3, ["cat|dog", "dog"], ("text", "weight_g")),
+    right("ranks_before_names_with_points.csv", WRONG, 3, ["cat|dog", "dog"], "text"),
+    right("raters_with_comments.csv", WRONG, 3, ["cat", "dog"], "text"),
+    right("raters_with_confidences.csv", WRONG, 3, ["cat", "dog"], "text"),
+    right("raters_with_na.csv", RIGHT, 3, ["cat", "dog"], "text", told="read-as-empty"),
+    right("raters_with_stars_and_a_mean.csv", WRONG, 5, ["1:1|3:1|5:1", "3:1|4:1|5:1"], "text"),
+    right("ratings.csv", RIGHT, 4, ["4|5", "5"], "text"),
+    right("redcap_checkboxes.csv", RIGHT, 3, ["animal___1|animal___2", "animal___2"], "note"),
+    right("rtl_names.csv", RIGHT, 2, ["قطة|كلب", "كلب"], "text"),
+    right("scores_of_numpy_2.csv", TOLD, 3, ["cat:0.75|dog:0.25", "dog:0.75"], "text"),
+    right("sets.csv", RIGHT, 3, ["cat|dog", "dog"], "text"),
+    right("severity_as_classes.csv", RIGHT, 3, ["high|medium", "low"], "text"),
+    right("shares_behind_arrows.csv", WRONG, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("shares_behind_at_signs.csv", WRONG, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("shares_behind_blanks.csv", WRONG, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("shares_behind_dashes.csv", WRONG, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("shares_below_each_other.csv", RIGHT, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("shares_called_p.csv", WRONG, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("shares_in_brackets.csv", RIGHT, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("shares_in_square_brackets.csv", TOLD, 3, ["cat:0.75|dog:0.25", "dog:1"], "text"),
+    right("short_quoted_texts.csv", RIGHT, 3, ["cat|dog", "dog"], "w"),
+    right("spacy_cats.jsonl", WRONG, 2, ["POS", "NEG"], "text"),
+    right("split_orient.json", RIGHT, 3, ["cat|dog", "dog"], "text"),
+    right("stackoverflow.csv", GENERIC, 2, ["pandas|python", "pandas"], "Title"),
+    right("table_orient.json", RIGHT, 3, ["cat|dog", "dog"], "text"),
+    right("tags_in_angle_brackets.csv", TOLD, 3, ["cat|dog", "dog"], "text"),
+    right("tags_said_in_german_excel.csv", WRONG, 3, ["cat|dog", "dog"], "text"),
+    right("tags_said_in_redcap.csv", WRONG, 3, ["cat|dog", "dog"], "text"),
+    right("tags_said_in_selected.csv", WRONG, 3, ["cat|dog", "dog"], "text"),
+    right("texts_in_brackets.csv", RIGHT, 3, ["cat|dog", "dog"], "scene"),
+    right("time_spans.csv", RIGHT, 2, ["1-2 h|2-4 h", "1-2 h"], "text"),
+    right("title_and_body.csv", RIGHT, 3, ["cat|dog", "dog"], "body"),
+    right("top_3_without_scores.csv", GENERIC, 3, ["cat|dog|owl", "cat|dog|owl"], "text"),
+    right("truth_called_labels_before_candidates.csv", TOLD, 3, ["cat|dog", "dog"], "text", truth="labels"),
+    right("tuples.csv", RIGHT, 3, ["cat|dog", "dog"], "text"),
+    right("two_models.csv", GENERIC, 3, ["cat", "dog"], "text"),
+    right("two_models_with_confidences.csv", GENERIC, 3, ["cat", "dog"], "text"),
+    right("undefined.csv", RIGHT, 3, ["cat|dog", "undefined"], "text", told="nothing-as-class"),
+    right("unknown.csv", RIGHT, 3, ["cat|dog", "unknown"], "text"),
+    right("versions.csv", RIGHT, 2, ["Python 2.7|Python 3.8", "Python 3.8"], "text"),
+    right("votes_with_names_in_an_object.jsonl", RIGHT, 3, ["cat:2|dog:1", "dog:3"], "text"),
+    right("yes_no_maybe_of_raters.csv", RIGHT, 3, ["no:1|yes:2", "no:2|yes:1"], "text"),
+    asked("attitudes_of_one_respondent.csv", WRONG, "questions-as-voters"),
+    asked("bit_strings.csv", TOLD, "vectors-in-cells"),
+    asked("cf_before_names.csv", WRONG, "graded-names"),
+    asked("chexpert.csv", ASKED, "minus-one"),
+    asked("counts_before_names.csv", WRONG, "graded-names"),
+    asked("counts_in_brackets_with_blanks.csv", TOLD, "graded-names"),
+    asked("google_forms_with_a_grid_of_items.csv", WRONG, "questions-as-voters"),
+    asked("how_sure_behind_colons.csv", WRONG, "graded-names"),
+    asked("how_sure_in_brackets.csv", WRONG, "graded-names"),
+    asked("lists_and_scores_in_two_columns.csv", WRONG, "scores-elsewhere"),
+    asked("multi_hot_floats.csv", WRONG, "vectors-in-cells"),
+    asked("multi_hot_floats_of_numpy.csv", TOLD, "vectors-in-cells"),
+    asked("multi_hot_lists.csv", WRONG, "vectors-in-cells"),
+    asked("multi_hot_of_numpy.csv", TOLD, "vectors-in-cells"),
+    asked("names_and_scores_with_bars_in_two_columns.csv", ODD, "scores-elsewhere"),
+    asked("paths_as_labels_bar.csv", WRONG, "paths-as-lists"),
+    asked("paths_as_labels_comma.csv", WRONG, "paths-as-lists"),
+    asked("probably_before_names.csv", WRONG, "graded-names"),
+    asked("question_marks_before_names.csv", WRONG, "graded-names"),
+    asked("question_marks_behind_names.csv", WRONG, "graded-names"),
+    asked("ranks_before_names.csv", WRONG, "graded-names"),
+    asked("ranks_behind_colons.csv", TOLD, "ranks-as-weights"),
+    asked("ranks_in_objects.jsonl", WRONG, "ranks-as-weights"),
+    asked("shares_and_colons_before_names.csv", WRONG, "graded-names"),
+    asked("shares_before_names.csv", WRONG, "graded-names"),
+    asked("shares_behind_colons_with_blanks.csv", TOLD, "graded-names"),
+    asked("shares_between_names.csv", WRONG, "graded-names"),
+    asked("shares_of_one.csv", WRONG, "graded-names"),
+    asked("shares_with_blanks_everywhere.csv", TOLD, "graded-names"),
+    asked("slash_species_of_ebird.csv", WRONG, "shared-words"),
+    asked("spreadsheet_errors.csv", ASKED, "formulas-as-labels"),
+    asked("spss_99.csv", WRONG, "missing-codes"),
+    asked("spss_999.csv", WRONG, "missing-codes"),
+    asked("sqlcmd_dashes.csv", WRONG, "second-header"),
+    asked("tags_said_in_plus_and_minus.csv", WRONG, "questions-as-voters"),
+    asked("tags_said_in_positive.csv", WRONG, "questions-as-voters"),
+    asked("tags_said_in_x_and_a_dot.csv", TOLD, "questions-as-voters"),
+    asked("tensors.csv", ASKED, "vectors-in-cells"),
+    asked("votes_in_a_list_with_repeats.csv", WRONG, "votes-in-cells"),
+    asked("votes_of_people_in_a_list.jsonl", WRONG, "votes-in-cells"),
+    refused("a_markdown_table.csv", REFUSED, "Line 1: column 1 of the header has no name"),
+    refused("a_title_above.csv", REFUSED, "Line 1: column 2 of the header has no name"),
+    refused("arff_with_one_nominal_class.arff", GENERIC, "Column 'class' holds one label a row, such as 'cat': a r"),
+    refused("before_and_after.csv", GENERIC, "'label_old', 'label_new' hold the same words"),
+    refused("birdclef.csv", REFUSED, "Row 1 (line 2), column 'primary_label': the true label 'amerob' is not among"),
+    refused("blank_in_parentheses.csv", WRONG, "Row 2 (line 3), column 'labels': the row has no candidate label"),
+    refused("bounding_boxes.jsonl", TOLD, "Column 'label' holds one label a row, such as 'cat': a row with one lab"),
+    refused("chat_for_fine_tuning.jsonl", GENERIC, "'messages' holds objects or lists"),
+    refused("coco_classes.json", REFUSED, "The file holds several tables"),
+    refused("comments_above.csv", ODD, "Line 1: this line has 1 cell, and every row has 3."),
+    refused("confidence_words_in_pairs.csv", GENERIC, "Column 'label_1' holds one label a row, such as 'cat', and "),
+    refused("conll.conll", GENERIC, "None repeats a few words, as labels do"),
+    refused("count_below.csv", REFUSED, "Row 13 (line 14), column 'text': the row ends before this column"),
+    refused("count_columns_of_davidson.csv", GENERIC, "'offensive_language', 'neither' hold the same numbers"),
+    refused("ebird_checklist.csv", GENERIC, "Column 'Common Name' holds one label a row, such as 'Downy/Hairy Wood"),
+    refused("empty_brackets.csv", ASKED, "Row 2 (line 3), column 'labels': the row has no candidate label"),
+    refused("entities_by_name.jsonl", WRONG, "'entities' holds objects or lists"),
+    refused("fasttext.txt", ODD, "This is a file of fastText"),
+    refused("fasttext_with_commas.txt", ODD, "This is a file of fastText"),
+    refused("first_and_second_choice.csv", GENERIC, "'first_choice', 'second_choice' hold the same words"),
+    refused("git_lfs.csv", GENERIC, "This is a pointer of Git LFS, not the file that it stands for"),
+    refused("goemotions_by_rater.csv", ODD, "Row 2 (line 3), column 'id': the id 'r001' was already used in row 1."),
+    refused("google_data_labelling.jsonl", GENERIC, "'annotations' holds objects or lists"),
+    refused("inaturalist.csv", WRONG, "'species_guess', 'common_name' hold the same words"),
+    refused("label_and_reviewed_label.csv", GENERIC, "'label', 'reviewed_label' hold the same words"),
+    refused("labelbox.csv", GENERIC, "'Label' holds objects or lists"),
+    refused("lewidi.jsonl", WRONG, "Column 'hard_label' holds one label a row, such as 'cat': a row with one label"),
+    refused("lighttag.json", GENERIC, "'classifications' holds objects or lists"),
+    refused("lists_of_lists_of_pipelines.jsonl", GENERIC, "'predictions' holds objects or lists"),
+    refused("log_probabilities_in_an_object.jsonl", GENERIC, "'logprobs.cat', 'logprobs.dog' may be one score for e"),
+    refused("logits.csv", GENERIC, "'logit_cat', 'logit_dog' may be one score for each label, but some are below 0"),
+    refused("names_before_prob.csv", GENERIC, "'cat_prob', 'dog_prob' may be one score for each label"),
+    refused("notebook.json", REFUSED, "Column 'source': only one label occurs, 'a=1', so there is nothing to deci"),
+    refused("null_in_brackets.csv", ASKED, "Row 2 (line 3), column 'labels': the row has no candidate label"),
+    refused("null_in_parentheses.csv", WRONG, "Row 2 (line 3), column 'labels': the row has no candidate label"),
+    refused("null_of_mysql.csv", WRONG, "Row 2 (line 3), column 'labels': the row has no candidate label"),
+    refused("one_label_and_a_confidence.jsonl", GENERIC, "Column 'classification.label' holds one label a row"),
+    refused("openai_tool_calls.jsonl", ODD, "No label is named anywhere in it"),
+    refused("pairwise_comparisons.csv", REFUSED, "There is nothing to learn from"),
+    refused("pandas_double_columns.csv", GENERIC, "'label', 'label.1', 'label.2' hold the same words"),
+    refused("pascal_voc.xml", GENERIC, "This is XML, not a table"),
+    refused("people_with_stars.csv", GENERIC, "'Anna', 'Bert', 'Carla' hold the same numbers"),
+    refused("percent_columns.csv", GENERIC, "'cat (%)', 'dog (%)' may be one score for each label"),
+    refused("qualtrics_with_three_heads.csv", ODD, "This is an export of Qualtrics with three headers"),
+    refused("roboflow_classes_without_pictures.csv", REFUSED, "There is nothing to learn from"),
+    refused("row_names.csv", ODD, "Line 1: every row has one cell more than the header, which has 2: R writes the "),
+    refused("rows_of_the_data_set_viewer.json", REFUSED, "The file holds several tables"),
+    refused("s3_error.csv", GENERIC, "This is XML, not a table"),
+    refused("satellite_tags.csv", GENERIC, "Column 'tags' holds one label a row, such as 'haze primary': a row wit"),
+    refused("soft_labels_as_lists.jsonl", TOLD, "'soft_label' holds objects or lists"),
+    refused("spans_of_entities.jsonl", GENERIC, "'label' holds objects or lists"),
+    refused("sql.sql", TOLD, "This is a dump of SQL, not a table"),
+    refused("superannotate_ranks.csv", GENERIC, "Column 'label' holds one label a row, such as 'cat': a row with o"),
+    refused("tags_said_in_chinese.csv", WRONG, "'cat', 'dog', 'owl' say yes or no in every row"),
+    refused("tags_said_in_french.csv", WRONG, "'cat', 'dog', 'owl' say yes or no in every row"),
+    refused("tags_said_in_german.csv", WRONG, "'cat', 'dog', 'owl' say yes or no in every row"),
+    refused("tags_said_in_on_off.csv", WRONG, "'cat', 'dog', 'owl' say yes or no in every row"),
+    refused("tags_said_in_russian.csv", WRONG, "'cat', 'dog', 'owl' say yes or no in every row"),
+    refused("tags_said_in_spanish.csv", WRONG, "'cat', 'dog', 'owl' say yes or no in every row"),
+    refused("tags_said_in_spss_1_and_2.csv", GENERIC, "'cat', 'dog', 'owl' hold the same numbers"),
+    refused("text_and_category_in_csv.csv", GENERIC, "Column 'category' holds one label a row, such as 'cat': a ro"),
+    refused("text_and_label.jsonl", GENERIC, "Column 'label' holds one label a row, such as '0': a row with one la"),
+    refused("texts_alone.csv", GENERIC, "None repeats a few words, as labels do"),
+    refused("tokens_of_named_entities.jsonl", WRONG, "'ner_tags' holds objects or lists"),
+    refused("tokens_with_log_probabilities.jsonl", GENERIC, "'top_logprobs' holds objects or lists"),
+    refused("tweets_of_airlines.csv", GENERIC, "Column 'airline_sentiment' holds one label a row, such as 'negativ"),
+    refused("two_coders_by_initials.csv", GENERIC, "'label_AB', 'label_CD' hold the same words"),
+    refused("values_orient.json", REFUSED, "Row 1: the list holds a list, not an object"),
+    refused("via.csv", TOLD, "'file_attributes', 'region_shape_attributes', 'region_attributes' hold objects or li"),
+    refused("wildlife_insights.csv", GENERIC, "Column 'class' holds one label a row, such as 'Mammalia', and so do"),
+    refused("yaml.yaml", ODD, "This is YAML, not a table"),
+    refused("zooniverse_classifications.csv", ASKED, "'metadata', 'annotations', 'subject_data' hold objects or li"),
+    refused("zooniverse_reductions.csv", GENERIC, "'data.cat', 'data.owl' hold the same numbers"),
+]
+# fmt: on
+LEFT_OUT = (
+    "split",
+    "fold",
+    "partition",
+    "sample_weight",
+    "sampling_weight",
+    "date",
+    "majority",
+    "consensus",
+    "agreement",
+    "kappa",
+    "n_votes",
+    "num_annotators",
+    "entropy",
+    "label_count",
+    "n_labels",
+    "reviewer",
+    "assigned_to",
+    "is_gold",
+    "version",
+    "predicted",
+    "model_prediction",
+    "gpt4",
+    "old_label",
+    "line",
+    "max_prob",
+    "margin",
+    "loss",
+    "is_correct",
+    "mean_rating",
+    "difficulty_score",
+    "batch_no",
+    "row_number",
+    "content_hash",
+    "email",
+)  # fmt: skip
+KEPT = ("difficulty", "locale", "price", "char_count", "cluster")
+ABOUT_ANSWERS = (
+    "reasoning", "rationale", "explanation", "chain_of_thought", "prompt", "raw_response", "justification", "thoughts",
+    "model_output", "notes_of_annotator", "annotator_comment", "instructions", "result.reasoning", "llm_explanation",
+)  # fmt: skip
+FOUND = (
+    "、", "，", "；", "، ", "#", " + ", "::", "~", "^", " - ", "\\", " und ", " y ", " vs. ", "<br>", ";;", " · ", "•",
+)  # fmt: skip
+"""Marks that people write between labels."""
+SETS = (("cat", "dog"), ("dog",), ("cat", "owl"), ("owl",), ("dog", "owl"), ("cat",))
+
+
+def test_every_file_is_hunted_once() -> None:
+    assert sorted(one.name for one in HUNTED) == sorted(path.name for path in CASES.iterdir())
+    assert all(path.stat().st_size <= 2048 for path in CASES.iterdir())
+
+
+def read(name: str) -> LabelTable:
+    """The table of a file with every role guessed."""
+    reading = shaped(read_table(CASES / name))
+    return LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files, reading.arrays)
+
+
+def written(table: LabelTable, row: int) -> str:
+    """The candidates of a row, with their weights, or yes and no, where there are such."""
+    if table.label_vectors is not None:
+        known = zip(table.classes, table.label_vectors[row].tolist(), strict=True)
+        return "|".join(f"{name}={value}" for name, value in known if value >= 0)
+    places = np.flatnonzero(np.asarray(table.candidates[row]))
+    if table.candidate_weights is not None:
+        return "|".join(f"{table.classes[k]}:{table.candidate_weights[row, k]:g}" for k in places)
+    return "|".join(table.classes[k] for k in places)
+
+
+@pytest.mark.parametrize("hunted", HUNTED, ids=lambda one: one.name)
+def test_file_is_read_or_asked_or_refused(hunted: Hunted) -> None:
+    if hunted.rows is None:
+        with pytest.raises(TableError) as caught:
+            read(hunted.name)
+        assert hunted.told in str(caught.value)
+        return
+    table = read(hunted.name)
+    roles = table.roles
+    doubts = find_doubts(table)
+    assert {doubt.name for doubt in doubts if doubt.stops} == hunted.stops
+    if hunted.stops:
+        return
+    assert [written(table, row) for row in range(2)] == hunted.rows
+    assert len(table.classes) == hunted.classes
+    assert (roles.truth, {roles.text, *roles.numbers, *roles.categories} - {None}) == (
+        hunted.truth,
+        set(hunted.learnt),
+    )
+    assert {doubt.name for doubt in doubts} - {"unused"} == {hunted.told} - {""}
+
+
+def csv(**columns: list[str]) -> bytes:
+    rows = zip(*columns.values(), strict=True)
+    return "\n".join(
+        [",".join(columns), *(",".join(f'"{cell}"' for cell in row) for row in rows), ""]
+    ).encode()
+
+
+TEXTS = [f"a small bird sat near mill {7 * k + 3}" for k in range(12)]
+LISTS = ["|".join(SETS[k % 6]) for k in range(12)]
+CELLS = {
+    "date": ["2024-05-01", "2024-05-02"], "email": ["ann@a.example", "bo@b.example"], "gpt4": ["dog", "owl"],
+    "split": ["train", "test"], "partition": ["a", "b"], "reviewer": ["Ann", "Bo"], "assigned_to": ["Ann", "Bo"],
+    "version": ["v1", "v2"], "majority": ["dog", "owl"], "consensus": ["dog", "owl"], "predicted": ["dog", "owl"],
+    "model_prediction": ["dog", "owl"], "old_label": ["dog", "owl"], "difficulty": ["easy", "hard"],
+    "locale": ["de_DE", "en_GB"], "row_number": [str(k + 1) for k in range(12)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("column", [*LEFT_OUT, *KEPT])
+def test_column_next_to_a_text_is_learnt_from_if_it_describes_the_item(column: str) -> None:
+    values = CELLS.get(column, ["0.25", "0.5", "0.75", "1.5"])
+    cells = [values[k % len(values)] for k in range(12)]
+    roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: cells})))
+    assert (roles.candidates, roles.text, roles.truth) == ("labels", "text", None)
+    assert (*roles.numbers, *roles.categories) == ((column,) if column in KEPT else ())
+
+
+@pytest.mark.parametrize("column", ABOUT_ANSWERS)
+def test_text_about_an_answer_is_not_the_item(column: str) -> None:
+    said = [f"it has four legs and says meow and so step by step I hold it for a {name}" for name in LISTS]
+    roles = suggest_roles(read_cells(csv(text=TEXTS, labels=LISTS, **{column: said})))
+    assert (roles.text, roles.categories) == ("text", ())
+
+
+@pytest.mark.parametrize("mark", [*FOUND, " "])
+def test_mark_between_labels_is_found_or_stops(mark: str) -> None:
+    lists = [mark.join(SETS[k % 6]) for k in range(12)]
+    cells = read_cells(csv(text=TEXTS, labels=lists))
+    table = LabelTable.from_cells(cells, suggest_roles(cells))
+    stops = {doubt.name for doubt in find_doubts(table) if doubt.stops}
+    assert (table.classes == ("cat", "dog", "owl"), stops) == (
+        (True, set()) if mark in FOUND else (False, {"mixed-separators"})
+    )
