@@ -60,6 +60,7 @@ from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import read_table, read_vectors, store_plain_csv
 from plcore.tables.readers.registry import joined, lacks_rows, shape_name, shaped
 from plcore.tables.readers.stored import read_stored, store_reading
+from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.roles.cell_types import export_types
 from plcore.tables.roles.cells import MISSING
 from plcore.tables.roles.doubts import Doubt, find_doubts
@@ -157,6 +158,7 @@ __all__ = [
     "read_stored",
     "read_table",
     "read_vectors",
+    "serving_columns",
     "shape_name",
     "shaped",
     "sound_facts",

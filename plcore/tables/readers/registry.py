@@ -30,7 +30,7 @@ from plcore.tables.readers.tools.detections import is_detections, with_recording
 from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_CLUSTERS, KALEIDOSCOPE_IDS
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_CSV, LABEL_STUDIO_MIN
 from plcore.tables.readers.tools.language_models import ANTHROPIC_BATCHES, BATCHES, LONG_SCORES
-from plcore.tables.readers.tools.megadetector import MEGADETECTOR
+from plcore.tables.readers.tools.megadetector import ADDAXAI, MEGADETECTOR, PYTORCH_WILDLIFE
 from plcore.tables.readers.tools.monitoring import BIRDNET_PI, CAMTRAP_OBSERVATIONS
 from plcore.tables.readers.tools.plain_records import DOCCANO, MODEL_CANDIDATES, ZERO_SHOT
 from plcore.tables.readers.tools.prodigy import PRODIGY
@@ -40,7 +40,7 @@ from plcore.tables.readers.tools.sound_detectors import (
     looks_like_labels,
     read_labels,
 )
-from plcore.tables.readers.tools.speciesnet import SPECIESNET, names_pictures, with_pictures
+from plcore.tables.readers.tools.speciesnet import SPECIESNET, SPECIESNET_TABLE, names_pictures, with_pictures
 from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
 from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH
 from plcore.tables.roles.roles import Roles
@@ -148,6 +148,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     ),
     TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
     MEGADETECTOR,
+    PYTORCH_WILDLIFE,
     ARGILLA_NESTED,
     ANTHROPIC_BATCHES,
     DOCCANO,
@@ -162,6 +163,8 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     WRENCH,
     LABEL_STUDIO_CSV,
     TIMELAPSE,
+    ADDAXAI,
+    SPECIESNET_TABLE,
     KALEIDOSCOPE_IDS,
     KALEIDOSCOPE_CLUSTERS,
     BIRDNET_PI,

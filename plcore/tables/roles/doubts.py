@@ -18,7 +18,7 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import IntArray
 from plcore.arrays.words import listed, quoted
-from plcore.tables.readers.tools.detections import ORIGINAL_ROWS
+from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, serving_columns
 from plcore.tables.roles.cells import MISSING, is_list_of_labels, is_weighted, without_weight
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, parts_known, parts_of
 from plcore.tables.table import LabelTable
@@ -509,7 +509,7 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _unused(table: LabelTable) -> Iterator[Doubt]:
-    used = {column for _, column in table.roles.used()} | {ORIGINAL_ROWS}  # which tells nothing of a row
+    used = {column for _, column in table.roles.used()} | serving_columns(table.cells)
     idle = [str(column) for column in table.cells.columns if column not in used]
     if idle:
         message = f"Nothing is learnt from {_some(idle)}: kept, shown and exported."

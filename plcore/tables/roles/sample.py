@@ -67,7 +67,10 @@ class ColumnSample:
     @cached_property
     def is_bits(self) -> bool:
         """Whether its cells say yes and no in one of the usual ways."""
-        return any(self._said) and any(mean_of(cell in way for cell in self._said) >= 0.9 for way in _BITS)
+        if any(mean_of(cell in way for cell in self._said) >= 0.9 for way in _BITS):
+            return any(self._said)
+        said = set(self._said)  # of several people, each in their way; single letters alone may be labels
+        return said <= set().union(*_BITS) and any(cell in _NUMBER_BITS or len(cell) > 1 for cell in said)
 
     @cached_property
     def is_marks(self) -> bool:

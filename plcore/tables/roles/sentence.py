@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
+from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.roles.cells import without_weight
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import parts_of
@@ -59,7 +60,7 @@ def describe(table: LabelTable, read_as: str) -> ReadingSummary:
         for name in dict.fromkeys([roles.id, *roles.picture_columns, roles.audio, roles.text, *roles.caption])
         if name is not None and name not in features
     ]
-    idle = [str(name) for name in cells.columns if name not in used]
+    idle = [str(name) for name in cells.columns if name not in used | serving_columns(cells)]
     return ReadingSummary(
         f"{read_as}: {classes}, from {_source(roles)}{empty}",
         _asked(table),

@@ -11,17 +11,14 @@ from dataclasses import replace
 
 import pandas as pd
 
-from plcore.arrays.words import quoted
-from plcore.tables.columns import Finder
-from plcore.tables.problems import table_error
 from plcore.tables.readers.candidate_rows import Cells, Row, rows_reading
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
     by_plain_name,
-    lines_of,
     names,
+    numbers_of,
     refusal,
     texts_of,
 )
@@ -98,19 +95,7 @@ def _read_station(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _scores(cells: pd.DataFrame, column: str | None) -> list[float | None]:
-    """Scores from 0 to 1; None where a cell is empty. Raises TableError."""
-    finder, found = Finder(lines_of(cells)), []
-    for row, text in enumerate(texts_of(cells, column)):
-        try:
-            score = None if text in _NOTHING else float(text)
-        except ValueError:
-            score = -1.0
-        if score is not None and not 0 <= score <= 1:
-            finder.add(row, column, f"expected a score from 0 to 1, got {quoted(text)}.", "Correct the cell.")
-        found.append(score)
-    if finder.problems:
-        raise table_error(finder.problems)
-    return found
+    return numbers_of(cells, column, "a score from 0 to 1", most=1.0)
 
 
 def _clip(date: str, label: str, file: str) -> str:

@@ -20,6 +20,7 @@ from plcore.tables.readers.candidate_rows import Row, rows_reading
 from plcore.tables.readers.joining import join_rows
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import TableReading, lines_of, refusal
+from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING
 from plcore.tables.writers.disambiguated import DECIDING, PIECE_ROWS, VOTES, Disambiguated, Tell, silent
 
@@ -272,8 +273,15 @@ def _tasks_with_votes(cells: pd.DataFrame, columns: VoteColumns) -> tuple[dict[s
         f"{count} times one worker voted on one task more than once: {_which(columns, timed)}."
         for timed, count in sorted(again.items(), reverse=True)
     ]
+    missed = [task for task, gold in golds.items() if rows[task].weights and gold not in rows[task].weights]
     for task, gold in golds.items():
         rows[task].truth = gold
+    for task in missed:
+        rows[task].name(golds[task], LEAST_WEIGHT)
+    if missed:
+        notes.append(
+            f"Tasks whose right label nobody voted for: {len(missed)}. It is the true label and a candidate there, too."
+        )
     return rows, notes
 
 

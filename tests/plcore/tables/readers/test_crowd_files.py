@@ -110,7 +110,8 @@ def test_participants_without_submissions_are_voters() -> None:
 
 def test_appen_tainted_work_is_left_out_and_counted() -> None:
     reading = read_case("appen_tainted.csv")
-    assert weights(reading) == [{"pos": 0.9}, {"pos": 0.9}]
+    assert weights(reading) == [{"pos": 0.9}, {"pos": 0.9, "neg": 0.01}]
+    assert reading.cells["truth"].tolist() == ["", "neg"], "a test question is true, whatever was judged"
     assert says(reading, "Left out: 1 answer of workers who failed the checks (_tainted)")
     assert not {"_ip", "_city", "_country"} & set(reading.cells.columns)
 
@@ -123,7 +124,9 @@ def test_appen_answers_on_several_lines_are_a_set() -> None:
 
 def test_toloka_reward_describes_no_task() -> None:
     reading = read_case("toloka.tsv")
-    assert list(reading.cells.columns) == ["INPUT:image", "candidates", "sources"]
+    assert list(reading.cells.columns) == ["INPUT:image", "candidates", "sources", "truth"]
+    assert reading.cells["truth"].tolist() == ["", "cat"], "a control task is true, whatever was voted"
+    assert weights(reading) == [{"cat": 1}, {"dog": 1, "cat": 0.01}]
 
 
 def test_json_with_prediction_ids_reads_votes_and_counts_ids() -> None:

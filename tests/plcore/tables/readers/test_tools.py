@@ -25,6 +25,10 @@ RECORDS: dict[str, dict[str, Any]] = {
         "detection_categories": {"1": "animal"},
         "images": [{"file": "a.jpg", "detections": []}],
     },
+    "Pytorch-Wildlife JSON": {
+        "annotations": [{"img_id": "a.jpg", "bbox": [], "category": [], "confidence": []}],
+        "categories": {"0": "animal"},
+    },
     "Argilla records as JSON": {
         "id": "1",
         "fields": {"text": "a"},
@@ -62,6 +66,8 @@ RECORDS: dict[str, dict[str, Any]] = {
 TABLES = {
     "Label Studio CSV": b"annotation_id,annotator,created_at,id,lead_time,s,text,updated_at\n1,1,,1,2,x,a,\n",
     "Timelapse image data": b"File,RelativePath,DateTime,DeleteFlag,Species\na.jpg,x,,false,fox\n",
+    "AddaxAI detections": b"relative_path,data_type,label,confidence,human_verified\na.jpg,img,fox,0.9,False\n",
+    "SpeciesNet table": b"filepath,prediction,prediction_score,top2,top2_score\na.jpg,fox,0.9,badger,0.1\n",
     "Kaleidoscope id.csv": b"INDIR,FOLDER,IN FILE,OFFSET,DURATION,AUTO ID*\nd,f,a.wav,0,5,PIPPIP\n",
     "Kaleidoscope cluster.csv": (
         b"INDIR,IN FILE,OFFSET,DURATION,TOP1MATCH*,TOP1DIST,TOP2MATCH,TOP2DIST\nd,a.wav,0,5,x.1,0.5,y.2,1\n"
