@@ -15,7 +15,7 @@ from plcore.arrays.words import listed, quoted, shortened
 from plcore.tables.columns import LARGEST
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
 from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
-from plcore.tables.roles.cells import sorted_classes
+from plcore.tables.roles.cells import rank_of, sorted_classes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 
@@ -94,6 +94,11 @@ def a_number(value: Json, row: int | None, where: str, what: str = "a weight") -
         return float(value)
     message = f"expected {what}, a number from 0 on, got {shown(value)}."
     raise refuse(row, where, message, "Write such a number, or leave the field out.")
+
+
+def a_rank(value: Json, row: int | None, where: str, what: str = "a weight") -> float:
+    """A weight, or one of the words of `RANKS`."""
+    return a_number(value if (rank := rank_of(value)) is None else rank, row, where, what)
 
 
 def a_probability(value: Json, row: int | None, where: str) -> float:

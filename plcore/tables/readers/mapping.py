@@ -21,6 +21,7 @@ from plcore.tables.readers.candidate_rows import (
     a_name,
     a_name_or_none,
     a_number,
+    a_rank,
     an_object,
     first_of,
     read_each,
@@ -108,6 +109,20 @@ class RecordTool:
 
 
 @dataclass(frozen=True)
+class RecordFiles:
+    """Several files of JSON that a tool writes together.
+
+    name : of the tool and its files, in words
+    fits : whether the records, by the names of their files, are the tool's; never raises
+    reader : gives the table in them, to be called by the name. Raises TableError
+    """
+
+    name: str
+    fits: Callable[[Mapping[str, Records]], bool]
+    reader: Callable[[Mapping[str, Records], str], TableReading]
+
+
+@dataclass(frozen=True)
 class TableTool:
     """A table that is really another one: a vote, a score or a detection in each row.
 
@@ -173,7 +188,7 @@ class LabelFields:
                     source = a_name_or_none(inside.get(self.by[0]), row, f"{where}.{self.by[0]}", self.by[1])
                 label = a_name(first_of(inside, self.names), row, f"{where}.label")
                 if (given := first_of(inside, self.weights)) is not None:
-                    weight = a_number(given, row, f"{where}.p", "a probability")
+                    weight = a_rank(given, row, f"{where}.p", "a probability")
             else:
                 label = a_name(value, row, where)
             if self.scores is not None:

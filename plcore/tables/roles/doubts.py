@@ -239,7 +239,9 @@ def _holes(table: LabelTable) -> Iterator[Odd]:
 
 
 def _is_json(name: str) -> bool:
-    """Whether a class is called like a list or an object of JSON or Python."""
+    """Whether a class is called like a list or an object of JSON or Python, or like a piece of one."""
+    if name.startswith(("[{", '{"', '["', "{'", "['")) or name.endswith(('"}', '"]', "}]", "'}", "']")):
+        return True
     if name[:1] not in "[{(":
         return False
     try:

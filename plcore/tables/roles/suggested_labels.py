@@ -37,7 +37,7 @@ _ALWAYS = re.compile(
             rf"(?:\w+_)?(?:latency|elapsed|runtime){_UNIT}|rt{_UNIT}|seconds_spent|work_?time_?in_?seconds|(?:task|answer|response)_duration{_UNIT}",
             r"(?:\w+_)?(?:reward|cost|costs|payment|pay|wage|bonus)(?:_(?:usd|eur|cents|total))?",
             r"(?:\w+_)?tokens?(?:_(?:count|in|out|used|total))?|(?:n|num)_tokens",
-            r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
+            r"(?:data_?)?split|finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
             rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
             r"approval_?rate|lifetime\w*rate\w*|_?trust|delete_?flag|file_?size|md5|sha1|sha256|checksum|root_?folder",
         )

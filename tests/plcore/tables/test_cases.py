@@ -345,3 +345,38 @@ def test_one_of_several_voters_is_no_list() -> None:
     frame = pd.DataFrame(rows, dtype="str")
     assert "voter-as-list" in stops(LabelTable.from_cells(frame, Roles("Ada", ";", text="text")))
     assert stops(LabelTable.from_cells(frame, Roles(annotators=("Ada", "Ben"), text="text"))) == set()
+
+
+@pytest.mark.parametrize("name", ["label", "intent", "category", "species"])
+@pytest.mark.parametrize(("sure", "unsure"), [("high", "low"), (3, 1)])
+def test_shortlist_of_objects_weighs_confidence(name: str, sure: object, unsure: object) -> None:
+    short = [{name: "cat", "confidence": sure, "why": "ears"}, {name: "dog", "confidence": unsure, "why": ""}]
+    rows = [{"text": f"words of the row {k}", "labels": short} for k in range(3)]
+    reading, table = read(json.dumps(rows).encode(), "a.json")
+    assert sets(table) == [{"cat", "dog"}] * 3
+    assert table.candidate_weights is not None
+    assert table.candidate_weights[0].tolist() == [3, 1]
+    assert ("confidence in words as a rank" in describe(table, reading.format).read_as) == (sure == "high")
+
+
+def test_pieces_of_json_as_classes_stop_the_import() -> None:
+    odd = '[{"tag": "cat", "sure": 1}, {"tag": "dog", "sure": 2}]'
+    frame = pd.DataFrame({"text": ["one", "two"], "labels": [odd, odd]}, dtype="str")
+    assert "json-in-names" in stops(LabelTable.from_cells(frame, Roles("labels", ",", text="text")))
+
+
+def test_people_who_write_yes_in_different_ways_fill_one_table() -> None:
+    cells = read_cells(b"text,cat,dog,owl\na,1,0,\nb,?,1,0\nc,x,,n/a\n")
+    table = LabelTable.from_cells(cells, suggest_roles(cells))
+    assert table.label_vectors is not None
+    assert table.label_vectors.tolist() == [[1, 0, -1], [-1, 1, 0], [1, -1, -1]]
+
+
+def test_best_label_without_a_number_is_one_of_the_pairs() -> None:
+    head = b"image,prediction,prediction_score,top2,top2_score\n"
+    cells = read_cells(head + b"a.jpg,fox,0.9,hare,0.1\nb.jpg,hare,0.6,fox,0.3\n")
+    roles = suggest_roles(cells)
+    assert (roles.choices, roles.choice_scores) == (
+        ("prediction", "top2"),
+        ("prediction_score", "top2_score"),
+    )

@@ -6,8 +6,9 @@ Layouts: Nachtzuster/BirdNET-Pi, `scripts/createdb.sh`; tdwg/camtrap-dp 1.0, `ob
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -31,6 +32,7 @@ from plcore.tables.readers.tools.detections import (
     SCIENTIFIC,
     genera,
 )
+from plcore.tables.readers.tools.speciesnet import PATH
 
 CLIP = "clip"
 _NOTHING = ("", "NA", "NaN", "nan")
@@ -104,8 +106,52 @@ def _clip(date: str, label: str, file: str) -> str:
     return f"BirdSongs/Extracted/By_Date/{date}/{folder}/{file}" if file else ""
 
 
-def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each medium or event. Raises TableError."""
+OBSERVATIONS, _MEDIA, _DEPLOYMENTS = PACKAGE = ("observations.csv", "media.csv", "deployments.csv")
+_SHOWN_MEDIA = ("timestamp", "filePath", "fileMediatype")
+_SHOWN_DEPLOYMENT = ("locationName", "latitude", "longitude")
+
+
+def read_package(tables: Mapping[str, pd.DataFrame]) -> TableReading:
+    """One row for each medium of a Camtrap DP, or for each event. tables : by the names of their files
+
+    Media without an observation are rows, too. Raises TableError.
+    """
+    media = _by_id(tables.get(_MEDIA), "mediaid")
+    deployments = _by_id(tables.get(_DEPLOYMENTS), "deploymentid")
+    return _read_observations(tables[OBSERVATIONS], "Camtrap DP", media, deployments)
+
+
+def _by_id(cells: pd.DataFrame | None, key: str) -> dict[str, dict[str, str]]:
+    """The rows of a table of the package by id, their cells by plain name."""
+    if cells is None:
+        return {}
+    columns = by_plain_name(cells.columns)
+    texts = {plain: texts_of(cells, name) for plain, name in columns.items()}
+    ids = texts.get(key, [])
+    return {one: {plain: column[row] for plain, column in texts.items()} for row, one in enumerate(ids)}
+
+
+def _facts(known: Mapping[str, str], wanted: Sequence[str]) -> Cells:
+    return {name: known[name.lower()] for name in wanted if name.lower() in known}
+
+
+def _about_medium(known: Mapping[str, str]) -> Cells:
+    """What is known of a medium; its path if it is a picture in the package: addresses are shown, never fetched."""
+    path = known.get("filepath", "")
+    is_picture = known.get("filemediatype", "image/").startswith("image/") and "://" not in path
+    return {**_facts(known, _SHOWN_MEDIA), PATH: path if is_picture else ""}
+
+
+def _read_observations(
+    cells: pd.DataFrame,
+    called: str,
+    media: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    deployments: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+) -> TableReading:
+    """One row for each medium or event. Raises TableError.
+
+    media, deployments : of the package by id, if they came with it
+    """
     columns = by_plain_name(cells.columns)
 
     def texts(name: str) -> Sequence[str]:
@@ -117,7 +163,7 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
     wanted, id_name = ("media", "mediaID") if of_media else ("event", "eventID")
     ids, kinds, species = texts(id_name), texts("observationType"), texts("scientificName")
     methods, people = texts("classificationMethod"), texts("classifiedBy")
-    deployments, starts = texts("deploymentID"), texts("eventStart")
+    places, starts = texts("deploymentID"), texts("eventStart")
     scores = _scores(cells, columns.get("classificationprobability"))
     rows: dict[str, Row] = {}
     tops: dict[str, float] = {}
@@ -127,8 +173,13 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
         if level[place] != wanted or not item:
             said["other"] += 1
             continue
-        facts: Cells = {id_name: item, "deploymentID": deployments[place], "eventStart": starts[place]}
-        row = rows.setdefault(item, Row(facts))
+        facts: Cells = {id_name: item, "deploymentID": places[place], "eventStart": starts[place]}
+        if item not in rows:
+            about = _about_medium(media[item]) if of_media and item in media else {}
+            rows[item] = Row(
+                {**facts, **about, **_facts(deployments.get(places[place], {}), _SHOWN_DEPLOYMENT)}
+            )
+        row = rows[item]
         kind, method = kinds[place], methods[place]
         if kind in ("unknown", "unclassified", ""):
             said[kind or "unclassified"] += 1
@@ -142,6 +193,13 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
             row.name(label, score, people[place] or method or None)
             tops[item] = max(score or 0.0, tops.get(item, 0.0))
     said["several"] = sum(len(labels) > 1 for labels in seen.values())
+    if of_media:
+        for item, known in media.items():
+            if item not in rows:
+                said["unseen"] += 1
+                at = known.get("deploymentid", "")
+                facts = {id_name: item, "deploymentID": at, "eventStart": "", **_about_medium(known)}
+                rows[item] = Row({**facts, **_facts(deployments.get(at, {}), _SHOWN_DEPLOYMENT)})
     if not rows:
         raise refusal(
             f"No observation names a {wanted}: the column {id_name} is empty.",
@@ -162,7 +220,7 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
         reading.suggest_roles(),
         numbers=(CONFIDENCE,),
         categories=("deploymentID",) if several else (),
-        caption=("eventStart",),
+        caption=tuple(name for name in ("eventStart", *_SHOWN_DEPLOYMENT) if name in reading.cells),
     )
     return replace(reading, roles=roles)
 
@@ -180,6 +238,8 @@ def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
         notes.append(f"Observations of type unknown, whose observer could not tell: {said['unknown']}.")
     if said["unclassified"]:
         notes.append(f"Observations that are unclassified, so not looked at yet: {said['unclassified']}.")
+    if said["unseen"]:
+        notes.append(f"Media without an observation, which nobody has classified: {said['unseen']}.")
     if said["several"]:
         notes.append(
             f"Items in which people saw several species, which may be several animals: {said['several']}. Winnow asks "

@@ -54,6 +54,8 @@ from plcore.tables.readers.tools.detections import (
 )
 
 PREDICTIONS, PATH = "predictions", "filepath"
+MEDIUM = "mediaID"
+"""The column with the id of a picture in a Camtrap DP."""
 BLANK = "blank"
 """The class of pictures of nothing."""
 
@@ -129,7 +131,7 @@ def with_pictures(reading: TableReading) -> TableReading:
 
 def names_pictures(cells: pd.DataFrame) -> bool:
     """Whether these are cells whose column of paths names the picture of each item."""
-    return {PATH, ITEM} <= set(cells.columns)
+    return PATH in cells.columns and (ITEM in cells.columns or MEDIUM in cells.columns)
 
 
 def _pictures(records: Records) -> Records:

@@ -40,6 +40,7 @@ TOOLS = {
     "ls_export.csv": "Label Studio CSV",
     "ls_export.json": "Label Studio JSON",
     "ls_min.json": "Label Studio JSON-MIN",
+    "llama_cpp.jsonl": "completions of llama.cpp",
     "md16.json": "MegaDetector JSON",
     "megadetector_classified.json": "MegaDetector JSON",
     "mturk_category.csv": "Mechanical Turk results",

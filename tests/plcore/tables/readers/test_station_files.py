@@ -8,6 +8,7 @@ from plcore import TableError
 from plcore.tables import TableReading, read_table, shaped
 from plcore.tables.readers.tools.detections import NOTHING
 from tests.plcore.tables.readers.cases import read_case, says, voters, weights
+from tests.plcore.tables.zips import make_zip, picture
 
 
 def read(text: str) -> TableReading:
@@ -91,3 +92,41 @@ def test_camtrap_several_species_of_people_are_counted() -> None:
 def test_camtrap_without_ids_is_refused() -> None:
     with pytest.raises(TableError, match="No observation names a media"):
         read(CAMTRAP + "1,d,,,media,animal,Vulpes vulpes,human,Ana,\n")
+
+
+OBSERVED = CAMTRAP + (
+    "o1,d1,m1,e1,media,animal,Vulpes vulpes,machine,S,0.7\no2,d1,m1,e1,media,animal,Meles meles,machine,S,0.2\n"
+    "o3,d1,m2,e1,media,animal,Meles meles,human,Ana,\n"
+)
+MEDIA = "mediaID,deploymentID,timestamp,filePath,fileMediatype\n" + "".join(
+    f"m{k},d1,2024-05-01T06:00:00Z,{path},image/jpeg\n"
+    for k, path in enumerate(("media/1.jpg", "https://x/2.jpg", "media/3.jpg"), start=1)
+)
+DEPLOYMENTS = "deploymentID,locationName,latitude,longitude\nd1,Wood,50.1,8.6\n"
+PACKAGE = '{"profile": "camtrap-dp-profile.json", "resources": [{"name": "media"}]}'
+
+
+@pytest.mark.parametrize("tables", [("media", "deployments"), ("media",), ()])
+def test_camtrap_package_joins_media_and_deployments(tables: tuple[str, ...]) -> None:
+    files = {"x/datapackage.json": PACKAGE.encode(), "x/observations.csv": OBSERVED.encode()}
+    more = {"media": MEDIA, "deployments": DEPLOYMENTS}
+    reading = read_table(make_zip(files | {f"x/{name}.csv": more[name].encode() for name in tables}))
+    assert reading.format == "Camtrap DP"
+    assert weights(reading)[:2] == [{"Vulpes vulpes": 0.7, "Meles meles": 0.2}, {"Meles meles": 1}]
+    assert len(reading.cells) == (3 if tables else 2), "a medium without an observation is a row"
+    assert says(reading, "Media without an observation, which nobody has classified: 1.") == bool(tables)
+    if tables:
+        assert reading.cells["filepath"].tolist() == ["media/1.jpg", "", "media/3.jpg"], (
+            "an address is not fetched"
+        )
+    if "deployments" in tables:
+        assert reading.cells["locationName"].tolist() == ["Wood"] * 3
+        assert reading.suggest_roles().caption == ("eventStart", "locationName", "latitude", "longitude")
+
+
+def test_camtrap_package_shows_the_pictures_in_the_zip() -> None:
+    tables = {"media.csv": MEDIA.encode(), "observations.csv": OBSERVED.encode(), "other.csv": b"a,b\n1,2\n"}
+    pictures = {"media/1.jpg": picture(1, "JPEG"), "media/3.jpg": picture(3, "JPEG")}
+    reading = read_table(make_zip(tables | pictures))
+    roles = reading.suggest_roles()
+    assert (roles.id, roles.image, roles.numbers) == ("mediaID", "filepath", ())

@@ -59,6 +59,7 @@ RECORDS: dict[str, dict[str, Any]] = {
         "response": {"status_code": 200, "body": {}},
         "error": None,
     },
+    "completions of llama.cpp": {"content": "x", "completion_probabilities": []},
     "candidates of a model": {"id": "1", "candidates": [{"label": "x", "p": 1}], "model": "m"},
     "zero-shot classification": {"sequence": "a", "labels": ["x"], "scores": [1]},
     "WRENCH JSON": {"label": 1, "weak_labels": [1, -1], "data": {"text": "a"}},
