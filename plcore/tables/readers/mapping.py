@@ -131,6 +131,7 @@ class TableTool:
     fingerprint : the columns by which the tool is known; None for a shape that several write
     also : what else has to hold of the cells
     has_rows : whether it describes its rows, so that it never speaks of the rows of another file
+    typed_reader : the reader of cells whose source tells words such as NA from missing values, if it differs
     """
 
     name: str
@@ -138,17 +139,19 @@ class TableTool:
     fingerprint: Fingerprint | None = None
     also: Callable[[pd.DataFrame], bool] | None = None
     has_rows: bool = True
+    typed_reader: Callable[[pd.DataFrame, str], TableReading] | None = None
 
     def fits(self, cells: pd.DataFrame) -> bool:
         """Whether it is a table of this tool, by the names of its columns."""
         known = self.fingerprint is None or self.fingerprint.matches(cells.columns)
         return known and (self.also is None or self.also(cells))
 
-    def read(self, cells: pd.DataFrame) -> TableReading:
+    def read(self, cells: pd.DataFrame, *, typed: bool = False) -> TableReading:
         """Return the rows in it. Raises TableError, also for a table of another tool."""
         if self.fingerprint is not None:
             self.fingerprint.check(cells.columns, self.name)
-        return self.reader(cells, self.name)
+        reader = self.typed_reader if typed and self.typed_reader is not None else self.reader
+        return reader(cells, self.name)
 
 
 @dataclass(frozen=True)

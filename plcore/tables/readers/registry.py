@@ -25,7 +25,17 @@ from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools.argilla import ARGILLA, ARGILLA_NESTED
 from plcore.tables.readers.tools.camera_traps import TIMELAPSE
-from plcore.tables.readers.tools.crowds import APPEN, MECHANICAL_TURK, PROLIFIC
+from plcore.tables.readers.tools.crowds import (
+    APPEN,
+    APPEN_AGGREGATED,
+    GORILLA,
+    MECHANICAL_TURK,
+    PROLIFIC,
+    PROLIFIC_EXPORT,
+    QUALTRICS,
+    TOLOKA,
+    TOLOKA_AGGREGATED,
+)
 from plcore.tables.readers.tools.detections import is_detections, with_recordings
 from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_CLUSTERS, KALEIDOSCOPE_IDS
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_CSV, LABEL_STUDIO_MIN
@@ -37,7 +47,13 @@ from plcore.tables.readers.tools.language_models import (
     LONG_SCORES,
 )
 from plcore.tables.readers.tools.megadetector import ADDAXAI, MEGADETECTOR, PYTORCH_WILDLIFE
-from plcore.tables.readers.tools.monitoring import BIRDNET_PI, CAMTRAP_OBSERVATIONS
+from plcore.tables.readers.tools.monitoring import (
+    BIRDNET_GO,
+    BIRDNET_GO_NOTES,
+    BIRDNET_GO_SUMMARY,
+    BIRDNET_PI,
+    CAMTRAP_OBSERVATIONS,
+)
 from plcore.tables.readers.tools.plain_records import (
     DOCCANO,
     DOCCANO_MEMBERS,
@@ -172,6 +188,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     LLAMA_CPP,
     MODEL_CANDIDATES,
     ZERO_SHOT,
+    BIRDNET_GO,
     WRENCH,
     LABEL_STUDIO_CSV,
     TIMELAPSE,
@@ -180,10 +197,18 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     KALEIDOSCOPE_IDS,
     KALEIDOSCOPE_CLUSTERS,
     BIRDNET_PI,
+    BIRDNET_GO_NOTES,
+    BIRDNET_GO_SUMMARY,
     CAMTRAP_OBSERVATIONS,
     MECHANICAL_TURK,
+    TOLOKA,
+    TOLOKA_AGGREGATED,
     PROLIFIC,
+    PROLIFIC_EXPORT,
     APPEN,
+    APPEN_AGGREGATED,
+    QUALTRICS,
+    GORILLA,
     *DETECTION_TABLES,
     LONG_VOTES,
     LONG_SCORES,
@@ -236,7 +261,12 @@ def shaped(reading: TableReading) -> TableReading:
     shape = shape_of(reading.cells)
     if shape is None:
         return reading
-    found = _with_files(shape.read(reading.cells), reading.files)
+    read = (
+        shape.read(reading.cells, typed=reading.typed)
+        if isinstance(shape, TableTool)
+        else shape.read(reading.cells)
+    )
+    found = _with_files(read, reading.files)
     return replace(found, notes=(*reading.notes, *found.notes))
 
 
@@ -260,7 +290,7 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
     """
     shape = None if candidates.roles is not None else shape_of(candidates.cells)
     if shape is LONG_VOTES:
-        found = join_votes(candidates.cells, rows.cells)
+        found = join_votes(candidates.cells, rows.cells, typed=candidates.typed)
     else:
         found = join_candidates(candidates if shape is None else shape.read(candidates.cells), rows.cells)
     notes = dict.fromkeys((*candidates.notes, *rows.notes, *found.notes))

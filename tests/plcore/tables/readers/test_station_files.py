@@ -48,6 +48,33 @@ def test_birdnet_pi_score_above_one_is_refused() -> None:
         read(PI + "2024-05-01,06:00:00,P m,Tit,91,1,2,0.7,18,1,0\n")
 
 
+def test_birdnet_go_reviews_are_true_or_rule_out() -> None:
+    reading = read_case("birdnet_go.json")
+    every = {"Eurasian Blackbird": None, NOTHING: None}
+    assert weights(reading)[:2] == [{"Eurasian Blackbird": 0.9}, every], "a false positive is everything else"
+    assert weights(reading)[2] == {"European Robin": 0.71, NOTHING: pytest.approx(0.29)}
+    assert reading.cells["truth"].tolist() == ["Eurasian Blackbird", "", ""]
+    assert says(reading, "Reviewed as false_positive: 1, a label that is ruled out.")
+    notes = read_case("birdnet_go_notes.csv")
+    assert weights(notes)[0] == {"Eurasian Blackbird": 0.9, NOTHING: pytest.approx(0.1)}
+    assert notes.cells["clip"].tolist() == ["a.wav", "b.wav"]
+    with pytest.raises(TableError, match="counts detections, but lists none of them"):
+        read_case("birdnet_go_summary.csv")
+
+
+KALEIDOSCOPE = "INDIR,FOLDER,IN FILE,OFFSET,DURATION,TOP1MATCH,TOP1DIST\n"
+
+
+def test_top1dist_of_several_rows_in_a_segment_is_a_score() -> None:
+    first = "d,f,a.wav,0,3,Wren,0.9\n"
+    reading = read(KALEIDOSCOPE + first + "d,f,a.wav,0,3,Robin,0.2\n")
+    assert weights(reading) == [{"Wren": 0.9, "Robin": 0.2, NOTHING: pytest.approx(0.1)}]
+    assert says(reading, "TOP1DIST is read as a score, where more is better")
+    alone = read(KALEIDOSCOPE + first + "d,f,a.wav,3,3,Robin,0.2\n")
+    assert weights(alone)[0] == {"Wren": None, NOTHING: None}, "it may be a distance"
+    assert says(alone, "TOP1DIST is not read: it may be a score")
+
+
 def test_camtrap_machines_weigh_and_people_vote() -> None:
     reading = read_case("observations.csv")
     assert reading.cells["mediaID"].tolist() == ["m1", "m2"]
