@@ -67,7 +67,7 @@ _MAYBE_ID_NAMES = {
     "code",
 }
 _ANNOTATOR = re.compile(
-    r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*"
+    r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*|anno?_?\d+"
 )
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
 _YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f"}

@@ -323,20 +323,11 @@ def _percent(text: str, row: int, column: str, finder: Finder) -> float:
 
 
 _IMPORT_ID = '{"ImportId"'
-_SURVEY = (
-    *(
-        "startdate",
-        "enddate",
-        "status",
-        "ipaddress",
-        "progress",
-        "duration (in seconds)",
-        "finished",
-        "recordeddate",
-    ),
-    *("responseid", "recipientlastname", "recipientfirstname", "recipientemail", "externalreference"),
-    *("locationlatitude", "locationlongitude", "distributionchannel", "userlanguage"),
-)
+_SURVEY = frozenset((
+    "startdate", "enddate", "status", "ipaddress", "progress", "duration (in seconds)", "finished", "recordeddate",
+    "responseid", "recipientlastname", "recipientfirstname", "recipientemail", "externalreference",
+    "locationlatitude", "locationlongitude", "distributionchannel", "userlanguage",
+))  # fmt: skip
 _LONGEST_ANSWER = 60
 
 
