@@ -20,6 +20,7 @@ from workflow.importing import (
     Problem,
     ReadingSummary,
     arrivals,
+    causes,
     jobs,
 )
 from workflow.importing.arrivals import Arrived
@@ -110,7 +111,8 @@ def show_problems(problems: Sequence[Problem], before: str = "this can become a 
         f"{how_many(problems)} to mend before {before}. Nothing was stored.",
         icon=":material/error:",
     )
-    st.markdown("\n".join(f"1. {_in_words(problem)}" for problem in problems))
+    found = causes(problems)
+    st.markdown("\n".join(f"1. {_in_words(problem)}" for problem in found))
     st.download_button(
         "Download this list",
         "\n".join(map(str, problems)) + "\n",

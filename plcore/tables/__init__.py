@@ -51,7 +51,7 @@ from plcore.tables.media.sound import (
     to_png,
 )
 from plcore.tables.parts import PartedTable, RowFiles, find_row_files, read_in_parts
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, causes
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS
 from plcore.tables.readers.joining import ENDINGS as VECTOR_ENDINGS
 from plcore.tables.readers.joining import with_vectors, write_vectors
@@ -129,6 +129,7 @@ __all__ = [
     "TableReading",
     "Tell",
     "TextFeatures",
+    "causes",
     "cell_form",
     "column_way",
     "describe",

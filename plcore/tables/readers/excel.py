@@ -320,7 +320,7 @@ def _read(
     first = sheet.start[0] + 1 if sheet.start else 1
     filled, left_out = _lines_of_table(rows)
     values = _filled_down(sheet, rows, filled)
-    names_at = _header_lines(sheet, values, filled, first)
+    names_at = _header_lines(sheet, rows, filled, first)
     body = filled[filled.index(names_at[-1]) + 1 :]
     used = [
         place
@@ -357,8 +357,9 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[i
     filled = [place for place, row in enumerate(rows) if _is_filled(row)]
     width = max(_width(rows[place]) for place in filled)
     table = list(filled)
-    while len(table) > 2 and width > 1 and _width(rows[table[0]]) == 1:
-        del table[0]
+    titles = next((k for k, place in enumerate(table) if _width(rows[place]) > 1), 0)
+    if len(table) > titles + 1 and width > 1 and _may_be_names(rows[table[titles]]):
+        del table[:titles]
     end = next((k for k in range(2, len(table)) if table[k] > table[k - 1] + 1), len(table))
     if all(2 * _width(rows[place]) < width for place in table[end:]):
         del table[end:]
@@ -366,6 +367,12 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[i
     if len(table) > 2 and last.strip().rstrip(":").lower() in _TOTALS:
         del table[-1]
     return table, [place for place in filled if place not in set(table)]
+
+
+def _may_be_names(row: Sequence[object]) -> bool:
+    """Whether the filled cells of a row are different texts, as names of columns are."""
+    cells = [value for value in row if _is_filled([value])]
+    return all(isinstance(value, str) for value in cells) and len(set(cells)) == len(cells)
 
 
 def _width(row: Sequence[object]) -> int:
@@ -403,7 +410,10 @@ def _header_lines(
         return [top]
     below = rows[table[1]] if len(table) > 2 and table[1] == top + 1 else []
     under = [[cell_text(value) for value in below[left : right + 1]] for left, right in merged]
-    if not all(names and all(map(_is_word, names)) and len(set(names)) == len(names) for names in under):
+    # Names stand under the merged cells alone; a row of the table fills the other columns, too.
+    others = [value for place, value in enumerate(below) if not any(a <= place <= b for a, b in merged)]
+    named = all(names and all(map(_is_word, names)) and len(set(names)) == len(names) for names in under)
+    if not named or _is_filled(others) or not all(isinstance(value, str) for value in below):
         _refuse_merged_header(sheet, rows[top], first + top)
     return [top, table[1]]
 
