@@ -20,6 +20,7 @@ from plcore.arrays.types import IntArray
 from plcore.arrays.words import listed, quoted
 from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, serving_columns
 from plcore.tables.roles.cells import MISSING, is_list_of_labels, is_weighted, without_weight
+from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, parts_known, parts_of
 from plcore.tables.table import LabelTable
 
@@ -51,12 +52,14 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
     """Classes whose parts are classes: a cell of the same labels under another separator."""
     known = set(table.classes)
     found: list[tuple[str, list[str]]] = []
+    at: list[str] = []
     for name in table.classes:
         inner = name.strip("[](){} ")
         for mark in _MARKS:
             parts = [part.strip("'\" ") for part in parts_of(inner, mark)]
             if (len(parts) > 1 or inner != name) and set(parts) <= known - {name} and parts:
                 found.append((name, parts))
+                at += [mark] if len(parts) > 1 else []
                 break
     if found:
         name, parts = found[0]
@@ -65,6 +68,12 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
             f"may list the {len(parts)} candidates {' and '.join(map(quoted, parts))}."
         )
         fix = "If it lists candidates, write the same separator in every row."
+        both = table.roles.separator + "".join(mark for mark in _MARKS if mark in at)
+        if table.roles.candidates is not None and len(marks_of(both)) > len(marks_of(table.roles.separator)):
+            fix = (
+                f"If it lists candidates, choose the separator {both} (--separator '{both}'), which splits at each of "
+                "them; or write the same separator in every row."
+            )
         yield "mixed-separators", message, fix
 
 

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from plcore.arrays import let_go
 from plcore.tables.media.file_tree import RECORDINGS
 from plcore.tables.media.files import IMAGE_ENDINGS
+from plcore.tables.roles.roles import marks_of
 from plcore.tables.text.arrow import chunks_of, surely_differ
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
@@ -178,6 +179,10 @@ def _evidence(cells: Sequence[str], mark: str) -> int:
 
 def parts_of(cell: str, mark: str) -> list[str]:
     """What stands between these marks and is not empty."""
+    first, *others = marks_of(mark)
+    for other in others:
+        cell = cell.replace(other, first)
+    mark = first
     return [part.strip() for part in cell.split(mark) if part.strip()]
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from plcore.arrays.words import listed, quoted
 from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.roles.cells import RANKS, without_weight
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.roles import Roles, marks_of
 from plcore.tables.roles.sample import parts_of
 from plcore.tables.table import LabelTable
 
@@ -120,9 +120,10 @@ def _source(roles: Roles, cells: pd.DataFrame) -> str:
         return f"{len(roles.choices):,} columns of candidates{scored} ({listed(roles.choices, _SHOWN)})"
     if roles.score_columns:
         return f"{len(roles.score_columns):,} columns of scores ({listed(roles.score_columns, _SHOWN)})"
+    marks = " and ".join(map(quoted, marks_of(roles.separator)))
     how = {
-        "list": f"lists separated by {quoted(roles.separator)}",
-        "weighted": f"lists with a number a label, separated by {quoted(roles.separator)}",
+        "list": f"lists separated by {marks}",
+        "weighted": f"lists with a number a label, separated by {marks}",
         "json": "lists in JSON" + (", confidence in words as a rank" if ranked else ""),
     }[roles.form]
     beside = f", and those that are not right in {quoted(roles.not_labels)}" if roles.not_labels else ""

@@ -100,6 +100,24 @@ def test_one_row_under_another_separator_stops_the_import(cell: str) -> None:
     assert stops(table) == {"mixed-separators"}
 
 
+def test_mixed_separators_can_be_split_at_both() -> None:
+    reading, table = read("g15_mixed_sep.csv")
+    (doubt,) = [one for one in find_doubts(table) if one.name == "mixed-separators"]
+    both = doubt.fix.partition("--separator '")[2].partition("'")[0]
+    split = LabelTable.from_cells(reading.cells, replace(reading.suggest_roles(), separator=both))
+    assert stops(split) == set()
+    assert not any(mark in name for name in split.classes for mark in "|,;")
+    assert set(split.classes) < set(table.classes)
+    assert " and ".join(map(repr, both)) in describe(split, reading.format).read_as
+
+
+@pytest.mark.parametrize(("separator", "count"), [("|,", 3), (";,", 2), ("||", 1), (", ", 1)])
+def test_separator_of_several_marks_splits_at_each(separator: str, count: int) -> None:
+    frame = pd.DataFrame({"c": ["a|b,c", "a"], "w": ["1", "2"]}, dtype="str")
+    table = LabelTable.from_cells(frame, Roles("c", separator, numbers=("w",)))
+    assert len(sets(table)[0]) == count
+
+
 def test_shares_in_one_row_stop_the_import() -> None:
     assert stops(read("shares_in_one_row.csv")[1]) == {"weights-in-names"}
     assert stops(read("slash_in_one_row.csv")[1]) == {"mixed-separators"}

@@ -59,7 +59,7 @@ ZERO_SHOT = RecordTool(
 
 _DOCCANO_NEW = Fields({"id": object, "label": list, "Comments": list})
 _DOCCANO_OLD = Fields(
-    {"id": object, "text": object, "annotations": list, "meta": object},
+    {"id": object, "text": object, "annotations": list},
     inside={"annotations": ("label", "user")},
 )
 """Versions before 1.0: ids of labels with their users."""
