@@ -88,6 +88,9 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
         for place in short:
             requests[place] = replace(requests[place], choices=(), tokens={})
     failed = sum(request.failed for request in requests)
+    if requests and failed == len(requests):
+        message = f"All {failed} requests failed or were refused by the model: the file holds no answer."
+        raise refusal(message, "Import the file with the answers, or run the requests again.")
     if failed:
         notes.append(
             f"{failed} requests failed or were refused by the model, so nothing is known of their rows."

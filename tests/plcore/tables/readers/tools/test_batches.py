@@ -231,3 +231,9 @@ def test_completions_of_llama_cpp_weigh_their_first_token(first: dict[str, Any])
     reading = LLAMA_CPP.read([one, other])
     assert candidates(reading) == [{"cat": pytest.approx(0.75), "dog": pytest.approx(0.25)}, {"dog": 1}]
     assert list(reading.cells.columns) == ["id", "prompt", "candidates"]
+
+
+def test_file_of_errors_alone_is_refused_in_words() -> None:
+    lost = {"custom_id": "r1", "response": None, "error": {"code": "batch_expired"}}
+    with pytest.raises(TableError, match="All 2 requests failed or were refused by the model"):
+        read(lost, {**lost, "custom_id": "r2"})
