@@ -275,8 +275,9 @@ if upload is None:
     st.stop()
 in_sight = st.empty()  # what is below the form may be below the screen
 cells = upload.cells
-st.dataframe(cells.head(PREVIEW_ROWS), hide_index=True)
-st.caption(f"The first rows of {len(cells):,}, {len(cells.columns):,} columns.")
+seen = cells.head(PREVIEW_ROWS).drop(columns=[*importing.serving_columns(cells)])
+st.dataframe(seen, hide_index=True)
+st.caption(f"The first rows of {len(cells):,}, {len(seen.columns):,} columns.")
 st.subheader("2 · Say what the columns are")
 roles = role_form(upload, key=str(hash(st.session_state[state.UPLOAD][0])))
 if not roles.has_candidates:

@@ -139,7 +139,9 @@ _OPTIONS = (
         type=click.Choice(["counts", "dawid-skene"]),
         help="Whether every vote counts alike, or by how right its voter is. Default: alike.",
     ),
-    click.option("--separator", help="What stands between candidates. Default: guessed."),
+    click.option(
+        "--separator", help="What stands between candidates; |, splits at both marks. Default: guessed."
+    ),
     click.option(
         "--form",
         type=click.Choice(["list", "weighted", "json"]),

@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.parts import state
 from workflow.access import Role
-from workflow.importing import Roles, Upload, freed, newly_named
+from workflow.importing import Roles, Upload, freed, newly_named, serving_columns
 
 ROLES = tuple(one.name for one in fields(Roles))
 
@@ -35,7 +35,8 @@ class Choices:
 
     @property
     def columns(self) -> list[str]:
-        return [str(name) for name in self.cells.columns]
+        serving = serving_columns(self.cells)
+        return [str(name) for name in self.cells.columns if name not in serving]
 
     def one(self, place: Any, label: str, role: str) -> str | None:
         """The column for this role, or None."""

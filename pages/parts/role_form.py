@@ -48,7 +48,7 @@ OUTSIDE = {
     "unknown": "treat them as unknown",
 }
 VOTE_WEIGHTS = {"counts": "every vote alike", "dawid-skene": "votes count by how right each voter is"}
-SEPARATORS = ["|", ";", ",", "/", " ", " or ", "&", "+"]
+SEPARATORS = ["|", ";", ",", "/", " ", " or ", "&", "+", "|,", "|;", ";,", "|;,"]
 SEPARATOR_NAMES = {
     "|": "| bar",
     ";": "; semicolon",
@@ -56,6 +56,10 @@ SEPARATOR_NAMES = {
     "/": "/ slash",
     " ": "space",
     "\n": "line end",
+    "|,": "| bar and , comma",
+    "|;": "| bar and ; semicolon",
+    ";,": "; semicolon and , comma",
+    "|;,": "bar, semicolon and comma",
 }
 
 

@@ -20,6 +20,7 @@ from workflow.importing import (
     Problem,
     ReadingSummary,
     arrivals,
+    causes,
     jobs,
 )
 from workflow.importing.arrivals import Arrived
@@ -107,7 +108,8 @@ def how_many(problems: Sequence[Problem]) -> str:
 def show_problems(problems: Sequence[Problem], before: str = "this can become a project") -> None:
     """Every problem with its place and its fix, as text, and the same as a file. before : what waits for them"""
     st.error(f"{how_many(problems)} to mend before {before}. Nothing was stored.", icon=":material/error:")
-    st.markdown("\n".join(f"1. {_in_words(problem)}" for problem in problems))
+    found = causes(problems)
+    st.markdown("\n".join(f"1. {_in_words(problem)}" for problem in found))
     st.download_button(
         "Download this list",
         "\n".join(map(str, problems)) + "\n",

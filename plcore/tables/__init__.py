@@ -51,7 +51,7 @@ from plcore.tables.media.sound import (
     to_png,
 )
 from plcore.tables.parts import PartedTable, RowFiles, find_row_files, read_in_parts
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, causes
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS
 from plcore.tables.readers.joining import ENDINGS as VECTOR_ENDINGS
 from plcore.tables.readers.joining import with_vectors, write_vectors
@@ -60,6 +60,7 @@ from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import read_table, read_vectors, store_plain_csv
 from plcore.tables.readers.registry import joined, lacks_rows, shape_name, shaped
 from plcore.tables.readers.stored import read_stored, store_reading
+from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.roles.cell_types import export_types
 from plcore.tables.roles.cells import MISSING
 from plcore.tables.roles.doubts import Doubt, find_doubts
@@ -128,6 +129,7 @@ __all__ = [
     "TableReading",
     "Tell",
     "TextFeatures",
+    "causes",
     "cell_form",
     "column_way",
     "describe",
@@ -157,6 +159,7 @@ __all__ = [
     "read_stored",
     "read_table",
     "read_vectors",
+    "serving_columns",
     "shape_name",
     "shaped",
     "sound_facts",

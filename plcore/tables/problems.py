@@ -6,8 +6,9 @@ as one `TableError`, so that a person mends the file in one go and not one error
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from plcore.arrays.words import quoted
 
@@ -57,10 +58,39 @@ class TableError(ValueError):
         return tuple(problem for problem in self.args if isinstance(problem, Problem))
 
     def __str__(self) -> str:
-        lines = [str(problem) for problem in self.args]
-        if len(lines) >= MAX_PROBLEMS:
+        lines = list(map(str, causes(self.problems))) or list(map(str, self.args))
+        if len(self.args) >= MAX_PROBLEMS:
             lines.append(f"(These are the first {MAX_PROBLEMS} problems; there may be more.)")
         return "\n".join(lines)
+
+
+_EXAMPLES = 2
+"""Further rows that are named of a cause."""
+_VALUE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|“[^”]*”|\d[\d.,]*")
+
+
+def causes(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems with one for each cause: those that differ in rows, lines and values alone are the first of them,
+    which counts the others and names two."""
+    alike: dict[tuple[object, ...], list[Problem]] = {}
+    for one in problems:
+        kind = _VALUE.sub("", one.message), _VALUE.sub("", one.fix), one.column
+        alike.setdefault(kind if one.row is not None else (one,), []).append(one)
+    return [_one_cause(found, len(problems) >= MAX_PROBLEMS) for found in alike.values()]
+
+
+def _one_cause(found: Sequence[Problem], may_be_more: bool) -> Problem:
+    first, others = found[0], found[1:]
+    if not others:
+        return first
+    seen = _VALUE.findall(first.message)
+    named = []
+    for one in others[:_EXAMPLES]:
+        values = _VALUE.findall(one.message)
+        differ = [value for value, same in zip(values, seen, strict=True) if value != same]
+        named.append(f"{one.place.partition(', column')[0].lower()}{f', {differ[0]}' if differ else ''}")
+    count = f"{'at least ' if may_be_more else ''}{len(others):,} other row{'s' if len(others) > 1 else ''}"
+    return replace(first, message=f"{first.message} The same holds in {count}: {'; '.join(named)}.")
 
 
 def table_error(problems: Iterable[Problem]) -> TableError:

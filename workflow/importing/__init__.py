@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from plcore import LabelTable, Problem, Roles, TableError
-from plcore.tables import MAX_PROBLEMS, MISSING, Doubt, ReadingSummary, find_doubts
+from plcore.tables import (
+    MAX_PROBLEMS,
+    MISSING,
+    Doubt,
+    ReadingSummary,
+    causes,
+    find_doubts,
+    serving_columns,
+)
 from workflow.files.limited import LongLine
 from workflow.importing.named_columns import CUT_AT, adjusted, freed, newly_named
 from workflow.importing.reading import Upload, read_paths, read_upload
@@ -41,6 +49,7 @@ __all__ = [
     "TableError",
     "Upload",
     "adjusted",
+    "causes",
     "check",
     "check_new",
     "create",
@@ -54,5 +63,6 @@ __all__ = [
     "read_as_named",
     "read_paths",
     "read_upload",
+    "serving_columns",
     "settings_for",
 ]

@@ -31,12 +31,14 @@ MB = 1_000_000
 _TABLES = (".csv", ".tsv")
 _OTHER_TABLES = (
     *(".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow"),
-    *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".npz", ".mat", ".arff"),
+    *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".npz", ".npy", ".mat", ".arff"),
 )
 RECORDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
 _TEXT = ".txt"
 """The ending of the tables of Raven and Audacity; a table only where it has tabs and there is no other."""
 _DETECTOR = re.compile(r"(birdnet|selections?|table)\b.*\.(csv|txt|tsv)$|\.txt$", re.IGNORECASE)
+_RECORDS = re.compile(r"\.(jsonl?|ndjson)$", re.IGNORECASE)
+_PACKAGE = re.compile(r"(^|/)(observations|media|deployments)\.csv$", re.IGNORECASE)
 _SETTINGS = re.compile(r"birdnet\w*[._]analy\w*[-_]params\.csv$", re.IGNORECASE)
 _LONGEST_HEADER = 10_000
 _DRIVE = re.compile("[A-Za-z]:")
@@ -53,7 +55,8 @@ class FileTree(ABC):
     ----------
     what : what holds the files, "zip" or "folder"
     table_names : paths of the tables in it: one; or two, a CSV file first, of which one may hold the rows that the
-        other is about; or any number that are called as the tables of sound detectors are, one for each recording
+        other is about; or any number that may belong together by their names: tables of sound detectors, one for each
+        recording; files of JSON; the tables of a Camtrap DP
     """
 
     what: str
@@ -114,7 +117,12 @@ class FileTree(ABC):
         # Beside one CSV file, another may hold its candidates, or describe it; of more nobody can tell.
         tables = plain + others if len(plain) == len(others) == 1 else plain or others
         tables = tables or tuple(name for name in self._paths if self._is_tabbed(name))
-        if len(tables) > 2 and not all(_DETECTOR.search(name) for name in tables):
+        package = tuple(name for name in tables if _PACKAGE.search(name))
+        if len(package) > 1:  # of Camtrap DP, whose other tables are about something else
+            tables = package
+        if len(tables) > 2 and not any(
+            all(known.search(name) for name in tables) for known in (_DETECTOR, _RECORDS, _PACKAGE)
+        ):
             raise too_many_tables(tables, self.what)
         if tables:
             return tables

@@ -8,6 +8,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,10 @@ import scipy.sparse as sp
 from plcore.arrays import read_head
 from plcore.arrays.types import AnyArray
 from plcore.arrays.words import listed, quoted
-from plcore.tables.media.file_tree import MAX_UNPACKED_MB, ZIP_FAULTS
+from plcore.tables.media.file_tree import MAX_UNPACKED_MB, ZIP_FAULTS, ZIP_STARTS
 from plcore.tables.problems import TableError, check_size, fits_as_cells
 from plcore.tables.readers.reading import TableReading, json_candidates, refusal, text_table
+from plcore.tables.readers.tools.weak_labels import ABSTAIN, is_votes, read_votes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.text.frames import numbers_as_text
 from plcore.tables.writers.npz import read_vectors, read_written
@@ -38,6 +40,12 @@ def load_npz(data: bytes) -> dict[str, AnyArray]:
                     f"Unpacked, the arrays have more than {MAX_UNPACKED_MB:,} MB.", "Give fewer rows."
                 )
             for entry in file.infolist():
+                if entry.filename == "format.npy":  # of SciPy's save_npz, as bytes
+                    if not file.read(entry).endswith(b"csr"):
+                        raise refusal(
+                            "The sparse matrix is not in the format CSR.", "Save it as matrix.tocsr()."
+                        )
+                    continue
                 arrays[entry.filename.removesuffix(".npy")] = _array(file.read(entry), entry.filename)
     except TableError:
         raise
@@ -237,6 +245,8 @@ def read_npz(data: bytes) -> TableReading:
     Raises TableError: damaged, too large, other arrays, sides that do not fit.
     """
     arrays = load_npz(data)
+    if is_votes(arrays) or _is_sparse_votes(arrays):
+        return votes_of(data)
     if "scores" in arrays and "classes" in arrays:
         return _of_scores(arrays)
     if set(arrays) >= {"ids", "classes", "candidates"} and _first(arrays, _FEATURES) is None:
@@ -246,6 +256,48 @@ def read_npz(data: bytes) -> TableReading:
     if set(arrays) >= set(_CSR):
         arrays["X"] = _matrix(arrays)
     return _of_arrays(arrays, "NumPy arrays", from_one=False)
+
+
+def _is_sparse_votes(arrays: Mapping[str, AnyArray]) -> bool:
+    """Whether it is one sparse matrix of whole numbers, as Snorkel MeTaL writes its votes."""
+    return set(arrays) == set(_CSR) and arrays["data"].dtype.kind in "iu"
+
+
+def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None) -> TableReading:
+    """The votes in an .npz or .npy file. columns : of their rows, from another file. Raises TableError."""
+    if not data.startswith(ZIP_STARTS):
+        return read_votes({"L": _array(data, ".npy")}, columns)
+    arrays = load_npz(data)
+    if not _is_sparse_votes(arrays):
+        return read_votes(arrays, columns)
+    # Where a sparse matrix stores nothing, nobody voted: classes are counted from 1, unless votes of -1 are stored.
+    stored = arrays["data"]
+    votes = np.asarray(_matrix(arrays) if not (stored < 0).any() else _matrix({**arrays, "data": stored + 1}))
+    reading = read_votes({"L": votes}, columns, abstain=0)
+    note = "Where the sparse matrix holds nothing, nobody voted: its classes are counted from 1."
+    return replace(reading, notes=(*reading.notes, note))
+
+
+def holds_votes(data: bytes) -> bool:
+    """Whether an .npz or .npy file holds votes and no features. Raises TableError."""
+    if data.startswith(ZIP_STARTS):
+        arrays = load_npz(data)
+        return is_votes(arrays) or _is_sparse_votes(arrays)
+    array = _array(data, ".npy")
+    if array.ndim != 2 or array.dtype.kind not in "if":
+        return False
+    nobody = np.isnan(array) | (array == ABSTAIN)
+    return bool(nobody.any() and (nobody | ((array >= 0) & (array == np.floor(array)))).all())
+
+
+def read_npy(data: bytes) -> TableReading:
+    """The votes in an array without a name. Raises TableError for other arrays."""
+    if holds_votes(data):
+        return votes_of(data)
+    raise refusal(
+        "This is one NumPy array, without names, and no matrix of votes in which -1 or NaN means no vote.",
+        "Save X, S and y together with numpy.savez_compressed.",
+    )
 
 
 def read_mat(data: bytes) -> TableReading:

@@ -18,6 +18,7 @@ from plcore.tables.readers.reading import TableReading, cells_of, json_candidate
 from plcore.tables.roles.cells import sorted_classes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
+from plcore.tables.roles.written_lists import rank_of
 
 T = TypeVar("T")
 
@@ -94,6 +95,11 @@ def a_number(value: Json, row: int | None, where: str, what: str = "a weight") -
         return float(value)
     message = f"expected {what}, a number from 0 on, got {shown(value)}."
     raise refuse(row, where, message, "Write such a number, or leave the field out.")
+
+
+def a_rank(value: Json, row: int | None, where: str, what: str = "a weight") -> float:
+    """A weight, or one of the words of `RANKS`."""
+    return a_number(value if (rank := rank_of(value)) is None else rank, row, where, what)
 
 
 def a_probability(value: Json, row: int | None, where: str) -> float:
@@ -176,7 +182,7 @@ def rows_reading(
     """The reading of these rows.
 
     A row that nobody named a label of can be any class but those ruled out; a label of weight 0 is none of its
-    candidates; a true label outside the candidates is left out. Notes say how often.
+    candidates. Notes say how often. A true label outside the candidates is kept: the import asks what it means.
 
     describing : columns that may be features or shown; None: all of the source's own
     row_id : the column of ids; it is used where they are all there and all different
@@ -268,19 +274,14 @@ def _drop_weightless(row: Row) -> int:
 
 
 def _drop_odd_truths(rows: Sequence[Row]) -> list[str]:
-    """Take away true labels that are no candidate of their row; say so."""
-    odd = [
-        place
-        for place, row in enumerate(rows)
-        if row.truth is not None
-        and (row.truth not in row.weights if row.weights else row.truth in row.ruled_out)
-    ]
+    """Take away true labels that somebody has ruled out; say so."""
+    odd = [place for place, row in enumerate(rows) if not row.weights and row.truth in row.ruled_out]
     if not odd:
         return []
     first = odd[0]
     note = (
-        f"In {_times(len(odd), 'row')} the true label is not among the labels named, so it is not taken there: the "
-        f"first is row {first + 1}, {rows[first].truth!r} beside {listed(list(rows[first].weights))}."
+        f"In {_times(len(odd), 'row')} the true label is one that was ruled out, so it is not taken there: the first "
+        f"is row {first + 1}, {rows[first].truth!r}."
     )
     for place in odd:
         rows[place].truth = None

@@ -260,8 +260,10 @@ _VISIBLE = SheetVisibleEnum.Visible
 
 
 def read_workbook(data: bytes) -> TableReading:
-    """The first sheet that is a table, those with labels before others and hidden ones last; its first row with cells
-    is the header. Empty rows and columns are left out. A table has two columns and a row below their names.
+    """The first sheet that is a table, those with labels before others and hidden ones last.
+
+    Its header is the first row with several cells, or two rows if cells of the upper one are merged. Empty rows and
+    columns are left out, and so are titles above and notes below. A table has two columns and a row below their names.
 
     Raises TableError: damaged, encrypted, too large, no cells; header cells that are merged, empty or alike.
     """
@@ -316,17 +318,26 @@ def _read(
     oddities: Oddities,
 ) -> TableReading:
     first = sheet.start[0] + 1 if sheet.start else 1
-    filled = [place for place, row in enumerate(rows) if _is_filled(row)]
-    top = filled[0]
-    _refuse_merged_header(sheet, rows[top], first + top)
-    columns = [
-        column for column in zip(*(rows[place] for place in filled), strict=True) if _is_filled(column)
+    filled, left_out = _lines_of_table(rows)
+    values = _filled_down(sheet, rows, filled)
+    names_at = _header_lines(sheet, rows, filled, first)
+    body = filled[filled.index(names_at[-1]) + 1 :]
+    used = [
+        place
+        for place, column in enumerate(zip(*(values[line] for line in (*names_at, *body)), strict=True))
+        if _is_filled(column)
     ]
-    names = [cell_text(column[0]) for column in columns]
-    lines = [first + place for place in filled[1:]]
-    cells = text_table(names, [column_text(column[1:]) for column in columns], lines)
+    names = _names([[cell_text(values[line][place]) for place in used] for line in names_at])
+    columns = [[values[line][place] for line in body] for place in used]
+    lines = [first + place for place in body]
+    cells = text_table(names, [column_text(column) for column in columns], lines)
     others = [other for other in sheets if other != name]
     notes = [f"Only the sheet {quoted(name)} was read, not {listed(others)}."] if others else []
+    if left_out:
+        shown = listed(
+            [next(cell_text(value) for value in rows[line] if _is_filled([value])) for line in left_out], 3
+        )
+        notes.append(f"Lines around the table are left out, {len(left_out)}: {shown}.")
     if oddities.errors:
         notes.append(f"{_cells(oddities.errors)} with an error such as #N/A or #DIV/0!: empty here.")
     if oddities.not_calculated:
@@ -335,6 +346,93 @@ def _read(
             "workbook in its program and save it, to have the values."
         )
     return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes))
+
+
+_TOTALS = ("total", "totals", "sum", "sums", "grand total")
+
+
+def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[int]]:
+    """The rows that a table consists of, from its header on, and those with cells that are left out: titles above it,
+    notes below an empty row, and a last row that sums up."""
+    filled = [place for place, row in enumerate(rows) if _is_filled(row)]
+    width = max(_width(rows[place]) for place in filled)
+    table = list(filled)
+    titles = next((k for k, place in enumerate(table) if _width(rows[place]) > 1), 0)
+    if len(table) > titles + 1 and width > 1 and _may_be_names(rows[table[titles]]):
+        del table[:titles]
+    end = next((k for k in range(2, len(table)) if table[k] > table[k - 1] + 1), len(table))
+    if all(2 * _width(rows[place]) < width for place in table[end:]):
+        del table[end:]
+    last = next((cell_text(value) for value in rows[table[-1]] if _is_filled([value])), "")
+    if len(table) > 2 and last.strip().rstrip(":").lower() in _TOTALS:
+        del table[-1]
+    return table, [place for place in filled if place not in set(table)]
+
+
+def _may_be_names(row: Sequence[object]) -> bool:
+    """Whether the filled cells of a row are different texts, as names of columns are."""
+    cells = [value for value in row if _is_filled([value])]
+    return all(isinstance(value, str) for value in cells) and len(set(cells)) == len(cells)
+
+
+def _width(row: Sequence[object]) -> int:
+    return sum(_is_filled([value]) for value in row)
+
+
+def _filled_down(
+    sheet: CalamineSheet, rows: Sequence[Sequence[object]], table: Sequence[int]
+) -> Sequence[Sequence[object]]:
+    """The rows with the value of each merged cell in every row that it reaches over, but in its first column only."""
+    found = [list(row) for row in rows]
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        above, beside = sheet.start or (0, 0)
+        if bottom > top and 0 <= left - beside < len(found[0]):
+            for row in range(max(top - above, 0), min(bottom - above + 1, len(found))):
+                if row in table and top - above >= 0:
+                    found[row][left - beside] = rows[top - above][left - beside]
+    return found
+
+
+def _header_lines(
+    sheet: CalamineSheet, rows: Sequence[Sequence[object]], table: Sequence[int], first: int
+) -> Sequence[int]:
+    """The row with the names of the columns, or two of which the upper one has merged cells.
+
+    Raises TableError for merged cells above what are no names.
+    """
+    top, beside = table[0], sheet.start[1] if sheet.start else 0
+    merged = [
+        (left - beside, right - beside)
+        for (upper, left), (_, right) in sheet.merged_cell_ranges or ()
+        if upper + 1 == first + top and right > left
+    ]
+    if not merged:
+        return [top]
+    below = rows[table[1]] if len(table) > 2 and table[1] == top + 1 else []
+    under = [[cell_text(value) for value in below[left : right + 1]] for left, right in merged]
+    # Names stand under the merged cells alone; a row of the table fills the other columns, too.
+    others = [value for place, value in enumerate(below) if not any(a <= place <= b for a, b in merged)]
+    named = all(names and all(map(_is_word, names)) and len(set(names)) == len(names) for names in under)
+    if not named or _is_filled(others) or not all(isinstance(value, str) for value in below):
+        _refuse_merged_header(sheet, rows[top], first + top)
+    return [top, table[1]]
+
+
+def _is_word(text: str) -> bool:
+    return text[:1].isalpha()
+
+
+def _names(lines: Sequence[Sequence[str]]) -> list[str]:
+    """The name of each column: that of the lower line, if any, with the upper one before it if several have it."""
+    upper, lower = lines[0], lines[-1]
+    plain = [low or up for up, low in zip(upper, lower, strict=True)]
+    found, reach = [], ""
+    for up, name in zip(upper, plain, strict=True):
+        reach = up or reach
+        found.append(
+            f"{reach} {name}" if len(lines) > 1 and plain.count(name) > 1 and reach != name else name
+        )
+    return found
 
 
 def _is_table(rows: Sequence[Sequence[object]]) -> bool:

@@ -21,6 +21,7 @@ from plcore.tables.readers.candidate_rows import (
     a_name,
     a_name_or_none,
     a_number,
+    a_rank,
     an_object,
     first_of,
     read_each,
@@ -108,6 +109,20 @@ class RecordTool:
 
 
 @dataclass(frozen=True)
+class RecordFiles:
+    """Several files of JSON that a tool writes together.
+
+    name : of the tool and its files, in words
+    fits : whether the records, by the names of their files, are the tool's; never raises
+    reader : gives the table in them, to be called by the name. Raises TableError
+    """
+
+    name: str
+    fits: Callable[[Mapping[str, Records]], bool]
+    reader: Callable[[Mapping[str, Records], str], TableReading]
+
+
+@dataclass(frozen=True)
 class TableTool:
     """A table that is really another one: a vote, a score or a detection in each row.
 
@@ -116,6 +131,7 @@ class TableTool:
     fingerprint : the columns by which the tool is known; None for a shape that several write
     also : what else has to hold of the cells
     has_rows : whether it describes its rows, so that it never speaks of the rows of another file
+    typed_reader : the reader of cells whose source tells words such as NA from missing values, if it differs
     """
 
     name: str
@@ -123,17 +139,19 @@ class TableTool:
     fingerprint: Fingerprint | None = None
     also: Callable[[pd.DataFrame], bool] | None = None
     has_rows: bool = True
+    typed_reader: Callable[[pd.DataFrame, str], TableReading] | None = None
 
     def fits(self, cells: pd.DataFrame) -> bool:
         """Whether it is a table of this tool, by the names of its columns."""
         known = self.fingerprint is None or self.fingerprint.matches(cells.columns)
         return known and (self.also is None or self.also(cells))
 
-    def read(self, cells: pd.DataFrame) -> TableReading:
+    def read(self, cells: pd.DataFrame, *, typed: bool = False) -> TableReading:
         """Return the rows in it. Raises TableError, also for a table of another tool."""
         if self.fingerprint is not None:
             self.fingerprint.check(cells.columns, self.name)
-        return self.reader(cells, self.name)
+        reader = self.typed_reader if typed and self.typed_reader is not None else self.reader
+        return reader(cells, self.name)
 
 
 @dataclass(frozen=True)
@@ -173,7 +191,7 @@ class LabelFields:
                     source = a_name_or_none(inside.get(self.by[0]), row, f"{where}.{self.by[0]}", self.by[1])
                 label = a_name(first_of(inside, self.names), row, f"{where}.label")
                 if (given := first_of(inside, self.weights)) is not None:
-                    weight = a_number(given, row, f"{where}.p", "a probability")
+                    weight = a_rank(given, row, f"{where}.p", "a probability")
             else:
                 label = a_name(value, row, where)
             if self.scores is not None:

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from plcore.arrays.words import listed
+from plcore.arrays.words import listed, quoted
+from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.features.embeddings import Vectors
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
@@ -232,6 +233,32 @@ def names(*of: str) -> frozenset[str]:
 def texts_of(cells: pd.DataFrame, column: str | None) -> list[str]:
     """The stripped cells of a column; empty ones if there is no such column."""
     return [""] * len(cells) if column is None else cells[column].str.strip().tolist()
+
+
+def numbers_of(
+    cells: pd.DataFrame,
+    column: str | None,
+    what: str,
+    *,
+    most: float = LARGEST,
+    nothing: Sequence[str] = ("", "NA", "NaN", "nan"),
+) -> list[float | None]:
+    """The numbers from 0 on in a column; None where a cell says nothing. what : that is expected, for the message
+
+    Raises TableError for other cells.
+    """
+    finder, found = Finder(lines_of(cells)), []
+    for row, text in enumerate(texts_of(cells, column)):
+        try:
+            number = None if text in nothing else float(text)
+        except ValueError:
+            number = -1.0
+        if number is not None and not 0 <= number <= most:
+            finder.add(row, column, f"expected {what}, got {quoted(text)}.", "Correct the cell.")
+        found.append(number)
+    if finder.problems:
+        raise table_error(finder.problems)
+    return found
 
 
 def first_named(columns: Mapping[str, str], *options: str) -> str | None:

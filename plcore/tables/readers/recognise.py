@@ -22,16 +22,29 @@ from plcore.tables.media.file_tree import (
     FileTree,
     Folder,
     MediaError,
+    base_name,
     is_plain_table,
     too_many_tables,
 )
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import TableError, table_error
+from plcore.tables.readers.arrays import holds_votes, votes_of
 from plcore.tables.readers.joining import VectorFile, vectors_of_npz, vectors_of_table, with_vectors
 from plcore.tables.readers.reading import TableReading, refusal
-from plcore.tables.readers.registry import NPZ, byte_format, joined, lacks_rows, shaped, text_format
+from plcore.tables.readers.records import records_in
+from plcore.tables.readers.registry import (
+    NPY,
+    NPZ,
+    byte_format,
+    joined,
+    lacks_rows,
+    read_together,
+    shaped,
+    text_format,
+)
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
 from plcore.tables.readers.tools.camera_traps import with_observers
+from plcore.tables.readers.tools.monitoring import CAMTRAP_OBSERVATIONS, OBSERVATIONS, PACKAGE, read_package
 from plcore.tables.readers.tools.sound_detectors import (
     AUDACITY,
     ONE_RECORDING,
@@ -242,15 +255,57 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
 def _read_tree(archive: FileTree) -> TableReading:
     """A table with the images and recordings it names, and perhaps vectors of its rows; candidates or votes, and the
     table of their rows; or an ARFF file with MULAN's list of labels."""
-    reading = _read_detections(archive) if len(archive.table_names) > 1 else None
+    reading = None
+    if len(archive.table_names) > 1:
+        reading = _read_package(archive) or _read_together(archive) or _read_detections(archive)
     if reading is None and len(archive.table_names) == 2:
-        reading = _read_with_vectors(archive) or _read_two(archive)
+        reading = _read_with_votes(archive) or _read_with_vectors(archive) or _read_two(archive)
     if reading is None:
         inner = _read_member(archive, archive.table_names[0])
         reading = replace(inner, format=f"{archive.what} of a table ({inner.format}) and its files")
     refuse_drawings(reading, archive)
     files = reading.files if reading.files is not None else MediaFiles(archive)
     return with_pictures(replace(reading, files=files))
+
+
+def _read_package(archive: FileTree) -> TableReading | None:
+    """The media of a Camtrap DP with their observations; None of other tables. Raises TableError."""
+    named = {base_name(name).lower(): name for name in archive.table_names}
+    if OBSERVATIONS not in named:
+        return None
+    tables = {name: _read_member(archive, path).cells for name, path in named.items() if name in PACKAGE}
+    if not CAMTRAP_OBSERVATIONS.fits(tables[OBSERVATIONS]):
+        return None
+    return replace(read_package(tables), files=MediaFiles(archive))
+
+
+def _read_together(archive: FileTree) -> TableReading | None:
+    """The table in several files of JSON that one tool writes together; None of others."""
+    if not all(name.lower().endswith((".json", ".jsonl", ".ndjson")) for name in archive.table_names):
+        return None
+    try:
+        files = {base_name(name): records_in(archive.table(name)) for name in archive.table_names}
+    except TableError:  # told where it is read as a table
+        return None
+    found = read_together(files) if len(files) == len(archive.table_names) else None
+    return (
+        None
+        if found is None
+        else replace(found, format=f"{archive.what} of {len(files)} files ({found.format})")
+    )
+
+
+def _read_with_votes(archive: FileTree) -> TableReading | None:
+    """The rows of a table with the votes of a file of arrays beside it, in their order; None of other files."""
+    data = {name: archive.table(name) for name in archive.table_names}
+    votes = [name for name, one in data.items() if byte_format(one) in (NPZ, NPY) and holds_votes(one)]
+    if len(votes) != 1:
+        return None
+    (other,) = (name for name in data if name not in votes)
+    rows = _read_member(archive, other)
+    found = votes_of(data[votes[0]], {str(name): rows.cells[name].tolist() for name in rows.cells})
+    form = f"{archive.what} of a table ({rows.format}) and its votes ({found.format})"
+    return replace(found, format=form, notes=(*rows.notes, *found.notes), files=MediaFiles(archive))
 
 
 def _read_detections(archive: FileTree) -> TableReading | None:

@@ -16,6 +16,7 @@ from plcore.tables.problems import check_size
 from plcore.tables.readers.candidate_rows import Json, JsonObject, Records, objects_in
 from plcore.tables.readers.reading import TableReading, column_text, refusal, text_table
 from plcore.tables.roles.suggested_labels import CANDIDATE_NAMES
+from plcore.tables.text.csv import as_text
 
 OfTool = Callable[[Records], TableReading | None]
 
@@ -130,6 +131,14 @@ def read_json(data: bytes, of_tool: OfTool | None = None) -> TableReading:
     except RecursionError:
         raise refusal("The JSON is nested too deep.", "Write flat objects, one a row.") from None
     return TableReading(flat_cells(found.records, found.lines), found.format, notes=found.notes, typed=True)
+
+
+def records_in(data: bytes) -> Records:
+    """The records of a file of JSON or JSON Lines, as they are. Raises TableError."""
+    try:
+        return next(_found(as_text(data).data.decode())).records
+    except RecursionError:
+        raise refusal("The JSON is nested too deep.", "Write flat objects, one a row.") from None
 
 
 def _found(text: str) -> Iterator[_Found]:

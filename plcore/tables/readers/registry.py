@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -15,7 +15,7 @@ import pandas as pd
 from plcore.tables.media.file_tree import ZIP_FAULTS, ZIP_STARTS
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.readers.arff_libsvm import looks_like_arff, looks_like_libsvm, read_arff, read_libsvm
-from plcore.tables.readers.arrays import MAT_START, read_mat, read_npz
+from plcore.tables.readers.arrays import MAT_START, read_mat, read_npy, read_npz
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Records
 from plcore.tables.readers.excel import XLS_START, read_workbook
 from plcore.tables.readers.joining import join_candidates
@@ -25,14 +25,41 @@ from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.records import looks_like_json, read_json
 from plcore.tables.readers.tools.argilla import ARGILLA, ARGILLA_NESTED
 from plcore.tables.readers.tools.camera_traps import TIMELAPSE
-from plcore.tables.readers.tools.crowds import APPEN, MECHANICAL_TURK, PROLIFIC
+from plcore.tables.readers.tools.crowds import (
+    APPEN,
+    APPEN_AGGREGATED,
+    GORILLA,
+    MECHANICAL_TURK,
+    PROLIFIC,
+    PROLIFIC_EXPORT,
+    QUALTRICS,
+    TOLOKA,
+    TOLOKA_AGGREGATED,
+)
 from plcore.tables.readers.tools.detections import is_detections, with_recordings
 from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_CLUSTERS, KALEIDOSCOPE_IDS
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_CSV, LABEL_STUDIO_MIN
-from plcore.tables.readers.tools.language_models import ANTHROPIC_BATCHES, BATCHES, LONG_SCORES
-from plcore.tables.readers.tools.megadetector import MEGADETECTOR
-from plcore.tables.readers.tools.monitoring import BIRDNET_PI, CAMTRAP_OBSERVATIONS
-from plcore.tables.readers.tools.plain_records import DOCCANO, MODEL_CANDIDATES, ZERO_SHOT
+from plcore.tables.readers.tools.language_models import (
+    ANTHROPIC_BATCHES,
+    BATCH_FILES,
+    BATCHES,
+    LLAMA_CPP,
+    LONG_SCORES,
+)
+from plcore.tables.readers.tools.megadetector import ADDAXAI, MEGADETECTOR, PYTORCH_WILDLIFE
+from plcore.tables.readers.tools.monitoring import (
+    BIRDNET_GO,
+    BIRDNET_GO_NOTES,
+    BIRDNET_GO_SUMMARY,
+    BIRDNET_PI,
+    CAMTRAP_OBSERVATIONS,
+)
+from plcore.tables.readers.tools.plain_records import (
+    DOCCANO,
+    DOCCANO_MEMBERS,
+    MODEL_CANDIDATES,
+    ZERO_SHOT,
+)
 from plcore.tables.readers.tools.prodigy import PRODIGY
 from plcore.tables.readers.tools.sound_detectors import (
     DETECTION_TABLES,
@@ -40,9 +67,9 @@ from plcore.tables.readers.tools.sound_detectors import (
     looks_like_labels,
     read_labels,
 )
-from plcore.tables.readers.tools.speciesnet import SPECIESNET, names_pictures, with_pictures
+from plcore.tables.readers.tools.speciesnet import SPECIESNET, SPECIESNET_TABLE, names_pictures, with_pictures
 from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
-from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH
+from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH, WRENCH_SPLITS
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 
@@ -102,9 +129,13 @@ def _is_csv_name(name: str) -> bool:
 _AS_CSV = "Export the table as CSV in UTF-8 and import that."
 _NAMED = "Import a zip of the images and a table that names them."
 _PACK = "Pack it as .gz or .zip, or import the table in it."
+NPY = ByteFormat((b"\x93NUMPY",), read_npy)
 NPZ = ByteFormat(
     ZIP_STARTS, read_npz, lambda names: bool(names) and all(name.endswith(".npy") for name in names)
 )
+
+TOGETHER = (DOCCANO_MEMBERS, WRENCH_SPLITS, BATCH_FILES)
+"""Tools that write several files of JSON, as `RecordFiles`."""
 
 READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable, ...] = (
     ByteFormat((XLS_START,), read_workbook),
@@ -123,11 +154,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
         b"\x89HDF\r\n\x1a\n",
         b"MATLAB 7.3 MAT-file",
     ),
-    _refused(
-        "one NumPy array, without names",
-        "Save X, S and y together with numpy.savez_compressed.",
-        b"\x93NUMPY",
-    ),
+    NPY,
     _refused("a Python pickle, which could run programs", _AS_CSV, *(bytes([0x80, k]) for k in (2, 3, 4, 5))),
     _refused("a PDF document", _AS_CSV, b"%PDF"),
     _refused("a 7z archive", "Pack it as .zip, or import the table in it.", b"7z\xbc\xaf"),
@@ -148,6 +175,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     ),
     TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
     MEGADETECTOR,
+    PYTORCH_WILDLIFE,
     ARGILLA_NESTED,
     ANTHROPIC_BATCHES,
     DOCCANO,
@@ -157,18 +185,30 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     ARGILLA,
     PRODIGY,
     BATCHES,
+    LLAMA_CPP,
     MODEL_CANDIDATES,
     ZERO_SHOT,
+    BIRDNET_GO,
     WRENCH,
     LABEL_STUDIO_CSV,
     TIMELAPSE,
+    ADDAXAI,
+    SPECIESNET_TABLE,
     KALEIDOSCOPE_IDS,
     KALEIDOSCOPE_CLUSTERS,
     BIRDNET_PI,
+    BIRDNET_GO_NOTES,
+    BIRDNET_GO_SUMMARY,
     CAMTRAP_OBSERVATIONS,
     MECHANICAL_TURK,
+    TOLOKA,
+    TOLOKA_AGGREGATED,
     PROLIFIC,
+    PROLIFIC_EXPORT,
     APPEN,
+    APPEN_AGGREGATED,
+    QUALTRICS,
+    GORILLA,
     *DETECTION_TABLES,
     LONG_VOTES,
     LONG_SCORES,
@@ -189,6 +229,12 @@ def byte_format(data: bytes) -> ByteFormat | None:
 def text_format(data: bytes, name: str) -> TextFormat | None:
     """The format of a text (UTF-8) in a file of this name; None for CSV."""
     return next((one for one in READERS if isinstance(one, TextFormat) and one.fits(data, name)), None)
+
+
+def read_together(files: Mapping[str, Records]) -> TableReading | None:
+    """The table in several files of JSON that one tool wrote; None for others. Raises TableError."""
+    tool = next((one for one in TOGETHER if one.fits(files)), None)
+    return None if tool is None else tool.reader(files, tool.name)
 
 
 def read_records(records: Records) -> TableReading | None:
@@ -215,7 +261,12 @@ def shaped(reading: TableReading) -> TableReading:
     shape = shape_of(reading.cells)
     if shape is None:
         return reading
-    found = _with_files(shape.read(reading.cells), reading.files)
+    read = (
+        shape.read(reading.cells, typed=reading.typed)
+        if isinstance(shape, TableTool)
+        else shape.read(reading.cells)
+    )
+    found = _with_files(read, reading.files)
     return replace(found, notes=(*reading.notes, *found.notes))
 
 
@@ -239,7 +290,7 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
     """
     shape = None if candidates.roles is not None else shape_of(candidates.cells)
     if shape is LONG_VOTES:
-        found = join_votes(candidates.cells, rows.cells)
+        found = join_votes(candidates.cells, rows.cells, typed=candidates.typed)
     else:
         found = join_candidates(candidates if shape is None else shape.read(candidates.cells), rows.cells)
     notes = dict.fromkeys((*candidates.notes, *rows.notes, *found.notes))

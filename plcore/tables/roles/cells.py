@@ -16,7 +16,7 @@ from plcore.arrays.types import AnyArray, FloatArray, IntArray
 from plcore.arrays.words import quoted
 from plcore.tables.columns import LARGEST, Finder, first_rows, number_advice, numbers_in, parse_numbers
 from plcore.tables.problems import MAX_PROBLEMS
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.roles import Roles, marks_of
 from plcore.tables.roles.written_lists import Pairs, key_twice, read_cell
 from plcore.tables.text.arrow import stripped
 
@@ -138,7 +138,8 @@ def labels_in(cells: pd.DataFrame, column: str, roles: Roles, finder: Finder) ->
     wrong_rows, firsts = np.unique(rows[odd], return_index=True)
     for place in np.flatnonzero(odd)[firsts][:MAX_PROBLEMS]:  # the first of each row
         message = f"expected labels with numbers, got {quoted(pieces[place].as_py())}."
-        fix = f"Write each label as in wren:0.6{roles.separator}robin:0.3, or choose a list without numbers."
+        mark = marks_of(roles.separator)[0]
+        fix = f"Write each label as in wren:0.6{mark}robin:0.3, or choose a list without numbers."
         finder.add(int(rows[place]), column, message, fix)
     names = pc.replace_substring_regex(pc.fill_null(pc.struct_field(found, "name"), ""), _ASKED_FOR, "")
     text = pc.fill_null(pc.struct_field(found, "weight"), "")
@@ -161,7 +162,11 @@ def _name_and_weight(pieces: pa.LargeStringArray) -> pa.StructArray:
 
 def _pieces(text: pa.LargeStringArray, separator: str) -> tuple[IntArray, pa.LargeStringArray]:
     """What stands between these marks, and the cell of each."""
-    split = pc.split_pattern(text, separator)
+    marks = marks_of(separator)
+    if len(marks) > 1:
+        split = pc.split_pattern_regex(text, f"[{re.escape(separator)}]")
+    else:
+        split = pc.split_pattern(text, separator)
     rows: IntArray = pc.list_parent_indices(split).to_numpy(zero_copy_only=False)
     return rows, pc.utf8_trim_whitespace(pc.list_flatten(split))
 

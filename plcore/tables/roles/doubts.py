@@ -15,7 +15,7 @@ from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import IntArray
 from plcore.arrays.words import listed, quoted
-from plcore.tables.readers.tools.detections import ORIGINAL_ROWS
+from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.roles.cells import MISSING, is_weighted
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.stops import find_stops
@@ -223,7 +223,7 @@ def _no_question(table: LabelTable) -> Iterator[Doubt]:
 def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
     if table.roles.id is not None:
         return
-    used = {column for _, column in table.roles.used()} | {ORIGINAL_ROWS}  # which tells nothing of a row
+    used = {column for _, column in table.roles.used()} | serving_columns(table.cells)
     for column in table.cells.columns:
         key = re.sub(r"\W+", "_", str(column).strip().lower())
         if column in used or not _ID_WORDS.search(key):
@@ -291,7 +291,7 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
 
 
 def _unused(table: LabelTable) -> Iterator[Doubt]:
-    used = {column for _, column in table.roles.used()} | {ORIGINAL_ROWS}  # which tells nothing of a row
+    used = {column for _, column in table.roles.used()} | serving_columns(table.cells)
     idle = [str(column) for column in table.cells.columns if column not in used]
     if idle:
         message = f"Nothing is learnt from {_some(idle)}: kept, shown and exported."

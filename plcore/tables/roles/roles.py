@@ -36,6 +36,15 @@ _LATER = (
 )  # not written: older tables keep their bytes
 
 
+_MARKS = frozenset("|;,/&+")
+
+
+def marks_of(separator: str) -> tuple[str, ...]:
+    """The marks that cells are split at: those that a separator such as `|,` consists of, or itself."""
+    several = len(separator) > 1 and len(set(separator)) == len(separator) and set(separator) <= _MARKS
+    return tuple(separator) if several else (separator,)
+
+
 @dataclass(frozen=True)
 class Roles:
     """The role of each column, by name; a column without a role is kept, shown and exported, but not used.
@@ -43,8 +52,9 @@ class Roles:
     The candidate labels of a row come in exactly one of five ways:
 
     candidates : one column whose cells list them, in the form that `form` names: "list", as in `wren|robin`, split at
-        `separator`; "weighted", as in `wren:0.6|robin:0.3`; "json", JSON or Python lists, sets and objects, as in
-        `["wren", "robin"]` or `{"wren": 0.6}`;
+        `separator` (of several different marks, as in `|,`, at each of them); "weighted", as in
+        `wren:0.6|robin:0.3`; "json", JSON or Python lists, sets and objects, as in `["wren", "robin"]` or
+        `{"wren": 0.6}`;
     label_columns : one 0/1 column for each label, named like the label;
     annotators : columns with one vote each; the distinct votes of a row are its candidates;
     choices : columns with one candidate each, best first; `choice_scores`, as many columns of numbers in the same order
@@ -278,7 +288,10 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
     described = roles.numbers or roles.categories or roles.image_features or roles.sound_features
     if not (described or single != (None, None)):
         message = "There is nothing to learn from: no column of numbers, categories or text has been chosen."
-        fix = "Choose the columns that describe a row, such as measurements or a text"
+        fix = (
+            "Put the table of the rows into one zip with the file, or choose the columns that describe a row, such as "
+            "measurements or a text"
+        )
         media = [word for word, column in (("images", roles.image), ("recordings", roles.audio)) if column]
         add(None, message, f"{fix}, or learn from the {' or '.join(media)}." if media else f"{fix}.")
     return problems

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from plcore.arrays import let_go
 from plcore.tables.media.file_tree import RECORDINGS
 from plcore.tables.media.files import IMAGE_ENDINGS
+from plcore.tables.roles.roles import marks_of
 from plcore.tables.text.arrow import chunks_of, surely_differ
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
@@ -89,7 +90,10 @@ class ColumnSample:
     @cached_property
     def is_bits(self) -> bool:
         """Whether its cells say yes and no in one of the usual ways."""
-        return any(self._said) and any(mean_of(cell in way for cell in self._said) >= 0.9 for way in _BITS)
+        if any(mean_of(cell in way for cell in self._said) >= 0.9 for way in _BITS):
+            return any(self._said)
+        said = set(self._said)  # of several people, each in their way; single letters alone may be labels
+        return said <= set().union(*_BITS) and any(cell in _NUMBER_BITS or len(cell) > 1 for cell in said)
 
     @cached_property
     def is_objects(self) -> bool:
@@ -208,6 +212,10 @@ def _evidence(cells: Sequence[str], mark: str) -> int:
 
 def parts_of(cell: str, mark: str) -> list[str]:
     """What stands between these marks and is not empty."""
+    first, *others = marks_of(mark)
+    for other in others:
+        cell = cell.replace(other, first)
+    mark = first
     return [part.strip() for part in cell.split(mark) if part.strip()]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,9 +11,11 @@ import numpy as np
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
+from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.roles.cells import without_weight
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.roles import Roles, marks_of
 from plcore.tables.roles.sample import parts_of
+from plcore.tables.roles.written_lists import RANKS
 from plcore.tables.table import LabelTable
 
 _SHOWN = 5
@@ -59,9 +62,9 @@ def describe(table: LabelTable, read_as: str) -> ReadingSummary:
         for name in dict.fromkeys([roles.id, *roles.picture_columns, roles.audio, roles.text, *roles.caption])
         if name is not None and name not in features
     ]
-    idle = [str(name) for name in cells.columns if name not in used]
+    idle = [str(name) for name in cells.columns if name not in used | serving_columns(cells)]
     return ReadingSummary(
-        f"{read_as}: {classes}, from {_source(roles)}{empty}",
+        f"{read_as}: {classes}, from {_source(roles, cells)}{empty}",
         _asked(table),
         ", ".join(words for _, words in learnt) or "nothing",
         listed(shown, _SHOWN) or "nothing",
@@ -100,8 +103,16 @@ def _kind(table: LabelTable) -> str:
     )
 
 
-def _source(roles: Roles) -> str:
+_RANK = re.compile(rf'"\s*:\s*"(?:{"|".join(RANKS)})"', re.IGNORECASE)
+
+
+def _source(roles: Roles, cells: pd.DataFrame) -> str:
     """Where the labels come from, and how their cells are read."""
+    ranked = (
+        roles.form == "json"
+        and roles.candidates in cells
+        and cells[roles.candidates].str.contains(_RANK).any()
+    )
     if roles.label_columns:
         coded = "yes, no or not asked" if roles.label_vectors else "0 or 1"
         return f"{len(roles.label_columns):,} columns of {coded}, one a label ({listed(roles.label_columns, _SHOWN)})"
@@ -112,10 +123,11 @@ def _source(roles: Roles) -> str:
         return f"{len(roles.choices):,} columns of candidates{scored} ({listed(roles.choices, _SHOWN)})"
     if roles.score_columns:
         return f"{len(roles.score_columns):,} columns of scores ({listed(roles.score_columns, _SHOWN)})"
+    marks = " and ".join(map(quoted, marks_of(roles.separator)))
     how = {
-        "list": f"lists separated by {quoted(roles.separator)}",
-        "weighted": f"lists with a number a label, separated by {quoted(roles.separator)}",
-        "json": "lists in JSON",
+        "list": f"lists separated by {marks}",
+        "weighted": f"lists with a number a label, separated by {marks}",
+        "json": "lists in JSON" + (", confidence in words as a rank" if ranked else ""),
     }[roles.form]
     beside = f", and those that are not right in {quoted(roles.not_labels)}" if roles.not_labels else ""
     return f"column {quoted(str(roles.candidates))} ({how}){beside}"

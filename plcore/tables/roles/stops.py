@@ -16,6 +16,7 @@ from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.words import listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
 from plcore.tables.roles.fact_names import is_from_model, is_from_votes, names_worker
+from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.written_lists import is_code, labels_of_cell, read_cell
 from plcore.tables.table import LabelTable
@@ -73,6 +74,7 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
     """Classes whose parts are classes: a cell of the same labels under another separator."""
     known = set(table.classes)
     found: list[tuple[str, list[str]]] = []
+    at: list[str] = []
     for name in table.classes:
         inner = name.strip("[](){} ")
         for mark in _MARKS:
@@ -81,6 +83,7 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
             parts = [part.strip("'\" ") for part in parts_of(inner, mark)]
             if (len(parts) > 1 or inner != name) and parts and known.issuperset(parts) and name not in parts:
                 found.append((name, parts))
+                at += [mark] if len(parts) > 1 else []
                 break
     if found:
         name, parts = found[0]
@@ -89,6 +92,12 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
             f"may list the {len(parts)} candidates {' and '.join(map(quoted, parts))}."
         )
         fix = "If it lists candidates, write the same separator in every row."
+        both = table.roles.separator + "".join(mark for mark in _MARKS if mark in at)
+        if table.roles.candidates is not None and len(marks_of(both)) > len(marks_of(table.roles.separator)):
+            fix = (
+                f"If it lists candidates, choose the separator {both} (--separator '{both}'), which splits at each of "
+                "them; or write the same separator in every row."
+            )
         yield "mixed-separators", message, fix
 
 
@@ -529,7 +538,9 @@ def _missing_codes(table: LabelTable) -> Iterator[Odd]:
 
 
 def _is_json(name: str) -> bool:
-    """Whether a class is called like a list or an object of JSON or Python."""
+    """Whether a class is called like a list or an object of JSON or Python, or like a piece of one."""
+    if name.startswith(("[{", '{"', '["', "{'", "['")) or name.endswith(('"}', '"]', "}]", "'}", "']")):
+        return True
     if name[:1] not in "[{(":
         return False
     try:

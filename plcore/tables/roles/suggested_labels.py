@@ -174,6 +174,8 @@ def guess_pairs(columns: Sequence[ColumnSample]) -> PairsGuess | None:
             scores.setdefault(int(match["place"] or match["after"]), column)
         elif match := _RANKED_LABEL.fullmatch(column.key):
             labels.setdefault(int(match["place"]), column)
+    if 1 not in labels and min(labels, default=0) == 2:  # prediction, prediction_score, top2, top2_score
+        _add_first(columns, labels, scores)
     places = sorted(labels.keys() & scores.keys())
     if len(places) < 2 or labels.keys() != scores.keys():
         return None
@@ -189,6 +191,19 @@ def guess_ranked(columns: Sequence[ColumnSample]) -> PairsGuess | None:
     if len(places) < 2 or places[0] > 1 or places != list(range(places[0], places[-1] + 1)):
         return None
     return PairsGuess(tuple(found[place] for place in places), ())
+
+
+def _add_first(
+    columns: Sequence[ColumnSample], labels: dict[int, ColumnSample], scores: dict[int, ColumnSample]
+) -> None:
+    """Add the label and the score that have no number, as the best of several often has none."""
+    named = {column.key: column for column in columns}
+    for key, column in named.items():
+        score = re.compile(rf"(?:{re.escape(key)}_)?(?:{_SCORE_WORD})")
+        found = [one for name, one in named.items() if score.fullmatch(name) and one.is_numbers]
+        if re.fullmatch(rf"(?:\w+_)?(?:{_LABEL_WORD})", key) and not column.is_numbers and len(found) == 1:
+            labels[1], scores[1] = column, found[0]
+            return
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ _MAYBE_ID_NAMES = {
     "code",
 }
 _ANNOTATOR = re.compile(
-    r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*"
+    r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)_?\w*|anno?_?\d+"
 )
 _PEOPLE = {
     "annotators",

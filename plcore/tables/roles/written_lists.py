@@ -36,7 +36,7 @@ _BARE = re.compile(r"\[([^\[\](){}'\":]+)\]|\{([^\[\](){}'\":]+)\}")
 _BULLET = re.compile(r"(?:[-*•–]|\(?(\d{1,2})[.)])\s+(\S.*)")
 _NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
 _NAME_KEYS, _WEIGHT_KEYS = (
-    ("label", "name", "class", "value"),
+    ("label", "name", "class", "category", "intent", "species", "candidate", "option", "answer", "value"),
     ("score", "p", "probability", "confidence", "weight"),
 )
 Pairs = list[tuple[str, float | None]]
@@ -199,11 +199,22 @@ def _pairs(value: object) -> Pairs | None:
     return found
 
 
+RANKS = {"very high": 4.0, "high": 3.0, "medium": 2.0, "moderate": 2.0, "low": 1.0, "very low": 0.5}
+"""What confidence in words weighs: ranks, no probabilities."""
+
+
+def rank_of(value: object) -> float | None:
+    """The rank that a word of confidence has; None of anything else."""
+    return RANKS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
 def _pair(one: object) -> tuple[object, object] | None:
     if isinstance(one, Mapping):
         names = [key for key in _NAME_KEYS if key in one]
         weights = [key for key in _WEIGHT_KEYS if key in one]
-        return (one[names[0]], one[weights[0]] if weights else None) if names else None
+        weight = one[weights[0]] if weights else None
+        rank = rank_of(weight)
+        return (one[names[0]], weight if rank is None else rank) if names else None
     if isinstance(one, (list, tuple)):
         return (one[0], one[1]) if len(one) == 2 and _is_number(one[1]) else None
     return one, None

@@ -77,9 +77,7 @@ def _workbooks() -> list[Odd]:
         right("label, score in a workbook", workbook({"S": scored}), _SURE, "a.xlsx"),
         right("a formula never calculated", workbook({"S": twice}), SETS, "a.xlsx", notes=twice_notes),
         refused("a merged header", workbook({"S": nameless}, merged), "merged", "Line 1", file="a.xlsx"),
-        refused(
-            "merged candidates", workbook({"S": _ROWS}, merged_cells), "Row 2", "no candidate", file="a.xlsx"
-        ),
+        right("merged candidates", workbook({"S": _ROWS}, merged_cells), [SETS[0], SETS[0]], "a.xlsx"),
         refused("a workbook of a header alone", workbook({"S": _ROWS[:1]}), "no data rows", file="a.xlsx"),
         refused("a workbook without cells", workbook({"S": []}), "no cells", file="a.xlsx"),
         refused("a workbook column without a name", workbook({"S": nameless}), "column 2", file="a.xlsx"),
@@ -147,7 +145,7 @@ def _arrays() -> list[Odd]:
             "a true class that is none", npz(X=X, S=S, y=np.array([0, 7])), "Row 2", "class 7", file="a.npz"
         ),
         refused("pickled arrays", npz(X=X, S=objects), "pickled", file="a.npz"),
-        refused("an array without a name", b"\x93NUMPY\x01\x00" + bytes(80), "one NumPy array", file="a.npy"),
+        refused("an array without a name", b"\x93NUMPY\x01\x00" + bytes(80), "cannot be read", file="a.npy"),
         refused("a pickle", b"\x80\x04\x95" + bytes(20), "pickle", file="a.pkl"),
         right("MEKA's ARFF", arff, [{"a"}, {"b"}], "a.arff"),
         refused("ARFF with an undeclared value", arff.replace("0,?", "5,?"), "5", file="a.arff"),

@@ -100,6 +100,24 @@ def test_one_row_under_another_separator_stops_the_import(cell: str) -> None:
     assert stops(table) == {"mixed-separators"}
 
 
+def test_mixed_separators_can_be_split_at_both() -> None:
+    reading, table = read("g15_mixed_sep.csv")
+    (doubt,) = [one for one in find_doubts(table) if one.name == "mixed-separators"]
+    both = doubt.fix.partition("--separator '")[2].partition("'")[0]
+    split = LabelTable.from_cells(reading.cells, replace(reading.suggest_roles(), separator=both))
+    assert stops(split) == set()
+    assert not any(mark in name for name in split.classes for mark in "|,;")
+    assert set(split.classes) < set(table.classes)
+    assert " and ".join(map(repr, both)) in describe(split, reading.format).read_as
+
+
+@pytest.mark.parametrize(("separator", "count"), [("|,", 3), (";,", 2), ("||", 1), (", ", 1)])
+def test_separator_of_several_marks_splits_at_each(separator: str, count: int) -> None:
+    frame = pd.DataFrame({"c": ["a|b,c", "a"], "w": ["1", "2"]}, dtype="str")
+    table = LabelTable.from_cells(frame, Roles("c", separator, numbers=("w",)))
+    assert len(sets(table)[0]) == count
+
+
 def test_shares_in_one_row_stop_the_import() -> None:
     assert stops(read("shares_in_one_row.csv")[1]) == {"weights-in-names"}
     assert stops(read("slash_in_one_row.csv")[1]) == {"mixed-separators"}
@@ -345,3 +363,38 @@ def test_one_of_several_voters_is_no_list() -> None:
     frame = pd.DataFrame(rows, dtype="str")
     assert "voter-as-list" in stops(LabelTable.from_cells(frame, Roles("Ada", ";", text="text")))
     assert stops(LabelTable.from_cells(frame, Roles(annotators=("Ada", "Ben"), text="text"))) == set()
+
+
+@pytest.mark.parametrize("name", ["label", "intent", "category", "species"])
+@pytest.mark.parametrize(("sure", "unsure"), [("high", "low"), (3, 1)])
+def test_shortlist_of_objects_weighs_confidence(name: str, sure: object, unsure: object) -> None:
+    short = [{name: "cat", "confidence": sure, "why": "ears"}, {name: "dog", "confidence": unsure, "why": ""}]
+    rows = [{"text": f"words of the row {k}", "labels": short} for k in range(3)]
+    reading, table = read(json.dumps(rows).encode(), "a.json")
+    assert sets(table) == [{"cat", "dog"}] * 3
+    assert table.candidate_weights is not None
+    assert table.candidate_weights[0].tolist() == [3, 1]
+    assert ("confidence in words as a rank" in describe(table, reading.format).read_as) == (sure == "high")
+
+
+def test_pieces_of_json_as_classes_stop_the_import() -> None:
+    odd = '[{"tag": "cat", "sure": 1}, {"tag": "dog", "sure": 2}]'
+    frame = pd.DataFrame({"text": ["one", "two"], "labels": [odd, odd]}, dtype="str")
+    assert "json-in-names" in stops(LabelTable.from_cells(frame, Roles("labels", ",", text="text")))
+
+
+def test_people_who_write_yes_in_different_ways_fill_one_table() -> None:
+    cells = read_cells(b"text,cat,dog,owl\na,1,0,\nb,?,1,0\nc,x,,n/a\n")
+    table = LabelTable.from_cells(cells, suggest_roles(cells))
+    assert table.label_vectors is not None
+    assert table.label_vectors.tolist() == [[1, 0, -1], [-1, 1, 0], [1, -1, -1]]
+
+
+def test_best_label_without_a_number_is_one_of_the_pairs() -> None:
+    head = b"image,prediction,prediction_score,top2,top2_score\n"
+    cells = read_cells(head + b"a.jpg,fox,0.9,hare,0.1\nb.jpg,hare,0.6,fox,0.3\n")
+    roles = suggest_roles(cells)
+    assert (roles.choices, roles.choice_scores) == (
+        ("prediction", "top2"),
+        ("prediction_score", "top2_score"),
+    )

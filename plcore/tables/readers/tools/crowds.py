@@ -1,11 +1,13 @@
-"""Answers of crowds, one in each line: Mechanical Turk, Prolific and Appen.
+"""Answers of crowds and surveys: Mechanical Turk, Toloka, Prolific, Appen, Qualtrics and Gorilla.
 
-Each layout becomes a table with one voted label in each line, which `plcore.tables.readers.tools.votes` reads.
+Each layout becomes a table with one voted label in each line, which `plcore.tables.readers.tools.votes` reads. Reports
+with one answer for each item, and how sure it is, have no voters.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +17,7 @@ import pandas as pd
 from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import Finder
 from plcore.tables.problems import table_error
-from plcore.tables.readers.candidate_rows import Json, JsonObject
+from plcore.tables.readers.candidate_rows import Json, JsonObject, Row, rows_reading
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -28,6 +30,7 @@ from plcore.tables.readers.reading import (
     refusal,
     texts_of,
 )
+from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, votes_reading
 
 _LABEL, _TIME, _GOLD, _STATUS = "\x1flabel", "\x1ftime", "\x1fgold", "\x1fstatus"
@@ -35,6 +38,12 @@ _LABEL, _TIME, _GOLD, _STATUS = "\x1flabel", "\x1ftime", "\x1fgold", "\x1fstatus
 
 _YES, _NO = ("true", "on", "1"), ("false", "", "off", "0")
 _TURK_TIMES = ("%a %b %d %H:%M:%S UTC %Y", "%a %b %d %H:%M:%S GMT %Y", "%a %b %d %H:%M:%S %Z %Y")
+_ASIDE = re.compile(
+    r"(^|[.:_ ])(comments?|feedback|opt_?in|suggestions?|remarks?|notes?|e?mail|age|gender|browser|user_?agent"
+    r"|survey_?code|time_?(?:spent|taken)?)$",
+    re.IGNORECASE,
+)
+"""What is asked beside the question."""
 _TASK_ANSWERS = "answer.taskanswers"
 
 
@@ -86,7 +95,10 @@ def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
         raise refusal(
             f"Several questions were answered: {listed(answers)}.", "Keep the columns of one question."
         )
-    labels = _json_answers(cells, question[0]) if question[1] is None else _marked(cells, question)
+    if question[1] == ():
+        labels = [[text] if text else [] for text in texts_of(cells, question[0])]
+    else:
+        labels = _json_answers(cells, question[0]) if question[1] is None else _marked(cells, question)
     status = texts_of(cells, columns.get("assignmentstatus"))
     rejected = [text.lower() == "rejected" for text in status]
     notes = _left_out(rejected, "that the requester rejected")
@@ -100,9 +112,11 @@ def _read_turk(cells: pd.DataFrame, called: str) -> TableReading:
 
 
 def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | None:
-    """The question that was asked: a column of JSON and None; or the part of the names before the options, and the
-    columns. None if there is no such question, or several."""
-    answers = [name for name in columns if name.strip().lower().startswith("answer.")]
+    """The question that was asked: a column of JSON and None; a column of plain answers and (); or the part of the
+    names before the options, and the columns. None if there are several questions. Comments are no question."""
+    answers = [
+        name for name in columns if name.strip().lower().startswith("answer.") and not _ASIDE.search(name)
+    ]
     for name in answers:
         low = name.strip().lower()
         if low == _TASK_ANSWERS or (low.endswith(".labels") and len(answers) == 1):
@@ -113,6 +127,8 @@ def _question(columns: Sequence[str]) -> tuple[str, tuple[str, ...] | None] | No
         if stem and option.lower() not in ("label", "labels"):
             groups.setdefault(stem, []).append(name)
     marked = {stem: options for stem, options in groups.items() if len(options) > 1}
+    if not marked and len(answers) == 1:
+        return answers[0], ()
     if len(marked) != 1:
         return None
     ((stem, options),) = marked.items()
@@ -200,6 +216,219 @@ def _turk_time(text: str) -> str:
     return ""
 
 
+_NOT_DONE = ("rejected", "skipped", "expired", "active")
+
+
+def _read_toloka(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each task, in the order in which they first occur. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    outputs = [name for plain, name in columns.items() if plain.startswith("output:")]
+    asked = [name for name in outputs if not _ASIDE.search(name)]
+    controlled = [name for name in asked if any(texts_of(cells, _golden(columns, name)))]
+    chosen = controlled if len(controlled) == 1 else asked
+    if len(chosen) != 1:
+        raise refusal(
+            f"Several questions were answered: {listed(outputs)}.", "Keep the columns of one question."
+        )
+    status = [text.lower() for text in texts_of(cells, columns.get("assignment:status"))]
+    out = [text in _NOT_DONE for text in status]
+    said = sorted({text.upper() for text in status if text in _NOT_DONE})
+    inputs = tuple(name for plain, name in columns.items() if plain.startswith("input:"))
+    answers = _Answers(
+        [[text] if text else [] for text in texts_of(cells, chosen[0])],
+        [not one for one in out],
+        texts_of(cells, first_named(columns, "assignment:submitted", "assignment:started")),
+        texts_of(cells, _golden(columns, chosen[0])),
+        _left_out(out, f"with the status {listed(said)}"),
+    )
+    about = tuple(name for name in columns.values() if name not in inputs)
+    voted = VoteColumns(None, inputs, columns["assignment:worker_id"], _LABEL, about_votes=about)
+    return _reading(cells, answers, voted, called)
+
+
+def _golden(columns: dict[str, str], output: str) -> str | None:
+    return columns.get("golden:" + plain_name(output).removeprefix("output:"))
+
+
+def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each unit of a report with an answer for each, and its confidence. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    of_toloka = "_unit_id" not in columns
+    mark, label_mark = ("confidence:", "output:") if of_toloka else (":confidence", "")
+    named = {
+        columns.get(plain.replace(mark, label_mark)): score
+        for plain, score in columns.items()
+        if mark in plain
+    }
+    pairs = {label: score for label, score in named.items() if label is not None}
+    if len(pairs) != 1:
+        raise refusal(
+            f"Several questions were answered: {listed(list(pairs))}.", "Keep the columns of one question."
+        )
+    ((question, scored),) = pairs.items()
+    finder = Finder(lines_of(cells))
+    labels = [_lines(text) for text in texts_of(cells, question)]
+    shares = [
+        [_percent(text, row, scored, finder) for text in _lines(texts)]
+        for row, texts in enumerate(texts_of(cells, scored))
+    ]
+    for row, (names_, weights) in enumerate(zip(labels, shares, strict=True)):
+        if len(names_) != len(weights):
+            message = f"expected a confidence for each of the {len(names_)} answers, got {len(weights)}."
+            finder.add(row, scored, message, "Write one for each, each on a line of its own.")
+    if finder.problems:
+        raise table_error(finder.problems)
+    plain_question = plain_name(question)
+    gold = columns.get(
+        plain_question.replace("output:", "golden:") if of_toloka else f"{plain_question}_gold"
+    )
+    golds = texts_of(cells, gold)
+    every = sorted(
+        {label for one in labels for label in one} | {gold for gold in golds if gold and "\n" not in gold}
+    )
+    own = [
+        name
+        for plain, name in columns.items()
+        if name not in (question, scored)
+        and not plain.startswith("_")
+        and not plain.endswith(("_gold", ":variance"))
+    ]
+    records = cells[own].to_dict("records")
+    ids = texts_of(cells, columns.get("_unit_id"))
+    rows = []
+    for row, (names_, weights) in enumerate(zip(labels, shares, strict=True)):
+        found = Row(
+            {**({} if of_toloka else {"_unit_id": ids[row]}), **{str(k): v for k, v in records[row].items()}}
+        )
+        for label, weight in zip(names_, weights, strict=True):
+            found.name(label, weight)
+        others, rest = [label for label in every if label not in names_], 1.0 - sum(weights)
+        for label in others if names_ and rest > LEAST_WEIGHT else []:
+            found.name(label, round(rest / len(others), 6))
+        found.truth = golds[row] if golds[row] in every else None
+        rows.append(found)
+    note = "Each answer weighs its confidence; the other classes share what that leaves."
+    return rows_reading(rows, called, describing=own, row_id=None if of_toloka else "_unit_id", notes=[note])
+
+
+def _percent(text: str, row: int, column: str, finder: Finder) -> float:
+    """A share such as 0.66 or 66%."""
+    try:
+        share = float(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        finder.add(row, column, f"expected a share from 0 to 1, got {quoted(text)}.", "Correct the cell.")
+    return share
+
+
+_IMPORT_ID = '{"ImportId"'
+_SURVEY = frozenset((
+    "startdate", "enddate", "status", "ipaddress", "progress", "duration (in seconds)", "finished", "recordeddate",
+    "responseid", "recipientlastname", "recipientfirstname", "recipientemail", "externalreference",
+    "locationlatitude", "locationlongitude", "distributionchannel", "userlanguage",
+))  # fmt: skip
+_LONGEST_ANSWER = 60
+
+
+def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each question of a survey, whose respondents are the voters. Raises TableError.
+
+    Below the header Qualtrics writes a row with the questions' texts and one with their ids as JSON.
+    """
+    columns = by_plain_name(cells.columns)
+    ids = [name for name in cells.columns if cells[name].iloc[:2].str.startswith(_IMPORT_ID).any()]
+    n_heads = 2 if ids else 0
+    texts = {str(name): str(cells[name].iloc[0]) if n_heads else str(name) for name in cells.columns}
+    body = cells.iloc[n_heads:]
+    status = [text.lower() for text in texts_of(body, columns.get("status"))]
+    previews = [text in ("survey preview", "spam", "1", "8") for text in status]
+    unfinished = [text.lower() in ("false", "0") for text in texts_of(body, columns["finished"])]
+    started = [one and not seen for one, seen in zip(unfinished, previews, strict=True)]
+    kept = [not (one or other) for one, other in zip(previews, started, strict=True)]
+    asked = {
+        str(name): {text for text in texts_of(body[kept], str(name)) if text}
+        for name in cells.columns
+        if plain_name(name) not in _SURVEY
+    }
+    asked = {
+        name: words for name, words in asked.items() if words and max(map(len, words)) <= _LONGEST_ANSWER
+    }
+    alike = {
+        name: [other for other, more in asked.items() if 2 * len(words & more) >= min(len(words), len(more))]
+        for name, words in asked.items()
+    }
+    items = max(alike.values(), key=len, default=[])
+    if len(items) < 2:
+        raise refusal(
+            f"No two questions of the survey share their answers: {listed(list(asked))}.",
+            "Turn the table round, so that each line is one answer: task, worker and label.",
+        )
+    lines = pd.DataFrame(
+        [
+            {"question_id": item, "question": texts[item], "respondent": person, "answer": answer}
+            for item in items
+            for person, answer in zip(
+                texts_of(body[kept], columns["responseid"]), texts_of(body[kept], item), strict=True
+            )
+        ],
+        dtype="str",
+    )
+    rest = [name for name in asked if name not in items]
+    notes = [
+        f"Each of the {len(items)} questions with the same answers is an item: {listed(items, 5)}.",
+        *_left_out(previews, "that are previews or spam"),
+        *_left_out(started, "of people who did not finish"),
+    ]
+    if rest:
+        notes.append(f"Other questions are left out: {listed(rest, 5)}.")
+    return votes_reading(lines, VoteColumns("question_id", (), "respondent", "answer"), called, notes)
+
+
+def _read_gorilla(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each item of an experiment. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    kinds = [text.lower() for text in texts_of(cells, first_named(columns, "response type", "zone type"))]
+    answers = texts_of(cells, columns["response"])
+    is_answer = ["response" in kind or "button" in kind or not kind for kind in kinds]
+    given = [bool(answer) and good for answer, good in zip(answers, is_answer, strict=True)]
+    body = cells[given]
+    sheets = [name for plain, name in columns.items() if plain.startswith("spreadsheet")]
+    sheets = [name for name in sheets if body[name].str.strip().ne("").all()] if len(body) else []
+    if not sheets:
+        raise refusal(
+            "No column of the spreadsheet names the item in every line with a response.",
+            "Export the task with its spreadsheet columns.",
+        )
+    item = max(sheets, key=lambda name: body[name].nunique())
+    golds = texts_of(body, columns.get("answer"))
+    known: dict[str, set[str]] = {}
+    for name, gold in zip(texts_of(body, item), golds, strict=True):
+        known.setdefault(name, set()).add(gold)
+    single = all(len(one) == 1 for one in known.values()) and any(golds)
+    about = tuple(str(name) for name in cells.columns if str(name) not in sheets)
+    voted = VoteColumns(
+        item,
+        (),
+        str(first_named(columns, "participant private id", "participant public id")),
+        columns["response"],
+        columns.get("answer") if single else None,
+        first_named(columns, "utc timestamp"),
+        about_votes=about,
+    )
+    notes = [f"An item is what {quoted(item)} names; lines without a response are left out."]
+    if any(golds) and not single:
+        notes.append("Answer differs between lines of one item, so it is no true label.")
+    return votes_reading(body, voted, called, notes)
+
+
+def _no_answers(_cells: pd.DataFrame, _called: str) -> TableReading:
+    raise refusal(
+        "A Prolific export lists participants and their submissions, but none of their answers.",
+        "Import the answers of the survey itself, with the participant ids as voters.",
+    )
+
+
 _PARTICIPANTS = ("participant_id", "participant id")
 _ITEMS = ("item_id", "item", "stimulus_id", "trial_id", "stimulus")
 _RESPONSES = ("response", "label", "answer", "choice", "rating")
@@ -281,11 +510,60 @@ def _appen_time(text: str) -> str:
         return text
 
 
+TOLOKA = TableTool(
+    "Toloka assignments",
+    _read_toloka,
+    Fingerprint(names("assignment:worker_id"), starts=("input:", "output:")),
+    has_rows=False,
+)
+"""Control tasks have a right answer in GOLDEN, which is their true label."""
+
+TOLOKA_AGGREGATED = TableTool(
+    "Toloka aggregated answers",
+    _read_aggregated,
+    Fingerprint(
+        frozenset(), starts=("input:", "output:", "confidence:"), never=names("assignment:worker_id")
+    ),
+    has_rows=False,
+)
+
+APPEN_AGGREGATED = TableTool(
+    "Appen aggregated report",
+    _read_aggregated,
+    Fingerprint(names("_unit_id", "_unit_state"), never=names("_worker_id")),
+    lambda cells: any(plain_name(name).endswith(":confidence") for name in cells.columns),
+)
+"""An answer for each unit, several on lines of their own, with confidences that sum to 1."""
+
+QUALTRICS = TableTool(
+    "Qualtrics responses",
+    _read_qualtrics,
+    Fingerprint(names("startdate", "finished", "recordeddate", "responseid")),
+)
+
+GORILLA = TableTool(
+    "Gorilla task data",
+    _read_gorilla,
+    Fingerprint(
+        names("event index", "response"),
+        one_of=(
+            names("participant private id", "participant public id"),
+            names("zone type", "response type"),
+        ),
+    ),
+    has_rows=False,
+)
+
+PROLIFIC_EXPORT = TableTool(
+    "Prolific export of submissions",
+    _no_answers,
+    Fingerprint(names("submission id", "participant id", "completion code", "time taken")),
+)
+
 MECHANICAL_TURK = TableTool(
     "Mechanical Turk results",
     _read_turk,
     Fingerprint(names("hitid", "workerid"), starts=("answer.",)),
-    lambda cells: _question(list(map(str, cells.columns))) is not None,
     has_rows=False,
 )
 """The results of a batch of Mechanical Turk, or of Turkle."""

@@ -44,6 +44,9 @@ ITEM, RECORDING, START, END, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS = (
 """The columns of the items: a name; the path as it came; seconds; the highest score; `Parus major (Great tit)`; JSON of
 `OriginalRow`s."""
 
+BOXES, WHOLE_FILE = "boxes", "megadetector_file"
+"""Columns of MegaDetector's files: the boxes of an item as JSON; the rest of the file, in the first row."""
+
 LEAST_WEIGHT = 0.01
 """What `NOTHING` weighs at least, where the highest score is 1: a weight of 0 would be no candidate."""
 _KEPT = {"row": int, "labels": list, "scientific": str, "cells": dict}
@@ -155,6 +158,12 @@ def with_recordings(reading: TableReading) -> TableReading:
 def is_detections(cells: pd.DataFrame) -> bool:
     """Whether these are the cells of a reading made by `detections_reading`."""
     return {ITEM, RECORDING, START, END, ORIGINAL_ROWS} <= set(cells.columns)
+
+
+def serving_columns(cells: pd.DataFrame) -> frozenset[str]:
+    """Columns by which a file is given back in its own format, or that draw something: nobody reads them."""
+    known = {ORIGINAL_ROWS, BOXES, WHOLE_FILE}
+    return frozenset(known & set(cells.columns)) if ORIGINAL_ROWS in cells else frozenset()
 
 
 def named_beside(cells: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import LARGEST, Finder
-from plcore.tables.problems import MAX_PROBLEMS, table_error
+from plcore.tables.problems import MAX_PROBLEMS, TableError, table_error
 from plcore.tables.readers.candidate_rows import (
+    Cells,
     Json,
     JsonObject,
     Records,
@@ -20,14 +21,16 @@ from plcore.tables.readers.candidate_rows import (
     a_list,
     a_name,
     a_name_or_none,
+    a_number,
     a_probability,
     an_object,
     first_of,
+    objects_in,
     read_each,
     refuse,
     rows_reading,
 )
-from plcore.tables.readers.mapping import Fields, LabelFields, RecordTool, TableTool
+from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordTool, TableTool
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.tools.plain_records import LABEL_NAMES, WEIGHTS
 from plcore.tables.roles.cells import MISSING
@@ -35,6 +38,12 @@ from plcore.tables.text.csv import LINE_INDEX
 
 _LISTS = ("candidates", "labels", "predictions", "classes")
 _SINGLE = ("label", "class", "category")
+_CUT, _BLOCKED = ("length",), ("content_filter", "refusal")
+"""Why an answer ended: it may not be whole; it is none."""
+_OF_SERVER = (
+    *("content", "model", "id_slot", "stop_type", "stopping_word", "tokens_predicted", "tokens_evaluated"),
+    *("tokens_cached", "generation_settings", "timings", "index"),
+)
 _FENCED = re.compile(r"\s*```\w*\s(.*?)```\s*", re.DOTALL)
 _MOST_WORDS = 12
 _ASK = "Ask the model for the label alone, or for JSON with a list of labels; or remove the line."
@@ -44,20 +53,44 @@ Weighted = list[tuple[str, float | None]]
 
 @dataclass(frozen=True)
 class _Request:
-    """What came back: the labels of each choice, and the probabilities of the first token of a plain label."""
+    """What came back: the labels of each choice, and the probabilities of the first token of a plain label.
+
+    cut : whether the answer was cut off, at the most tokens that were allowed      about : what describes the row
+    """
 
     number: str | None
     model: str | None
     choices: tuple[Weighted, ...]
     tokens: dict[str, float]
     failed: bool = False
+    cut: bool = False
+    about: Cells = field(default_factory=dict)
 
 
 def _read_batch(records: Records, name: str) -> TableReading:
     """One row for each request. Raises TableError, also where an answer is prose and no label."""
-    requests = read_each(records, _request)
+    return _reading(read_each(records, _request), name)
+
+
+def _reading(requests: list[_Request], name: str) -> TableReading:
     notes = []
+    whole = {label for one in requests if not one.cut for choice in one.choices for label, _ in choice}
+    # Where the model was let say one token, every answer is cut off; else what it began to say is no label.
+    short = [
+        place
+        for place, one in enumerate(requests)
+        if one.cut and whole and not {label for choice in one.choices for label, _ in choice} <= whole
+    ]
+    if short:
+        notes.append(
+            f"{len(short)} answers were cut off (finish_reason length), so nothing is known of their rows."
+        )
+        for place in short:
+            requests[place] = replace(requests[place], choices=(), tokens={})
     failed = sum(request.failed for request in requests)
+    if requests and failed == len(requests):
+        message = f"All {failed} requests failed or were refused by the model: the file holds no answer."
+        raise refusal(message, "Import the file with the answers, or run the requests again.")
     if failed:
         notes.append(
             f"{failed} requests failed or were refused by the model, so nothing is known of their rows."
@@ -70,7 +103,7 @@ def _read_batch(records: Records, name: str) -> TableReading:
         )
     rows = []
     for request in requests:
-        row = Row({} if request.number is None else {"custom_id": request.number})
+        row = Row(request.about if request.number is None else {"custom_id": request.number, **request.about})
         if request.tokens and odd is None:
             for token, probability in request.tokens.items():
                 for label in _begin(labels, token):
@@ -101,9 +134,13 @@ def _as_batch(record: JsonObject, row: int) -> JsonObject:
         for place, one in enumerate(a_list(message.get("content"), row, where))
     ]
     tools = [one.get("input") for one in blocks if one.get("type") == "tool_use"]
+    ended = "length" if message.get("stop_reason") == "max_tokens" else message.get("stop_reason")
     texts = [text for one in blocks if isinstance(text := one.get("text"), str)]
     said = json.dumps(tools[0]) if tools else "".join(texts).strip() or None
-    body: JsonObject = {"model": message.get("model"), "choices": [{"message": {"content": said}}]}
+    body: JsonObject = {
+        "model": message.get("model"),
+        "choices": [{"message": {"content": said}, "finish_reason": ended}],
+    }
     return {"custom_id": record.get("custom_id"), "response": {"status_code": 200, "body": body}}
 
 
@@ -114,25 +151,89 @@ def _request(record: JsonObject, row: int) -> _Request:
     response = an_object(record["response"], row, "response")
     if record.get("error") is not None or response.get("status_code", 200) != 200:
         return _Request(number, None, (), {}, failed=True)
-    where = "response.body"
-    body = an_object(response.get("body"), row, where)
+    # Until 2024 vLLM wrote the completion itself there.
+    where = "response" if "choices" in response else "response.body"
+    body = response if "choices" in response else an_object(response.get("body"), row, where)
     model = a_name_or_none(body.get("model"), row, f"{where}.model", "a model")
     found: list[Weighted] = []
     values = a_list(body.get("choices"), row, f"{where}.choices")
     tokens: dict[str, float] = {}
+    cut = False
+    if isinstance(body.get("output"), list):  # of the interface of responses
+        values = [{"message": {"content": _said(objects_in(body["output"]))}}]
     for place, value in enumerate(values):
         inside = f"{where}.choices[{place}]"
         choice = an_object(value, row, inside)
         message = an_object(choice.get("message"), row, f"{inside}.message")
-        content = message.get("content")
-        if content is None:  # refused
+        content = message.get("content") or _arguments(message)
+        ended = choice.get("finish_reason")
+        if content is None or message.get("refusal") or ended in _BLOCKED:
             continue
         text = a_name(content, row, f"{inside}.message.content", "an answer")
-        labels, is_plain = _labels(text, row, f"{inside}.message.content")
+        try:
+            labels, is_plain = _labels(text, row, f"{inside}.message.content")
+        except TableError:
+            if ended not in _CUT:
+                raise
+            labels, is_plain = [(text, None)], True
+        cut = cut or ended in _CUT
         found.append(labels)
         if is_plain and len(values) == 1:
             tokens = _first_token(choice.get("logprobs"), row, f"{inside}.logprobs")
-    return _Request(number, model, tuple(found), tokens, failed=not found)
+    return _Request(number, model, tuple(found), tokens, failed=not found, cut=cut)
+
+
+def _said(output: Sequence[JsonObject]) -> str | None:
+    """The text of the messages in an output."""
+    blocks = [block for one in output for block in objects_in(one.get("content"))]
+    return "".join(text for block in blocks if isinstance(text := block.get("text"), str)).strip() or None
+
+
+def _arguments(message: JsonObject) -> Json:
+    """The JSON that the model gave a tool, as text; None where it called none."""
+    calls = objects_in(message.get("tool_calls"))
+    called = calls[0].get("function") if calls else message.get("function_call")
+    return called.get("arguments") if isinstance(called, dict) else None
+
+
+def _read_llama(records: Records, name: str) -> TableReading:
+    """One row for each completion of a server of llama.cpp. Raises TableError."""
+    return _reading(read_each(records, _completion), name)
+
+
+def _completion(record: JsonObject, row: int) -> _Request:
+    about: Cells = {
+        key: value
+        for key, value in record.items()
+        if key not in _OF_SERVER and isinstance(value, (str, int)) and not isinstance(value, bool)
+    }
+    model = a_name_or_none(record.get("model"), row, "model", "a model")
+    content = a_name_or_none(record.get("content"), row, "content", "an answer")
+    if content is None:
+        return _Request(None, model, (), {}, failed=True, about=about)
+    labels, is_plain = _labels(content, row, "content")
+    tokens = _probable(record.get("completion_probabilities"), row) if is_plain else {}
+    return _Request(None, model, (labels,), tokens, about=about)
+
+
+def _probable(value: Json, row: int) -> dict[str, float]:
+    """Probabilities of the tokens that a completion could have begun with, in any of the layouts of llama.cpp."""
+    where = "completion_probabilities"
+    steps = a_list(value, row, where)
+    first = an_object(steps[0], row, f"{where}[0]") if steps else {}
+    field_ = next((name for name in ("top_logprobs", "top_probs", "probs") if name in first), "probs")
+    tokens: dict[str, float] = {}
+    for place, one in enumerate(a_list(first.get(field_), row, f"{where}[0].{field_}")):
+        inside = f"{where}[0].{field_}[{place}]"
+        top = an_object(one, row, inside)
+        token = first_of(top, ("token", "tok_str"))
+        if isinstance(token, str) and token.strip():
+            if "logprob" in top:
+                weight = a_probability(top["logprob"], row, f"{inside}.logprob")
+            else:
+                weight = a_number(top.get("prob"), row, f"{inside}.prob", "a probability")
+            tokens[token.strip()] = tokens.get(token.strip(), 0.0) + weight
+    return tokens
 
 
 def _labels(text: str, row: int, where: str) -> tuple[Weighted, bool]:
@@ -280,6 +381,34 @@ BATCHES = RecordTool(
     (Fields({"custom_id": object}, one_of=(("response", "error"),)),),
     _read_batch,
 )
+
+
+def _read_files(files: Mapping[str, Records], name: str) -> TableReading:
+    """One row for each request in any of the files; where one holds an answer, that counts. Raises TableError."""
+    found: dict[str, Json] = {}
+    for place, record in enumerate(record for records in files.values() for record in records):
+        number = an_object(record, None, None).get("custom_id")
+        key = f"\x1f{place}" if number is None else str(number)
+        if key not in found or _has_answer(record):
+            found[key] = record
+    return _read_batch([*found.values()], name)
+
+
+def _has_answer(record: Json) -> bool:
+    return isinstance(record, dict) and record.get("response") is not None and record.get("error") is None
+
+
+BATCH_FILES = RecordFiles(
+    "output and error file of a language model's batch",
+    lambda files: all(BATCHES.fits(records) for records in files.values()),
+    _read_files,
+)
+LLAMA_CPP = RecordTool(
+    "completions of llama.cpp",
+    (Fields({"content": str, "completion_probabilities": list}),),
+    _read_llama,
+)
+"""Answers of `/completion`; before December 2024 with `tok_str` and `prob`, later with log probabilities."""
 ANTHROPIC_BATCHES = RecordTool(
     "Anthropic message batch",
     (Fields({"custom_id": object, "result": dict}, inside={"result": ("type",)}),),

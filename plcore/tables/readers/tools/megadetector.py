@@ -1,8 +1,8 @@
 """MegaDetector's batch JSON, with the classes of a classifier such as SpeciesNet in it, read and written back.
 
 Layout: agentmorris/MegaDetector, `megadetector-output-format.md`, versions 1.3 to 1.6, and what Pytorch-Wildlife writes
-for Timelapse. An item is a file. Its candidates are the classes over its detections, each with its best score; files
-without a detection are blank.
+(`PytorchWildlife/utils/post_process.py`) and AddaxAI (`results_detections.csv`). An item is a file. Its candidates are
+the classes over its detections, each with its best score; files without a detection are blank.
 """
 
 from __future__ import annotations
@@ -29,14 +29,25 @@ from plcore.tables.readers.candidate_rows import (
     read_each,
     refuse,
     rows_reading,
+    shown,
 )
-from plcore.tables.readers.mapping import Fields, RecordTool
-from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
+from plcore.tables.readers.reading import (
+    Fingerprint,
+    TableReading,
+    by_plain_name,
+    names,
+    numbers_of,
+    refusal,
+    texts_of,
+)
 from plcore.tables.readers.tools.detections import (
+    BOXES,
     CONFIDENCE,
     ITEM,
     LEAST_WEIGHT,
     ORIGINAL_ROWS,
+    WHOLE_FILE,
     original_row,
     read_original,
 )
@@ -45,8 +56,8 @@ from plcore.tables.writers.disambiguated import Disambiguated, Tell
 from plcore.tables.writers.verdicts import PeoplesVerdict, first_original, verdicts
 from plcore.tables.writers.writing import FileFormat
 
-BOXES, HEADER, IMAGE = "boxes", "megadetector_file", "image"
-"""Columns and fields: the boxes of an item as JSON; the rest of the file, in the first row; the image as it came."""
+IMAGE = "image"
+"""The field with an image as it came."""
 
 _IMAGES, _DETECTORS, _CLASSES = "images", "detection_categories", "classification_categories"
 _DESCRIPTIONS = "classification_category_descriptions"
@@ -54,6 +65,8 @@ _ANIMAL = "animal"
 _BLANKS = ("blank", "empty")
 _VIDEOS = (".mp4", ".avi", ".mov", ".mkv", ".m4v", ".mpg", ".mpeg", ".wmv", ".flv", ".asf")
 _FACTS = ("frame_rate", "failure", "max_detection_conf")
+_LIKELY = 0.2
+"""The confidence from which on MegaDetector's authors look at detections."""
 _FIX = "Run the detector again, or correct the file."
 
 
@@ -89,7 +102,7 @@ def _read(records: Records, called: str) -> TableReading:
     notes += _notes(rows, images)
     header = {name: value for name, value in whole.items() if name != _IMAGES} | {"left_out": left_out}
     for place, row in enumerate(rows):
-        row.cells[HEADER] = json_text(header) if place == 0 else ""
+        row.cells[WHOLE_FILE] = json_text(header) if place == 0 else ""
     known = {label for row in rows for label in row.weights}
     reading = rows_reading(
         rows,
@@ -166,12 +179,22 @@ def _image(record: JsonObject, row: int, named: _Names) -> Row | None:
         ORIGINAL_ROWS: json_text([original_row(row - 1, labels[:1], "", {IMAGE: json_text(record)})]),
     }
     found = Row(cells)
-    checked = record.get("manually_checked") is True
+    checked = _is_checked(record)
     if checked and len(labels) == 1:
         found.truth = labels[0]
     for label, score in scores.items():
         found.name(label, 1.0 if checked else max(score, LEAST_WEIGHT / 100))
     return found
+
+
+def _animals(image: Json) -> int:
+    """How many detections of an image are likely to be right."""
+    detections = objects_in(image.get("detections")) if isinstance(image, dict) else []
+    return sum(isinstance(conf := one.get("conf"), float) and conf >= _LIKELY for one in detections)
+
+
+def _is_checked(image: Json) -> bool:
+    return isinstance(image, dict) and image.get("manually_checked") is True
 
 
 def _box(detection: JsonObject, row: int, where: str) -> list[float]:
@@ -202,6 +225,8 @@ def _classes(detection: JsonObject, row: int, where: str, named: _Names) -> dict
 def _notes(rows: Sequence[Row], images: Records) -> list[str]:
     blank = sum(not row.cells[BOXES] and bool(row.weights) for row in rows)
     checked = sum(row.truth is not None for row in rows)
+    unclear = sum(_is_checked(one) for one in images) - checked
+    several = sum(_animals(one) > 1 for one in images)
     notes = []
     if blank:
         notes.append(
@@ -209,6 +234,15 @@ def _notes(rows: Sequence[Row], images: Records) -> list[str]:
         )
     if checked:
         notes.append(f"{checked} files were checked by a person: their class is the true label.")
+    if unclear > 0:
+        notes.append(
+            f"Files that a person checked in which there are several classes, so no single true label: {unclear}."
+        )
+    if several:
+        notes.append(
+            f"Several detections are in {several} of {len(rows)} files, which may be several animals. Winnow asks for "
+            "one class a file."
+        )
     unseen = sum(not row.cells[PATH] for row in rows)
     if unseen:
         notes.append(f"Videos are not shown: {unseen} of {len(rows)} files.")
@@ -233,9 +267,97 @@ def _groups(whole: JsonObject, named: _Names) -> dict[str, tuple[str, ...]]:
     return groups_of(labels)
 
 
+def _read_wildlife(records: Records, called: str) -> TableReading:
+    """One row for each image of Pytorch-Wildlife's lists. Boxes are pixels of pictures of unknown size: left out.
+    Raises TableError."""
+    whole = an_object(records[0] if records else None, None, None)
+    detectors = whole.get("det_categories", whole.get("categories"))
+    images = read_each(a_list(whole.get("annotations"), None, "annotations"), _wildlife_image)
+    inside: JsonObject = {
+        _DETECTORS: detectors if isinstance(detectors, dict) else {},
+        _CLASSES: whole.get("clf_categories"),
+        _IMAGES: [*images],
+    }
+    reading = _read([inside], called)
+    # It is no batch file of MegaDetector, so it goes back in no such file.
+    return replace(reading, cells=reading.cells.drop(columns=[BOXES, WHOLE_FILE, ORIGINAL_ROWS]))
+
+
+def _wildlife_image(record: JsonObject, row: int) -> JsonObject:
+    """An image in the layout of MegaDetector."""
+    lists = {}
+    for name in ("category", "confidence"):
+        for start in ("det_", "clf_"):
+            field = start + name if start == "clf_" or start + name in record else name
+            lists[start + name] = a_list(record.get(field), row, field)
+    number = len(lists["det_category"])
+    if wrong := [name for name, one in lists.items() if len(one) not in (number, 0 if "clf" in name else -1)]:
+        message = f"expected a value for each of the {number} detections, got {len(lists[wrong[0]])}."
+        raise refuse(row, wrong[0], message, _FIX)
+    detections: list[Json] = []
+    for place in range(number):
+        found: JsonObject = {
+            "category": lists["det_category"][place],
+            "conf": lists["det_confidence"][place],
+            "bbox": [0, 0, 1, 1],
+        }
+        if lists["clf_category"]:
+            found["classifications"] = [[lists["clf_category"][place], lists["clf_confidence"][place]]]
+        detections.append(found)
+    return {"file": record.get("img_id"), "detections": detections}
+
+
+_LISTS = Fields(
+    {"annotations": list}, (("categories", "det_categories"),), inside={"annotations": ("img_id", "bbox")}
+)
+PYTORCH_WILDLIFE = RecordTool(
+    "Pytorch-Wildlife JSON",
+    lambda records: len(records) == 1 and _LISTS.match(records),
+    _read_wildlife,
+)
+"""One object with lists of the boxes, categories and scores of each image. Categories are counted from 0."""
+
+
+def _read_addax(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each file, in the order in which they first occur. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    labels, paths = texts_of(cells, columns["label"]), texts_of(cells, columns["relative_path"])
+    scores = numbers_of(cells, columns["confidence"], "a confidence from 0 to 1", most=1.0)
+    verified = [text.lower() == "true" for text in texts_of(cells, columns["human_verified"])]
+    rows: dict[str, Row] = {}
+    checked: dict[str, set[str]] = {}
+    for path, label, score, by_person in zip(paths, labels, scores, verified, strict=True):
+        shown_path = "" if path.lower().endswith(_VIDEOS) else path
+        row = rows.setdefault(path, Row({ITEM: path, PATH: shown_path, CONFIDENCE: ""}))
+        if by_person:
+            checked.setdefault(path, set()).add(label)
+        row.weights[label] = max(score or LEAST_WEIGHT, row.weights.get(label) or 0.0)
+        row.cells[CONFIDENCE] = repr(max(row.weights.values(), key=lambda weight: weight or 0.0))
+    for path, names_ in checked.items():  # what a person saw stands in place of what the model said
+        rows[path].weights = dict.fromkeys(sorted(names_), 1.0)
+        rows[path].truth = min(names_) if len(names_) == 1 else None
+    unclear = sum(len(names_) > 1 for names_ in checked.values())
+    notes = [f"Files that a person verified, whose class is the true label: {len(checked) - unclear}."]
+    if unclear:
+        notes.append(f"Files that a person verified with several classes: {unclear}: no single true label.")
+    reading = rows_reading(
+        list(rows.values()), called, describing=(), row_id=ITEM, notes=notes, has_rows=True
+    )
+    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
+    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
+
+
+ADDAXAI = TableTool(
+    "AddaxAI detections",
+    _read_addax,
+    Fingerprint(names("relative_path", "data_type", "label", "confidence", "human_verified")),
+)
+"""`results_detections.csv` of AddaxAI, once EcoAssist: a detection in each line."""
+
+
 def is_megadetector(cells: pd.DataFrame) -> bool:
     """Whether a table was read from MegaDetector's JSON."""
-    return HEADER in cells.columns and first_original(cells).keys() == {IMAGE}
+    return WHOLE_FILE in cells.columns and first_original(cells).keys() == {IMAGE}
 
 
 def write_megadetector(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
@@ -272,11 +394,22 @@ def write_megadetector(table: Disambiguated, file: BinaryIO, tell: Tell) -> None
 
 
 def _header(cells: pd.DataFrame) -> JsonObject:
-    if HEADER not in cells.columns:
+    if WHOLE_FILE not in cells.columns:
         return {}
-    filled = cells[HEADER][cells[HEADER] != ""]
-    found: Json = json.loads(filled.iloc[0]) if len(filled) else {}
-    return found if isinstance(found, dict) else {}
+    filled = cells[WHOLE_FILE][cells[WHOLE_FILE] != ""]
+    return _stored_object(filled.iloc[0], WHOLE_FILE) if len(filled) else {}
+
+
+def _stored_object(text: str, column: str) -> JsonObject:
+    """The object in a cell that was made when the file was read. Raises TableError if somebody has changed it."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        return found
+    message = f"expected a part of MegaDetector's file as JSON, got {shown(text)}."
+    raise refuse(None, column, message, "Import the file as MegaDetector wrote it, and export that project.")
 
 
 def _texts(value: Json) -> dict[str, str]:
@@ -288,7 +421,8 @@ def _originals(cells: pd.DataFrame) -> Iterator[JsonObject | None]:
     """The image of each row as it came; None for rows of another file."""
     for cell in cells[ORIGINAL_ROWS]:
         kept = read_original(cell)
-        yield json.loads(str(kept[0]["cells"][IMAGE])) if kept and IMAGE in kept[0]["cells"] else None
+        whole = kept and IMAGE in kept[0]["cells"]
+        yield _stored_object(str(kept[0]["cells"][IMAGE]), ORIGINAL_ROWS) if whole else None
 
 
 def _verified(

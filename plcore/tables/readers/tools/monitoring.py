@@ -1,30 +1,30 @@
-"""Tables of monitoring stations: BirdNET-Pi's detections and the observations of Camtrap DP.
+"""Tables of monitoring stations: detections of BirdNET-Pi and BirdNET-Go, and the observations of Camtrap DP.
 
-Layouts: Nachtzuster/BirdNET-Pi, `scripts/createdb.sh`; tdwg/camtrap-dp 1.0, `observations-table-schema.json`.
+Layouts: Nachtzuster/BirdNET-Pi, `scripts/createdb.sh`; tphakala/birdnet-go, `internal/datastore/model.go`;
+tdwg/camtrap-dp 1.0, `observations-table-schema.json`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import pandas as pd
 
-from plcore.arrays.words import quoted
-from plcore.tables.columns import Finder
-from plcore.tables.problems import table_error
-from plcore.tables.readers.candidate_rows import Cells, Row, rows_reading
-from plcore.tables.readers.mapping import TableTool
+from plcore.tables.readers.candidate_rows import Cells, Records, Row, read_each, rows_reading
+from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
     by_plain_name,
-    lines_of,
     names,
+    numbers_of,
     refusal,
     texts_of,
 )
+from plcore.tables.readers.records import flat_cells
 from plcore.tables.readers.tools.detections import (
     CONFIDENCE,
     ITEM,
@@ -34,54 +34,101 @@ from plcore.tables.readers.tools.detections import (
     SCIENTIFIC,
     genera,
 )
+from plcore.tables.readers.tools.speciesnet import PATH
 
 CLIP = "clip"
 _NOTHING = ("", "NA", "NaN", "nan")
 _TYPES = ("human", "vehicle", "blank")
 
 
-def _read_station(cells: pd.DataFrame, called: str) -> TableReading:
+def _read_pi(cells: pd.DataFrame, called: str) -> TableReading:
     """One row for each date and time, with what was heard then. Raises TableError."""
     columns = by_plain_name(cells.columns)
-    dates, times = texts_of(cells, columns["date"]), texts_of(cells, columns["time"])
-    latin, common = texts_of(cells, columns["sci_name"]), texts_of(cells, columns["com_name"])
-    files, weeks = texts_of(cells, columns.get("file_name")), texts_of(cells, columns.get("week"))
     scores = _scores(cells, columns["confidence"])
+    # A person has changed the name: the station then writes 0.
+    verdicts = [_RIGHT if score == 0 else "" for score in scores]
+    notes = []
+    if corrected := sum(map(bool, verdicts)):
+        notes.append(
+            f"Items with a confidence of 0: {corrected}. BirdNET-Pi writes 0 if a person changed the name, so that "
+            "name is the true label."
+        )
+    texts = {name: texts_of(cells, columns.get(name)) for name in _STATION}
+    texts["clip"] = [
+        _clip(date, name or latin, file)
+        for date, name, latin, file in zip(
+            *(texts[name] for name in ("date", "com_name", "sci_name", "file_name")), strict=True
+        )
+    ]
+    return _station(texts, scores, verdicts, called, notes)
+
+
+def _read_go(cells: pd.DataFrame, called: str) -> TableReading:
+    """The same of BirdNET-Go, whose reviews say `correct` or `false_positive`. Raises TableError."""
+    columns = {plain.replace("_", ""): name for plain, name in by_plain_name(cells.columns).items()}
+    names_ = ("date", "time", "scientificname", "commonname", "week", "clipname")
+    told = zip((*_STATION[:5], "clip"), names_, strict=True)
+    texts = {name: texts_of(cells, columns.get(own)) for name, own in told}
+    verdicts = [text.lower() for text in texts_of(cells, columns.get("verified"))]
+    notes = [
+        f"Reviewed as {word}: {count}, {meaning}."
+        for word, meaning in ((_RIGHT, "a true label"), (_WRONG, "a label that is ruled out"))
+        if (count := verdicts.count(word))
+    ]
+    return _station(texts, _scores(cells, columns.get("confidence")), verdicts, called, notes)
+
+
+def _read_go_records(records: Records, called: str) -> TableReading:
+    found = read_each(records, lambda record, _row: record)
+    return _read_go(flat_cells(found), called)
+
+
+_STATION = ("date", "time", "sci_name", "com_name", "week", "file_name")
+_RIGHT, _WRONG = "correct", "false_positive"
+
+
+def _station(
+    texts: Mapping[str, Sequence[str]],
+    scores: Sequence[float | None],
+    verdicts: Sequence[str],
+    called: str,
+    notes: Iterable[str],
+) -> TableReading:
+    """One row for each date and time. texts : of each detection, by the names in `_STATION`, and its clip
+
+    verdicts : what a person said of each detection: `_RIGHT`, `_WRONG`, or something else for nothing
+    """
     rows: dict[str, Row] = {}
     heard: dict[str, dict[str, str]] = {}
-    corrected: dict[str, set[str]] = {}
-    for place, label in enumerate(common):
-        label = label or latin[place]
+    right: dict[str, set[str]] = {}
+    for place, label in enumerate(texts["com_name"]):
+        date, time, latin = texts["date"][place], texts["time"][place], texts["sci_name"][place]
+        label = label or latin
         label = NOTHING if label.casefold() in NOTHING_WORDS else label
-        item = f"{dates[place]} {times[place]}"
-        row = rows.setdefault(item, Row({ITEM: item, "date": dates[place], "week": weeks[place], CLIP: ""}))
-        row.cells[CLIP] = row.cells[CLIP] or _clip(dates[place], label, files[place])
-        heard.setdefault(item, {})[label] = latin[place]
-        score = scores[place]
-        if score == 0:  # a person has changed the name: the station then writes 0
-            corrected.setdefault(item, set()).add(label)
+        item = f"{date} {time}"
+        row = rows.setdefault(item, Row({ITEM: item, "date": date, "week": texts["week"][place], CLIP: ""}))
+        row.cells[CLIP] = row.cells[CLIP] or texts["clip"][place]
+        heard.setdefault(item, {})[label] = latin
+        if verdicts[place] == _RIGHT:
+            right.setdefault(item, set()).add(label)
+            row.weights.setdefault(label, scores[place] or 1.0)
+        elif verdicts[place] == _WRONG:
+            row.ruled_out.add(label)
         else:
-            row.weights[label] = max(score or 0.0, row.weights.get(label) or 0.0)
-    unclear = sum(len(labels) > 1 for labels in corrected.values())
+            row.weights[label] = max(scores[place] or 0.0, row.weights.get(label) or 0.0)
+    unclear = sum(len(labels) > 1 for labels in right.values())
     for item, row in rows.items():
         top = max((weight for weight in row.weights.values() if weight is not None), default=None)
         row.cells[CONFIDENCE] = "" if top is None else repr(top)
         row.cells[SCIENTIFIC] = "; ".join(f"{name} ({label})" for label, name in heard[item].items() if name)
-        said = corrected.get(item, set())
-        for label in said:
-            row.weights.setdefault(label, 1.0)
+        said = right.get(item, set())
         if len(said) == 1:
             row.truth = next(iter(said))
-        elif not said and NOTHING not in row.weights:
+        elif not said and row.weights and NOTHING not in row.weights:
             row.name(NOTHING, max(1.0 - (top or 0.0), LEAST_WEIGHT))
-    notes = ["Rows of one date and time are one item: their species are its candidates."]
-    if corrected:
-        notes.append(
-            f"Items with a confidence of 0: {len(corrected)}. BirdNET-Pi writes 0 if a person changed the name, so "
-            "that name is the true label."
-        )
+    said_of = ["Rows of one date and time are one item: their species are its candidates.", *notes]
     if unclear:
-        notes.append(f"Items with several such names, which have no single true label: {unclear}.")
+        said_of.append(f"Items with several such names, which have no single true label: {unclear}.")
     known = {label: name for names_ in heard.values() for label, name in names_.items() if name}
     reading = rows_reading(
         list(rows.values()),
@@ -89,28 +136,16 @@ def _read_station(cells: pd.DataFrame, called: str) -> TableReading:
         describing=(CLIP,),
         row_id=ITEM,
         classes=[NOTHING],
-        notes=notes,
+        notes=said_of,
         groups=genera(known),
     )
-    numbers = (CONFIDENCE, *(("week",) if all(weeks) else ()))
+    numbers = (CONFIDENCE, *(("week",) if all(row.cells["week"] for row in rows.values()) else ()))
     roles = replace(reading.suggest_roles(), numbers=numbers, categories=(), text=None, caption=(SCIENTIFIC,))
     return replace(reading, roles=roles)
 
 
 def _scores(cells: pd.DataFrame, column: str | None) -> list[float | None]:
-    """Scores from 0 to 1; None where a cell is empty. Raises TableError."""
-    finder, found = Finder(lines_of(cells)), []
-    for row, text in enumerate(texts_of(cells, column)):
-        try:
-            score = None if text in _NOTHING else float(text)
-        except ValueError:
-            score = -1.0
-        if score is not None and not 0 <= score <= 1:
-            finder.add(row, column, f"expected a score from 0 to 1, got {quoted(text)}.", "Correct the cell.")
-        found.append(score)
-    if finder.problems:
-        raise table_error(finder.problems)
-    return found
+    return numbers_of(cells, column, "a score from 0 to 1", most=1.0)
 
 
 def _clip(date: str, label: str, file: str) -> str:
@@ -119,8 +154,52 @@ def _clip(date: str, label: str, file: str) -> str:
     return f"BirdSongs/Extracted/By_Date/{date}/{folder}/{file}" if file else ""
 
 
-def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each medium or event. Raises TableError."""
+OBSERVATIONS, _MEDIA, _DEPLOYMENTS = PACKAGE = ("observations.csv", "media.csv", "deployments.csv")
+_SHOWN_MEDIA = ("timestamp", "filePath", "fileMediatype")
+_SHOWN_DEPLOYMENT = ("locationName", "latitude", "longitude")
+
+
+def read_package(tables: Mapping[str, pd.DataFrame]) -> TableReading:
+    """One row for each medium of a Camtrap DP, or for each event. tables : by the names of their files
+
+    Media without an observation are rows, too. Raises TableError.
+    """
+    media = _by_id(tables.get(_MEDIA), "mediaid")
+    deployments = _by_id(tables.get(_DEPLOYMENTS), "deploymentid")
+    return _read_observations(tables[OBSERVATIONS], "Camtrap DP", media, deployments)
+
+
+def _by_id(cells: pd.DataFrame | None, key: str) -> dict[str, dict[str, str]]:
+    """The rows of a table of the package by id, their cells by plain name."""
+    if cells is None:
+        return {}
+    columns = by_plain_name(cells.columns)
+    texts = {plain: texts_of(cells, name) for plain, name in columns.items()}
+    ids = texts.get(key, [])
+    return {one: {plain: column[row] for plain, column in texts.items()} for row, one in enumerate(ids)}
+
+
+def _facts(known: Mapping[str, str], wanted: Sequence[str]) -> Cells:
+    return {name: known[name.lower()] for name in wanted if name.lower() in known}
+
+
+def _about_medium(known: Mapping[str, str]) -> Cells:
+    """What is known of a medium; its path if it is a picture in the package: addresses are shown, never fetched."""
+    path = known.get("filepath", "")
+    is_picture = known.get("filemediatype", "image/").startswith("image/") and "://" not in path
+    return {**_facts(known, _SHOWN_MEDIA), PATH: path if is_picture else ""}
+
+
+def _read_observations(
+    cells: pd.DataFrame,
+    called: str,
+    media: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    deployments: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+) -> TableReading:
+    """One row for each medium or event. Raises TableError.
+
+    media, deployments : of the package by id, if they came with it
+    """
     columns = by_plain_name(cells.columns)
 
     def texts(name: str) -> Sequence[str]:
@@ -132,7 +211,7 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
     wanted, id_name = ("media", "mediaID") if of_media else ("event", "eventID")
     ids, kinds, species = texts(id_name), texts("observationType"), texts("scientificName")
     methods, people = texts("classificationMethod"), texts("classifiedBy")
-    deployments, starts = texts("deploymentID"), texts("eventStart")
+    places, starts = texts("deploymentID"), texts("eventStart")
     scores = _scores(cells, columns.get("classificationprobability"))
     rows: dict[str, Row] = {}
     tops: dict[str, float] = {}
@@ -142,8 +221,13 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
         if level[place] != wanted or not item:
             said["other"] += 1
             continue
-        facts: Cells = {id_name: item, "deploymentID": deployments[place], "eventStart": starts[place]}
-        row = rows.setdefault(item, Row(facts))
+        facts: Cells = {id_name: item, "deploymentID": places[place], "eventStart": starts[place]}
+        if item not in rows:
+            about = _about_medium(media[item]) if of_media and item in media else {}
+            rows[item] = Row(
+                {**facts, **about, **_facts(deployments.get(places[place], {}), _SHOWN_DEPLOYMENT)}
+            )
+        row = rows[item]
         kind, method = kinds[place], methods[place]
         if kind in ("unknown", "unclassified", ""):
             said[kind or "unclassified"] += 1
@@ -157,6 +241,13 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
             row.name(label, score, people[place] or method or None)
             tops[item] = max(score or 0.0, tops.get(item, 0.0))
     said["several"] = sum(len(labels) > 1 for labels in seen.values())
+    if of_media:
+        for item, known in media.items():
+            if item not in rows:
+                said["unseen"] += 1
+                at = known.get("deploymentid", "")
+                facts = {id_name: item, "deploymentID": at, "eventStart": "", **_about_medium(known)}
+                rows[item] = Row({**facts, **_facts(deployments.get(at, {}), _SHOWN_DEPLOYMENT)})
     if not rows:
         raise refusal(
             f"No observation names a {wanted}: the column {id_name} is empty.",
@@ -177,7 +268,7 @@ def _read_observations(cells: pd.DataFrame, called: str) -> TableReading:
         reading.suggest_roles(),
         numbers=(CONFIDENCE,),
         categories=("deploymentID",) if several else (),
-        caption=("eventStart",),
+        caption=tuple(name for name in ("eventStart", *_SHOWN_DEPLOYMENT) if name in reading.cells),
     )
     return replace(reading, roles=roles)
 
@@ -195,6 +286,8 @@ def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
         notes.append(f"Observations of type unknown, whose observer could not tell: {said['unknown']}.")
     if said["unclassified"]:
         notes.append(f"Observations that are unclassified, so not looked at yet: {said['unclassified']}.")
+    if said["unseen"]:
+        notes.append(f"Media without an observation, which nobody has classified: {said['unseen']}.")
     if said["several"]:
         notes.append(
             f"Items in which people saw several species, which may be several animals: {said['several']}. Winnow asks "
@@ -205,10 +298,40 @@ def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
 
 BIRDNET_PI = TableTool(
     "BirdNET-Pi detections",
-    _read_station,
+    _read_pi,
     Fingerprint(names("date", "time", "sci_name", "com_name", "confidence", "cutoff", "overlap")),
 )
 """`BirdDB.txt`, or the table `detections` of the station's database as CSV."""
+
+BIRDNET_GO = RecordTool(
+    "BirdNET-Go detections",
+    (Fields({"speciesCode": object, "scientificName": object, "commonName": object, "confidence": object}),),
+    _read_go_records,
+)
+"""Detections as its API returns them."""
+
+BIRDNET_GO_NOTES = TableTool(
+    "BirdNET-Go table of detections",
+    _read_go,
+    Fingerprint(
+        names("date", "time", "species_code", "scientific_name", "common_name", "confidence", "clip_name")
+    ),
+)
+"""The table `notes` of the station's database as CSV; `verified` may be joined from `note_reviews`."""
+
+
+def _no_detections(_cells: pd.DataFrame, _called: str) -> TableReading:
+    raise refusal(
+        "BirdNET-Go's summary of species counts detections, but lists none of them.",
+        "Import what its API returns at /api/v2/detections, or the table notes of its database as CSV.",
+    )
+
+
+BIRDNET_GO_SUMMARY = TableTool(
+    "BirdNET-Go summary of species",
+    _no_detections,
+    Fingerprint(names("common name", "scientific name", "count", "avg confidence")),
+)
 
 CAMTRAP_OBSERVATIONS = TableTool(
     "Camtrap DP observations",

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from plcore.tables.readers.candidate_rows import Cells, Json, JsonObject, Records, a_name_or_none, an_object
-from plcore.tables.readers.mapping import Fields, LabelFields, RecordMap, RecordTool
+from plcore.tables.readers.candidate_rows import (
+    Cells,
+    Json,
+    JsonObject,
+    Records,
+    Row,
+    a_name_or_none,
+    an_object,
+    read_each,
+    rows_reading,
+)
+from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordMap, RecordTool
+from plcore.tables.readers.reading import TableReading
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
@@ -48,7 +59,7 @@ ZERO_SHOT = RecordTool(
 
 _DOCCANO_NEW = Fields({"id": object, "label": list, "Comments": list})
 _DOCCANO_OLD = Fields(
-    {"id": object, "text": object, "annotations": list, "meta": object},
+    {"id": object, "text": object, "annotations": list},
     inside={"annotations": ("label", "user")},
 )
 """Versions before 1.0: ids of labels with their users."""
@@ -75,3 +86,35 @@ DOCCANO = RecordTool(
         notes=_doccano_notes,
     ),
 )
+
+_MEMBER = Fields({"id": object, "label": list}, one_of=(("text", "filename", "data"),))
+_UNKNOWN = "unknown"
+"""The file of annotations whose user was deleted."""
+
+
+def _read_members(members: Mapping[str, Records], name: str) -> TableReading:
+    """One row for each id in the files of all members. Raises TableError."""
+    rows: dict[str, Row] = {}
+    silent = 0
+    for file, records in members.items():
+        voter = file.rpartition(".")[0]
+        for row, cells in zip(records, read_each(records, _doccano_cells), strict=True):
+            found = rows.setdefault(str(cells["id"]), Row(cells))
+            labels = list(LabelFields("label").of(an_object(row, None, None), len(rows)))
+            silent += not labels
+            for label, _, _ in labels:
+                found.name(label, 1.0, None if voter == _UNKNOWN else voter)
+    notes = [f"Each file is a voter, called as the file is: {', '.join(sorted(members))}."]
+    if silent:
+        notes.append(
+            f"Lines without a label: {silent}. doccano writes them for what a member has not done yet, too: no vote."
+        )
+    return rows_reading(list(rows.values()), name, row_id="id", notes=notes)
+
+
+DOCCANO_MEMBERS = RecordFiles(
+    "doccano files of the members",
+    lambda members: all(_MEMBER.match(records) for records in members.values()),
+    _read_members,
+)
+"""The export of a project whose members annotate for themselves: `<user>.jsonl` of each, and `unknown.jsonl`."""

@@ -37,6 +37,7 @@ class DetectionTable:
     start : the second of the recording at which a row begins
     clock, end : the times by which its length is told; `clock` may run on over several recordings
     length : or its length itself
+    maybe_score : a column that is a score in some versions and a distance in others, where no other is a score
     label, scientific, score : what was heard
     """
 
@@ -50,6 +51,7 @@ class DetectionTable:
     clock: tuple[str, ...] = ()
     end: tuple[str, ...] = ()
     length: tuple[str, ...] = ()
+    maybe_score: tuple[str, ...] = ()
 
     def fits(self, cells: pd.DataFrame) -> bool:
         """Whether a table has the columns that tell this layout, one of labels among them."""
@@ -83,7 +85,17 @@ class DetectionTable:
             length_column = str(_first(low, self.end))
             ends = _numbers(cells, length_column, finder)
             lengths = [end - begin for begin, end in zip(clock, ends, strict=True)]
-        scores = _scores(cells, _first(low, self.score), finder)
+        scored = _first(low, self.score)
+        notes: tuple[str, ...] = ()
+        if scored is None and (maybe := _first(low, self.maybe_score)) is not None:
+            spans = zip(
+                *(texts_of(cells, name) for name in (*paths, str(_first(low, self.start)))), strict=True
+            )
+            # A distance has one best match a segment; several rows for one are candidates with their scores.
+            several = len(set(spans)) < len(cells)
+            scored = maybe if several else None
+            notes = (_maybe_note(maybe, several),)
+        scores = _scores(cells, scored, finder)
         labels, latin = (texts_of(cells, _first(low, names)) for names in (self.label, self.scientific))
         told = str(_first(low, self.label)).strip().lower() in _COMMON
         path_cells = [texts_of(cells, column) for column in paths]
@@ -112,7 +124,19 @@ class DetectionTable:
                 found.append(Detection(row, recording, begin, end, label, scientific, scores[row], texts))
         if finder.problems:
             raise table_error(finder.problems)
-        return detections_reading(found, self.name)
+        return detections_reading(found, self.name, notes)
+
+
+def _maybe_note(column: str, several: bool) -> str:
+    if several:
+        return (
+            f"{column} is read as a score, where more is better: several rows of one segment differ in it, as BirdNET "
+            "wrote it in early 2026. In Kaleidoscope's own tables it is a distance."
+        )
+    return (
+        f"{column} is not read: it may be a score, as BirdNET wrote it in early 2026, or a distance, as Kaleidoscope "
+        "writes it. If it is a score, call the column confidence."
+    )
 
 
 DETECTION_TABLES = (
@@ -146,6 +170,7 @@ DETECTION_TABLES = (
         ("scientific_name",),
         ("confidence", "match ratio"),
         length=("duration",),
+        maybe_score=("top1dist",),
     ),
     DetectionTable(
         "table of detections as R packages write it",

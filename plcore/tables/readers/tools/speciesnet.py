@@ -1,4 +1,5 @@
-"""What SpeciesNet says of pictures of camera traps: JSON with five classes each, in a taxonomy, and the scores of them.
+"""What SpeciesNet says of pictures of camera traps: JSON with five classes each, in a taxonomy, and the scores of them;
+or the same flattened to a table.
 
 Layout: README of google/cameratrapai, "Output format". A class is `id;class;order;family;genus;species;common name`;
 `;;;;;;blank`, `;;;;;;human` and `;;;;;;vehicle` are no animals.
@@ -6,6 +7,9 @@ Layout: README of google/cameratrapai, "Output format". A class is `id;class;ord
 
 from __future__ import annotations
 
+import ast
+import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -30,8 +34,16 @@ from plcore.tables.readers.candidate_rows import (
     refuse,
     rows_reading,
 )
-from plcore.tables.readers.mapping import Fields, RecordTool
-from plcore.tables.readers.reading import TableReading
+from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
+from plcore.tables.readers.reading import (
+    Fingerprint,
+    TableReading,
+    by_plain_name,
+    first_named,
+    names,
+    numbers_of,
+    texts_of,
+)
 from plcore.tables.readers.tools.detections import (
     CONFIDENCE,
     ITEM,
@@ -42,9 +54,14 @@ from plcore.tables.readers.tools.detections import (
 )
 
 PREDICTIONS, PATH = "predictions", "filepath"
+MEDIUM = "mediaID"
+"""The column with the id of a picture in a Camtrap DP."""
 BLANK = "blank"
 """The class of pictures of nothing."""
 
+_PATHS = (PATH, "file", "filename", "file_name", "image", "image_path", "path")
+_TOP = re.compile(r"(?:top|prediction|class|pred)_?(?P<place>[1-9])(?:_(?:class|label|name|prediction))?")
+_SCORES = ("score", "confidence", "prob", "probability")
 _UNKNOWN = "no cv result"
 _ANIMAL, _HUMAN = "animal", "human"
 _ANSWERS = ("classifications", "prediction", "prediction_score", "prediction_source")
@@ -114,7 +131,7 @@ def with_pictures(reading: TableReading) -> TableReading:
 
 def names_pictures(cells: pd.DataFrame) -> bool:
     """Whether these are cells whose column of paths names the picture of each item."""
-    return {PATH, ITEM} <= set(cells.columns)
+    return PATH in cells.columns and (ITEM in cells.columns or MEDIUM in cells.columns)
 
 
 def _pictures(records: Records) -> Records:
@@ -214,6 +231,77 @@ def _said(
     return [label for taxon, label in labels.items() if taxon == said or said.holds(taxon)], said.scientific
 
 
+def _read_table(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each picture of a table with columns such as `prediction, prediction_score, top2, top2_score`.
+    Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    paths = texts_of(cells, first_named(columns, *_PATHS))
+    places = _ranked(columns)
+    scores = {
+        place: numbers_of(cells, score, "a score from 0 to 1", most=1.0)
+        for place, (_, score) in places.items()
+    }
+    labels = {place: texts_of(cells, label) for place, (label, _) in places.items()}
+    lists = {name: texts_of(cells, columns.get(f"classifications.{name}")) for name in ("classes", "scores")}
+    taken = {name for pair in places.values() for name in pair} | {first_named(columns, *_PATHS)}
+    rest = [
+        name
+        for plain, name in columns.items()
+        if name not in taken and not plain.startswith("classifications.") and plain != "prediction_source"
+    ]
+    records: list[JsonObject] = []
+    for row, path in enumerate(paths):
+        pairs: list[tuple[Json, Json]] = [
+            (_in_taxonomy(labels[place][row]), scores[place][row]) for place in places if labels[place][row]
+        ]
+        classes, weights = _listed(lists["classes"][row]), _listed(lists["scores"][row])
+        if len(classes) == len(weights):
+            pairs += [
+                (_in_taxonomy(str(label)), weight) for label, weight in zip(classes, weights, strict=True)
+            ]
+        record: JsonObject = {PATH: path, **{name: cells[name].iloc[row] for name in rest}}
+        # A label without a score, as of a table with one score alone, is none of the five: it is left out.
+        said = [(label, weight) for label, weight in pairs if weight is not None]
+        record["classifications"] = {
+            "classes": [label for label, _ in said],
+            "scores": [weight for _, weight in said],
+        }
+        if pairs and pairs[0][1] is not None:
+            record["prediction"], record["prediction_score"] = pairs[0]
+        records.append(record)
+    reading = _read(records, called)
+    return replace(reading, cells=reading.cells.drop(columns=ORIGINAL_ROWS))
+
+
+def _ranked(columns: Mapping[str, str]) -> dict[int, tuple[str, str]]:
+    """The columns of label and score by place, that of the prediction first."""
+    found = {}
+    for plain, name in columns.items():
+        match = _TOP.fullmatch(plain)
+        place = 0 if plain == "prediction" else int(match["place"]) if match else None
+        stems = (plain, f"top{place}", f"top_{place}")
+        score = first_named(columns, *(f"{stem}_{word}" for stem in stems for word in _SCORES))
+        if place is not None and score is not None:
+            found[place] = (name, score)
+    return dict(sorted(found.items()))
+
+
+def _listed(text: str) -> list[Json]:
+    """The list in a cell, as JSON or as Python writes it; none of others."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return found if isinstance(found, list) else []
+    return []
+
+
+def _in_taxonomy(text: str) -> str:
+    """A class as SpeciesNet's JSON writes it; a plain name is the common one."""
+    return text if ";" in text else f"{';' * 6}{text}"
+
+
 def groups_of(labels: Mapping[Taxon, str]) -> dict[str, tuple[str, ...]]:
     """The classes below each name of a rank; of ranks with the same classes only the most exact."""
     below: dict[str, list[str]] = defaultdict(list)
@@ -240,3 +328,19 @@ SPECIESNET = RecordTool(
     _read,
     _pictures,
 )
+
+
+def _is_flat(cells: pd.DataFrame) -> bool:
+    """Whether classes are in SpeciesNet's taxonomy, or further classes stand beside its column of paths."""
+    columns = by_plain_name(cells.columns)
+    several = len(_ranked(columns)) > 1 or "classifications.classes" in columns
+    return (several and PATH in columns) or bool(cells[columns["prediction"]].str.count(";").eq(6).any())
+
+
+SPECIESNET_TABLE = TableTool(
+    "SpeciesNet table",
+    _read_table,
+    Fingerprint(names("prediction", "prediction_score"), one_of=(frozenset(_PATHS),)),
+    _is_flat,
+)
+"""SpeciesNet's predictions flattened to a table, with the further classes in columns of their own."""

@@ -20,7 +20,8 @@ from plcore.tables.readers.candidate_rows import Row, rows_reading
 from plcore.tables.readers.joining import join_rows
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import TableReading, lines_of, refusal
-from plcore.tables.roles.cells import MISSING
+from plcore.tables.readers.tools.detections import LEAST_WEIGHT
+from plcore.tables.roles.cells import MISSING, NO_NAMES
 from plcore.tables.writers.disambiguated import DECIDING, PIECE_ROWS, VOTES, Disambiguated, Tell, silent
 
 _PLAIN_TASKS = ("task", "task_id", "taskid", "_unit_id", "unit_id", "hitid", "hit_id")
@@ -174,13 +175,19 @@ class _Vote:
 
 
 def votes_reading(
-    cells: pd.DataFrame, columns: VoteColumns, format_name: str, notes: Iterable[str] = ()
+    cells: pd.DataFrame,
+    columns: VoteColumns,
+    format_name: str,
+    notes: Iterable[str] = (),
+    *,
+    typed: bool = False,
 ) -> TableReading:
     """One row for each task of a table with a vote in each row, in the order in which they first occur.
 
-    notes : on answers that were left out before. Raises TableError.
+    notes : on answers that were left out before      typed : whether NA and None are names, as in JSON and Parquet
+    Raises TableError.
     """
-    rows, said = _tasks_with_votes(cells, columns)
+    rows, said = _tasks_with_votes(cells, columns, typed)
     describing = [name for name in _constant(cells, columns) if name != columns.task]
     return rows_reading(
         list(rows.values()), format_name, describing=describing, row_id=columns.task, notes=[*notes, *said]
@@ -192,10 +199,13 @@ LONG_VOTES = TableTool(
     lambda cells, name: votes_reading(cells, _columns_of(cells), name),
     also=lambda cells: vote_columns(cells) is not None,
     has_rows=False,
+    typed_reader=lambda cells, name: votes_reading(cells, _columns_of(cells), name, typed=True),
 )
 
 
-def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None) -> TableReading:
+def join_votes(
+    votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None, *, typed: bool = False
+) -> TableReading:
     """The tasks, each with the votes on it, as `join_rows` joins them.
 
     votes, tasks : DataFrames of str
@@ -208,7 +218,7 @@ def join_votes(votes: pd.DataFrame, tasks: pd.DataFrame, on: str | None = None) 
             f"The votes have no column with the task they are about; the columns are {listed(list(votes.columns))}.",
             "Add a column 'task' that holds the name of a row of the other table.",
         )
-    voted, notes = _tasks_with_votes(votes, columns)
+    voted, notes = _tasks_with_votes(votes, columns, typed)
     for row in voted.values():
         del row.cells[columns.task]
     form = "table of tasks and a table of votes on them"
@@ -241,11 +251,14 @@ def _constant(cells: pd.DataFrame, columns: VoteColumns) -> list[str]:
     return ([columns.task] if columns.task is not None else []) + same
 
 
-def _tasks_with_votes(cells: pd.DataFrame, columns: VoteColumns) -> tuple[dict[str, Row], list[str]]:
+def _tasks_with_votes(
+    cells: pd.DataFrame, columns: VoteColumns, typed: bool = False
+) -> tuple[dict[str, Row], list[str]]:
     """The rows of all tasks by name, each with its votes counted; and what was left out."""
     finder = Finder(lines_of(cells))
     tasks = _task_names(cells, columns)
-    votes, left_out = _votes(cells, columns, tasks, finder)
+    words = set(MISSING) if typed else _words_among(cells[columns.label].str.strip().tolist(), tasks)
+    votes, left_out = _votes(cells, columns, tasks, finder, words)
     golds = _golds(cells, columns, tasks, finder)
     if finder.problems:
         raise table_error(finder.problems)
@@ -272,13 +285,30 @@ def _tasks_with_votes(cells: pd.DataFrame, columns: VoteColumns) -> tuple[dict[s
         f"{count} times one worker voted on one task more than once: {_which(columns, timed)}."
         for timed, count in sorted(again.items(), reverse=True)
     ]
+    missed = [task for task, gold in golds.items() if rows[task].weights and gold not in rows[task].weights]
     for task, gold in golds.items():
         rows[task].truth = gold
+    for task in missed:
+        rows[task].name(golds[task], LEAST_WEIGHT)
+    if missed:
+        notes.append(
+            f"Tasks whose right label nobody voted for: {len(missed)}. It is the true label and a candidate there, too."
+        )
     return rows, notes
 
 
+def _words_among(labels: list[str], tasks: list[str]) -> set[str]:
+    """Words such as NA and None that were voted next to other labels of a task: they are names, for read as nothing
+    they would make the others certain."""
+    said: dict[str, set[str]] = {}
+    for task, label in zip(tasks, labels, strict=True):
+        said.setdefault(task, set()).add(label)
+    may_be = set(MISSING) - set(NO_NAMES)
+    return {word for one in said.values() if one - set(MISSING) - {""} for word in one & may_be}
+
+
 def _votes(
-    cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: Finder
+    cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: Finder, words: set[str]
 ) -> tuple[dict[tuple[str, str], list[_Vote]], dict[str, int]]:
     """The votes of each worker on each task; and how many were left out, by why."""
     nothing = [""] * len(cells)
@@ -311,7 +341,9 @@ def _votes(
             left_out["say what a row is not, or that somebody cannot tell"] += 1
         elif not label:
             left_out["name no label"] += 1
-        elif label in MISSING and not kind:  # an answer of a known kind names a class of that name
+        elif label in MISSING and not (
+            kind or label in words
+        ):  # of a known kind it names a class of that name
             left_out[NO_LABEL] += 1
         else:
             # A worker without a name is somebody else each time.

@@ -26,7 +26,7 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
     shown,
 )
-from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
+from plcore.tables.readers.mapping import Fields, RecordFiles, RecordTool, TableTool
 from plcore.tables.readers.reading import TableReading, refusal
 
 ABSTAIN = -1
@@ -87,7 +87,8 @@ def label_matrix(
         for voter in np.flatnonzero(given >= 0):
             row.name(names[given[voter]], 1.0, voters[voter])
         rows.append(row)
-    return rows_reading(rows, format_name, classes=names, notes=notes)
+    row_id = "id" if "id" in (columns or {}) else None
+    return rows_reading(rows, format_name, row_id=row_id, classes=names, notes=notes)
 
 
 def annotator_matrix(
@@ -282,6 +283,51 @@ def _rows_of(columns: Mapping[str, Sequence[object]] | None, n_rows: int) -> lis
     return [{name: values[row] for name, values in (columns or {}).items()} for row in range(n_rows)]
 
 
+_MATRICES = ("L", "L_train", "L_valid", "L_test", "label_matrix", "weak_labels")
+_CLEANLAB, _PROBABILITIES = "labels_multiannotator", "pred_probs"
+_CLASSES = ("classes", "class_names", "label_names")
+_VOTERS = ("functions", "lf_names", "lfs", "annotators", "annotator_names")
+_TRUTHS = ("Y", "y", "Y_train", "truth", "gold", "labels")
+
+
+def is_votes(arrays: Mapping[str, AnyArray]) -> bool:
+    """Whether arrays by name are Snorkel's matrix of votes or those of cleanlab, and no features come with them."""
+    named = _CLEANLAB in arrays or any(name in arrays for name in _MATRICES)
+    return named and "X" not in arrays
+
+
+def read_votes(
+    arrays: Mapping[str, AnyArray],
+    columns: Mapping[str, Sequence[object]] | None = None,
+    abstain: int | None = None,
+) -> TableReading:
+    """The table in Snorkel's matrix `L` (n, m), or in cleanlab's `labels_multiannotator` and `pred_probs`.
+
+    columns : of the n rows, from another file      abstain : as of `label_matrix`
+    Other arrays that are known: names of the classes and of the voters, and the true classes (n,). Raises TableError.
+    """
+
+    def first(options: Sequence[str]) -> AnyArray | None:
+        return next((arrays[name] for name in options if name in arrays), None)
+
+    classes, voters, truth = first(_CLASSES), first(_VOTERS), first(_TRUTHS)
+    names = None if classes is None else [str(one) for one in classes.ravel()]
+    people = None if voters is None else [str(one) for one in voters.ravel()]
+    if _CLEANLAB in arrays:
+        return annotator_matrix(
+            arrays[_CLEANLAB], arrays.get(_PROBABILITIES), classes=names, annotators=people, columns=columns
+        )
+    return label_matrix(
+        next(arrays[name] for name in _MATRICES if name in arrays),
+        classes=names,
+        functions=people,
+        abstain=abstain,
+        columns=columns,
+        truth=None if truth is None or truth.ndim != 1 else truth,
+        format_name="Snorkel label matrix",
+    )
+
+
 _FUNCTION = re.compile(r"(lf|labell?ing_function)[_ .\-]?\w.*", re.IGNORECASE)
 _NUMBER = re.compile(r"-1|[0-9]{1,5}", re.ASCII)
 
@@ -374,7 +420,35 @@ def _functions(cells: pd.DataFrame) -> list[str]:
     return [str(name) for name in cells.columns if _FUNCTION.fullmatch(str(name).strip())]
 
 
+_NAMES_FILE = "label.json"
+
+
+def _read_splits(files: Mapping[str, Records], name: str) -> TableReading:
+    """The rows of all splits, which a column names; the names of the classes from `label.json`. Raises TableError."""
+    called = files.get(_NAMES_FILE, [])
+    named = an_object(called[0], None, _NAMES_FILE) if called else {}
+    classes = [
+        a_name(named.get(str(number)), None, f"{_NAMES_FILE}[{number}]") for number in range(len(named))
+    ]
+    records: list[Json] = []
+    for file, inside in files.items():
+        split = file.rpartition(".")[0]
+        for place, one in enumerate(_records(inside)):
+            record = an_object(one, place + 1, file)
+            number = record.get("id", place)
+            where: JsonObject = {"id": f"{split}/{number}", "split": split}
+            if file != _NAMES_FILE:
+                records.append({**record, **where})
+    return read_wrench(records, name, classes or None)
+
+
 _FIELDS = Fields({"weak_labels": list})
 WRENCH = RecordTool("WRENCH JSON", lambda records: _FIELDS.match(_records(records)), read_wrench)
+WRENCH_SPLITS = RecordFiles(
+    "WRENCH splits",
+    lambda files: all(name == _NAMES_FILE or WRENCH.fits(records) for name, records in files.items()),
+    _read_splits,
+)
+"""`train.json`, `valid.json`, `test.json` and `label.json`, as the benchmark has them in one folder."""
 LABEL_MATRIX = TableTool("table of labelling functions", _read_matrix, also=_are_functions, has_rows=False)
 """Each function has a column of class numbers, called `lf_...`."""

@@ -230,6 +230,14 @@ def test_plain_labels_are_a_column() -> None:
 
 
 CSR = {"data": [1.0], "indices": [0], "indptr": [0, 1, 1, 1, 1], "shape": [4, 2]}
+
+
+def one_array() -> bytes:
+    out = io.BytesIO()
+    np.save(out, X)
+    return out.getvalue()
+
+
 BAD: dict[str, tuple[bytes, str]] = {
     "no features": (npz(S=S), "no matrix of features; the file has 'S (4, 3)'"),
     "features of text": (npz(X=X.astype(str), S=S), "no matrix of features"),
@@ -254,7 +262,8 @@ BAD: dict[str, tuple[bytes, str]] = {
     "MATLAB 7.3": (b"MATLAB 7.3 MAT-file, Platform: x" + bytes(600), "version 7.3, which is HDF5"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(600), "HDF5"),
     "a MATLAB header alone": (mat(data=X)[:128], "no matrix of features; the file has nothing"),
-    "one array": (b"\x93NUMPY\x01\0", "one NumPy array"),
+    "an array cut off": (b"\x93NUMPY\x01\0", "the array '.npy' cannot be read"),
+    "one array": (one_array(), "one NumPy array"),
     "a pickle": (pickle.dumps(X), "could run programs"),
 }  # fmt: skip
 

@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 
 from plcore import TableError, read_cells
-from plcore.tables import NATURE_FORMATS, read_stored, read_table, shaped, store_reading
+from plcore.tables import (
+    NATURE_FORMATS,
+    describe,
+    find_doubts,
+    read_stored,
+    read_table,
+    serving_columns,
+    shaped,
+    store_reading,
+)
 from plcore.tables.media.file_tree import MediaError
 from plcore.tables.readers.tools.camera_traps import label_columns, write_timelapse
 from plcore.tables.readers.tools.megadetector import write_megadetector
@@ -59,6 +68,33 @@ def test_megadetector_of_pytorch_wildlife_counts_ids_from_zero() -> None:
     assert weights(read_case("pw_timelapse.json")) == [{"animal": 0.9}, {"blank": 1}]
 
 
+def test_pytorch_wildlife_lists_have_a_row_for_each_image() -> None:
+    assert weights(read_case("pw_list.json")) == [{"animal": 0.9}, {"blank": 1}, {"person": 0.8}]
+    classified = read_case("pw_list_classified.json")
+    assert weights(classified) == [{"Capybara": 0.7, "Agouti": 0.6}, {"blank": 1}]
+    assert says(classified, "Several detections are in 1 of 2 files")
+    assert not NATURE_FORMATS["megadetector"].fits(classified.cells), (
+        "it would be no file of Pytorch-Wildlife"
+    )
+    whole = {
+        "annotations": [{"img_id": "a", "bbox": [], "category": [0], "confidence": []}],
+        "categories": {},
+    }
+    with pytest.raises(TableError, match="a value for each of the 1 detections, got 0"):
+        read_table(json.dumps(whole).encode())
+
+
+def test_addaxai_verified_files_are_true() -> None:
+    reading = read_case("addaxai_detections.csv")
+    assert weights(reading) == [{"fox": 1}, {"animal": 0.8, "fox": 0.6}]
+    assert reading.cells["truth"].tolist() == ["fox", ""]
+    line = "a.jpg,img,{},1.0,True\n"
+    two = (
+        "relative_path,data_type,label,confidence,human_verified\n" + line.format("fox") + line.format("hare")
+    )
+    assert says(shaped(read_table(two.encode(), "a.csv")), "with several classes: 1: no single true label")
+
+
 def md(*images: dict[str, Any], **fields: Any) -> bytes:
     whole = {"info": {"format_version": "1.4"}, "detection_categories": {"1": "animal", "2": "fox"}}
     return json.dumps(whole | fields | {"images": list(images)}).encode()
@@ -71,6 +107,35 @@ def test_megadetector_checked_image_is_true() -> None:
         md({"file": "a", "manually_checked": True, "detections": [box]}, {"file": "b", "detections": [other]})
     )
     assert reading.cells["truth"].tolist() == ["fox", ""]
+
+
+def test_megadetector_several_checked_classes_are_no_single_truth() -> None:
+    boxes = [{"category": number, "conf": 1.0, "bbox": [0, 0, 1, 1]} for number in "12"]
+    species = {"1": "hare", "2": "fox"}
+    reading = read_table(
+        md({"file": "a", "manually_checked": True, "detections": boxes}, detection_categories=species)
+    )
+    assert says(
+        reading, "Files that a person checked in which there are several classes, so no single true label: 1."
+    )
+
+
+def test_columns_that_serve_the_export_are_shown_to_nobody() -> None:
+    reading = read_case("md16.json")
+    assert serving_columns(reading.cells) == {"boxes", "megadetector_file", "original_rows"}
+    assert serving_columns(read_cells(b"boxes,w\n1,2\n")) == set(), "a column of the file itself"
+    table = table_of(reading)
+    said = [describe(table, "f").ignored, *map(str, find_doubts(table))]
+    assert not [one for one in said if "boxes" in one or "megadetector_file" in one or "original_rows" in one]
+
+
+@pytest.mark.parametrize("column", ["megadetector_file", "original_rows"])
+def test_megadetector_cells_that_somebody_changed_are_named(column: str) -> None:
+    reading = read_case("md16.json")
+    text = "{" if column == "megadetector_file" else reading.cells[column][0].replace('\\"file', "")
+    reading.cells[column] = [text, *reading.cells[column][1:]]
+    with pytest.raises(TableError, match=f"'{column}'.*expected a part of MegaDetector's file as JSON"):
+        written(write_megadetector, decided(reading, {}))
 
 
 def test_megadetector_image_that_was_not_processed_is_open() -> None:

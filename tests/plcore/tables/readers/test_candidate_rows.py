@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore import Roles, TableError
+from plcore import LabelTable, Roles, TableError
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, rows_reading
 from tests.plcore.tables.writers.tables import LABELS, WEIGHTS, candidates, noted, opens, sources
 
@@ -61,13 +61,15 @@ def test_classes_are_in_the_order_of_tables() -> None:
     assert candidates(reading)[1] == ["9", "10"]
 
 
-def test_true_labels_outside_the_candidates_are_left_out_and_told() -> None:
-    rows = [named("a", "b"), named("b"), Row({}), Row({}, ruled_out={"a"})]
+def test_true_labels_outside_the_candidates_are_asked_about() -> None:
+    rows = [named("a", "b"), named("b"), Row({"w": 1}), Row({"w": 2}, ruled_out={"a"})]
     for row in rows:
         row.truth = "a"
     reading = rows_reading(rows, "f")
-    assert reading.cells["truth"].tolist() == ["a", "", "a", ""]
-    assert noted(reading, "In 2 rows the true label is not among the labels named", "row 2", "'a' beside 'b'")
+    assert reading.cells["truth"].tolist() == ["a", "a", "a", ""]
+    assert noted(reading, "In 1 row the true label is one that was ruled out", "row 4, 'a'")
+    with pytest.raises(TableError, match="the true label 'a' is not among the row's candidates 'b'"):
+        LabelTable.from_cells(reading.cells, reading.suggest_roles())
     assert reading.roles is not None
     assert reading.roles.truth == "truth"
 

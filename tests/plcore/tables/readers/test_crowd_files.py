@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from plcore import TableError, read_cells
@@ -110,7 +112,8 @@ def test_participants_without_submissions_are_voters() -> None:
 
 def test_appen_tainted_work_is_left_out_and_counted() -> None:
     reading = read_case("appen_tainted.csv")
-    assert weights(reading) == [{"pos": 0.9}, {"pos": 0.9}]
+    assert weights(reading) == [{"pos": 0.9}, {"pos": 0.9, "neg": 0.01}]
+    assert reading.cells["truth"].tolist() == ["", "neg"], "a test question is true, whatever was judged"
     assert says(reading, "Left out: 1 answer of workers who failed the checks (_tainted)")
     assert not {"_ip", "_city", "_country"} & set(reading.cells.columns)
 
@@ -123,7 +126,9 @@ def test_appen_answers_on_several_lines_are_a_set() -> None:
 
 def test_toloka_reward_describes_no_task() -> None:
     reading = read_case("toloka.tsv")
-    assert list(reading.cells.columns) == ["INPUT:image", "candidates", "sources"]
+    assert list(reading.cells.columns) == ["INPUT:image", "candidates", "sources", "truth"]
+    assert reading.cells["truth"].tolist() == ["", "cat"], "a control task is true, whatever was voted"
+    assert weights(reading) == [{"cat": 1}, {"dog": 1, "cat": 0.01}]
 
 
 def test_json_with_prediction_ids_reads_votes_and_counts_ids() -> None:
@@ -275,3 +280,87 @@ def test_cluster_matches_weigh_by_nearness() -> None:
     assert says(reading, "1 / (1 + distance)")
     back = read_cells(written(write_kaleidoscope, decided(reading, {0: "robin"})))
     assert back["MANUAL ID"].tolist() == ["robin", "wren"]
+
+
+def test_turk_comments_are_no_question() -> None:
+    assert voters(read_case("mturk_comment.csv")) == [{"cat": ["W1"], "dog": ["W2"]}]
+    with pytest.raises(
+        TableError, match=r"Several questions were answered: 'Answer\.color', 'Answer\.animal'"
+    ):
+        read("HITId,WorkerId,Input.x,Answer.color,Answer.animal\nH1,a,b,red,cat\n")
+
+
+TOLOKA = "INPUT:text\tOUTPUT:q\tOUTPUT:comment\tGOLDEN:q\tASSIGNMENT:worker_id\tASSIGNMENT:status\n"
+
+
+def test_toloka_work_that_does_not_count_is_left_out() -> None:
+    lines = ["a text\tx\thm\t\tw1\tACCEPTED", "a text\ty\t\t\tw2\tSKIPPED", "b text\ty\t\tz\tw1\tSUBMITTED"]
+    reading = read(TOLOKA + "\n".join(lines) + "\n")
+    assert weights(reading) == [{"x": 1}, {"y": 1, "z": 0.01}]
+    assert reading.cells["truth"].tolist() == ["", "z"]
+    assert says(reading, "Left out: 1 answer with the status 'SKIPPED'")
+    with pytest.raises(TableError, match="Several questions were answered: 'OUTPUT:q', 'OUTPUT:r'"):
+        read("INPUT:a\tOUTPUT:q\tOUTPUT:r\tASSIGNMENT:worker_id\nx\ty\tz\tw\n")
+
+
+def test_aggregated_answers_leave_the_rest_to_the_other_classes() -> None:
+    assert weights(read_case("toloka_aggregated.tsv")) == [
+        {"cat": 0.975, "dog": 0.025},
+        {"dog": 0.551, "cat": 0.449},
+        {"cat": 0.8, "dog": 0.2},
+    ]
+    reading = read_case("appen_aggregated.csv")
+    assert weights(reading) == [{"pos": 0.66, "neg": 0.34}, {"pos": 0.66, "neg": 0.34}, {"neg": 1}]
+    assert (reading.cells["truth"].tolist(), reading.suggest_roles().text) == (["", "", "neg"], "text")
+    with pytest.raises(TableError, match="a confidence for each of the 1 answers, got 2"):
+        read('_unit_id,_unit_state,q,q:confidence\n1,finalized,x,"0.5\n0.5"\n')
+    with pytest.raises(TableError, match="expected a share from 0 to 1, got 'much'"):
+        read("_unit_id,_unit_state,q,q:confidence\n1,finalized,x,much\n")
+
+
+def test_qualtrics_questions_are_items_and_people_voters() -> None:
+    reading = read_case("qualtrics.csv")
+    assert weights(reading) == [{"cat": 1, "dog": 1}, {"dog": 2}]
+    assert voters(reading)[0] == {"cat": ["R_1"], "dog": ["R_2"]}
+    assert reading.cells["question"].tolist() == [
+        "Which animal is in photo 1?",
+        "Which animal is in photo 2?",
+    ]
+    assert says(reading, "1 answer that are previews")
+    assert says(reading, "1 answer of people who did not finish")
+    with pytest.raises(TableError, match="No two questions of the survey share their answers: 'Q1', 'Q2'"):
+        read("StartDate,Finished,RecordedDate,ResponseId,Q1,Q2\n1,True,2,R,yes,42\n")
+
+
+def test_gorilla_responses_are_votes_on_what_the_spreadsheet_names() -> None:
+    reading = read_case("gorilla.csv")
+    assert voters(reading) == [{"cat": ["101"], "dog": ["102"]}, {"dog": ["101", "102"]}]
+    assert reading.cells["truth"].tolist() == ["cat", "dog"]
+    assert says(reading, "An item is what 'Spreadsheet: image' names")
+    with pytest.raises(TableError, match="No column of the spreadsheet"):
+        read("Event Index,Participant Private ID,Zone Type,Response\n1,2,response,x\n")
+
+
+def test_prolific_submissions_hold_no_answers() -> None:
+    with pytest.raises(
+        TableError, match="lists participants and their submissions, but none of their answers"
+    ):
+        read_case("prolific_export.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "classes"), [("NA", {"NA", "ZA"}), ("None", {"None", "ZA"}), ("nan", {"ZA"})]
+)
+def test_words_voted_next_to_labels_are_names(name: str, classes: set[str]) -> None:
+    reading = read(f"task,worker,label,text\n1,a,{name},one text\n1,b,ZA,one text\n2,a,ZA,more text\n")
+    assert set(weights(reading)[0]) == classes
+
+
+def test_words_of_typed_votes_are_names() -> None:
+    votes = [
+        {"task": k, "worker": "a", "label": ["NA", "nan"][k], "text": f"a text of {k}"} for k in range(2)
+    ]
+    votes += [{**votes[0], "label": "x"}]
+    assert candidates(shaped(read_table(json.dumps(votes).encode(), "a.json"))) == [{"x"}, {"nan"}]
+    votes[2]["worker"] = "b"
+    assert candidates(shaped(read_table(json.dumps(votes).encode(), "a.json"))) == [{"NA", "x"}, {"nan"}]

@@ -116,15 +116,57 @@ def test_a_column_of_errors_alone_keeps_its_name() -> None:
     assert list(table_of([["id", "a"], [1, "#N/A"]]).cells.columns) == ["id", "a"]
 
 
-def test_merged_cells_of_the_header_are_refused_others_are_not() -> None:
+def test_merged_cells_above_no_names_are_refused() -> None:
     rows = [["id", "size", None], [1, 2, 3], [4, 5, 6]]
     words = refused(workbook({"B": rows}, lambda book: book["B"].merge_cells("B1:C1")))
     assert "Line 1: the header cell 'size' reaches over 2 columns" in words
+
+
+def test_merged_cells_of_rows_hold_for_every_row() -> None:
     upright = [["id", "size"], [None, None], [1, 2]]
-    assert "over 2 rows" in refused(workbook({"B": upright}, lambda book: book["B"].merge_cells("A1:A2")))
-    below = [["id", "size"], [1, 2], [None, 5]]
+    fine = read_table(workbook({"B": upright}, lambda book: book["B"].merge_cells("A1:A2")))
+    assert fine.cells.to_dict("list") == {"id": ["1"], "size": ["2"]}
+    below = [["id", "size"], [1, 2], [None, 5], [None, 6]]
     fine = read_table(workbook({"B": below}, lambda book: book["B"].merge_cells("A2:A3")))
-    assert fine.cells["id"].tolist() == ["1", ""]
+    assert fine.cells["id"].tolist() == ["1", "1", ""]
+
+
+def test_titles_notes_and_sums_around_a_table_are_left_out() -> None:
+    head = [["Image labels, round 2", None, None, None, None], ["item", "votes", None, None, "gold"]]
+    rows = [
+        [None, "ann1", "ann2", "ann3", None],
+        ["001", "cat", "NA", "None", "cat"],
+        ["002", "dog", "cat", "dog", "dog"],
+    ]
+    end = [["Total", 3, None, None, None], [None] * 5, ["note: blinded", None, None, None, None]]
+
+    def merge(book: Any) -> None:
+        for area in ("A1:E1", "B2:D2", "A2:A3", "E2:E3"):
+            book["B"].merge_cells(area)
+
+    reading = read_table(workbook({"README": [["Study 7"]], "B": head + rows + end}, merge))
+    assert reading.cells.to_dict("list") == {
+        "item": ["001", "002"],
+        "ann1": ["cat", "dog"],
+        "ann2": ["NA", "cat"],
+        "ann3": ["None", "dog"],
+        "gold": ["cat", "dog"],
+    }
+    assert reading.suggest_roles().annotators == ("ann1", "ann2", "ann3")
+    assert any(
+        "left out, 3: 'Image labels, round 2', 'Total', 'note: blinded'" in note for note in reading.notes
+    )
+
+
+def test_names_of_two_lines_tell_columns_apart() -> None:
+    rows = [["id", "Ann", None, "Bob", None], [None, "label", "sure", "label", "sure"], [1, "x", 2, "y", 3]]
+
+    def merge(book: Any) -> None:
+        for area in ("A1:A2", "B1:C1", "D1:E1"):
+            book["B"].merge_cells(area)
+
+    reading = read_table(workbook({"B": rows}, merge))
+    assert list(reading.cells.columns) == ["id", "Ann label", "Ann sure", "Bob label", "Bob sure"]
 
 
 @pytest.mark.parametrize(

@@ -284,3 +284,14 @@ def test_doccano_old_annotations_are_votes_of_users() -> None:
     assert voters(reading) == [{"3": ["1"], "4": ["2"]}]
     assert reading.cells["text"].tolist() == ["a"]
     assert says(reading, "ids of doccano")
+
+
+def test_doccano_old_annotations_need_no_meta() -> None:
+    marks = [{"label": 1, "user": 1, "id": 5}, {"label": 2, "user": 2, "id": 6}]
+    rows = [
+        {"id": 1, "text": "late again", "annotations": marks},
+        {"id": 2, "text": "thanks", "annotations": []},
+    ]
+    reading = read_table(json.dumps(rows).encode(), "a.json")
+    assert weights(reading) == [{"1": 1, "2": 1}, {"1": None, "2": None}]
+    assert voters(reading)[0] == {"1": ["1"], "2": ["2"]}

@@ -8,6 +8,7 @@ from plcore import TableError
 from plcore.tables import TableReading, read_table, shaped
 from plcore.tables.readers.tools.detections import NOTHING
 from tests.plcore.tables.readers.cases import read_case, says, voters, weights
+from tests.plcore.tables.zips import make_zip, picture
 
 
 def read(text: str) -> TableReading:
@@ -45,6 +46,33 @@ def test_birdnet_pi_two_corrected_names_of_one_time_are_no_single_truth() -> Non
 def test_birdnet_pi_score_above_one_is_refused() -> None:
     with pytest.raises(TableError, match="expected a score from 0 to 1, got '91'"):
         read(PI + "2024-05-01,06:00:00,P m,Tit,91,1,2,0.7,18,1,0\n")
+
+
+def test_birdnet_go_reviews_are_true_or_rule_out() -> None:
+    reading = read_case("birdnet_go.json")
+    every = {"Eurasian Blackbird": None, NOTHING: None}
+    assert weights(reading)[:2] == [{"Eurasian Blackbird": 0.9}, every], "a false positive is everything else"
+    assert weights(reading)[2] == {"European Robin": 0.71, NOTHING: pytest.approx(0.29)}
+    assert reading.cells["truth"].tolist() == ["Eurasian Blackbird", "", ""]
+    assert says(reading, "Reviewed as false_positive: 1, a label that is ruled out.")
+    notes = read_case("birdnet_go_notes.csv")
+    assert weights(notes)[0] == {"Eurasian Blackbird": 0.9, NOTHING: pytest.approx(0.1)}
+    assert notes.cells["clip"].tolist() == ["a.wav", "b.wav"]
+    with pytest.raises(TableError, match="counts detections, but lists none of them"):
+        read_case("birdnet_go_summary.csv")
+
+
+KALEIDOSCOPE = "INDIR,FOLDER,IN FILE,OFFSET,DURATION,TOP1MATCH,TOP1DIST\n"
+
+
+def test_top1dist_of_several_rows_in_a_segment_is_a_score() -> None:
+    first = "d,f,a.wav,0,3,Wren,0.9\n"
+    reading = read(KALEIDOSCOPE + first + "d,f,a.wav,0,3,Robin,0.2\n")
+    assert weights(reading) == [{"Wren": 0.9, "Robin": 0.2, NOTHING: pytest.approx(0.1)}]
+    assert says(reading, "TOP1DIST is read as a score, where more is better")
+    alone = read(KALEIDOSCOPE + first + "d,f,a.wav,3,3,Robin,0.2\n")
+    assert weights(alone)[0] == {"Wren": None, NOTHING: None}, "it may be a distance"
+    assert says(alone, "TOP1DIST is not read: it may be a score")
 
 
 def test_camtrap_machines_weigh_and_people_vote() -> None:
@@ -91,3 +119,41 @@ def test_camtrap_several_species_of_people_are_counted() -> None:
 def test_camtrap_without_ids_is_refused() -> None:
     with pytest.raises(TableError, match="No observation names a media"):
         read(CAMTRAP + "1,d,,,media,animal,Vulpes vulpes,human,Ana,\n")
+
+
+OBSERVED = CAMTRAP + (
+    "o1,d1,m1,e1,media,animal,Vulpes vulpes,machine,S,0.7\no2,d1,m1,e1,media,animal,Meles meles,machine,S,0.2\n"
+    "o3,d1,m2,e1,media,animal,Meles meles,human,Ana,\n"
+)
+MEDIA = "mediaID,deploymentID,timestamp,filePath,fileMediatype\n" + "".join(
+    f"m{k},d1,2024-05-01T06:00:00Z,{path},image/jpeg\n"
+    for k, path in enumerate(("media/1.jpg", "https://x/2.jpg", "media/3.jpg"), start=1)
+)
+DEPLOYMENTS = "deploymentID,locationName,latitude,longitude\nd1,Wood,50.1,8.6\n"
+PACKAGE = '{"profile": "camtrap-dp-profile.json", "resources": [{"name": "media"}]}'
+
+
+@pytest.mark.parametrize("tables", [("media", "deployments"), ("media",), ()])
+def test_camtrap_package_joins_media_and_deployments(tables: tuple[str, ...]) -> None:
+    files = {"x/datapackage.json": PACKAGE.encode(), "x/observations.csv": OBSERVED.encode()}
+    more = {"media": MEDIA, "deployments": DEPLOYMENTS}
+    reading = read_table(make_zip(files | {f"x/{name}.csv": more[name].encode() for name in tables}))
+    assert reading.format == "Camtrap DP"
+    assert weights(reading)[:2] == [{"Vulpes vulpes": 0.7, "Meles meles": 0.2}, {"Meles meles": 1}]
+    assert len(reading.cells) == (3 if tables else 2), "a medium without an observation is a row"
+    assert says(reading, "Media without an observation, which nobody has classified: 1.") == bool(tables)
+    if tables:
+        assert reading.cells["filepath"].tolist() == ["media/1.jpg", "", "media/3.jpg"], (
+            "an address is not fetched"
+        )
+    if "deployments" in tables:
+        assert reading.cells["locationName"].tolist() == ["Wood"] * 3
+        assert reading.suggest_roles().caption == ("eventStart", "locationName", "latitude", "longitude")
+
+
+def test_camtrap_package_shows_the_pictures_in_the_zip() -> None:
+    tables = {"media.csv": MEDIA.encode(), "observations.csv": OBSERVED.encode(), "other.csv": b"a,b\n1,2\n"}
+    pictures = {"media/1.jpg": picture(1, "JPEG"), "media/3.jpg": picture(3, "JPEG")}
+    reading = read_table(make_zip(tables | pictures))
+    roles = reading.suggest_roles()
+    assert (roles.id, roles.image, roles.numbers) == ("mediaID", "filepath", ())

@@ -25,6 +25,10 @@ RECORDS: dict[str, dict[str, Any]] = {
         "detection_categories": {"1": "animal"},
         "images": [{"file": "a.jpg", "detections": []}],
     },
+    "Pytorch-Wildlife JSON": {
+        "annotations": [{"img_id": "a.jpg", "bbox": [], "category": [], "confidence": []}],
+        "categories": {"0": "animal"},
+    },
     "Argilla records as JSON": {
         "id": "1",
         "fields": {"text": "a"},
@@ -55,13 +59,24 @@ RECORDS: dict[str, dict[str, Any]] = {
         "response": {"status_code": 200, "body": {}},
         "error": None,
     },
+    "completions of llama.cpp": {"content": "x", "completion_probabilities": []},
     "candidates of a model": {"id": "1", "candidates": [{"label": "x", "p": 1}], "model": "m"},
     "zero-shot classification": {"sequence": "a", "labels": ["x"], "scores": [1]},
+    "BirdNET-Go detections": {
+        "speciesCode": "a",
+        "scientificName": "b",
+        "commonName": "c",
+        "confidence": 0.9,
+        "date": "2024-05-01",
+        "time": "06:00:00",
+    },
     "WRENCH JSON": {"label": 1, "weak_labels": [1, -1], "data": {"text": "a"}},
 }
 TABLES = {
     "Label Studio CSV": b"annotation_id,annotator,created_at,id,lead_time,s,text,updated_at\n1,1,,1,2,x,a,\n",
     "Timelapse image data": b"File,RelativePath,DateTime,DeleteFlag,Species\na.jpg,x,,false,fox\n",
+    "AddaxAI detections": b"relative_path,data_type,label,confidence,human_verified\na.jpg,img,fox,0.9,False\n",
+    "SpeciesNet table": b"filepath,prediction,prediction_score,top2,top2_score\na.jpg,fox,0.9,badger,0.1\n",
     "Kaleidoscope id.csv": b"INDIR,FOLDER,IN FILE,OFFSET,DURATION,AUTO ID*\nd,f,a.wav,0,5,PIPPIP\n",
     "Kaleidoscope cluster.csv": (
         b"INDIR,IN FILE,OFFSET,DURATION,TOP1MATCH*,TOP1DIST,TOP2MATCH,TOP2DIST\nd,a.wav,0,5,x.1,0.5,y.2,1\n"
@@ -70,10 +85,24 @@ TABLES = {
         b"Date;Time;Sci_Name;Com_Name;Confidence;Lat;Lon;Cutoff;Week;Sens;Overlap\n"
         b"2024-05-01;06:00:03;Parus major;Great Tit;0.9;1;2;0.7;18;1.25;0.0\n"
     ),
+    "BirdNET-Go table of detections": (
+        b"id,date,time,species_code,scientific_name,common_name,confidence,clip_name\n1,2024-05-01,06:00:00,a,b,c,0.9,x\n"
+    ),
+    "BirdNET-Go summary of species": b"Common Name,Scientific Name,Count,Avg Confidence\nWren,T t,3,0.5\n",
     "Camtrap DP observations": b"observationID,deploymentID,observationLevel,observationType\n1,2,media,blank\n",
     "Mechanical Turk results": b"HITId,WorkerId,Input.x,Answer.q.cat,Answer.q.dog\n1,a,b,true,false\n",
+    "Toloka assignments": b"INPUT:a\tOUTPUT:b\tASSIGNMENT:worker_id\nx\ty\tw\n",
+    "Toloka aggregated answers": b"INPUT:a\tOUTPUT:b\tCONFIDENCE:b\nx\ty\t97%\n",
     "Prolific answers": b"participant_id,submission_id,item_id,response\np,s,1,x\n",
+    "Prolific export of submissions": (
+        b"Submission id,Participant id,Status,Time taken,Completion code\ns,p,APPROVED,9,C\n"
+    ),
     "Appen full report": b"_unit_id,_id,_worker_id,q,q_gold\n1,2,w,x,\n",
+    "Appen aggregated report": b"_unit_id,_unit_state,q,q:confidence\n1,finalized,x,0.5\n",
+    "Qualtrics responses": b"StartDate,Finished,RecordedDate,ResponseId,Q1,Q2\n1,True,2,R,x,y\n",
+    "Gorilla task data": (
+        b"Event Index,Participant Private ID,Zone Type,Response,Spreadsheet: a\n1,2,response,x,b.jpg\n"
+    ),
     "BirdNET table of detections": BIRDNET.replace(b"Wald, ", b""),
     "Raven selection table": RAVEN,
     "Kaleidoscope table": KALEIDOSCOPE,

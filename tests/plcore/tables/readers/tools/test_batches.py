@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError
-from plcore.tables.readers.tools.language_models import BATCHES
+from plcore.tables.readers.tools.language_models import BATCHES, LLAMA_CPP
 from tests.plcore.tables.writers.tables import HOSTILE, broken_at, candidates, noted, read_or_refuse, sources
 
 
@@ -173,3 +173,65 @@ def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], 
 @given(st.text(max_size=12) | HOSTILE.map(json.dumps))
 def test_any_answer_is_labels_or_refused(content: str) -> None:
     read_or_refuse(BATCHES.read, [line("r1", content), line("r2", "wren")])
+
+
+def test_answers_in_other_layouts_are_read() -> None:
+    call = {"function": {"name": "f", "arguments": '{"labels": ["cat", "lynx"]}'}}
+    tool = line("r1", None)
+    tool["response"]["body"]["choices"][0]["message"]["tool_calls"] = [call]
+    output = [{"type": "reasoning", "summary": []}, {"type": "message", "content": [{"text": "cat"}]}]
+    responses = {
+        "custom_id": "r2",
+        "response": {"status_code": 200, "body": {"model": "m", "output": output}},
+    }
+    old_vllm = line("r3", "lynx")
+    old_vllm["response"] = {"model": "m", "choices": old_vllm["response"]["body"]["choices"]}
+    ranked = line("r4", '[{"label": "cat", "confidence": "high"}, {"label": "lynx", "confidence": "low"}]')
+    reading = read(tool, responses, old_vllm, ranked)
+    assert candidates(reading) == [{"cat": 1, "lynx": 1}, {"cat": 1}, {"lynx": 1}, {"cat": 3, "lynx": 1}]
+
+
+def ended(number: str, content: Any, why: str) -> dict[str, Any]:
+    found = line(number, content)
+    found["response"]["body"]["choices"][0]["finish_reason"] = why
+    return found
+
+
+def test_answers_that_were_cut_off_are_none() -> None:
+    cut = ended("r1", "The cat is", "length")
+    prose = ended("r2", "word " * 20, "length")
+    filtered = ended("r3", "cat", "content_filter")
+    reading = read(cut, prose, filtered, line("r4", "cat"), line("r5", "dog"), ended("r6", "dog", "length"))
+    every = ["cat", "dog"]
+    assert candidates(reading) == [every, every, every, {"cat": 1}, {"dog": 1}, {"dog": 1}]
+    assert noted(reading, "2 answers were cut off")
+    alone = read(ended("r1", "cat", "length"), ended("r2", "dog", "length"))
+    assert candidates(alone) == [{"cat": 1}, {"dog": 1}], "the model may say one token"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"top_logprobs": [{"token": "cat", "logprob": math.log(0.75)}, {"token": " dog", "logprob": math.log(0.25)}]},
+        {"token": "cat", "top_probs": [{"token": "cat", "prob": 0.75}, {"token": "dog", "prob": 0.25}]},
+        {"content": "cat", "probs": [{"tok_str": "cat", "prob": 0.75}, {"tok_str": "dog", "prob": 0.25}]},
+    ],
+)  # fmt: skip
+def test_completions_of_llama_cpp_weigh_their_first_token(first: dict[str, Any]) -> None:
+    one = {"id": "a", "prompt": "which?", "content": " cat", "completion_probabilities": [first], "index": 0}
+    other = {
+        "id": "b",
+        "prompt": "this?",
+        "content": "dog",
+        "completion_probabilities": [],
+        "timings": {"ms": 3},
+    }
+    reading = LLAMA_CPP.read([one, other])
+    assert candidates(reading) == [{"cat": pytest.approx(0.75), "dog": pytest.approx(0.25)}, {"dog": 1}]
+    assert list(reading.cells.columns) == ["id", "prompt", "candidates"]
+
+
+def test_file_of_errors_alone_is_refused_in_words() -> None:
+    lost = {"custom_id": "r1", "response": None, "error": {"code": "batch_expired"}}
+    with pytest.raises(TableError, match="All 2 requests failed or were refused by the model"):
+        read(lost, {**lost, "custom_id": "r2"})

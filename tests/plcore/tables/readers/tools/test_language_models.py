@@ -93,13 +93,13 @@ def test_other_records_do_not_fit(record: Any) -> None:
 def test_wrong_values_are_refused_with_their_rows() -> None:
     with pytest.raises(TableError) as error:
         MODEL_CANDIDATES.read(
-            [line(1, ("a", -1)), line(2, ("", 1)), line([], ("a", 1)), line(4, ("a", "high"))]
+            [line(1, ("a", -1)), line(2, ("", 1)), line([], ("a", 1)), line(4, ("a", "sure"))]
         )  # type: ignore[arg-type]
     assert [str(problem).split(" Fix")[0] for problem in error.value.problems] == [
         "Row 1, column 'candidates[0].p': expected a probability, a number from 0 on, got -1.",
         "Row 2, column 'candidates[0].label': expected a label as text, got ''.",
         "Row 3, column 'id': expected an id as text, got [].",
-        "Row 4, column 'candidates[0].p': expected a probability, a number from 0 on, got 'high'.",
+        "Row 4, column 'candidates[0].p': expected a probability, a number from 0 on, got 'sure'.",
     ]
 
 

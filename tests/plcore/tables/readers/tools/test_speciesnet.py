@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError
-from plcore.tables.readers.recognise import read_table
+from plcore.tables import read_table, shaped
 from plcore.tables.readers.tools.speciesnet import BLANK, SPECIESNET, Taxon
+from tests.plcore.tables.readers.cases import CASES
 from tests.plcore.tables.readers.tools.detector_tables import originals
 from tests.plcore.tables.writers.tables import HOSTILE, broken_at, candidates, noted, opens, read_or_refuse
 from tests.plcore.tables.zips import make_zip, picture
@@ -133,6 +134,34 @@ def test_pictures_in_the_zip_are_found_though_their_base_names_are_the_same() ->
     table = LabelTable.from_cells(reading.cells, roles, reading.files)
     assert table.media.images is not None
     assert len(set(table.media.images)) == 4
+
+
+NAMED = (
+    "filepath,prediction,prediction_score,top2,top2_score\na.jpg,fox,0.9,hare,0.05\nb.jpg,blank,0.8,fox,\n"
+)
+LISTED = (
+    "filepath,prediction,prediction_score,classifications.classes,classifications.scores\n"
+    "a.jpg,;;;;;;fox,0.9,\"[';;;;;;fox', ';;;;;;hare']\",\"[0.9, 0.05]\"\nb.jpg,;;;;;;blank,0.8,,\n"
+)
+
+
+@pytest.mark.parametrize("text", [NAMED, LISTED])
+def test_flat_table_has_the_classes_of_the_json(text: str) -> None:
+    reading = shaped(read_table(text.encode(), "a.csv"))
+    assert reading.format == "SpeciesNet table"
+    assert candidates(reading) == [{"fox": 0.9, "hare": 0.05, "blank": pytest.approx(0.1)}, {"blank": 0.8}]
+
+
+def test_flat_table_reads_the_taxonomy() -> None:
+    reading = shaped(read_table(CASES / "speciesnet_table.csv"))
+    assert candidates(reading)[0] == {"red fox": 0.9, "european badger": 0.05, "blank": 0.01}
+    assert reading.groups == {"carnivora": ("european badger", "red fox")}
+
+
+def test_table_of_another_classifier_is_no_speciesnet_table() -> None:
+    reading = shaped(read_table(NAMED.replace("filepath", "image").encode(), "a.csv"))
+    assert reading.format == "CSV"
+    assert reading.suggest_roles().choices == ("prediction", "top2")
 
 
 @pytest.mark.parametrize(

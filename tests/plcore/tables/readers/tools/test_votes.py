@@ -164,9 +164,9 @@ def test_weights_gold_and_the_columns_of_tasks() -> None:
         b"1,a,x,0.5,x,one,3\n1,b,y,,x,one,4\n2,a,y,2,z,two,5\n3,a,,1,,three,6\n"
     )
     reading = LONG_VOTES.read(read_cells(data))
-    assert candidates(reading) == [{"x": 0.5, "y": 1}, {"y": 2}, ["x", "y", "z"]]
-    assert reading.cells["truth"].tolist() == ["x", "", ""]
-    assert noted(reading, "1 row", "true label is not among", "'z'")
+    assert candidates(reading) == [{"x": 0.5, "y": 1}, {"y": 2, "z": 0.01}, ["x", "y", "z"]]
+    assert reading.cells["truth"].tolist() == ["x", "z", ""]
+    assert noted(reading, "Tasks whose right label nobody voted for: 1.")
     assert noted(reading, "1 votes name no label")
     assert noted(reading, "1 row has no label named", "row 3")
     assert noted(reading, "'took'", "differ between votes")

@@ -1,0 +1,105 @@
+"""Files of one zip that a tool writes together: members, splits, errors; and votes in arrays beside their rows."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.sparse as sp
+
+from plcore.tables import read_table
+from plcore.tables.problems import TableError
+from tests.plcore.tables.readers.cases import says, voters, weights
+from tests.plcore.tables.zips import make_zip
+
+
+def lines(*records: dict[str, object]) -> bytes:
+    return "".join(json.dumps(one) + "\n" for one in records).encode()
+
+
+def test_doccano_files_of_members_are_voters() -> None:
+    late, thanks = {"id": 7, "text": "late again"}, {"id": 8, "text": "thanks"}
+    reading = read_table(
+        make_zip(
+            {
+                "ann.jsonl": lines({**late, "label": ["delay", "urgent"]}, {**thanks, "label": ["praise"]}),
+                "bob.jsonl": lines({**late, "label": ["delay"]}, {**thanks, "label": []}),
+                "unknown.jsonl": lines({"id": 9, "text": "hello", "label": ["praise"]}),
+            }
+        )
+    )
+    assert weights(reading) == [{"delay": 2, "urgent": 1}, {"praise": 1}, {"praise": 1}]
+    assert voters(reading) == [{"delay": ["ann", "bob"], "urgent": ["ann"]}, {"praise": ["ann"]}, {}]
+    assert reading.cells["text"].tolist() == ["late again", "thanks", "hello"]
+    assert says(reading, "Lines without a label: 1.")
+
+
+@pytest.mark.parametrize("splits", [("train", "test"), ("train",)])
+def test_wrench_splits_are_one_table_with_named_classes(splits: tuple[str, ...]) -> None:
+    rows = {"0": {"label": 1, "weak_labels": [1, -1, 0], "data": {"text": "a text"}}}
+    files = {f"{name}.json": json.dumps(rows).encode() for name in splits}
+    reading = read_table(make_zip({**files, "label.json": b'{"0": "neg", "1": "pos"}'}))
+    assert weights(reading) == [{"neg": 1, "pos": 1}] * len(splits)
+    assert reading.cells["id"].tolist() == [f"{name}/0" for name in splits]
+    assert (reading.cells["truth"][0], reading.suggest_roles().text) == ("pos", "text")
+    assert "split" not in reading.suggest_roles().categories
+
+
+def test_batch_and_its_error_file_are_one_table() -> None:
+    body = {"model": "g", "choices": [{"message": {"content": "cat"}}]}
+    done = {"custom_id": "1", "response": {"status_code": 200, "body": body}, "error": None}
+    lost = {"custom_id": "2", "response": None, "error": {"code": "batch_expired"}}
+    failed_first = {**lost, "custom_id": "1"}
+    reading = read_table(make_zip({"output.jsonl": lines(done), "errors.jsonl": lines(lost, failed_first)}))
+    assert dict(zip(reading.cells["custom_id"], weights(reading), strict=True)) == {
+        "1": {"cat": 1},
+        "2": {"cat": None},
+    }
+
+
+def test_files_of_json_that_belong_to_no_tool_are_refused() -> None:
+    one = lines({"id": 1, "a": "b"})
+    with pytest.raises(TableError, match="3 tables"):
+        read_table(make_zip({"a.jsonl": one, "b.jsonl": one, "c.jsonl": one}))
+
+
+VOTES = np.array([[0, -1, 1], [1, 1, -1], [-1, -1, -1]])
+MEANT = [{"0": 1, "1": 1}, {"1": 2}, {"0": None, "1": None}]
+
+
+def npz(**arrays: npt.NDArray[Any]) -> bytes:
+    packed = io.BytesIO()
+    np.savez(packed, **arrays)
+    return packed.getvalue()
+
+
+def test_votes_in_arrays_are_joined_to_the_rows_beside_them() -> None:
+    plain, sparse = io.BytesIO(), io.BytesIO()
+    np.save(plain, VOTES)
+    sp.save_npz(sparse, sp.csr_matrix(VOTES + 1))
+    rows = b"id,text\na,one text\nb,two texts\nc,three texts\n"
+    named = npz(L_train=VOTES, classes=np.array(["0", "1"]), lf_names=np.array(["f", "g", "h"]))
+    asked = npz(labels_multiannotator=np.where(VOTES < 0, np.nan, VOTES), pred_probs=np.full((3, 2), 0.5))
+    for name, data in {
+        "L.npy": plain.getvalue(),
+        "L.npz": npz(L=VOTES),
+        "named.npz": named,
+        "asked.npz": asked,
+    }.items():
+        reading = read_table(make_zip({name: data, "rows.csv": rows}))
+        assert weights(reading) == MEANT, name
+        assert (reading.cells["id"].tolist(), reading.suggest_roles().text) == (["a", "b", "c"], "text"), name
+        assert weights(read_table(data, name)) == MEANT, "without its rows"
+    counted = [{"1": 1, "2": 1}, {"2": 2}, {"1": None, "2": None}]
+    reading = read_table(make_zip({"L.npz": sparse.getvalue(), "rows.csv": rows}))
+    assert weights(reading) == counted, "a sparse matrix stores no vote of 0"
+    assert says(reading, "its classes are counted from 1")
+    with pytest.raises(TableError, match="it has 2 values for 3 rows"):
+        read_table(make_zip({"L.npz": npz(L=VOTES), "rows.csv": rows[: rows.index(b"c,")]}))
+    sp.save_npz(sparse := io.BytesIO(), sp.csc_matrix(VOTES + 1))
+    with pytest.raises(TableError, match="not in the format CSR"):
+        read_table(sparse.getvalue(), "L.npz")
