@@ -60,6 +60,7 @@ from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import read_table, read_vectors, store_plain_csv
 from plcore.tables.readers.registry import joined, lacks_rows, shape_name, shaped
 from plcore.tables.readers.stored import read_stored, store_reading
+from plcore.tables.readers.tools.megadetector import Box, boxes_of
 from plcore.tables.roles.cell_types import export_types
 from plcore.tables.roles.cells import MISSING
 from plcore.tables.roles.doubts import Doubt, find_doubts
@@ -98,6 +99,7 @@ __all__ = [
     "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
+    "Box",
     "Disambiguated",
     "Doubt",
     "Encoder",
@@ -128,6 +130,7 @@ __all__ = [
     "TableReading",
     "Tell",
     "TextFeatures",
+    "boxes_of",
     "cell_form",
     "column_way",
     "describe",
