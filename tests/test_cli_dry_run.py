@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
+from tests.plcore.tables.right_readings import CASES, OF_TOOLS, REFUSED, RIGHT, path_of
 from tests.test_cli import Shell, shell
 
 pytestmark = pytest.mark.slow
 
 __all__ = ["shell"]
-
-CASES = Path(__file__).with_name("plcore") / "tables" / "cases"
 
 
 def test_dry_run_prints_the_reading_and_stores_nothing(shell: Shell) -> None:
@@ -60,3 +58,32 @@ def test_import_asks_once_about_truth_outside_the_candidates(shell: Shell) -> No
     assert "the votes of 3 annotators ('Ada', 'Ben', 'Cleo')" in out
     assert "Project 1: 120 rows" in shell.done("import", file, "--truth-outside", "unknown")
     assert "Project 2: 120 rows" in shell.done("import", file, "--truth-outside", "add", "--name", "added")
+
+
+def test_every_case_has_a_right_reading_or_refusal() -> None:
+    assert {path.name for folder in (CASES, OF_TOOLS) for path in folder.iterdir()} == {*RIGHT, *REFUSED}
+
+
+def test_dry_run_says_the_right_reading_of_every_case(shell: Shell) -> None:
+    for name, right in RIGHT.items():
+        status, out, err = shell("import", path_of(name), "--dry-run")
+        assert out.startswith(f"Read as {right.said}"), (name, out)
+        assert f". Learnt from: {right.learnt}" in out, (name, out)
+        assert (status, out.count("\n")) == (2 if right.stops else 0, 1), (name, err)
+        if right.stops:
+            assert err.startswith("Error: "), name
+            assert "Fix: " in err, name
+            assert err.endswith(f"If it is right as it is read, add --accept {right.stops}.\n"), (name, err)
+        assert " above." not in err, (name, "there is no above in a terminal")
+        assert "choose the shape" not in err, (name, "the command line has no shapes to choose")
+    assert json.loads(shell.done("projects", "--json")) == []
+
+
+def test_dry_run_refuses_cases_in_one_line_with_the_fix(shell: Shell) -> None:
+    for name, refused in REFUSED.items():
+        status, out, err = shell("import", path_of(name), "--dry-run")
+        assert (status, err.count("\n")) == (2, 1), (name, err)
+        assert refused.words in err, name
+        assert "Fix: " in err, name
+        assert " above." not in err, (name, "there is no above in a terminal")
+        assert (refused.option in err, out.startswith("With --")) == (True, bool(refused.option)), (name, out)

@@ -28,6 +28,9 @@ Odd = tuple[str, str, str]
 
 _MARKS = ("|", ";", ",", "\n", " or ", " and ", "/", "&", "+", "\t")
 _SHOWN = 3
+_VOTES = (
+    "If each row is one vote on an item, call the columns of item, person and vote task, worker and label."
+)
 _OWN = re.compile(r"(before_)*winnow_")  # columns that an export of ours added
 _MOST_CELLS = 1_000  # that differ, of a column that is compared with others
 _ROWS = 20_000  # of them that are looked at
@@ -434,7 +437,7 @@ def _no_question(table: LabelTable) -> Iterator[Doubt]:
             yield Doubt("nothing-to-ask", message, "Leave cells empty where nobody has been asked.")
     elif (table.candidates.sum(axis=1) <= 1).all():
         message = "Every row has one candidate already: there will be nothing to ask."
-        fix = "Check the separator; if each row is one vote on an item, choose the shape “one vote a row”."
+        fix = f"If a cell lists several labels, check the separator. {_VOTES}"
         yield Doubt("nothing-to-ask", message, fix)
 
 
@@ -451,10 +454,7 @@ def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
             message = (
                 f"Column {quoted(column)} looks like an id, but {again:,} rows repeat one, so it is not used."
             )
-            fix = (
-                "Give each row an id; if each row is one vote on an item, choose the shape “one vote a row”."
-            )
-            yield Doubt("repeated-ids", message, fix)
+            yield Doubt("repeated-ids", message, f"Give each row an id. {_VOTES}")
 
 
 def _leaks(table: LabelTable) -> Iterator[Doubt]:
