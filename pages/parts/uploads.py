@@ -122,8 +122,18 @@ def show_problems(problems: Sequence[Problem], before: str = "this can become a 
     )
 
 
+_OPTION = re.compile(
+    r" \(--[a-z-]+\)"
+)  # of the command line, which a fix names beside what is chosen on the page
+
+
+def on_page(words: str) -> str:
+    """A problem or its fix without options of the command line, to be shown as it is."""
+    return escape(_OPTION.sub("", words))
+
+
 def _in_words(problem: Problem) -> str:
-    place, said = problem.place, f"{escape(problem.message)} *Fix:* {escape(problem.fix)}"
+    place, said = problem.place, f"{escape(problem.message)} *Fix:* {on_page(problem.fix)}"
     return f"**{escape(place)}:** {said}" if place else said
 
 
