@@ -20,24 +20,26 @@ from workflow.server.home import open_home
 from workflow.server.settings import Settings, SettingsError
 
 BELOW_PAGES = 10
-"""Niceness, where there is nothing stronger."""
-LEAST_SHARE = 19
-"""Niceness of the worker's session."""
+"""Niceness of the worker and of its session: a tenth of what a page has where both want the same core."""
+GRACE = 1.0
+"""Seconds that a worker whose server has ended may take to end what it is at."""
 SHARE_TRIES = 10
 _SHARE = Path("/proc/self/autogroup")
 CANNOT_START = 2
 """Exit status of a worker that says why it does not start."""
+PARENT_ENDED = 1
+"""Exit status of a worker that was in the middle of something when its server ended."""
 
 
 def main() -> None:
     """Train until stopped; with `--with-parent` until the process that started it ends."""
     logging.basicConfig(format="%(asctime)s worker: %(message)s")
     logging.getLogger("winnow").setLevel(logging.INFO)  # its own words, not those of the libraries
-    stop = threading.Event()
+    stop, ended = threading.Event(), threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     if "--with-parent" in sys.argv[1:]:
-        threading.Thread(target=_until_parent_ends, args=(stop,), daemon=True).start()
+        threading.Thread(target=_until_parent_ends, args=(stop, ended), daemon=True).start()
     _step_back()
     try:
         home = open_home(Settings.from_environment())
@@ -48,14 +50,14 @@ def main() -> None:
         BackupWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}").work(stop)
     finally:
         home.close()
+        ended.set()
 
 
 def _step_back() -> None:
-    """A person waiting for a page comes before a model waiting for its next version: train in what time is left."""
-    if hasattr(os, "SCHED_IDLE"):
-        # Niceness alone still has a key press wait for its turn: a fifth longer in benchmarks/answering/latency.py.
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    elif hasattr(os, "nice"):
+    """A person waiting for a page comes before a model waiting for its next version."""
+    # Not `SCHED_IDLE`: on a machine that is never idle a model would never be trained, and the worker of a killed
+    # server never get the turn in which it ends.
+    if hasattr(os, "nice"):
         os.nice(BELOW_PAGES)
     if hasattr(os, "getsid") and os.getsid(0) == os.getpid():
         # Linux may share out the processor by sessions first, and look at each process only within its own: this one's,
@@ -66,7 +68,7 @@ def _step_back() -> None:
 def _step_back_as_session() -> None:
     for _ in range(SHARE_TRIES):
         try:
-            _SHARE.write_text(str(LEAST_SHARE))
+            _SHARE.write_text(str(BELOW_PAGES))
         except BlockingIOError:
             time.sleep(0.2)  # ten a second at most, of all sessions: workers start together
         except OSError:
@@ -75,12 +77,17 @@ def _step_back_as_session() -> None:
             return
 
 
-def _until_parent_ends(stop: threading.Event) -> None:
-    """The parent holds the other end of stdin: however it ends, kill -9 included, reading here ends too."""
+def _until_parent_ends(stop: threading.Event, ended: threading.Event) -> None:
+    """The parent holds the other end of stdin: however it ends, kill -9 included, reading here ends too.
+
+    What the worker is at may take minutes, for a server that is no more. It is as safe to end in it as to be killed.
+    """
     # Not through sys.stdin: a thread inside its buffer at the end of the process is a fatal error.
     while os.read(sys.stdin.fileno(), 1024):
         pass
     stop.set()
+    if not ended.wait(GRACE):
+        os._exit(PARENT_ENDED)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import room
 from tests.browser.server import Server
-from tests.turns import give_turn
 from tests.workflow.shortlisted import answer_rows, checks_left, shortlist_project
 from tests.workflow.world import small_project
 from workflow.answering import loop
@@ -76,12 +75,6 @@ def newest_model(server: Server, project: int) -> int:
     return -1 if found is None else found
 
 
-def give_workers_their_turn(server: Server) -> None:
-    """Workers take the time that is left over, which on a busy machine may be none for minutes."""
-    for worker in workers_of(server):
-        give_turn(worker)
-
-
 def wait_for_model(page: Page, server: Server, project: int, least: int) -> None:
     """Until a version at least so new is published, without asking the server meanwhile; then until it is on the
     screen.
@@ -89,7 +82,6 @@ def wait_for_model(page: Page, server: Server, project: int, least: int) -> None
     until = time.monotonic() + PATIENCE
     while newest_model(server, project) < least:
         assert time.monotonic() < until, f"no model {least} was published: {server.lines[-20:]}"
-        give_workers_their_turn(server)
         page.wait_for_timeout(200)
     while model_on_screen(page) < least:  # a page takes it in once its question is drawn
         assert time.monotonic() < until, f"model {least} is published and not on the screen"
@@ -195,7 +187,6 @@ def test_lost_is_compared_and_adopted_before_the_first_answer(
     adopted = page.get_by_text(re.compile("From the start: Kernel ridge, .+ beyond chance")).first
     while not adopted.is_visible():  # the page says it by itself
         assert time.monotonic() < until, server.lines[-20:]
-        give_workers_their_turn(server)
         page.wait_for_timeout(1000)
     expect(page.get_by_text(re.compile(r"Now Kernel ridge answers"))).to_be_visible()
     expect(page.get_by_role("button", name="Use PL-KNN")).to_be_visible()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as some
 
@@ -37,7 +37,6 @@ def written(path: Path, arrays: dict[str, AnyArray]) -> Path:
     return path
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.text("abcö_", min_size=1, max_size=9), ARRAYS, max_size=4))
 def test_any_arrays_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, arrays: dict[str, AnyArray]

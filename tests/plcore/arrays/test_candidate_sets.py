@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.arrays import candidate_sets
@@ -27,7 +27,6 @@ def matrix(rng, n, m):
 
 
 @given(st.integers(0, 2**32), st.integers(0, 12), st.sampled_from([1, 5, 31, 32, 33, 64, 70, 200]))
-@settings(max_examples=120, deadline=None)
 def test_it_says_what_the_matrix_says(seed, n, m):
     rng = np.random.default_rng(seed)
     dense = matrix(rng, n, m)
@@ -60,7 +59,6 @@ def test_it_says_what_the_matrix_says(seed, n, m):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 6), st.sampled_from([3, 40, 70, 200]))
-@settings(max_examples=60, deadline=None)
 def test_writing_to_one_copy_leaves_the_others(seed, n, m):
     """Sets grow, shrink and change their form; what lay where is closed up now and then."""
     rng = np.random.default_rng(seed)
@@ -150,7 +148,6 @@ def test_sets_are_looked_at_in_parts(monkeypatch):
 
 
 @given(st.integers(0, 2**32), st.integers(0, 12), st.sampled_from([1, 5, 33, 70, 200]))
-@settings(max_examples=60, deadline=None)
 def test_sets_are_put_back_as_pairs_and_differences_are_found(seed, n, m):
     rng = np.random.default_rng(seed)
     before, after = matrix(rng, n, m), matrix(rng, n, m)

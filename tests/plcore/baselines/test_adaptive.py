@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -62,7 +62,6 @@ def literal_features(train, new):
 
 
 class TestRule:
-    @settings(max_examples=200)
     @given(
         seed=st.integers(0, 10**6),
         m=st.integers(2, 6),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 from scipy.special import logsumexp, softmax
@@ -30,7 +30,6 @@ def problem(seed, n=14, m=3, singles=False):
 
 
 class TestPosterior:
-    @settings(max_examples=30)
     @given(
         seed=st.integers(0, 10**6),
         variance=st.sampled_from([0.1, 1.0, 50.0]),

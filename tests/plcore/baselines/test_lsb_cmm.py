@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import digamma, gammaln
@@ -96,7 +96,6 @@ class TestBound:
     def test_one_dirichlet_with_itself_is_no_divergence(self):
         assert divergence(np.full((3, 4), 0.3), 0.3) == pytest.approx(0.0, abs=1e-12)
 
-    @settings(max_examples=40)
     @given(
         seed=st.integers(0, 10**6),
         n_components=st.integers(1, 6),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
@@ -413,7 +413,6 @@ def written_out(model, X, candidates):
     return smooth - model.bonus * np.sum(F**2)
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from([0.01, 0.3, 2.0]), st.sampled_from(["auto", 0.1, 1.0, 10.0]))
 def test_regisl_no_round_makes_the_objective_larger(seed, bonus, theta):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -276,7 +276,6 @@ def test_a_dense_curve_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> Non
     assert thinned == pytest.approx(np.linspace(0, 1999, MOST_POINTS), abs=0.5)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=8, max_size=30), st.floats(30, 5000), st.floats(0.05, 0.95))
 def test_draws_are_accuracies_that_rise_and_reach_the_goal_where_they_say(
     accuracy: list[float], rows: float, goal: float

@@ -329,7 +329,7 @@ class TestWeights:
 
 
 @pytest.mark.filterwarnings("ignore:More than 97")  # of random sets that is no fault
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), n=st.integers(7, 40), m=st.integers(2, 5), data=st.data())
 def test_relabel_is_a_fresh_fit_with_the_settings_chosen(seed, n, m, data):
     """Bit for bit: a version of a project's model can always be made again."""

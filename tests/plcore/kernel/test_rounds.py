@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_digits
@@ -380,7 +380,6 @@ class TestRounds:
         same = one.left_out_scores(after)[row] - one.left_out_scores(prior)[row]
         np.testing.assert_allclose(same, 0, atol=1e-12)
 
-    @settings(max_examples=25, deadline=None)
     @given(seed=st.integers(0, 10**6), mass=st.sampled_from([0.0, 0.5, 1.0]), count=st.integers(1, 4))
     def test_an_update_is_the_refit_s_own_rounds(self, seed, mass, count):
         """Answers before the first round: the update's rounds are those of a refit, bit for bit, the first one too.

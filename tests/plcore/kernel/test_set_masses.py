@@ -198,7 +198,7 @@ class TestModel:
         assert seen(runs | sets[order][:300]) is not None
 
     @pytest.mark.filterwarnings("ignore:More than 97")
-    @settings(max_examples=10, deadline=None)
+    @settings(max_examples=10)
     @given(scenes(), st.booleans())
     def test_relabel_is_a_fresh_fit(self, scene, named):
         sources, imported, candidates, weights, _ = scene

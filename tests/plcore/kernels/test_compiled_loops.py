@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
@@ -185,7 +185,6 @@ def soft_labels(seed: int, n: int, m: int) -> np.ndarray:
     return shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(0, 30), m=st.integers(1, 6))
 def test_the_largest_change_is_that_of_a_row_with_weight(seed, n, m):
     before, after = soft_labels(seed, n, m), soft_labels(seed + 1, n, m)
@@ -231,7 +230,6 @@ def assert_least(assignment, costs, candidates, capacities):
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 50),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import AnswerError, Entry, LabelTable, Roles
@@ -312,7 +312,6 @@ said = st.tuples(
 happened = st.lists(st.one_of(said, said, said, wanted.map(lambda change: ("class", change))), max_size=25)
 
 
-@settings(max_examples=300)
 @given(happened)
 def test_a_rebuilt_fold_is_the_live_one_and_a_merge_gives_the_image(steps: list[tuple]) -> None:
     """A live fold, rebuilt at each change of classes only, against the law of images; at the end against a replay."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
@@ -215,7 +215,6 @@ def updates(draw):
 
 
 @given(updates())
-@settings(max_examples=150)
 def test_update_equals_refit(case):
     X, m, rng, k, changes = case
     sets = some_sets(rng, len(X), m)

@@ -44,7 +44,7 @@ def same(found, expected):
 @pytest.mark.parametrize("decision", ["set", "incumbent"])
 def test_a_ranking_of_sets_is_that_of_masks_after_any_answers(rule, decision, monkeypatch):
     @given(st.integers(0, 2**32), st.sampled_from([2, 7, 70, 130]))
-    @settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.generate])
+    @settings(max_examples=12, phases=[Phase.explicit, Phase.generate])
     def law(seed, m):
         rng = np.random.default_rng(seed)
         n, k = 14, 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -187,7 +187,6 @@ def weighted_updates(draw):
 
 
 @given(weighted_updates())
-@settings(max_examples=120)
 def test_update_equals_refit(case):
     X, m, rng, k, mass, options, changes = case
     sets = some_sets(rng, len(X), m)
@@ -201,7 +200,6 @@ def test_update_equals_refit(case):
         assert changed.tolist() == np.flatnonzero((model.label_distributions_ != before).any(axis=1)).tolist()
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([3, 70]), st.booleans())
 def test_votes_beside_others_are_those_of_a_table_of_their_own(seed, m, mapped):
     """Of rows whose candidates are kept once, also with lists in files; the copy follows nobody."""

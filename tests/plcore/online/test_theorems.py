@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -51,7 +51,6 @@ def run(eta0, X, candidates):
     return PLPerceptron("average", eta0=eta0, fit_intercept=False).partial_fit(X, candidates)
 
 
-@settings(max_examples=200)
 @given(stream=streams, eta0=st.sampled_from([0.1, 1.0, 10.0]))
 def test_theorem_1_on_separable_streams(stream, eta0):
     """Updates, so mistakes: 2 / g^2 + (1/c + 1) R^2 / g^2 with eta = 1; (2 / eta + (1/c + 1) R^2) / g^2 with any."""
@@ -87,7 +86,6 @@ def theorem_2(W, X, candidates, margin):
     return 2 * Z2 / margin**2 + 2 * K * (R2 + delta2) / (margin**2 / Z2)
 
 
-@settings(max_examples=200)
 @given(stream=streams, margin=st.sampled_from([0.3, 1.0, 5.0]), teacher=st.booleans())
 def test_theorem_2_on_streams_that_are_not_separable(stream, margin, teacher):
     """It holds for every W of length 1: for one at random, and for the direction that was learnt."""

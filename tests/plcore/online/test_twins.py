@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -56,7 +56,6 @@ def assert_weights(model, path, average):
 
 
 @algorithms
-@settings(max_examples=50)
 @given(
     seed=st.integers(0, 10**6),
     d=st.integers(1, 9),

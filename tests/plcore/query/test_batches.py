@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import plcore
@@ -123,7 +123,6 @@ def test_explanations_tell_what_each_answer_changes(rule):
 @given(
     st.integers(0, 2**32), st.sampled_from([1, 3, 63, 64, 65, 200, 4097]), st.integers(1, 5), st.booleans()
 )
-@settings(max_examples=60)
 def test_order_of_questions(seed, n, most, by_number):
     rng = np.random.default_rng(seed)
     keys, ties = rng.integers(-1, most, size=n), np.arange(n) if by_number else rng.permutation(n)
@@ -254,7 +253,6 @@ def lost_in_full(ranker, claimed, power):
 
 @pytest.mark.parametrize("rule", ["mw", "apl", "pl"])
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 9), damping=st.sampled_from([0.0, 0.5, 0.9, 1.0]))
-@settings(max_examples=25)
 def test_they_lose_what_is_damped_and_no_others_lose(rule, seed, n, damping):
     X, sets = problem(seed)
     ranker = EffectRanker(rule, 4, damping=damping).fit(X, sets)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -86,7 +86,6 @@ def answer_sequences(draw):
 
 
 @given(answer_sequences(), st.sampled_from(["mw", "apl", "pl"]), st.sampled_from(["set", "incumbent"]))
-@settings(max_examples=150)
 def test_update_equals_refit_and_undo(case, rule, decision):
     seed, n, m, rows, k = case
     X, sets, rng = problem(seed, n, m)
@@ -107,7 +106,6 @@ def test_update_equals_refit_and_undo(case, rule, decision):
 
 
 @given(answer_sequences(), st.sampled_from(["mw", "apl"]))
-@settings(max_examples=60)
 def test_fixed_targets_stay(case, rule):
     seed, n, m, rows, k = case
     X, sets, rng = problem(seed, n, m)

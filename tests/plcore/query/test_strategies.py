@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -148,7 +148,6 @@ class TestInterface:
     st.sampled_from(BASELINES),
     st.sampled_from([None, 1]),
 )
-@settings(max_examples=150)
 def test_update_equals_refit_and_undo(seed, n, picks, name, ties):
     """The baselines; those of EffectRanker are in test_ranker.py. Rows are taken out now and then."""
     X, sets, rng = problem(seed, n, 3, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.arrays.candidate_sets import FEW_CLASSES
@@ -51,7 +51,6 @@ def check_twins(neighbors, weights, sets, rules=("mw", "apl", "pl")):
     st.sampled_from([0.1, 0.4, 0.8, 1.0]),
     st.sampled_from([0, 1, 2**30]),
 )
-@settings(max_examples=150)
 def test_same_bits_as_the_plain_twins(seed, m, k, share, unit):
     rng = np.random.default_rng(seed)
     check_twins(*graph_of(rng, 12, m, k, int(rng.integers(0, 9)), share, unit))

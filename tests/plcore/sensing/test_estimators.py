@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -300,7 +300,6 @@ def plain_recovery(Phi, r, free, noise, max_steps):
 
 class TestRecovery:
     @given(seed=st.integers(0, 10_000), noise=st.sampled_from([0.01, 0.1, 1.0]))
-    @settings(max_examples=25)
     def test_fast_equals_its_plain_twin(self, seed, noise):
         rng = np.random.default_rng(seed)
         Phi = rng.normal(size=(6, 10)) / np.sqrt(6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import digamma, gammaln
@@ -86,7 +86,6 @@ def keep_covariances(training):
     prior=st.sampled_from([(1e-6, 1e-6), (1.0, 1.0), (0.5, 2.0)]),
     dual=st.booleans(),
 )
-@settings(max_examples=60)
 def test_the_bound_never_falls_and_equals_the_dense_one(seed, noise, schedule, missing, prior, dual):
     X, values, known, projection = small(seed, missing=missing)
     training = HoleTraining(Regression(linear(X), X, dual), projection, noise, values, known, *prior)
@@ -110,7 +109,6 @@ def test_the_bound_never_falls_and_equals_the_dense_one(seed, noise, schedule, m
 
 
 @given(seed=st.integers(0, 10_000), c=st.floats(1e-3, 10), K=st.integers(1, 7), L=st.integers(1, 9))
-@settings(max_examples=60)
 def test_woodbury_equals_the_direct_inverse(seed, c, K, L):
     rng = np.random.default_rng(seed)
     Phi = rng.normal(size=(K, L)) / np.sqrt(K)

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.sensing import information
@@ -50,7 +50,6 @@ def entropy(covariance):
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=40)
 def test_information_within_a_row_equals_repeated_inference(seed):
     """H(y_rest) - E H(y_rest | y_j), each posterior worked out anew with the label known."""
     _, gamma, projection = table(seed)
@@ -70,7 +69,6 @@ def test_information_within_a_row_equals_repeated_inference(seed):
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=40)
 def test_information_about_the_weights_equals_repeated_inference(seed):
     """H(W) - H(W | answer) in the joint Gaussian of W and the labels of one row, precisions fixed."""
     X, gamma, projection = table(seed)
@@ -115,7 +113,6 @@ def logdet(V, noise, batch):
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=30)
 def test_a_batch_of_rows_is_greedy_and_near_the_best(seed):
     V = gram_table(seed)
     among = np.ones(8, dtype=bool)
@@ -131,7 +128,6 @@ def test_a_batch_of_rows_is_greedy_and_near_the_best(seed):
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=30)
 def test_a_batch_of_cells_is_greedy_in_the_joint_covariance_of_the_answers(seed):
     """Each step against the determinants of the joint Gaussian of answers and W, no recursion."""
     X, gamma, projection = table(seed)

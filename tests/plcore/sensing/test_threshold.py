@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -45,7 +45,6 @@ class TestBestThreshold:
     @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12))
     @example([(0, True)])
     @example([(1, False), (1, True), (1, True)])
-    @settings(max_examples=200)
     def test_no_cut_has_a_higher_f1(self, cells):
         scores = np.array([score / 7 for score, _ in cells])
         yes = np.array([one for _, one in cells])

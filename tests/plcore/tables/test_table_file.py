@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, Roles, TableError
@@ -61,7 +61,6 @@ def assert_same(one: LabelTable, other: LabelTable) -> None:
         assert getattr(getattr(one, name), "dtype", None) == getattr(getattr(other, name), "dtype", None)
 
 
-@settings(max_examples=60)
 @given(tables())
 def test_write_and_read_are_exact_and_deterministic(
     tmp_path_factory: pytest.TempPathFactory, table: LabelTable

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import Entry, LabelTable, Roles, TableError, read_cells, suggest_roles
@@ -176,7 +176,6 @@ def table_of(vectors: list[list[int]], names: list[str]) -> LabelTable:
 
 
 @given(VECTORS)
-@settings(max_examples=30)
 def test_stored_and_read(tmp_path_factory: pytest.TempPathFactory, vectors: list[list[int]]) -> None:
     table = table_of(vectors, [f"l{place}" for place in range(len(vectors[0]))])
     path = tmp_path_factory.mktemp("tables") / "table.parquet"
@@ -190,7 +189,6 @@ def test_stored_and_read(tmp_path_factory: pytest.TempPathFactory, vectors: list
 
 
 @given(VECTORS, st.integers(0, 10**6))
-@settings(max_examples=30)
 def test_export_then_import_is_the_same(vectors: list[list[int]], seed: int) -> None:
     """What people answered comes back exactly; what nobody was asked comes back as not asked."""
     names = [f"l{place}" for place in range(len(vectors[0]))]

@@ -17,6 +17,7 @@ import pytest
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+import worker as worker_program
 from db import trained
 from db.engine import DatabaseUnavailableError
 from db.projects import Project
@@ -27,7 +28,6 @@ from plcore.loop.one_label import Trainer
 from tests.clocks import ahead
 from tests.conftest import ROOT
 from tests.databases import on_sqlite
-from tests.turns import give_turn
 from tests.workflow.vector_world import ROLES as VECTOR_ROLES
 from tests.workflow.vector_world import vector_frame
 from tests.workflow.world import ROLES, answer_next, exported, opened, small_frame, small_project
@@ -193,7 +193,6 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(
         published = None
         while published != 0:
             assert process.poll() is None
-            give_turn(process.pid)
             with opened(home, owner, training_project) as learner:
                 published = learner.version_published
             time.sleep(0.2)
@@ -202,6 +201,41 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(
         process.stdin.close()
         try:
             assert process.wait(300) == 0
+        finally:
+            process.kill()
+
+
+BUSY = """
+import sys, threading
+from types import SimpleNamespace
+
+sys.path.insert(0, {root!r})
+import worker
+
+worker.open_home = lambda settings: SimpleNamespace(close=lambda: None)
+
+
+def busy(stop):
+    print("busy", flush=True)
+    threading.Event().wait()
+
+
+worker.BackupWorker = lambda home, name: SimpleNamespace(work=busy)
+worker.main()
+"""
+
+
+def test_a_worker_in_the_middle_of_something_ends_with_its_parent(tmp_path: Path) -> None:
+    program = tmp_path / "busy.py"
+    program.write_text(BUSY.format(root=str(ROOT)))
+    command = [sys.executable, str(program), "--with-parent"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={}) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"busy\n"
+        process.stdin.close()
+        try:
+            assert process.wait(300) == worker_program.PARENT_ENDED
         finally:
             process.kill()
 

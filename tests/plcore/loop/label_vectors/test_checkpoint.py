@@ -122,7 +122,7 @@ def go_on(name, seed, at, more, changes=(), *, fitted=False):
 
 @pytest.mark.parametrize("name", OPTIONS)
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 60), more=st.integers(0, 20))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_going_on_from_a_checkpoint_is_replaying_everything(name, seed, at, more):
     whole, again, twice = go_on(name, seed, at, more)
     assert_same(again, whole)
@@ -131,7 +131,7 @@ def test_going_on_from_a_checkpoint_is_replaying_everything(name, seed, at, more
 
 @pytest.mark.parametrize("name", ["label by label", "two answer", "rows by several"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 15), n=st.integers(1, 2))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_so_it_is_where_answers_are_set_aside(name, seed, at, more, n):
     whole, again, twice = go_on(name, seed, at, more, CHANGES[:n])
     assert_same(again, whole)
@@ -140,7 +140,7 @@ def test_so_it_is_where_answers_are_set_aside(name, seed, at, more, n):
 
 @pytest.mark.parametrize("name", ["label by label", "rows", "everybody checks"])
 @given(seed=st.integers(0, 10**6), at=st.integers(0, 40), more=st.integers(0, 10))
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 def test_the_models_are_those_of_who_lived_through_it(name, seed, at, more):
     """A fit that is due again after the checkpoint is that of its moment, and the answers since are learnt after it."""
     whole, again, twice = go_on(name, seed, at, more, fitted=True)

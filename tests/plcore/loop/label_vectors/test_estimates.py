@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -139,7 +139,6 @@ def test_held_out_figures():
 
 
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 6), st.floats(0, 1), st.floats(0, 1))
-@settings(max_examples=60)
 def test_macro_f1_by_leaving_rows_out(seed, n, L, rate, share):
     """Value as `f1_scores`, interval by as many macro F1 as there are rows, each computed without one."""
     random = np.random.default_rng(seed)
@@ -208,7 +207,6 @@ def test_hiding():
 
 
 @given(st.integers(0, 10**6), st.floats(-2, 2), st.floats(0, 3), st.booleans())
-@settings(max_examples=30)
 def test_calibration(seed, shift, slope, partial):
     """The probabilities come true on average, rise with the mean, and say more than the base rates."""
     random = np.random.default_rng(seed)

@@ -127,7 +127,6 @@ def test_live_equals_rebuilt(question, criterion, control_share, seed):
 
 @pytest.mark.slow
 @PROJECTS
-@settings(max_examples=30)
 def test_live_equals_rebuilt_of_many(question, criterion, control_share, seed):
     check_live_equals_rebuilt(question, criterion, control_share, seed)
 

@@ -295,7 +295,6 @@ def lived(seed: int, options: LabelVectorSettings, length: int = 30):
 
 
 @given(st.integers(0, 10**6), any_settings)
-@settings(max_examples=25)
 def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
     seed: int, options: LabelVectorSettings
 ) -> None:
@@ -386,7 +385,6 @@ def recounted(pool: LabelVectorPool) -> tuple[int, int, int, float]:
 
 
 @given(st.integers(0, 10**6), any_settings)
-@settings(max_examples=30)
 def test_after_any_entries_they_are_what_counting_anew_gives(seed: int, options: LabelVectorSettings) -> None:
     rng = np.random.default_rng(seed)
     table, _ = vectors(n=10, L=4, seed=seed)

@@ -80,7 +80,6 @@ def assert_same_state(one, other):
     st.sampled_from(["hidden", "given"]),
     st.integers(1, 7),
 )
-@settings(max_examples=40)
 def test_replay_equals_live(seed, strategy, role, k):
     options = LearnerSettings(n_neighbors=k, strategy=strategy, truth_role=role)
     table, _ = blobs(24, m=3, seed=seed, truth=0.6)
@@ -97,7 +96,6 @@ def test_replay_equals_live(seed, strategy, role, k):
 
 
 @given(st.integers(0, 10**6), st.integers(3, 5))
-@settings(max_examples=60)
 def test_candidates_are_the_fold_of_the_log(seed, m):
     table, _ = blobs(8, m=m, seed=seed, truth="none")
     learner, log = lived(table, LearnerSettings(n_neighbors=2), seed, 80)
@@ -106,7 +104,6 @@ def test_candidates_are_the_fold_of_the_log(seed, m):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 7))
-@settings(max_examples=40)
 def test_a_learner_equals_one_whose_table_already_says_so(seed, k):
     """Law 4: however the candidates came about, model and scores are those of a fresh start on them."""
     options = LearnerSettings(n_neighbors=k)
@@ -134,7 +131,6 @@ def test_a_learner_equals_one_whose_table_already_says_so(seed, k):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=25)
 def test_withdrawing_everything_is_the_start(seed):
     table, _ = blobs(24, m=3, seed=seed, truth=0.6)
     options = LearnerSettings(n_neighbors=4)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import ActiveLearner, Entry, LearnerSettings
@@ -327,7 +327,6 @@ def test_the_reason_of_a_begun_row_is_that_of_another_row(monkeypatch: pytest.Mo
 
 
 @given(st.integers(0, 10**6), any_settings)
-@settings(max_examples=40)
 def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
     seed: int, options: LearnerSettings
 ) -> None:
@@ -357,7 +356,6 @@ def test_replay_is_live_and_withdrawing_everything_leaves_what_was_imported(
 
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: not one.own_since))
-@settings(max_examples=25)
 def test_everybody_works_until_nothing_is_left(seed: int, options: LearnerSettings) -> None:
     """No row gets more answers than it is to have, nobody sees one twice, and all get theirs while there are people."""
     rng = np.random.default_rng(seed)
@@ -431,7 +429,6 @@ def test_how_far_people_are_apart(answers: list[str], apart: float) -> None:
 
 
 @given(st.integers(0, 10**6), any_settings.filter(lambda one: one.own_since is not None or one.overlap > 1))
-@settings(max_examples=30)
 def test_a_verdict_ends_it_whatever_comes_after_and_taken_back_it_never_was(
     seed: int, options: LearnerSettings
 ) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError
@@ -218,7 +218,6 @@ def test_every_entry_at_fault_is_named() -> None:
 GOOD = make_zip(birds())
 
 
-@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), min_size=1, max_size=6))
 def test_damaged_zips_are_good_or_refused_in_words(changes: list[tuple[int, int]]) -> None:
     data = bytearray(GOOD)

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError
@@ -159,7 +159,6 @@ def test_what_is_not_there_is_said(path: str) -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "b", "C"]), min_size=1, max_size=4), st.sampled_from(["/", "\\"]))
-@settings(max_examples=50, deadline=None)
 def test_a_longer_path_of_a_file_finds_it(folders: list[str], slash: str) -> None:
     """However many folders stand before those that the zip has."""
     inside = "/".join([*folders[1:], "x.wav"])

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -318,7 +318,6 @@ def test_kept_names_are_known() -> None:
 GOOD = {kind: picture(7, kind, (20, 20)) for kind in ("PNG", "JPEG", "WEBP", "GIF")}
 
 
-@settings(max_examples=400)
 @given(
     st.sampled_from(sorted(GOOD)),
     st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=5),

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables.problems import MAX_COLUMNS, TableError
@@ -22,14 +22,12 @@ def test_the_good_files_are_read_without_a_word(name: str) -> None:
     assert len(read_table(FILES[name], f"a.{name}").cells) >= 1
 
 
-@settings(max_examples=150)
 @given(st.sampled_from(sorted(FILES)), st.integers(0, 10**9))
 def test_a_damaged_file_is_a_table_or_refused_in_words(name: str, seed: int) -> None:
     table = read_or_say(a_damaged(name, seed), f"a.{name}")
     assert table is None or table.candidates.shape == (table.n_rows, len(table.classes))
 
 
-@settings(max_examples=100)
 @given(st.sampled_from(sorted(FILES)), st.sampled_from(sorted(FILES)), st.data())
 def test_pieces_of_two_files_are_a_table_or_refused_in_words(
     one: str, other: str, data: st.DataObject
@@ -39,7 +37,6 @@ def test_pieces_of_two_files_are_a_table_or_refused_in_words(
     read_or_say(head + tail, f"a.{one}")
 
 
-@settings(max_examples=100)
 @given(st.binary(max_size=200), st.sampled_from(sorted(FILES)))
 def test_bytes_of_no_format_are_a_table_or_refused_in_words(data: bytes, name: str) -> None:
     read_or_say(data, f"a.{name}")

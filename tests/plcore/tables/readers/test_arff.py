@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
@@ -167,7 +167,6 @@ def test_a_sparse_set_comes_out_equal(data_folder: Path) -> None:
     assert is_equal(read_table(as_mulan(numbers, vectors, labels, is_sparse=True)), numbers, vectors)
 
 
-@settings(max_examples=200)
 @given(st.text(st.sampled_from("@relation attribute data{}%,'\"\n?01 -C"), max_size=60))
 def test_any_arff_is_a_table_or_refused(text: str) -> None:
     try:
@@ -218,7 +217,6 @@ def test_other_texts_are_no_such_lines(data: bytes) -> None:
     assert not looks_like_libsvm(data)
 
 
-@settings(max_examples=40)
 @given(st.data(), st.booleans())
 def test_what_scikit_learn_writes_comes_back(data: st.DataObject, from_zero: bool) -> None:
     n_rows, width = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.io
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as any_arrays
 from scipy import sparse
@@ -346,7 +346,6 @@ def test_every_type_of_numbers_as_scipy_writes_it(kind: str) -> None:
             np.testing.assert_array_equal(found[name], array.real)
 
 
-@settings(max_examples=60)
 @given(
     any_arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 3)), elements=st.floats(-1e9, 1e9)),
     st.data(),
@@ -361,7 +360,6 @@ def test_any_arrays_come_back(numbers: np.ndarray, data: st.DataObject) -> None:
     assert reading.cells["truth"].tolist() == ["" if k < 0 else str(k) for k in truth]
 
 
-@settings(max_examples=100)
 @given(st.booleans(), st.integers(0, 10**6), st.binary(min_size=1, max_size=20))
 def test_damaged_arrays_are_a_table_or_refused(is_mat: bool, place: int, junk: bytes) -> None:
     data = mat(False, data=X, partial_target=sparse.csc_array(S.T)) if is_mat else npz(X=X, S=S, y=Y)

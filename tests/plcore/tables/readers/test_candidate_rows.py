@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import Roles, TableError
@@ -143,7 +143,6 @@ def test_half_characters_are_refused() -> None:
 
 
 @given(st.lists(st.dictionaries(LABELS, WEIGHTS, min_size=1, max_size=4), min_size=1, max_size=4))
-@settings(max_examples=100, deadline=None)
 def test_any_weights_come_back_as_they_were(sets: list[dict[str, float]]) -> None:
     rows = [Row({"n": n}, dict(one)) for n, one in enumerate(sets)]
     reading = rows_reading(rows, "f")
@@ -152,6 +151,5 @@ def test_any_weights_come_back_as_they_were(sets: list[dict[str, float]]) -> Non
 
 
 @given(st.lists(st.lists(LABELS, min_size=1, max_size=4, unique=True), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
 def test_any_sets_come_back_as_they_were(sets: list[list[str]]) -> None:
     assert candidates(rows_reading([named(*one) for one in sets], "f")) == sets

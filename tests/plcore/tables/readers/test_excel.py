@@ -11,7 +11,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables.problems import TableError
@@ -147,7 +147,6 @@ CELL = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=4))
 def test_any_cells_come_back(rows: list[tuple[Any, Any]]) -> None:
     data = workbook({"B": [["key", "a", "b"], *([k, *row] for k, row in enumerate(rows))]}, _as_text)
@@ -171,7 +170,6 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=30))
 def test_a_damaged_workbook_is_a_table_or_refused(place: int, bytes_: bytes) -> None:
     data = workbook({"B": [["id", "n"], [1, 2], [3, "x"]]})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import Roles, TableError
@@ -141,7 +141,6 @@ def test_what_is_wrong_in_the_candidates_is_told_by_their_row() -> None:
         max_size=4,
     )
 )
-@settings(max_examples=60, deadline=None)
 def test_any_candidates_come_to_their_rows(sets: dict[str, dict[str, float]]) -> None:
     lines = [
         {"id": name, "candidates": [{"label": k, "p": p} for k, p in one.items()]}

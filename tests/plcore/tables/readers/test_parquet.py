@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables.media.file_tree import MediaError
@@ -267,7 +267,6 @@ def test_names_that_are_no_text_are_refused() -> None:
     assert "The Feather file cannot be read" in refused(out.getvalue().replace(b"wren", b"\xffren"))
 
 
-@settings(max_examples=80)
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=20))
 def test_a_damaged_file_is_a_table_or_refused(place: int, junk: bytes) -> None:
     data = parquet(pa.table({"id": ["a", "b"], "c": [[1.0, 2.0], [3.0, 4.0]], "s": [{"x": 1}, None]}))

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables import TableError, TableReading, find_parts, read_stored, read_table, store_parts
@@ -74,7 +74,6 @@ def test_parts_are_read_as_one_file_is(tmp_path: Path, monkeypatch: pytest.Monke
     assert "The 3 files were read" in found.notes[0]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.none() | st.lists(st.none() | TEXT, max_size=3), min_size=2, max_size=9), st.data())
 def test_any_lists_are_read_alike(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[str | None] | None], data: Any

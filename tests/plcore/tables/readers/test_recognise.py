@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable
@@ -172,7 +172,6 @@ STARTS = [
 ]
 
 
-@settings(max_examples=300)
 @given(st.sampled_from(STARTS), st.binary(max_size=120))
 def test_any_bytes_are_a_table_or_refused(start: bytes, rest: bytes) -> None:
     try:
@@ -186,7 +185,6 @@ def test_any_bytes_are_a_table_or_refused(start: bytes, rest: bytes) -> None:
     assert all(problem.message and problem.fix for problem in problems)
 
 
-@settings(max_examples=150)
 @given(
     st.sampled_from(sorted(files())), st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.booleans()
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from plcore.tables.problems import TableError
@@ -174,7 +174,6 @@ FLAT = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=150)
 @given(FLAT, st.booleans(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
 def test_any_values_come_back(rows: list[dict[str, Any]], as_lines: bool, encoding: str) -> None:
     lists_alone = len(rows) == 1 and all(isinstance(value, list) for value in rows[0].values())
@@ -195,7 +194,6 @@ def test_any_values_come_back(rows: list[dict[str, Any]], as_lines: bool, encodi
                 assert json.loads(cell) == value
 
 
-@settings(max_examples=200)
 @given(st.text(st.sampled_from('[]{}",:\n 1aN\\'), max_size=30))
 def test_any_text_that_looks_like_json_is_a_table_or_refused(text: str) -> None:
     try:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plcore.tables import TableError, read_stored, read_table, store_plain_csv
@@ -49,7 +49,6 @@ def test_every_odd_file_is_read_alike_or_left(block: int, subtests: pytest.Subte
                 assert odd.rows is not None or read_table(odd.data, odd.file).cells.size
 
 
-@settings(max_examples=300)
 @given(CSV_LIKE, st.sampled_from([16, 1 << 20]))
 @example(b'a,b\n1,5" x\n\n"p\r\nq",""""\n3,4', 16)
 @example(b'a,b\n"1","x"\n"2","y"', 16)
@@ -65,7 +64,6 @@ def test_any_text_is_read_alike_or_left(data: bytes, size: int) -> None:
             compared(data)
 
 
-@settings(max_examples=150)
 @given(frames(), st.sampled_from([b"", b"\xef\xbb\xbf"]))
 def test_what_we_write_is_read_alike(frame: pd.DataFrame, mark: bytes) -> None:
     compared(mark + to_csv_bytes(frame))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import read_cells
@@ -137,7 +137,6 @@ ODD = st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), HOSTILE, max
 
 
 @given(st.lists(ODD | HOSTILE, max_size=3))
-@settings(max_examples=200, deadline=None)
 def test_any_records_are_read_or_refused_in_words(records: list[Any]) -> None:
     for one in RECORD_TOOLS:
         assert one.fits(records) in (True, False)
@@ -156,7 +155,6 @@ COLUMNS = st.sampled_from(
         max_size=4,
     )
 )
-@settings(max_examples=150, deadline=None)
 def test_any_tables_are_read_or_refused_in_words(rows: list[dict[str, str]]) -> None:
     cells = frame(*rows)
     for one in SHAPES:

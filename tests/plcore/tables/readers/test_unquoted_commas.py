@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError
@@ -88,7 +88,6 @@ WORDS = TEXT.filter(lambda text: not any(part.strip(" .").isdigit() for part in 
 
 
 @given(WORDS, WORDS)
-@settings(max_examples=100, deadline=None)
 def test_any_words_come_back(common: str, path: str) -> None:
     """As long as no part of them is a number: then only one place is left for the score."""
     assert repaired(f"0.0,3.0,P m,{common},0.5,{path}")[3:] == [common, "0.5", path]

@@ -208,7 +208,7 @@ def test_two_tables_in_a_zip_are_joined_as_before() -> None:
 
 
 @pytest.mark.parametrize("ending", VECTOR_ENDINGS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_what_is_written_is_joined_to_the_same_rows(ending: str, data: st.DataObject) -> None:
     names = data.draw(st.lists(st.text("abé1-", min_size=1, max_size=5), min_size=2, max_size=6, unique=True))
@@ -237,7 +237,6 @@ def test_there_is_a_limit() -> None:
         check_vectors("v", MAX_NUMBERS // 2 + 1, 2)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.booleans(), st.integers(0, 2000), st.binary(min_size=1, max_size=8))
 def test_damaged_files_of_vectors_are_read_or_refused(is_npz: bool, place: int, junk: bytes) -> None:
     ids = ["w3", "w1", "w2"]

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plcore.tables import read_table
@@ -92,7 +92,6 @@ def parsed_by_python(data: bytes, delimiter: str) -> tuple[list[str], list[list[
     return rows[0], rows[1:], lines[1:]
 
 
-@settings(max_examples=400)
 @given(st.one_of(st.binary(max_size=80), CSV_LIKE))
 @example(b"\xff")
 @example(b'"')
@@ -121,7 +120,6 @@ def read_or_refuse(read: Callable[[bytes], Result], data: bytes) -> Result | Non
     return None
 
 
-@settings(max_examples=400)
 @given(CSV_LIKE)
 @example(b'a,b\n1,5" x\n\n"p\r\nq",""""\n3,4')
 def test_what_is_read_is_what_python_reads(data: bytes) -> None:
@@ -134,7 +132,6 @@ def test_what_is_read_is_what_python_reads(data: bytes) -> None:
     assert ours in readings
 
 
-@settings(max_examples=300)
 @given(frames())
 @example(pd.DataFrame([["1", "2"]], columns=["a", "b;c;d"]))
 @example(pd.DataFrame([["1|2"], ["3|"]], columns=["a|b"]))
@@ -145,7 +142,6 @@ def test_cells_to_csv_to_cells_is_exact(frame: pd.DataFrame) -> None:
     assert again.to_numpy().tolist() == frame.to_numpy().tolist()
 
 
-@settings(max_examples=150)
 @given(
     frames(),
     st.sampled_from([",", ";", "\t"]),

@@ -12,7 +12,7 @@ import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, read_cells
@@ -39,7 +39,6 @@ def read(table: Disambiguated) -> pd.DataFrame:
 
 
 @given(decided())
-@settings(max_examples=120, deadline=None)
 def test_candidates_weights_and_labels_written_and_read_again(table: Disambiguated) -> None:
     """In the one form that `cell_form` says."""
     cells, form = read(table), cell_form(table.classes)
@@ -65,7 +64,6 @@ def test_candidates_weights_and_labels_written_and_read_again(table: Disambiguat
 
 
 @given(decided(), st.sampled_from(ADDED), TEXTS)
-@settings(max_examples=60, deadline=None)
 def test_the_original_cells_come_back_exactly(table: Disambiguated, name: str, text: str) -> None:
     """Also of a table that was given out before, whose columns are called like the new ones."""
     again = replace(table, cells=table.cells.assign(**{name: text, f"before_{name}": "kept"}))
@@ -79,7 +77,6 @@ def test_the_original_cells_come_back_exactly(table: Disambiguated, name: str, t
 
 
 @given(decided())
-@settings(max_examples=40, deadline=None)
 def test_the_answer_that_decided_is_told(table: Disambiguated) -> None:
     cells = read(table)
     for row in range(len(table.ids)):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables.writers.disambiguated import VOTES, Disambiguated, names_beside
@@ -14,7 +14,6 @@ from tests.plcore.tables.writers.tables import TEXTS, decided, disambiguated, fr
 
 
 @given(disambiguated())
-@settings(max_examples=60, deadline=None)
 def test_candidates_of_a_row(table: Disambiguated) -> None:
     for row, (before, after) in enumerate(zip(table.weighted(), table.weighted(after=True), strict=True)):
         assert list(before) == [
@@ -31,7 +30,6 @@ def test_candidates_of_a_row(table: Disambiguated) -> None:
 
 
 @given(disambiguated())
-@settings(max_examples=30, deadline=None)
 def test_answers_by_row_keep_their_order(table: Disambiguated) -> None:
     found = table.answers_by_row()
     assert sorted(found) == sorted({answer["row"] for answer in table.answers})
@@ -54,7 +52,6 @@ def test_labels_and_probabilities() -> None:
 
 
 @given(decided(), st.data())
-@settings(max_examples=60, deadline=None)
 def test_a_choice_of_rows_is_these_rows_with_their_answers(table: Disambiguated, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(table.ids))))
     rows = np.array(order[: data.draw(st.integers(0, len(order)))], dtype=np.int64)
@@ -78,7 +75,6 @@ def test_all_rows_in_their_order_are_no_second_copy() -> None:
 
 
 @given(decided(), st.integers(1, 5))
-@settings(max_examples=40, deadline=None)
 def test_pieces_are_all_rows_one_after_the_other(table: Disambiguated, size: int) -> None:
     pieces = list(table.pieces(size))
     assert [len(piece.ids) for piece in pieces[:-1]] == [size] * (len(pieces) - 1)

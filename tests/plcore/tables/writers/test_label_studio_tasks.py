@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO
@@ -47,7 +47,6 @@ def written(table: Disambiguated) -> list[dict[str, object]]:
 
 
 @given(disambiguated(answered=False))
-@settings(max_examples=60, deadline=None)
 def test_candidates_written_and_read_again(table: Disambiguated) -> None:
     reading = LABEL_STUDIO.read(written(table))
     assert reading.cells["task_id"].tolist() == table.ids.tolist()
@@ -59,7 +58,6 @@ def test_candidates_written_and_read_again(table: Disambiguated) -> None:
 
 
 @given(disambiguated())
-@settings(max_examples=40, deadline=None)
 def test_answers_written_and_read_again(table: Disambiguated) -> None:
     reading = LABEL_STUDIO.read(written(table))
     people = [{} for _ in table.ids]
@@ -75,7 +73,6 @@ def test_answers_written_and_read_again(table: Disambiguated) -> None:
 
 
 @given(disambiguated())
-@settings(max_examples=40, deadline=None)
 def test_what_the_import_of_label_studio_refuses_is_not_written(table: Disambiguated) -> None:
     """`tasks/serializers.py` and `LabelInterface.validate_prediction` say what."""
     for task in written(table):
@@ -139,7 +136,6 @@ def has_form_in_xml(label: str) -> bool:
 
 
 @given(LABELS)
-@settings(max_examples=100, deadline=None)
 def test_the_interface_names_every_class(label: str) -> None:
     if not has_form_in_xml(label):
         return
@@ -155,7 +151,6 @@ def test_the_interface_names_every_class(label: str) -> None:
 
 
 @given(decided())
-@settings(max_examples=40, deadline=None)
 def test_label_studio_takes_tasks_annotations_and_predictions(interface: Any, table: Disambiguated) -> None:
     if not all(has_form_in_xml(label) for label in table.classes):
         return
@@ -182,7 +177,6 @@ def test_label_studio_refuses_what_is_no_choice_or_has_no_column(interface: Any)
 
 
 @given(disambiguated(answered=False), st.floats(0.01, 1))
-@settings(max_examples=40, deadline=None)
 def test_weights_of_rows_with_a_label_are_read_again(table: Disambiguated, sure: float) -> None:
     """The model's probability of its label is no weight: beside others it would speak for or against it."""
     label = table.candidates_after.argmax(axis=1)

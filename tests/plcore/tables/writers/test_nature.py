@@ -7,7 +7,7 @@ import io
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables.readers.tools.detections import NOTHING
@@ -216,7 +216,6 @@ def test_ebird_has_a_line_for_each_species_of_a_list() -> None:
 
 
 @given(st.dictionaries(st.integers(0, 2), st.sampled_from(["Coal tit", "Great tit", NOTHING]), max_size=3))
-@settings(max_examples=30, deadline=None)
 def test_as_many_as_people_answered(said: dict[int, str]) -> None:
     table = answered(answers={row: (label,) for row, label in said.items()})
     birds = [label for label in said.values() if label != NOTHING]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -25,7 +25,6 @@ def arrays_of(table: Disambiguated) -> dict[str, Any]:
 
 
 @given(decided())
-@settings(max_examples=60, deadline=None)
 def test_numpy_gives_back_every_array(table: Disambiguated) -> None:
     found = arrays_of(table)
     assert found["ids"].tolist() == table.ids.tolist()
@@ -41,7 +40,6 @@ def test_numpy_gives_back_every_array(table: Disambiguated) -> None:
 
 
 @given(decided())
-@settings(max_examples=60, deadline=None)
 def test_written_and_read_again_as_a_table(table: Disambiguated) -> None:
     reading = read_table(written(write_npz, table), "any.npz")
     assert noted(reading, "table of the rows is needed")

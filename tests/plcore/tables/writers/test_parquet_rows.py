@@ -70,7 +70,7 @@ def test_datasets_opens_it_with_its_features(datasets: Any, tmp_path: Path) -> N
 
 
 @given(decided())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_datasets_gives_back_any_labels_and_cells(
     datasets: Any, tmp_path_factory: pytest.TempPathFactory, table: Disambiguated
 ) -> None:
@@ -86,7 +86,6 @@ def test_datasets_gives_back_any_labels_and_cells(
 
 
 @given(decided())
-@settings(max_examples=60, deadline=None)
 def test_written_and_read_again_as_a_table(table: Disambiguated) -> None:
     reading = read_table(written(write_parquet, table), "any.parquet")
     roles = reading.suggest_roles()
@@ -115,7 +114,6 @@ def test_written_and_read_again_as_a_table(table: Disambiguated) -> None:
 
 
 @given(decided())
-@settings(max_examples=40, deadline=None)
 def test_every_answer_and_weight_is_in_its_row(table: Disambiguated) -> None:
     rows = rows_of(table)
     answers = [

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError, read_cells
@@ -41,7 +41,6 @@ def named(table: LabelVectorTable, own: str) -> str:
 
 
 @given(vector_tables())
-@settings(max_examples=60, deadline=None)
 def test_wide_csv_written_and_read_again(table: LabelVectorTable) -> None:
     cells = read_cells(written(write_wide_csv, table))
     kept = table.kept()
@@ -57,14 +56,12 @@ def test_wide_csv_written_and_read_again(table: LabelVectorTable) -> None:
 
 
 @given(vector_tables())
-@settings(max_examples=40, deadline=None)
 def test_long_csv_has_a_line_for_every_cell(table: LabelVectorTable) -> None:
     lines = read_cells(written(write_long_csv, table))
     assert lines.to_dict("list") == table.found.long().to_dict("list")
 
 
 @given(vector_tables())
-@settings(max_examples=60, deadline=None)
 def test_lines_of_json_written_and_read_again(table: LabelVectorTable) -> None:
     data = written(write_vector_lines, table)
     cells = read_table(data, "any.jsonl").cells
@@ -81,7 +78,6 @@ def test_lines_of_json_written_and_read_again(table: LabelVectorTable) -> None:
 
 
 @given(vector_tables())
-@settings(max_examples=60, deadline=None)
 def test_parquet_written_and_read_again(table: LabelVectorTable) -> None:
     """By the roles that it tells itself."""
     data = written(write_vector_parquet, table)
@@ -211,7 +207,6 @@ def test_where_labels_came_as_lists_the_lists_stay() -> None:
 
 
 @given(vector_tables(), st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
 def test_pieces_are_the_whole(table: LabelVectorTable, size: int) -> None:
     pieces = list(table.pieces(size))
     whole = table.wide()
@@ -221,7 +216,6 @@ def test_pieces_are_the_whole(table: LabelVectorTable, size: int) -> None:
 
 
 @given(vector_tables(), st.data())
-@settings(max_examples=40, deadline=None)
 def test_a_choice_of_rows_is_these_rows(table: LabelVectorTable, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(table.original))))
     rows = np.array(order[: data.draw(st.integers(1, len(order)))])
@@ -249,7 +243,6 @@ def test_all_rows_are_no_copy_and_pieces_are_small_where_labels_are_many() -> No
 
 
 @given(vector_tables())
-@settings(max_examples=40, deadline=None)
 def test_lists_say_what_is_right_what_is_not_and_all_that_is_known(table: LabelVectorTable) -> None:
     found = table.found
     for row, lists in enumerate(table.lists()):
@@ -281,7 +274,6 @@ def arrays_of(table: LabelVectorTable) -> dict[str, Any]:
 
 
 @given(vector_tables())
-@settings(max_examples=40, deadline=None)
 def test_numpy_gives_back_every_array(table: LabelVectorTable) -> None:
     found, given_out = arrays_of(table), table.found
     assert found["ids"].tolist() == list(given_out.ids)
@@ -293,7 +285,6 @@ def test_numpy_gives_back_every_array(table: LabelVectorTable) -> None:
 
 
 @given(vector_tables())
-@settings(max_examples=40, deadline=None)
 def test_written_and_read_again_as_a_table(table: LabelVectorTable) -> None:
     reading = read_table(written(write_vector_npz, table), "any.npz")
     assert noted(reading, "table of the rows is needed")

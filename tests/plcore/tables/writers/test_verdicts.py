@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.tables.readers.tools.detections import NOTHING
@@ -131,7 +131,6 @@ def test_other_tables_have_no_such_rows() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 15)), max_size=3))
-@settings(max_examples=60, deadline=None)
 def test_true_and_false_are_what_the_labels_left_say(given_answers: list[tuple[int, int]]) -> None:
     """By brute force over the labels that are left of each item."""
     names = ("Coal tit", "Eurasian Blackbird", "Great tit", NOTHING)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import read_cells
@@ -98,7 +98,6 @@ def test_of_chosen_rows_only_theirs_are_written() -> None:
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=4), st.data())
-@settings(max_examples=40, deadline=None)
 def test_any_names_come_back(rows: list[tuple[str, str]], data: st.DataObject) -> None:
     always = {"Start (s)": "0", "End (s)": "3", "Scientific name": "", "Confidence": ".5"}
     table = frame(*({**always, "Common name": name, "File": f"x{path}"} for name, path in rows))

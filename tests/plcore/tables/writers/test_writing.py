@@ -11,7 +11,7 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from plcore import LabelTable, read_cells
 from plcore.tables import read_table
@@ -188,7 +188,6 @@ def names_in(cell: str) -> list[str]:
 
 
 @given(decided())
-@settings(max_examples=60, deadline=None)
 def test_lines_of_json_written_and_read_again(table: Disambiguated) -> None:
     reading = read_table(written(FILE_FORMATS["jsonl"].write, table), "any.jsonl")
     row_id = table.id_column() or "id"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError
@@ -126,7 +126,6 @@ def test_what_has_no_labels_is_refused() -> None:
 
 
 @given(st.sampled_from(sorted(record(1))), HOSTILE)
-@settings(max_examples=150, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(name: str, value: Any) -> None:
     good = record(1, ("a", ANN, "submitted"), suggestion="b", score=0.5)
     reading = read_or_refuse(ARGILLA.read, [good, {**good, name: value}])

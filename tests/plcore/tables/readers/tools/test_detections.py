@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError, read_cells
@@ -191,7 +191,6 @@ def test_kept_rows_are_read_back_and_anything_else_is_none() -> None:
         st.tuples(LABELS, st.floats(0, 1), st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=8
     )
 )
-@settings(max_examples=60, deadline=None)
 def test_no_row_is_lost_and_none_is_merged_over_stretches(rows: list[tuple[str, float, int, str]]) -> None:
     found = [heard(n, name, score, float(start), file) for n, (name, score, start, file) in enumerate(rows)]
     reading = detections_reading(found, "t")
@@ -358,7 +357,6 @@ def test_scores_may_be_missing() -> None:
 
 
 @given(st.lists(st.tuples(LABELS, LABELS, st.floats(0, 1)), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
 def test_any_labels_and_paths_that_csv_can_hold(rows: list[tuple[str, str, float]]) -> None:
     table = frame(
         *(
@@ -380,7 +378,6 @@ def test_any_labels_and_paths_that_csv_can_hold(rows: list[tuple[str, str, float
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
-@settings(max_examples=80, deadline=None)
 def test_any_cells_are_a_reading_or_a_refusal_in_words(rows: list[tuple[str, ...]]) -> None:
     names = ("IN FILE", "OFFSET", "DURATION", "common_name")
     cells = frame(*(dict(zip(names, row, strict=True)) for row in rows))
@@ -473,7 +470,6 @@ WORDS = st.text(MAY.filter(lambda one: one not in "\t\r\n"), max_size=6)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e5), WORDS), min_size=1, max_size=5))
-@settings(max_examples=60, deadline=None)
 def test_any_labels_without_tabs(rows: list[tuple[float, str]]) -> None:
     text = "".join(f"{start:.6f}\t{start + 1:.6f}\t{label}\n" for start, label in rows)
     reading = read_labels(text.encode(), "a.txt")

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError
@@ -232,7 +232,6 @@ FULL["meta"] = {"winnow_id": "x"}
 
 
 @given(st.sampled_from(paths(FULL)[1:]), HOSTILE)
-@settings(max_examples=300, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
     reading = read_or_refuse(LABEL_STUDIO.read, [broken, FULL])
@@ -279,7 +278,6 @@ def test_json_min_without_an_answer_is_refused() -> None:
 
 
 @given(st.sampled_from(["id", "sentiment", "annotator", "lead_time", "text", "annotation_id"]), HOSTILE)
-@settings(max_examples=150, deadline=None)
 def test_wrong_types_in_json_min(name: str, value: Any) -> None:
     read_or_refuse(
         LABEL_STUDIO_MIN.read, [{**flat(1, "a"), name: value}, flat(2, "b"), flat(3, {"choices": ["a", "b"]})]
@@ -316,7 +314,6 @@ def test_names_that_would_be_the_same_are_refused() -> None:
 
 
 @given(st.lists(st.lists(LABELS, min_size=1, max_size=3).map(tuple), max_size=6))
-@settings(max_examples=100, deadline=None)
 def test_groups_are_unions_of_leaves(paths: list[tuple[str, ...]]) -> None:
     try:
         tree = taxonomy_of(paths)

@@ -113,7 +113,6 @@ PLACES = [(name,) for name in FULL] + [
 
 
 @given(st.sampled_from(PLACES), HOSTILE)
-@settings(max_examples=200, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
     MODEL_CANDIDATES.fits([broken])
@@ -121,7 +120,6 @@ def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], 
 
 
 @given(disambiguated())
-@settings(max_examples=80, deadline=None)
 def test_lines_written_and_read_again(table: Disambiguated) -> None:
     lines = list(own_lines(table))
     assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
@@ -135,7 +133,7 @@ def test_lines_written_and_read_again(table: Disambiguated) -> None:
 
 
 @given(disambiguated())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_lines_hold_what_has_become_of_a_row(table: Disambiguated) -> None:
     label = np.array([np.flatnonzero(row)[0] for row in table.candidates_after])
     probability = np.linspace(0, 1, len(label))

@@ -164,7 +164,6 @@ PLACES = [(name,) for name in FULL] + [
 
 
 @given(st.sampled_from(PLACES), HOSTILE)
-@settings(max_examples=200, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     broken = broken_at(FULL, path, value)
     PRODIGY.fits([broken])
@@ -173,7 +172,6 @@ def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], 
 
 
 @given(disambiguated())
-@settings(max_examples=60, deadline=None)
 def test_tasks_written_and_read_again(table: Disambiguated) -> None:
     records = [json.loads(line) for line in prodigy_tasks(table)]
     reading = read(*records)
@@ -189,7 +187,7 @@ def test_tasks_written_and_read_again(table: Disambiguated) -> None:
 
 
 @given(disambiguated())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_columns_that_mean_something_to_prodigy_go_into_meta(table: Disambiguated) -> None:
     cells = table.cells.assign(label="l", options="o", _task_hash="h", place="p")
     for line in prodigy_tasks(replace(table, cells=cells)):
@@ -200,7 +198,7 @@ def test_columns_that_mean_something_to_prodigy_go_into_meta(table: Disambiguate
 
 
 @given(disambiguated())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_column_id_that_names_no_rows_stays_beside_their_ids(table: Disambiguated) -> None:
     cells = table.cells.assign(id="the recording ")
     reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
@@ -209,7 +207,7 @@ def test_a_column_id_that_names_no_rows_stays_beside_their_ids(table: Disambigua
 
 
 @given(disambiguated())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_ids_are_written_letter_for_letter(table: Disambiguated) -> None:
     cells = table.cells.assign(id=[f" {name} " for name in table.ids])
     reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
@@ -217,7 +215,7 @@ def test_ids_are_written_letter_for_letter(table: Disambiguated) -> None:
 
 
 @given(disambiguated())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_tasks_of_a_table_without_a_column_that_prodigy_shows_are_read_again(table: Disambiguated) -> None:
     cells = table.cells.rename(columns={"text": "length"})
     reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import LabelTable, TableError
@@ -165,7 +165,6 @@ def test_odd_records_are_refused_with_row_place_and_fix(
 
 
 @given(st.sampled_from(FIELDS), HOSTILE)
-@settings(max_examples=120, deadline=None)
 def test_wrong_types_are_refused_in_words(path: tuple[Any, ...], value: Any) -> None:
     records = [{"predictions": [broken_at(RECORDS[0], path, value), RECORDS[1]]}]
     if SPECIESNET.fits(records):

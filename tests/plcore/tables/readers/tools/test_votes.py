@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError, read_cells
@@ -232,7 +232,6 @@ def test_columns_of_the_votes_that_belong_to_tasks_stay_beside_those_of_the_task
 
 
 @given(disambiguated())
-@settings(max_examples=60, deadline=None)
 def test_answers_written_and_read_again(table: Disambiguated) -> None:
     text = "".join(long_votes(table))
     assert text.splitlines()[0] == "task,worker,label,kind,timestamp,seconds,weight,model_version"
@@ -267,7 +266,6 @@ def test_answers_that_name_no_label_are_written_and_left_out() -> None:
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
-@settings(max_examples=80, deadline=None)
 def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -> None:
     names = ("task", "worker", "label", "weight", "timestamp")
     cells = frame(*(dict(zip(names, row, strict=True)) for row in rows))

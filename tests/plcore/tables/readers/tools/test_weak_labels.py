@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -107,7 +107,6 @@ def test_wrong_matrices_are_refused(votes: Any, given: dict[str, Any], words: st
         np.int64, arrays.array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.integers(-1, 3)
     )
 )
-@settings(max_examples=80, deadline=None)
 def test_any_matrix_against_counting(votes: np.ndarray) -> None:
     names = ("n0", "n1", "n2", "n3")
     found = candidates(label_matrix(votes, classes=names, abstain=-1))
@@ -129,7 +128,6 @@ ANY = st.one_of(
 
 
 @given(ANY, ANY)
-@settings(max_examples=150, deadline=None)
 def test_any_arrays_are_a_reading_or_a_table_error(votes: Any, more: Any) -> None:
     read_or_refuse(label_matrix, votes)
     read_or_refuse(lambda: label_matrix(votes, truth=more))
@@ -198,7 +196,6 @@ def test_wrong_partial_votes_are_refused() -> None:
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
 def test_any_partial_votes_against_sets(data: st.DataObject) -> None:
     one = st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True)
     sets = data.draw(st.lists(st.lists(one, min_size=1, max_size=3), min_size=1, max_size=3))
@@ -280,7 +277,6 @@ def test_wrong_records_are_refused() -> None:
 
 
 @given(st.sampled_from(["label", "weak_labels", "data", "id"]), HOSTILE)
-@settings(max_examples=150, deadline=None)
 def test_wrong_types_in_every_place_are_refused_in_words(name: str, value: Any) -> None:
     for broken in ([FILE["0"], {**FILE["2"], name: value}], [{**FILE, "1": {**FILE["1"], name: value}}]):
         WRENCH.fits(broken)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError, read_cells
@@ -71,14 +71,12 @@ SETS = st.lists(st.dictionaries(LABELS, WEIGHTS, min_size=1, max_size=4), min_si
 
 
 @given(SETS)
-@settings(max_examples=60, deadline=None)
 def test_any_labels_and_scores(sets: list[dict[str, float]]) -> None:
     records = [{"sequence": "a", "labels": list(one), "scores": list(one.values())} for one in sets]
     assert candidates(ZERO_SHOT.read(records)) == sets
 
 
 @given(st.sampled_from(["sequence", "labels", "scores"]), HOSTILE)
-@settings(max_examples=100, deadline=None)
 def test_wrong_types_are_refused_in_words(name: str, value: Any) -> None:
     read_or_refuse(ZERO_SHOT.read, [{**PIPELINE[0], name: value}, PIPELINE[1]])
 
@@ -128,7 +126,6 @@ def test_wrong_cells_are_refused_with_their_rows() -> None:
 
 
 @given(SETS)
-@settings(max_examples=40, deadline=None)
 def test_any_labels_and_scores_in_long_form(sets: list[dict[str, float]]) -> None:
     rows = [
         {"id": n, "label": name, "score": repr(score)}
@@ -144,7 +141,6 @@ def double(rows: list[dict[str, Any]]) -> Any:
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
 def test_any_cells_are_a_reading_or_a_table_error(rows: list[tuple[str, ...]]) -> None:
     read_or_refuse(
         LONG_SCORES.read, double([dict(zip(("id", "label", "score"), row, strict=True)) for row in rows])
