@@ -512,7 +512,7 @@ def _unused(table: LabelTable) -> Iterator[Doubt]:
     used = {column for _, column in table.roles.used()} | {ORIGINAL_ROWS}  # which tells nothing of a row
     idle = [str(column) for column in table.cells.columns if column not in used]
     if idle:
-        message = f"Nothing is learnt from {_some(idle)}: kept, shown and exported."
+        message = f"Nothing is learnt from {_some(idle)}: kept and exported, not shown."
         yield Doubt("unused", message, "If it describes a row, choose it as a feature.")
 
 

@@ -38,7 +38,7 @@ _LATER = (
 
 @dataclass(frozen=True)
 class Roles:
-    """The role of each column, by name; a column without a role is kept, shown and exported, but not used.
+    """The role of each column, by name; a column without a role is kept and exported, but neither shown nor used.
 
     The candidate labels of a row come in exactly one of five ways:
 
