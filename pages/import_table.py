@@ -19,6 +19,7 @@ from pages.parts.uploads import (
     held,
     how_many,
     let_go,
+    on_page,
     show_doubts,
     show_first_question,
     show_problems,
@@ -288,7 +289,7 @@ if not roles.has_candidates:
 checked = check(chosen, upload, roles)
 if checked.table is None:
     in_sight.error(
-        f"{how_many(checked.problems)} to mend, listed below. {frame.escape(str(checked.problems[0]))}",
+        f"{how_many(checked.problems)} to mend, listed below. {on_page(str(checked.problems[0]))}",
         icon=":material/error:",
     )
     show_problems(checked.problems)

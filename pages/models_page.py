@@ -10,7 +10,7 @@ from pages.parts.learner_form import OPTIMISM, adoption_line, say_running, say_s
 from pages.parts.words import counted
 from workflow.access import Right
 from workflow.models import choosing, showing
-from workflow.models.showing import Done, ModelLine, ModelStory, ModelsView
+from workflow.models.showing import Done, ModelLine, ModelsView
 
 KEY = "winnow_models"
 HINT = (
@@ -29,14 +29,15 @@ def done_saying(words: str) -> None:
     st.rerun()
 
 
-def lead(story: ModelStory, done: Done | None) -> None:
+def lead(view: ModelsView) -> None:
     """Which model answers now, and who chooses it."""
+    story = view.story
     name = escape(showing.short(story.models, story.model))
     who = "Winnow chooses the model." if story.automatic else "The model is chosen by hand."
     st.markdown(f"{who} Now **{name}** answers.")
     if story.automatic and story.adoptions and story.adoptions[-1].by_comparison:
         st.markdown(adoption_line(story, story.adoptions[-1]))
-    elif story.automatic and done is None and not story.adoptions:
+    elif story.automatic and view.done is None and view.failed is None and not story.adoptions:
         st.caption(
             "It answers at once. The first comparison begins by itself in the background; its best then takes over."
         )
@@ -161,7 +162,7 @@ if not view.story.models:
     st.page_link("progress.py", label="Progress", query_params={"project": str(page.project.id)})
     st.stop()
 st.session_state[state.MODELS] = showing.watched(page.seat)
-lead(view.story, view.done)
+lead(view)
 why_it_stays(view)
 actions(view)
 progress()

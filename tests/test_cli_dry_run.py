@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
+from tests.plcore.tables.right_readings import CASES, REFUSED, RIGHT, path_of
 from tests.plcore.tables.test_hunt import CASES as HUNT
 from tests.plcore.tables.test_hunt import HUNTED, Hunted
 from tests.test_cli import Shell, shell
@@ -14,8 +14,6 @@ from tests.test_cli import Shell, shell
 pytestmark = pytest.mark.slow
 
 __all__ = ["shell"]
-
-CASES = Path(__file__).with_name("plcore") / "tables" / "cases"
 
 
 def test_dry_run_prints_the_reading_and_stores_nothing(shell: Shell) -> None:
@@ -73,3 +71,32 @@ def test_dry_run_says_what_the_library_says(hunted: Hunted, shell: Shell) -> Non
         assert hunted.told in err
     else:
         assert out.startswith("Read as ")
+
+
+def test_every_case_has_a_right_reading_or_refusal() -> None:
+    assert {path.name for path in CASES.iterdir() if path.is_file()} <= {*RIGHT, *REFUSED}
+
+
+def test_dry_run_says_the_right_reading_of_every_case(shell: Shell) -> None:
+    for name, right in RIGHT.items():
+        status, out, err = shell("import", path_of(name), "--dry-run")
+        assert out.startswith(f"Read as {right.said}"), (name, out)
+        assert f". Learnt from: {right.learnt}" in out, (name, out)
+        assert (status, out.count("\n")) == (2 if right.stops else 0, 1), (name, err)
+        if right.stops:
+            assert err.startswith("Error: "), name
+            assert "Fix: " in err, name
+            assert err.endswith(f"If it is right as it is read, add --accept {right.stops}.\n"), (name, err)
+        assert " above." not in err, (name, "there is no above in a terminal")
+        assert "choose the shape" not in err, (name, "the command line has no shapes to choose")
+    assert json.loads(shell.done("projects", "--json")) == []
+
+
+def test_dry_run_refuses_cases_in_one_line_with_the_fix(shell: Shell) -> None:
+    for name, refused in REFUSED.items():
+        status, out, err = shell("import", path_of(name), "--dry-run")
+        assert (status, err.count("\n")) == (2, 1), (name, err)
+        assert refused.words in err, name
+        assert "Fix: " in err, name
+        assert " above." not in err, (name, "there is no above in a terminal")
+        assert (refused.option in err, out.startswith("With --")) == (True, bool(refused.option)), (name, out)

@@ -96,6 +96,7 @@ class WinnowAdded:
     known : those that it had already, by id or else by number, which stay      new_classes : labels that no row had
     dropped, empty : columns that were sent and it does not have, and its columns that were not sent
     notes : what was read as nothing, and what is odd about the table with the new rows
+    reading : how the project's table is read, with the new rows
     """
 
     rows: int
@@ -105,6 +106,7 @@ class WinnowAdded:
     dropped: Sequence[str]
     empty: Sequence[str]
     notes: Sequence[str] = ()
+    reading: str = ""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ def card_of(kind: str) -> ComponentRenderer:
         f"{kind}/card.js",
         (
             "card/card.css",
+            "card/boxes.css",
             "card/reading.css",
             "card/panels.css",
             "card/sound.css",
@@ -248,6 +249,9 @@ def view_of(view: RowView) -> dict[str, object]:
     return {
         "id": view.row_id,
         "images": list(view.images),
+        "boxes": [
+            {"place": one.place, "name": one.name, "score": f"{one.confidence:.2f}"} for one in view.boxes
+        ],
         "audio": view.audio,
         "segment": view.segment,
         "text": view.text,

@@ -31,7 +31,9 @@ from workflow.rows.row import RowView
 # A row as its file had it: caption, pictures, recording, text, features. For pages that show one row at a time.
 
 # Text and addresses go in as data and are set as properties, never as HTML; what may be loaded is the page's policy.
-_ROW = component("winnow_row", "card/row.js", ("card/sound.css", "card/reading.css", "card/row.css"))
+_ROW = component(
+    "winnow_row", "card/row.js", ("card/sound.css", "card/reading.css", "card/row.css", "card/boxes.css")
+)
 
 
 MANY = 20

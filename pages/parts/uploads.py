@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeVar
 
@@ -120,8 +121,18 @@ def show_problems(problems: Sequence[Problem], before: str = "this can become a 
     )
 
 
+_OPTION = re.compile(
+    r" \(--[a-z-]+\)"
+)  # of the command line, which a fix names beside what is chosen on the page
+
+
+def on_page(words: str) -> str:
+    """A problem or its fix without options of the command line, to be shown as it is."""
+    return escape(_OPTION.sub("", words))
+
+
 def _in_words(problem: Problem) -> str:
-    place, said = problem.place, f"{escape(problem.message)} *Fix:* {escape(problem.fix)}"
+    place, said = problem.place, f"{escape(problem.message)} *Fix:* {on_page(problem.fix)}"
     return f"**{escape(place)}:** {said}" if place else said
 
 
@@ -160,9 +171,31 @@ def ask_doubts(doubts: Sequence[Doubt], key: str) -> bool:
     )
     accepted = []
     for doubt in stops:
-        st.markdown(f"{escape(doubt.message)}  \n*If not:* {escape(doubt.fix)}")
+        _side_by_side(doubt)
         accepted.append(st.checkbox("It is right as it is read", key=f"accept-{doubt.name}-{key}"))
     return all(accepted)
+
+
+# How each message of a doubt that stops is worded: what was found, how it is read here, and how it may be meant.
+_TWO_READINGS = re.compile(r"(?P<found>.+): read here,? (?P<here>.+), but (?P<other>.+)", re.DOTALL)
+
+
+def _side_by_side(doubt: Doubt) -> None:
+    """What was found, and its two readings next to each other."""
+    worded = _TWO_READINGS.fullmatch(doubt.message)
+    if worded is None:
+        st.markdown(f"{escape(doubt.message)}  \n*If not:* {escape(doubt.fix)}")
+        return
+    st.markdown(f"{escape(worded['found'])}.")
+    here, other = st.columns(2)
+    with here.container(border=True, height="stretch"):
+        st.markdown(f"**Read here**  \n{escape(_sentence(worded['here']))}")
+    with other.container(border=True, height="stretch"):
+        st.markdown(f"**Or**  \n{escape(_sentence(worded['other']))} {escape(doubt.fix)}")
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].removesuffix('.')}."
 
 
 def show_first_question(look: FirstLook | None, question: str) -> None:

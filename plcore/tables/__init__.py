@@ -61,6 +61,7 @@ from plcore.tables.readers.recognise import read_table, read_vectors, store_plai
 from plcore.tables.readers.registry import joined, lacks_rows, shape_name, shaped
 from plcore.tables.readers.stored import read_stored, store_reading
 from plcore.tables.readers.tools.detections import serving_columns
+from plcore.tables.readers.tools.megadetector import Box, boxes_of
 from plcore.tables.roles.cell_types import export_types
 from plcore.tables.roles.cells import MISSING
 from plcore.tables.roles.doubts import Doubt, find_doubts
@@ -99,6 +100,7 @@ __all__ = [
     "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
+    "Box",
     "Disambiguated",
     "Doubt",
     "Encoder",
@@ -129,6 +131,7 @@ __all__ = [
     "TableReading",
     "Tell",
     "TextFeatures",
+    "boxes_of",
     "causes",
     "cell_form",
     "column_way",

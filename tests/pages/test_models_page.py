@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from db import trained
+from plcore import LabelTable
 from plcore.blocks import RunnerError
 from plcore.loop import MODEL_ENTRIES
 from tests.pages.conftest import Open, words
@@ -19,6 +20,7 @@ from tests.workflow.kinds.one_label.test_progress import answer_truly
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_project
+from workflow.backups.worker import BackupWorker
 from workflow.importing import encoding_requests
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.models import choosing, showing
@@ -49,6 +51,27 @@ def press(test: AppTest, label: str) -> AppTest:
 @pytest.fixture
 def project(home: Home, owner: int) -> int:
     return small_project(home, owner, model="automatic")
+
+
+@pytest.mark.parametrize("rows", [2, 4])
+def test_table_too_small_to_compare_is_said_in_words(
+    home: Home, owner: int, show: Open, caplog: pytest.LogCaptureFixture, rows: int
+) -> None:
+    lines = "".join(f"r{k},{k * k},{('a|b', 'b')[k % 2]}\n" for k in range(rows))
+    table = LabelTable.read_csv(f"id,x,candidates\n{lines}".encode())
+    project = managing.create_project(Seat(home, owner), "small", table)
+    with caplog.at_level("INFO"):
+        BackupWorker(home, "worker").look()  # with all that a worker does
+    assert f"Rows to learn from: {rows}." in caplog.text
+    assert [record for record in caplog.records if record.exc_info] == []
+    test = show(owner, PAGE, project=str(project))
+    said = words(test).replace("\\", "")
+    assert f"Rows to learn from: {rows}. That is too few to compare models, which takes at least 5." in said
+    assert "Until then the project keeps its model. Fix: add rows, or choose a model by hand." in said
+    assert "The first comparison begins by itself" not in said
+    caplog.clear()
+    BackupWorker(home, "worker").look()
+    assert "too few" not in caplog.text, "it is not tried at every look"
 
 
 def test_before_the_first_comparison_the_page_says_what_one_is(

@@ -130,6 +130,10 @@ class Added(BaseModel):
     notes: list[str] = Field(
         default=[], description="What was read as nothing, and what is odd about the table with the new rows."
     )
+    reading: str = Field(
+        default="",
+        description="How the table is read with the new rows: what is asked, learnt from, shown, ignored.",
+    )
 
 
 class LoggedEntry(BaseModel):

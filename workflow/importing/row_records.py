@@ -7,7 +7,7 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from plcore.tables import Doubt, Problem, TableError, read_as_nothing
+from plcore.tables import Doubt, Problem, TableError, describe, read_as_nothing
 from workflow.importing import more_rows
 from workflow.importing.more_rows import added_anew
 from workflow.importing.reading import read_upload
@@ -23,6 +23,7 @@ class Appended(NamedTuple):
 
     known, new_classes, dropped, empty : as of `plcore.tables.Grown`
     notes : sentences about what was read as nothing, and what is odd about the table with the new rows
+    reading : how the project's table is read, with the new rows
     """
 
     rows: int
@@ -32,6 +33,7 @@ class Appended(NamedTuple):
     dropped: tuple[str, ...]
     empty: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    reading: str = ""
 
 
 def append_rows(seat: Seat, records: Sequence[Mapping[str, str]], accept: Collection[str] = ()) -> Appended:
@@ -67,7 +69,8 @@ def append_rows(seat: Seat, records: Sequence[Mapping[str, str]], accept: Collec
         if stops:
             raise TableError(*(Problem(None, None, None, one.message, _or_accept(one)) for one in stops))
         notes += map(str, addition.doubts)
-        return Appended(more_rows.add_rows(seat, addition), *addition.grown[1:], tuple(notes))
+        reading = str(describe(addition.grown.table, "the project's table"))
+        return Appended(more_rows.add_rows(seat, addition), *addition.grown[1:], tuple(notes), reading)
 
     return added_anew(add, "rows")
 

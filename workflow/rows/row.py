@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plcore import LabelTable
-from plcore.tables import LEAST_SHARE
+from plcore.tables import LEAST_SHARE, Box, boxes_of
 from workflow.files.stored import address
 
 _DIGITS = frozenset("0123456789")
@@ -23,8 +23,8 @@ class RowView:
 
     heard : whether rows of the table have recordings, so that the keys of a player are a player's on every row
     digits : whether every class of the table is one digit
-    images : all of the row, `image` the first      caption : (column, text) of the columns that are no features and are
-        to be shown, without those whose cell is empty
+    images : all of the row, `image` the first      boxes : what a detector found in the picture, if it is the only one
+    caption : (column, text) of the columns that are no features and are to be shown, without those whose cell is empty
     """
 
     row: int
@@ -35,6 +35,7 @@ class RowView:
     audio: str | None = None
     segment: tuple[float | None, float | None] | None = None
     images: tuple[str, ...] = ()
+    boxes: tuple[Box, ...] = ()
     caption: tuple[tuple[str, str], ...] = ()
     heard: bool = False
     digits: bool = False
@@ -57,6 +58,7 @@ def row_view(table: LabelTable, row: int) -> RowView:
         text=text_of(table, row) or None,
         features=tuple(zip(shown, table.cells_of(row, shown), strict=True)),
         images=images,
+        boxes=boxes_of(table, row) if len(images) == 1 else (),
         caption=tuple((name, text) for name, text in captions if text),
     )
 

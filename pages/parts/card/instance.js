@@ -1,6 +1,7 @@
 // @ts-check
 // The instance: image, sound, text, features.
 
+import { boxSwitch } from "./boxes.js";
 import { make } from "./elements.js";
 import { pictures } from "./pictures.js";
 import { reading } from "./reading.js";
@@ -17,6 +18,7 @@ export function instance(state, { view, telling }) {
   /** @type {HTMLElement[]} */
   const parts = [name];
   if (view.images.length) parts.push(pictures(state, view));
+  if (view.boxes.length) name.append(make("span", { class: "settings" }, boxSwitch(view.boxes, { keyed: true })));
   if (view.audio) {
     const { element, caption } = sound(view, { keyed: true });
     name.append(...caption);

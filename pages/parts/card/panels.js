@@ -17,6 +17,7 @@ export const COMMON_KEYS = [
   [", (comma)", "The answered rows most like this one"],
   ["T / F", "Note, flag: stored with the answer"],
   ["Z", "Zoom into the image; wheel or + and −, arrows move it, B shows it brighter"],
+  ["Shift + Z", "Show or hide the boxes of a detector, where the picture has some"],
   ["← / →", "The other pictures of the row; zoomed in, comma and full stop"],
   ["P", "Play or pause the recording: the asked segment, where there is one"],
   ["R / L / −", "Play it again, loop it, at half speed"],

@@ -1,6 +1,7 @@
 // @ts-check
 // The pictures of the row: the first one large, the others by the arrows.
 
+import { boxesOver } from "./boxes.js";
 import { nameOf, placeWords, turned } from "./burst.js";
 import { make } from "./elements.js";
 import { fit, openZoom } from "./zoom.js";
@@ -12,7 +13,7 @@ import { fit, openZoom } from "./zoom.js";
  * @param {View} view
  */
 export function pictures(state, view) {
-  const { images } = view;
+  const { images, boxes } = view;
   const name = `Image of row ${view.id}`;
   const image = make("img", { class: "image", onload: fit });
   const count = make("span", { class: "quiet small", role: "status" });
@@ -34,9 +35,10 @@ export function pictures(state, view) {
       "aria-keyshortcuts": "z",
       "aria-label": `${name}: zoom`,
       title: "Zoom (Z)",
-      onclick: () => openZoom(state, { images, place, name, show }),
+      onclick: () => openZoom(state, { images, boxes, place, name, show }),
     },
     image,
+    boxes.length && boxesOver(boxes),
   );
   show(0);
   if (images.length === 1) return large;

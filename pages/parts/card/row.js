@@ -1,6 +1,7 @@
 // @ts-check
 // One row on a page that is not the card: its picture, its recording, its text.
 
+import { boxesOver, boxSwitch } from "./boxes.js";
 import { nameOf } from "./burst.js";
 import { make } from "./elements.js";
 import { reading } from "./reading.js";
@@ -25,13 +26,19 @@ export default function instance({ parentElement, data: { view, play: wanted } }
     return;
   }
   let play = () => {};
-  const { images, caption } = view;
+  const { images, boxes, caption } = view;
   /** @type {HTMLElement[]} */
   const parts = [];
   if (caption.length) parts.push(make("p", { class: "caption", text: caption.map(([, text]) => text).join(" · ") }));
   if (images.length) {
     const name = `Row ${view.id}`;
-    parts.push(make("div", { class: "pictures" }, ...images.map((_, place) => picture(images, place, name))));
+    const drawn = images.map((_, place) => picture(images, place, name));
+    parts.push(
+      boxes.length
+        ? make("div", { class: "framed" }, ...drawn, boxesOver(boxes))
+        : make("div", { class: "pictures" }, ...drawn),
+    );
+    if (boxes.length) parts.push(make("p", { class: "rowname" }, boxSwitch(boxes, { keyed: false })));
   }
   if (view.audio) {
     const player = sound(view, { keyed: false, eager: false });
@@ -55,7 +62,10 @@ export default function instance({ parentElement, data: { view, play: wanted } }
 function picture(images, place, name) {
   const image = make("img", {
     alt: nameOf(name, place, images.length),
-    onload: () => image.classList.toggle("small", image.naturalHeight < 96),
+    onload: () => {
+      image.classList.toggle("small", image.naturalHeight < 96);
+      image.classList.add("there");
+    },
     src: images[place],
   });
   return image;

@@ -53,10 +53,19 @@ export interface Picture {
 /** What the browser can fetch of a row before it is asked about. */
 export type Coming = Pick<View, "images" | "audio" | "segment">;
 
+/** A detection in a picture. place : left, top, width, height as shares of it. name : "" if it is not to be shown */
+export interface Box {
+  place: [left: number, top: number, width: number, height: number];
+  name: string;
+  score: string;
+}
+
 /** The row that is asked about. A feature is its name and its value, both as they are read. */
 export interface View {
   id: string;
   images: string[];
+  /** In its picture, the best first. */
+  boxes: Box[];
   audio: string | null;
   /** Seconds of the recording between which the row lies; null for its begin or end, and for the whole recording. */
   segment: Segment | null;
@@ -69,6 +78,7 @@ export interface View {
 /** The pictures of a row, as the zoom gets them. place : of the one it begins with. show : shows one on the card */
 export interface Burst {
   images: string[];
+  boxes: Box[];
   place: number;
   name: string;
   show(place: number): void;

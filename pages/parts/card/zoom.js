@@ -1,6 +1,7 @@
 // @ts-check
 // The image alone, as large and as bright as one likes.
 
+import { boxesOver, boxSwitch } from "./boxes.js";
 import { brighter, nameOf, placeWords, turned } from "./burst.js";
 import { openDialog } from "./dialog.js";
 import { make } from "./elements.js";
@@ -14,7 +15,8 @@ import { make } from "./elements.js";
  * @param {{ target: HTMLImageElement }} event
  */
 export function fit({ target: image }) {
-  image.style.setProperty("--shape", String(image.naturalWidth / image.naturalHeight || 1));
+  // What is drawn over it takes its shape, too.
+  (image.parentElement ?? image).style.setProperty("--shape", String(image.naturalWidth / image.naturalHeight || 1));
   image.classList.toggle("coarse", image.naturalWidth <= 96);
   image.classList.add("there");
 }
@@ -23,9 +25,11 @@ export function fit({ target: image }) {
  * @param {State} state
  * @param {Burst} burst
  */
-export function openZoom(state, { images, place: first, name, show }) {
+export function openZoom(state, { images, boxes, place: first, name, show }) {
   const view = { scale: 1, x: 0, y: 0, light: 1, picture: first };
   const image = make("img", { class: "image", draggable: "false", onload: fit });
+  const over = boxes.length ? boxesOver(boxes) : null;
+  const boxing = over && boxSwitch(boxes, { keyed: false });
   const count = make("span", { class: "quiet small counting", role: "status" });
   // Size and place stay, so that one sees what moves; the card turns with it.
   const turn = (/** @type {number} */ steps) => {
@@ -42,6 +46,9 @@ export function openZoom(state, { images, place: first, name, show }) {
   };
   const place = () => {
     image.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.scale})`;
+    over?.style.setProperty("--scale", String(view.scale));
+    over?.style.setProperty("--x", `${view.x}px`);
+    over?.style.setProperty("--y", `${view.y}px`);
   };
   // About a point of the screen, measured from the middle: what is there stays there.
   const zoom = (/** @type {number} */ factor, x = 0, y = 0) => {
@@ -61,7 +68,7 @@ export function openZoom(state, { images, place: first, name, show }) {
   /** @type {(text: string, name: string, action: () => void) => HTMLElement} */
   const button = (text, name, action) =>
     make("button", { class: "action", type: "button", text, "aria-label": name, onclick: action });
-  const stage = make("div", { class: "stage" }, image);
+  const stage = make("div", { class: "stage" }, image, over);
   const several = images.length > 1;
   const dialog = openDialog(
     state,
@@ -75,6 +82,7 @@ export function openZoom(state, { images, place: first, name, show }) {
       several && button("‹", "Previous picture", () => turn(-1)),
       several && button("›", "Next picture", () => turn(1)),
       button("Brighter", "Brighter (B)", light),
+      boxing,
       button("+", "Larger", () => zoom(1.5)),
       button("−", "Smaller", () => zoom(1 / 1.5)),
       button("Close", "Close", () => dialog.close()),
@@ -111,8 +119,9 @@ export function openZoom(state, { images, place: first, name, show }) {
     ArrowDown: () => move(0, -60),
   };
   if (several) Object.assign(does, { ",": () => turn(-1), ".": () => turn(1) });
-  dialog.keys = (name) => {
-    does[name]?.();
+  dialog.keys = (name, { shiftKey }) => {
+    if (boxing && name === "z" && shiftKey) boxing.click();
+    else does[name]?.();
     return name in does;
   };
 }

@@ -223,7 +223,13 @@ function closer(state, question, place) {
   const { view } = question.tiles[place];
   const back = () => ticks(state)[place]?.focus({ preventScroll: true });
   if (view.images.length) {
-    openZoom(state, { images: view.images, place: 0, name: `Image of row ${view.id}`, show: () => {} });
+    openZoom(state, {
+      images: view.images,
+      boxes: view.boxes,
+      place: 0,
+      name: `Image of row ${view.id}`,
+      show: () => {},
+    });
   } else {
     const dialog = openDialog(
       state,

@@ -22,6 +22,9 @@ from plcore.tables.roles.stops import find_stops
 from plcore.tables.roles.suggestion import LABEL_NAMES
 from plcore.tables.table import LabelTable
 
+_VOTES = (
+    "If each row is one vote on an item, call the columns of item, person and vote task, worker and label."
+)
 SHOWN = 5  # names in a sentence
 _MANY = 20
 _TOGETHER = 8  # columns of numbers that are looked at at a time
@@ -216,7 +219,7 @@ def _no_question(table: LabelTable) -> Iterator[Doubt]:
             yield Doubt("nothing-to-ask", message, "Leave cells empty where nobody has been asked.")
     elif (table.candidates.sum(axis=1) <= 1).all():
         message = "Every row has one candidate already: there will be nothing to ask."
-        fix = "Check the separator; if each row is one vote on an item, choose the shape “one vote a row”."
+        fix = f"If a cell lists several labels, check the separator. {_VOTES}"
         yield Doubt("nothing-to-ask", message, fix)
 
 
@@ -233,10 +236,7 @@ def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
             message = (
                 f"Column {quoted(column)} looks like an id, but {again:,} rows repeat one, so it is not used."
             )
-            fix = (
-                "Give each row an id; if each row is one vote on an item, choose the shape “one vote a row”."
-            )
-            yield Doubt("repeated-ids", message, fix)
+            yield Doubt("repeated-ids", message, f"Give each row an id. {_VOTES}")
 
 
 def _leaks(table: LabelTable) -> Iterator[Doubt]:
@@ -294,7 +294,7 @@ def _unused(table: LabelTable) -> Iterator[Doubt]:
     used = {column for _, column in table.roles.used()} | serving_columns(table.cells)
     idle = [str(column) for column in table.cells.columns if column not in used]
     if idle:
-        message = f"Nothing is learnt from {_some(idle)}: kept, shown and exported."
+        message = f"Nothing is learnt from {_some(idle)}: kept and exported, not shown."
         yield Doubt("unused", message, "If it describes a row, choose it as a feature.")
 
 

@@ -47,7 +47,7 @@ def marks_of(separator: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Roles:
-    """The role of each column, by name; a column without a role is kept, shown and exported, but not used.
+    """The role of each column, by name; a column without a role is kept and exported, but neither shown nor used.
 
     The candidate labels of a row come in exactly one of five ways:
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import wave
 from collections.abc import Callable
@@ -130,6 +131,105 @@ def test_the_lists_show_small_pictures_and_a_point_of_the_map_its_row(
     expect(pictures.first).to_have_js_property("naturalWidth", 60)
     small = page.request.get(f"{server.base}/{pictures.first.get_attribute('src')}/small")
     assert (small.status, small.headers["content-type"]) == (200, "image/webp")
+
+
+# Boxes of a detector
+
+
+FOUND = (("1", 0.91, (0.1, 0.25, 0.3, 0.5)), ("2", 0.4, (0.7, 0.02, 0.28, 0.4)))
+"""Category, confidence and place of what a detector found in each picture but the last, which was not looked at."""
+
+
+@pytest.fixture
+def detected(home: Home, name: str) -> Seat:
+    """A project of MegaDetector's JSON with its pictures."""
+    images = [
+        {
+            "file": f"cam/{n}.jpg",
+            "detections": [
+                {"category": kind, "conf": score, "bbox": place, "classifications": [["0", 0.7], ["1", 0.2]]}
+                for kind, score, place in FOUND
+            ]
+            if n < ROWS - 1
+            else None,
+        }
+        for n in range(ROWS)
+    ]
+    whole = {
+        "info": {"format_version": "1.4"},
+        "detection_categories": {"1": "animal", "2": "<i>person</i>"},
+        "classification_categories": {"0": "fox", "1": "deer"},
+        "images": images,
+    }
+    files = {f"cam/{n}.jpg": picture(9 * n, "JPEG", (640, 480)) for n in range(ROWS)}
+    read = importing.read_upload(make_zip({"md.json": json.dumps(whole).encode(), **files}))
+    table = importing.check(read, read.suggest_roles()).table
+    assert table is not None
+    settings = LearnerSettings(n_neighbors=2, control_share=0)
+    return Seat(home, OWNER, importing.create(Seat(home, OWNER), name, table, settings))
+
+
+def boxes_are_in_place(page: Page, image: str) -> None:
+    """Each box is where the file says, relative to the picture as it is shown now, to 2 pixels."""
+    page.locator(f"{image}.there").wait_for()
+    around = room.place_of(page.locator(image))
+    drawn = page.locator(f"{image} + .boxes .box")
+    expect(drawn).to_have_text(["<i>person</i> 0.40", "animal 0.91"])
+    for one, (_, _, (left, top, width, height)) in zip(drawn.all(), reversed(FOUND), strict=True):
+        found = room.place_of(one)
+        assert (found["x"], found["y"], found["width"], found["height"]) == pytest.approx(
+            (
+                around["x"] + left * around["width"],
+                around["y"] + top * around["height"],
+                width * around["width"],
+                height * around["height"],
+            ),
+            abs=2,
+        )
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_boxes_lie_where_the_detector_found_them(
+    page: Page, server: Server, detected: Seat, size: tuple[int, int]
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    loop.ask_next(detected, 1)
+    room.annotate(page, server, detected.project_id or 0)
+    boxes_are_in_place(page, ".zoom .image")
+    page.locator(".zoom").click()
+    zoomed = ".zooming .stage img"
+    boxes_are_in_place(page, zoomed)
+    page.keyboard.press("+")
+    page.keyboard.press("ArrowRight")
+    boxes_are_in_place(page, zoomed)
+    page.keyboard.press("Shift+Z")
+    expect(page.locator(".zooming .boxes")).to_be_hidden()
+    expect(page.locator(".zooming .boxing")).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("z")
+    expect(page.locator(".zooming")).to_have_count(0)
+    expect(page.locator(".zoom .boxes")).to_be_hidden()
+
+    page.reload()
+    switch = page.locator(".rowname .boxing")
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    expect(page.locator(".zoom .boxes")).to_be_hidden()
+    page.keyboard.press("Shift+Z")
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    boxes_are_in_place(page, ".zoom .image")
+    page.keyboard.press("?")
+    expect(page.locator(".sheet dt", has_text="Shift + Z")).to_be_visible()
+
+
+def test_boxes_are_drawn_on_the_opened_row_of_the_queue(page: Page, server: Server, detected: Seat) -> None:
+    loop.ask_next(detected, ROWS - 1)
+    room.annotate(page, server, detected.project_id or 0)
+    page.locator(".image.there").wait_for()
+    expect(page.locator(".boxes, .boxing")).to_have_count(0)
+    page.goto(f"{server.base}/queue?project={detected.project_id}")
+    room.open_line(page, "cam/1.jpg")
+    boxes_are_in_place(page, ".framed img")
+    page.locator(".boxing").click()
+    expect(page.locator(".framed .boxes")).to_be_hidden()
 
 
 def test_many_features_stand_in_a_box_that_is_shut_under_those_that_tell(

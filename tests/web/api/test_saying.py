@@ -226,7 +226,10 @@ def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
     total, new = len(cells), [dict(cells.iloc[0]) | {cells.columns[0]: f"new {place}"} for place in range(3)]
     added = api.post(f"{at}/rows", json={"rows": new})
     nothing: dict[str, list[str]] = {"known": [], "new_classes": [], "dropped": [], "empty": [], "notes": []}
-    assert (added.status_code, added.json()) == (201, {"rows": total + 3, "added": 3, **nothing}), added.text
+    reading = added.json().pop("reading")
+    assert reading.startswith(f"Read as the project's table: {total + 3} rows, ")
+    told = {"rows": total + 3, "added": 3, **nothing, "reading": reading}
+    assert (added.status_code, added.json()) == (201, told), added.text
     again = api.post(f"{at}/rows", json={"rows": new})
     assert again.status_code == 422, again.text
     broken = api.post(f"{at}/rows", json={"rows": [{"nobody": "x"}]})

@@ -8,9 +8,10 @@ the classes over its detections, each with its best score; files without a detec
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pandas as pd
 
@@ -55,6 +56,9 @@ from plcore.tables.readers.tools.speciesnet import ALONE, BLANK, PATH, Taxon, gr
 from plcore.tables.writers.disambiguated import Disambiguated, Tell
 from plcore.tables.writers.verdicts import PeoplesVerdict, first_original, verdicts
 from plcore.tables.writers.writing import FileFormat
+
+if TYPE_CHECKING:
+    from plcore.tables.table import LabelTable
 
 IMAGE = "image"
 """The field with an image as it came."""
@@ -204,6 +208,50 @@ def _box(detection: JsonObject, row: int, where: str) -> list[float]:
         message = f"expected x, y, width and height, got {len(box)} numbers."
         raise refuse(row, f"{where}.bbox", message, _FIX)
     return [a_number(side, row, f"{where}.bbox[{place}]", "a share") for place, side in enumerate(box)]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A detection in a picture: the name of its category, its confidence, and its place.
+
+    place : left, top, width and height as shares of the picture, inside it
+    """
+
+    name: str
+    confidence: float
+    place: tuple[float, float, float, float]
+
+
+def boxes_of(table: LabelTable, row: int) -> tuple[Box, ...]:
+    """Return the detections in the picture of a row, the best first; none if MegaDetector has not looked at it.
+
+    They have no names if the row's true label is known: the category may be that label.
+    """
+    if not {BOXES, WHOLE_FILE} <= set(table.cells.columns) or table.roles.picture_columns != (PATH,):
+        return ()
+    (cell,) = table.cells_of(row, (BOXES,))
+    try:
+        found: Json = json.loads(cell or "[]")
+    except (ValueError, RecursionError):
+        found = []
+    named = table.truth is None or table.truth[row] < 0
+    boxes = [_drawn(one, named) for one in objects_in(found)]
+    return tuple(sorted((box for box in boxes if box), key=lambda box: -box.confidence))
+
+
+def _drawn(kept: JsonObject, named: bool) -> Box | None:
+    """A box of a cell; None if the cell was written by someone else and holds no such box."""
+    name, confidence, box = kept.get("category"), kept.get("conf"), kept.get("bbox")
+    if not (isinstance(name, str) and isinstance(confidence, int | float) and isinstance(box, list)):
+        return None
+    sides = [float(side) for side in box if isinstance(side, int | float) and math.isfinite(side)]
+    if len(sides) != 4 or len(box) != 4:
+        return None
+    left, right = (min(1.0, max(0.0, side)) for side in (sides[0], sides[0] + sides[2]))
+    top, bottom = (min(1.0, max(0.0, side)) for side in (sides[1], sides[1] + sides[3]))
+    if right <= left or bottom <= top:
+        return None
+    return Box(name if named else "", float(confidence), (left, top, right - left, bottom - top))
 
 
 def _classes(detection: JsonObject, row: int, where: str, named: _Names) -> dict[str, float]:

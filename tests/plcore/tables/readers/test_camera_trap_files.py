@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plcore import TableError, read_cells
+from plcore import LabelTable, TableError, read_cells
 from plcore.tables import (
     NATURE_FORMATS,
+    Box,
+    boxes_of,
     describe,
     find_doubts,
     read_stored,
@@ -290,3 +293,30 @@ def test_picture_of_another_folder_is_never_taken_for_a_missing_one(tmp_path: Pa
     assert files is not None
     with pytest.raises(MediaError, match="several rows name a file called"):
         files.archive.find("x/y/a.png")
+
+
+def test_boxes_are_shares_of_the_picture_and_the_best_comes_first() -> None:
+    def image(name: str, *boxes: tuple[float, list[float]], **more: Any) -> dict[str, Any]:
+        return {
+            "file": name,
+            "detections": [{"category": "2", "conf": c, "bbox": b} for c, b in boxes],
+        } | more
+
+    inside, beyond, no_area = [0.1, 0.2, 0.3, 0.4], [0.75, 0.5, 0.5, 0.75], [0.5, 0.5, 0, 0.1]
+    images = [
+        image("a.png", (0.25, inside), (0.5, beyond), (0.75, no_area)),
+        image("b.png", (1.0, inside), manually_checked=True),
+        image("c.png"),
+    ]
+    files = {f"{name}.png": picture(k) for k, name in enumerate("abc")}
+    reading = shaped(read_table(make_zip({"md.json": md(*images), **files})))
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+    first = (Box("fox", 0.5, (0.75, 0.5, 0.25, 0.5)), Box("fox", 0.25, (0.1, 0.2, 0.3, 0.4)))
+    assert [tuple(replace(one, place=pytest.approx(one.place)) for one in boxes_of(table, 0))] == [first]
+    assert [one.name for one in boxes_of(table, 1)] == [""], "the name would be the true label"
+    assert boxes_of(table, 2) == ()
+    for cell in ("no JSON", "[1]", '[{"category": "fox", "conf": 1, "bbox": ["left", 0, 1, 1]}]', '{"a": 1}'):
+        cells = reading.cells.assign(boxes=cell)
+        assert boxes_of(LabelTable.from_cells(cells, table.roles, reading.files), 0) == ()
+    of_others = reading.cells.drop(columns=["megadetector_file"])
+    assert boxes_of(LabelTable.from_cells(of_others, table.roles, reading.files), 0) == ()

@@ -1,0 +1,107 @@
+"""The Import page with small files in shapes that people post: what it understood, what it will ask, what it doubts."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.conftest import Open, words
+from tests.pages.test_import_labels import choose
+from tests.pages.test_pages import upload
+from tests.plcore.tables.right_readings import RIGHT, path_of
+from workflow.projects import managing
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+FIRST = {
+    "llm_shortlist.jsonl": ("statement_wrong_amount", "transfer_wrong_amount", "mortgage_wrong_amount"),
+    "g12_na_csv.csv": ("NA", "ZA"),
+    "g15_na_jsonlist.json": ("None", "joy"),
+    "g7_second_sheet.xlsx": ("a", "b"),
+    "label_studio_genus.json": ("Turdus", "merula"),
+    "label_studio_min.json": ("Neg", "Pos"),
+    "megadetector_classified.json": ("red deer", "european hare", "red fox", "blank", "wild boar"),
+    "kaleidoscope_id.csv": ("MYOLUC", "EPTFUS", "MYOSEP"),
+    "mturk_category.csv": ("cat", "dog"),
+    "tags_nan.csv": ("outdoor", "water", "text_visible"),
+}
+"""The choices of the first question, in their order."""
+READINGS = {
+    "g15_mixed_sep.csv": (
+        "2 classes are made of other classes, such as 'wren, robin'.",
+        "As one class.",
+        "It may list the 2 candidates 'wren' and 'robin'.",
+    ),
+    "shares_in_one_row.csv": (
+        "2 classes are a class with a number behind it, such as 'robin:0.4'.",
+        "As a class of its own.",
+        "It may be 'robin' with a weight.",
+    ),
+    "slash_in_one_row.csv": (
+        "1 class is made of other classes, such as 'wren/robin'.",
+        "As one class.",
+        "It may list the 2 candidates 'wren' and 'robin'.",
+    ),
+}
+"""What the page found in cells with two readings, how they are read, and how they may be meant."""
+SETTLED = {
+    "null_among_candidates.jsonl": ("Rows without a candidate", "leave-out", 19),
+    "votes_with_truth_semicolon.csv": ("True labels outside the candidates", "unknown", 120),
+}
+
+
+def shown(test: AppTest) -> str:
+    """What the page says, without the marks that keep a text from being read as Markdown."""
+    return words(test).replace("\\", "")
+
+
+def given(test: AppTest, name: str) -> AppTest:
+    return upload(test, path_of(name).read_bytes(), name)
+
+
+def create(test: AppTest) -> AppTest:
+    (button,) = (one for one in test.button if one.label == "Create project")
+    return button
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_page_shows_the_right_reading_and_the_first_question(owner: int, show: Open, name: str) -> None:
+    test = given(show(owner, "import_table.py"), name)
+    said, right = shown(test), RIGHT[name]
+    assert f"**Read as:** {right.said}" in said
+    assert f"**Learnt from:** {right.learnt}" in said
+    asked = "**Which labels are right?**" if "labels (" in right.said else "**Which one is it?**"
+    question = said.partition(asked)[2].partition("**Read as:**")[0]
+    choices = [line.strip().partition(" :small[")[0] for line in question.splitlines() if line.strip()]
+    assert tuple(choices[: len(FIRST[name])]) == FIRST[name]
+    assert not create(test).disabled
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_page_shows_two_readings_side_by_side_and_waits(
+    home: Home, owner: int, show: Open, name: str
+) -> None:
+    test = given(show(owner, "import_table.py"), name)
+    found, here, other = READINGS[name]
+    *_, left, right = test.columns
+    assert [one.value.replace("\\", "") for one in left.markdown] == [f"**Read here**  \n{here}"]
+    assert right.markdown[0].value.replace("\\", "").startswith(f"**Or**  \n{other} ")
+    assert found in shown(test)
+    assert create(test).disabled
+    (accept,) = (box for box in test.checkbox if box.label == "It is right as it is read")
+    accept.check().run()
+    create(test).click().run()
+    assert not test.exception
+    (made,) = managing.list_projects(Seat(home, owner))
+    assert made.n_rows == RIGHT[name].count
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_page_settles_what_it_refuses_by_a_choice(owner: int, show: Open, name: str) -> None:
+    test = given(show(owner, "import_table.py"), name)
+    box, choice, rows = SETTLED[name]
+    assert f"Or choose for {box[0].lower()}{box[1:]} " in shown(test)
+    assert "--" not in shown(test), "the page has no options of the command line"
+    choose(test, box, choice)
+    assert f"{rows} rows, " in shown(test)
+    assert not create(test).disabled

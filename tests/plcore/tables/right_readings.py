@@ -1,0 +1,233 @@
+"""What each small file of `cases` is rightly read as: the same on the page, in the command line and by the API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+CASES = Path(__file__).with_name("cases")
+OF_TOOLS = Path(__file__).parent / "readers" / "cases"
+
+
+@dataclass(frozen=True)
+class Right:
+    """A right reading. said : how the sentence about the file begins      learnt : what models learn from
+
+    rows : the candidates of the first rows, with | between them; of label vectors the cells, with ? for not asked
+    stops : the name of the doubt that stops the import; "" without one
+    """
+
+    said: str
+    rows: tuple[str, ...]
+    learnt: str
+    stops: str = ""
+
+    @property
+    def count(self) -> int:
+        """How many rows the table has."""
+        return int(self.said.partition(": ")[2].split()[0])
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Words of a right refusal. option : of the command line that settles it; "" if the file has to be corrected"""
+
+    words: str
+    option: str = ""
+
+
+def path_of(name: str) -> Path:
+    """Where a case is."""
+    return next(folder / name for folder in (CASES, OF_TOOLS) if (folder / name).exists())
+
+
+_NA = ("NA|ZA", "NO|ZA", "NA|NO", "NO|ZA", "ZA", "NO")
+_BIRDS = "3 classes ('Eurasian Blackbird', 'European Robin', 'noise / nothing')"
+_BOTH = "Eurasian Blackbird|European Robin|noise / nothing"
+_SPECIES = "7 classes ('blank', 'european badger', 'european hare', 'red deer', 'red fox' and 2 more)"
+_TAGS = "59 rows, 8 labels ('outdoor', 'people', 'water', 'food', 'night' and 3 more)"
+_VOTES_OF_8 = ("Neg|Pos", "Pos", "Pos", "Neg|Pos", "Pos", "Pos", "Neg|Pos", "Pos")
+
+RIGHT = {
+    "api_rows.csv": Right(
+        "CSV: 6 rows, 5 classes ('\"jay\"', 'NA', 'jay', 'robin', 'wren')",
+        ("robin|wren", '"jay"|robin', "NA|wren", "robin|wren", "robin", "jay|wren"),
+        "text 'text', number 'x'",
+    ),
+    "g12_na_csv.csv": Right("CSV: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"),
+    "g12_na_jsonl.jsonl": Right(
+        "candidates of a model: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"
+    ),
+    "g12_na_parquet.parquet": Right(
+        "Parquet of Hugging Face: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"
+    ),
+    "g15_mixed_sep.csv": Right(
+        "CSV: 8 rows, 5 classes ('jay', 'robin', 'wren', 'wren, robin', 'wren; jay')",
+        ("robin|wren", "wren, robin", "wren; jay"),
+        "text 'text'",
+        "mixed-separators",
+    ),
+    "g15_na_jsonlist.json": Right(
+        "JSON: 8 rows, 3 classes ('None', 'anger', 'joy')",
+        ("None|joy", "anger|joy", "anger", "None|anger"),
+        "text 'text'",
+    ),
+    "g7_second_sheet.xlsx": Right(
+        "workbook, sheet 'data': 3 rows, 2 classes ('a', 'b')", ("a|b", "b", "a"), "text 'text'"
+    ),
+    "g8_struct_scores.parquet": Right(
+        "Parquet: 3 rows, 3 classes ('None', 'robin', 'wren')",
+        ("robin|wren", "None|wren", "robin"),
+        "text 'text'",
+    ),
+    "llm_shortlist.jsonl": Right(
+        "JSON Lines: 40 rows, 56 classes (",
+        ("loan_delayed|mortgage_wrong_amount|statement_wrong_amount|transfer_wrong_amount",),
+        "text 'text'",
+    ),
+    "shares_in_one_row.csv": Right(
+        "CSV: 20 rows, 4 classes ('robin', 'robin:0.4', 'wren', 'wren:0.6')",
+        ("robin|wren", "robin|wren", "robin|wren", "robin:0.4|wren:0.6"),
+        "number 'y'",
+        "weights-in-names",
+    ),
+    "slash_in_one_row.csv": Right(
+        "CSV: 20 rows, 3 classes ('robin', 'wren', 'wren/robin')",
+        ("robin|wren", "robin|wren", "robin|wren", "wren/robin"),
+        "number 'y'",
+        "mixed-separators",
+    ),
+    "tags_nan.csv": Right(f"CSV: {_TAGS}", ("?1?101?0", "1100??1?", "?0?0????"), "text 'caption'"),
+    "tags_yesno.csv": Right(f"CSV: {_TAGS}", ("0???00?0", "?1?00??0", "?10?10??"), "text 'caption'"),
+    "typed.parquet": Right(
+        "Parquet: 60 rows, 3 classes ('cat', 'dog', 'fox')",
+        ("cat|dog", "cat|dog", "cat|fox"),
+        "number 'score', number 'count', category 'ok'",
+    ),
+    "BirdDB.txt": Right(f"BirdNET-Pi detections: 1 row, {_BIRDS}", (_BOTH,), "number 'confidence'"),
+    "appen_full.csv": Right(
+        "Appen full report: 2 rows, 2 classes ('neg', 'pos')", ("pos", "neg|pos"), "text 'text'"
+    ),
+    "birdnet_head_kaleidoscope.csv": Right(
+        f"Kaleidoscope table: 2 rows, {_BIRDS}",
+        (_BOTH, "European Robin|noise / nothing"),
+        "number 'confidence'",
+    ),
+    "birdnet_head_table.txt": Right(
+        f"Raven selection table: 1 row, {_BIRDS}", (_BOTH,), "number 'confidence'"
+    ),
+    "birdnetpi_detections.csv": Right(
+        f"BirdNET-Pi detections: 2 rows, {_BIRDS}",
+        ("Eurasian Blackbird|noise / nothing", "European Robin"),
+        "number 'confidence'",
+    ),
+    "doccano_all.jsonl": Right(
+        "doccano JSONL: 2 rows, 2 classes ('pos', 'urgent')", ("pos|urgent",) * 2, "text 'text'"
+    ),
+    "doccano_old.jsonl": Right("doccano JSONL: 1 row, 2 classes ('3', '4')", ("3|4",), "text 'text'"),
+    "id.csv": Right(
+        "Kaleidoscope id.csv: 2 rows, 3 classes ('PIPPIP', 'PIPPYG', 'noise / nothing')",
+        ("PIPPIP|PIPPYG", "PIPPIP|PIPPYG|noise / nothing"),
+        "number 'PULSES'",
+    ),
+    "kaleidoscope_id.csv": Right(
+        "Kaleidoscope id.csv: 4 rows, 5 classes ('EPTFUS', 'LASNOC', 'MYOLUC', 'MYOSEP', 'noise / nothing')",
+        (
+            "EPTFUS|MYOLUC|MYOSEP",
+            "noise / nothing",
+            "EPTFUS|LASNOC|MYOLUC|MYOSEP|noise / nothing",
+            "EPTFUS|LASNOC",
+        ),
+        "number 'PULSES'",
+    ),
+    "label_studio.csv": Right(
+        "Label Studio CSV: 8 rows, 2 classes ('Neg', 'Pos')", ("Neg", "Pos", "Pos"), "text 'text'"
+    ),
+    "label_studio_1.23.2.json": Right(
+        "Label Studio JSON: 3 rows, 2 classes ('crash', 'ship')",
+        ("ship", "crash|ship", "crash|ship"),
+        "text 'text', number 'size', number 'weight'",
+    ),
+    "label_studio_genus.json": Right(
+        "Label Studio JSON: 5 rows, 4 classes ('Turdus', 'ater', 'major', 'merula')",
+        ("Turdus|merula", "major|merula", "major", "Turdus|ater|major|merula", "ater|major"),
+        "text 'text'",
+    ),
+    "label_studio_min.json": Right(
+        "Label Studio JSON-MIN: 3 rows, 3 classes ('Neg', 'Neu', 'Pos')",
+        ("Neg|Pos", "Neu|Pos", "Neu"),
+        "text 'text'",
+    ),
+    "label_studio_prediction_ids.json": Right(
+        "Label Studio JSON: 8 rows, 2 classes ('Neg', 'Pos')", _VOTES_OF_8, "text 'text'"
+    ),
+    "ls_export.csv": Right("Label Studio CSV: 1 row, 2 classes ('neg', 'pos')", ("neg|pos",), "text 'text'"),
+    "ls_min.json": Right(
+        "Label Studio JSON-MIN: 2 rows, 2 classes ('neg', 'pos')", ("neg|pos",) * 2, "text 'text'"
+    ),
+    "md16.json": Right(
+        "MegaDetector JSON: 3 rows, 4 classes ('badger', 'blank', 'person', 'red fox')",
+        ("badger|red fox", "blank", "person"),
+        "number 'confidence'",
+    ),
+    "megadetector_classified.json": Right(
+        f"MegaDetector JSON: 60 rows, {_SPECIES}",
+        ("blank|european hare|red deer|red fox|wild boar",),
+        "number 'confidence'",
+    ),
+    "mturk_category.csv": Right(
+        "Mechanical Turk results: 8 rows, 2 classes ('cat', 'dog')",
+        ("dog", "cat|dog", "cat|dog", "dog"),
+        "text 'Input.text'",
+    ),
+    "mturk_classifier.csv": Right(
+        "table with a vote in each row: 2 rows, 2 classes ('cat', 'dog')", ("cat|dog",) * 2, "category"
+    ),
+    "mturk_radio.csv": Right(
+        "Mechanical Turk results: 2 rows, 2 classes ('cat', 'dog')", ("cat|dog",) * 2, "category 'Input.url'"
+    ),
+    "mturk_taskanswers.csv": Right(
+        "Mechanical Turk results: 1 row, 2 classes ('cat', 'dog')", ("cat|dog",), "category 'Input.url'"
+    ),
+    "observations.csv": Right(
+        "Camtrap DP observations: 2 rows, 3 classes ('Meles meles', 'Vulpes vulpes', 'blank')",
+        ("Meles meles|Vulpes vulpes", "blank"),
+        "number 'confidence'",
+    ),
+    "prolific_long.csv": Right(
+        "Prolific answers: 48 rows, 4 classes ('mixed', 'negative', 'neutral', 'positive')",
+        ("mixed", "neutral", "neutral", "negative", "negative", "negative", "neutral|positive"),
+        "text 'stimulus'",
+    ),
+    "pw_timelapse.json": Right(
+        "MegaDetector JSON: 2 rows, 2 classes ('animal', 'blank')",
+        ("animal", "blank"),
+        "number 'confidence'",
+    ),
+    "timelapse_two_species.csv": Right(
+        f"Timelapse image data: 60 rows, {_SPECIES}",
+        ("european hare|red deer", "european hare|red fox"),
+        "number 'Count', number 'Temperature'",
+    ),
+    "toloka.tsv": Right(
+        "table with a vote in each row: 2 rows, 2 classes ('cat', 'dog')",
+        ("cat", "dog"),
+        "category 'INPUT:image'",
+    ),
+    "wrench_train.json": Right("WRENCH JSON: 2 rows, 2 classes ('0', '1')", ("0|1",) * 2, "text 'text'"),
+}
+
+_ONE_LABEL = "so there is nothing to decide"
+_NOTHING = "There is nothing to learn from"
+
+REFUSED = {
+    "null_among_candidates.jsonl": Refused("holds null among the labels", "--unlabelled"),
+    "votes_with_truth_semicolon.csv": Refused("is not among the row's candidates", "--truth-outside"),
+    "ImageData.csv": Refused(f"only one label occurs, 'fox', {_ONE_LABEL}"),
+    "appen_tainted.csv": Refused(f"only one label occurs, 'pos', {_ONE_LABEL}"),
+    "label_studio_1.23.2.csv": Refused(f"only one label occurs, 'ship', {_ONE_LABEL}"),
+    "ls_export.json": Refused(f"only one label occurs, 'pos', {_ONE_LABEL}"),
+    "anthropic_batch.jsonl": Refused(_NOTHING),
+    "argilla_nested.json": Refused(_NOTHING),
+    "openai_batch.jsonl": Refused(_NOTHING),
+}
