@@ -32,7 +32,7 @@ from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_
 from plcore.tables.readers.tools.language_models import ANTHROPIC_BATCHES, BATCHES, LONG_SCORES
 from plcore.tables.readers.tools.megadetector import MEGADETECTOR
 from plcore.tables.readers.tools.monitoring import BIRDNET_PI, CAMTRAP_OBSERVATIONS
-from plcore.tables.readers.tools.plain_records import DOCCANO, MODEL_CANDIDATES, ZERO_SHOT
+from plcore.tables.readers.tools.plain_records import DOCCANO, MODEL_CANDIDATES, OWN_VECTORS, ZERO_SHOT
 from plcore.tables.readers.tools.prodigy import PRODIGY
 from plcore.tables.readers.tools.sound_detectors import (
     DETECTION_TABLES,
@@ -148,6 +148,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     ),
     TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
     MEGADETECTOR,
+    OWN_VECTORS,
     ARGILLA_NESTED,
     ANTHROPIC_BATCHES,
     DOCCANO,

@@ -21,7 +21,16 @@ from plcore.tables.readers.joining import join_rows
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import TableReading, lines_of, refusal
 from plcore.tables.roles.cells import MISSING
-from plcore.tables.writers.disambiguated import DECIDING, PIECE_ROWS, VOTES, Disambiguated, Tell, silent
+from plcore.tables.writers.disambiguated import (
+    DECIDING,
+    PIECE_ROWS,
+    SAYS,
+    VOTES,
+    Disambiguated,
+    LabelVectorTable,
+    Tell,
+    silent,
+)
 
 _PLAIN_TASKS = ("task", "task_id", "taskid", "_unit_id", "unit_id", "hitid", "hit_id")
 _ROW_NAMES = (
@@ -54,7 +63,8 @@ _TIMES = (
     "assignment:started",
 )
 _STATUS = ("assignment:status", "assignmentstatus")
-_KINDS = ("", *DECIDING, "unsure", "skip")
+_SETTLES = ("right", "wrong")
+_KINDS = ("", *DECIDING, *SAYS, "unsure", "skip")
 """What stands in the column `kind` of votes that were written here; other tables call something of their own so."""
 _OTHERS = (
     "seconds", "model_version", "assignment:link", "assignment:assignment_id", "assignment:task_id", "status",
@@ -245,7 +255,10 @@ def _tasks_with_votes(cells: pd.DataFrame, columns: VoteColumns) -> tuple[dict[s
     """The rows of all tasks by name, each with its votes counted; and what was left out."""
     finder = Finder(lines_of(cells))
     tasks = _task_names(cells, columns)
-    votes, left_out = _votes(cells, columns, tasks, finder)
+    vectors, unlike = _vectors(cells, columns, tasks)
+    votes, left_out = ({}, {}) if vectors else _votes(cells, columns, tasks, finder)
+    if unlike:
+        left_out["on labels about which people differ, which are read as not asked,"] = unlike
     golds = _golds(cells, columns, tasks, finder)
     if finder.problems:
         raise table_error(finder.problems)
@@ -274,7 +287,33 @@ def _tasks_with_votes(cells: pd.DataFrame, columns: VoteColumns) -> tuple[dict[s
     ]
     for task, gold in golds.items():
         rows[task].truth = gold
+    for task, vector in vectors.items():
+        rows[task].vector = vector
     return rows, notes
+
+
+def _vectors(
+    cells: pd.DataFrame, columns: VoteColumns, tasks: list[str]
+) -> tuple[dict[str, dict[str, int | None]], int]:
+    """The label vector of each task if the votes say yes and no to labels, else nothing; and on how many labels people
+    differ. A reviewer's word counts before others, and the last of one worker before those above it."""
+    if columns.kind is None or not bool(cells[columns.kind].isin(list(SAYS)).any()):
+        return {}, 0
+    said: dict[str, dict[str, dict[str, tuple[bool, int]]]] = {task: {} for task in tasks}
+    parts = (cells[name].str.strip().tolist() for name in (columns.label, columns.worker, columns.kind))
+    for task, label, worker, kind in zip(tasks, *parts, strict=True):
+        if label and kind in SAYS:
+            said[task].setdefault(label, {})[worker] = kind in _SETTLES, SAYS[kind]
+    vectors: dict[str, dict[str, int | None]] = {}
+    unlike = 0
+    for task, of_task in said.items():
+        vectors[task] = {}
+        for label, given in of_task.items():
+            settled = {value for by_reviewer, value in given.values() if by_reviewer}
+            found = settled or {value for _, value in given.values()}
+            unlike += len(found) > 1
+            vectors[task][label] = found.pop() if len(found) == 1 else None
+    return vectors, unlike
 
 
 def _votes(
@@ -391,10 +430,11 @@ def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: 
     return golds
 
 
-def long_votes(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
+def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
     """The answers as CSV text, a line for each label of each answer, as `LONG_VOTES` and crowd-kit read it.
 
-    Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells.
+    Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells. Of
+    label vectors it is yes or no, of a reviewer right or wrong.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer)

@@ -25,6 +25,7 @@ RECORDS: dict[str, dict[str, Any]] = {
         "detection_categories": {"1": "animal"},
         "images": [{"file": "a.jpg", "detections": []}],
     },
+    "label vectors": {"winnow_id": "1", "text": "a", "winnow_cells": {"label": ["x"], "value": [1]}},
     "Argilla records as JSON": {
         "id": "1",
         "fields": {"text": "a"},
