@@ -242,15 +242,20 @@ OWN_VECTOR = "winnow_vector"
 _CELLS = {1: "1", 0: "0", None: ""}
 
 
-def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | None:
-    """The label vector that was written as `OWN_VECTOR`; None where there is none. Raises TableError."""
-    if value is None or value == "":
-        return None
+def own_object(value: Json, row: int, where: str) -> JsonObject:
+    """The object that was written here as JSON, for tools that keep a text as it is. Raises TableError."""
     try:
         told = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         told = value
-    found = an_object(told, row, where)
+    return an_object(told, row, where)
+
+
+def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | None:
+    """The label vector that was written as `OWN_VECTOR`; None where there is none. Raises TableError."""
+    if value is None or value == "":
+        return None
+    found = own_object(value, row, where)
     for label, cell in found.items():
         if isinstance(cell, bool) or not (cell is None or (isinstance(cell, int) and cell in _CELLS)):
             message = f"expected 1, 0 or null for {shown(label)}, got {shown(cell)}."

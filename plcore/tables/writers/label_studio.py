@@ -7,7 +7,13 @@ from typing import Any, BinaryIO, Literal
 from xml.sax.saxutils import quoteattr
 
 from plcore.tables.readers.candidate_rows import OWN_VECTOR, json_text
-from plcore.tables.readers.tools.label_studio import NOT_QUESTION, OWN_PERSON, OWN_SAID, QUESTION
+from plcore.tables.readers.tools.label_studio import (
+    NOT_QUESTION,
+    OWN_CANDIDATES,
+    OWN_PERSON,
+    OWN_SAID,
+    QUESTION,
+)
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.writers.disambiguated import (
@@ -33,13 +39,12 @@ _ASKED = {QUESTION: "Right", NOT_QUESTION: "Not right"}
 def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """The JSON of all tasks, piece by piece.
 
-    `data` is the row as it came, `meta` its id. Answers that name labels are annotations with these labels; all others
-    (not, none, skip, ...) have no form there and are written as cancelled. The person is in `winnow_person`, of the
-    annotation and in the `meta` of its result: Label Studio refuses a `completed_by` that is no member there. A label
-    known has its probability as score, and its weight as that of its result. Each other candidate left is a prediction
-    of its own with its weight as score.
-    Scores have to lie in [0, 1] there: where weights are above 1, as counts of votes are, all are divided by the
-    largest.
+    `data` is the row as it came, `meta` its id and the candidates left. Answers that name labels are annotations with
+    these labels; all others (not, none, skip, ...) have no form there and are written as cancelled. The person is in
+    `winnow_person`, of the annotation and in the `meta` of its result: Label Studio refuses a `completed_by` that is no
+    member there. A label known has its probability as score, and its weight as that of its result. Each other candidate
+    left is a prediction of its own with its weight as score. Scores have to lie in [0, 1] there: if weights are above 1,
+    as counts of votes are, all are divided by the largest.
     """
     scale = 1.0 if table.weights is None else float(table.weights.max(initial=1.0))
     yield "["
@@ -51,7 +56,7 @@ def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[st
             task = {
                 "id": number,
                 "data": cells,
-                "meta": {OWN_ID: piece.ids[row]},
+                "meta": {OWN_ID: piece.ids[row], OWN_CANDIDATES: json_text(_scaled(left[row], scale))},
                 "annotations": [_annotation(answer) for answer in answers.get(row, [])],
                 "predictions": _predictions(piece, row, left[row], scale),
             }
@@ -183,10 +188,14 @@ def _annotation(answer: dict[str, Any]) -> dict[str, object]:
     }
 
 
+def _scaled(left: dict[str, float | None], scale: float) -> dict[str, float | None]:
+    return {name: None if weight is None else weight / scale for name, weight in left.items()}
+
+
 def _predictions(
     table: Disambiguated, row: int, left: dict[str, float | None], scale: float
 ) -> list[dict[str, object]]:
-    weighted = {name: None if weight is None else weight / scale for name, weight in left.items()}
+    weighted = _scaled(left, scale)
     label = table.label_name(row)
     found = []
     if label is not None:

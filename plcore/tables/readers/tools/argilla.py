@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from plcore.tables.readers.candidate_rows import (
     a_number,
     an_object,
     json_text,
+    own_object,
     own_vector,
     read_each,
     refuse,
@@ -157,11 +157,8 @@ def _row(record: JsonObject, row: int, question: str, left_out: Counter[str]) ->
 
 
 def _people(value: Json, row: int) -> dict[str, str]:
-    try:
-        told = json.loads(value) if isinstance(value, str) else {}
-    except (ValueError, RecursionError):
-        told = value
-    return {user: str(name) for user, name in an_object(told, row, OWN_PEOPLE).items()}
+    told = {} if value is None or value == "" else own_object(value, row, OWN_PEOPLE)
+    return {user: str(name) for user, name in told.items()}
 
 
 def _suggest(found: Row, record: JsonObject, row: int, where: str) -> None:

@@ -23,6 +23,7 @@ from plcore.tables.readers.candidate_rows import (
     an_object,
     first_of,
     json_text,
+    own_object,
     own_vector,
     read_each,
     refuse,
@@ -97,6 +98,9 @@ TASK_ID = "task_id"
 SECONDS = "lead_time"
 OWN_PERSON, OWN_SAID = "winnow_person", "winnow_said"
 """In annotations that were written here: who gave it, and, of label vectors, the labels that it named."""
+OWN_CANDIDATES = "winnow_candidates"
+"""In the `meta` of tasks that were written here: the candidates left with their weights, as JSON. Label Studio's JSON
+names predictions by their ids alone."""
 QUESTION, NOT_QUESTION = "label", "not_label"
 """The questions of interfaces that were written here; the second, of label vectors, names what is not right."""
 
@@ -286,6 +290,12 @@ def _task(record: JsonObject, row: int) -> Item:
     if item.vector is not None:
         return item  # what the model guesses of a label is none that is known
     item.prediction_ids = len(models) - len(predictions)
+    if item.prediction_ids and isinstance(meta, dict) and meta.get(OWN_CANDIDATES):
+        where, item.prediction_ids = f"meta.{OWN_CANDIDATES}", 0
+        for label, weight in own_object(meta[OWN_CANDIDATES], row, where).items():
+            number = 1.0 if weight is None else a_number(weight, row, where)
+            path = (a_name(label, row, where),)
+            item.choices.append(Choice(QUESTION, path, number, "candidates", is_model=True))
     # Written here, of a table that weighs nothing: the probability of its label is no weight beside those of others.
     unweighed = own is not None and any(one.get("score") is None for one in predictions)
     for place, prediction in enumerate(predictions):

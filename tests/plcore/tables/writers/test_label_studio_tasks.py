@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import itertools
 import json
 import warnings
 from dataclasses import replace
@@ -28,6 +29,7 @@ from tests.plcore.tables.writers.tables import (
     decided,
     disambiguated,
     frame,
+    noted,
     small_table,
     sources,
 )
@@ -55,6 +57,17 @@ def test_candidates_written_and_read_again(table: Disambiguated) -> None:
     for left, found in zip(table.weighted(after=True), candidates(reading), strict=True):
         expected = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
         assert found == pytest.approx(expected)
+
+
+@given(disambiguated(answered=False))
+def test_candidates_are_read_from_exports_that_name_predictions_by_id(table: Disambiguated) -> None:
+    tasks = written(table)
+    wanted = candidates(LABEL_STUDIO.read(tasks))
+    number = itertools.count()
+    by_id = [{**task, "predictions": [next(number) for _ in task["predictions"]]} for task in tasks]
+    reading = LABEL_STUDIO.read(by_id)
+    assert candidates(reading) == wanted
+    assert not noted(reading, "by id only")
 
 
 @given(disambiguated())
