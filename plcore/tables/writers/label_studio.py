@@ -43,8 +43,8 @@ def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[st
     these labels; all others (not, none, skip, ...) have no form there and are written as cancelled. The person is in
     `winnow_person`, of the annotation and in the `meta` of its result: Label Studio refuses a `completed_by` that is no
     member there. A label known has its probability as score, and its weight as that of its result. Each other candidate
-    left is a prediction of its own with its weight as score. Scores have to lie in [0, 1] there: if weights are above 1,
-    as counts of votes are, all are divided by the largest.
+    left is a prediction of its own with its weight as score. Scores lie in [0, 1] there: if weights are above
+    1, as counts of votes are, all are divided by the largest.
     """
     scale = 1.0 if table.weights is None else float(table.weights.max(initial=1.0))
     yield "["
