@@ -143,6 +143,10 @@ class Disambiguated:
             answers=answers,
         )
 
+    def kept(self) -> pd.DataFrame:
+        """The columns that go along, which are all."""
+        return self.cells
+
     def records(self) -> list[dict[str, str]]:
         """The cells of each row, by column."""
         return _records(self.cells)
@@ -387,7 +391,7 @@ class LabelVectorTable:
         kept = self.kept()
         return _records(kept) if len(kept.columns) else [{OWN_ID: name} for name in self.ids]
 
-    def vectors(self) -> list[dict[str, int | None]]:
+    def known(self) -> list[dict[str, int | None]]:
         """What is known of each label of each row: 1, 0, or None; to be asked of a piece."""
         names = list(self.found.labels)
         return [dict(zip(names, map(_known, row), strict=True)) for row in self.found.cells.tolist()]

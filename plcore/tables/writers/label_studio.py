@@ -76,9 +76,7 @@ def label_studio_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterat
     number = 0
     for piece in table.pieces():
         answers = piece.answers_by_row()
-        parts = zip(
-            piece.records(), piece.vectors(), piece.said(), piece.found.predicted.tolist(), strict=True
-        )
+        parts = zip(piece.records(), piece.known(), piece.said(), piece.found.predicted.tolist(), strict=True)
         for row, (cells, vector, said, predicted) in enumerate(parts):
             number += 1
             guessed = dict(zip(vector, predicted, strict=True))

@@ -15,9 +15,10 @@ from plcore.arrays.types import BoolArray, FloatArray
 from plcore.tables.readers.hugging_face import Told, written_metadata
 from plcore.tables.roles.cell_types import typed
 from plcore.tables.text.arrow import columns_of_text
+from plcore.tables.writers.disambiguated import OWN_ID as ID
 from plcore.tables.writers.disambiguated import PIECE_ROWS, Disambiguated, Tell, names_beside
 
-ID, CANDIDATES, WEIGHTS, OUTSIDE = "winnow_id", "winnow_candidates", "winnow_weights", "winnow_outside"
+CANDIDATES, WEIGHTS, OUTSIDE = "winnow_candidates", "winnow_weights", "winnow_outside"
 BEFORE, NAME, SOURCE, CONFIDENCE = (
     "winnow_candidates_before",
     "winnow_label",
@@ -150,7 +151,7 @@ def write_probabilities(table: Disambiguated, file: BinaryIO, tell: Tell) -> Non
         )
     schema = pa.schema(
         {
-            "winnow_id": pa.string(),
+            ID: pa.string(),
             "winnow_label": pa.string(),
             "winnow_source": pa.string(),
             **{f"{PREFIX}{name}": pa.float64() for name in table.classes},

@@ -31,7 +31,7 @@ class _Row:
     cells : as they came, none of them under a name that is taken
     labels : the candidates left with their weights, or the labels that are right
     not_labels : of label vectors, those that are not right
-    vector : of label vectors, for `OWN_VECTOR`
+    vector : of label vectors, for `OWN_VECTOR`; else empty
     answers : those that name labels
     """
 
@@ -39,38 +39,36 @@ class _Row:
     cells: dict[str, str]
     labels: dict[str, float | None]
     not_labels: list[str]
-    vector: dict[str, int | None] | None
+    vector: dict[str, int | None]
     answers: list[dict[str, Any]]
 
 
 def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
     """All rows. taken : names that columns must not have; `id` is that of the ids alone"""
-    columns = table.kept().columns if isinstance(table, LabelVectorTable) else table.cells.columns
     own = [*taken, OWN_ID, *([] if table.id_column() == "id" else ["id"])]
-    new_names = names_beside([str(name) for name in columns], own)
+    new_names = names_beside([str(name) for name in table.kept().columns], own)
     done = 0
     for piece in table.pieces():
         answers = piece.answers_by_row()
-        vectors = piece.vectors() if isinstance(piece, LabelVectorTable) else None
-        left = [] if isinstance(piece, LabelVectorTable) else piece.weighted(after=True)
-        for row, (name, record) in enumerate(zip(piece.ids, piece.records(), strict=True)):
-            vector = None if vectors is None else vectors[row]
-            cells = {
-                new_names.get(column, column): cell for column, cell in record.items() if column != OWN_ID
-            }
-            known = vector or {}
-            said = [
-                one
-                for one in answers.get(row, [])
-                if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
-            ]
+        vectors: list[dict[str, int | None]] = [{} for _ in piece.ids]
+        left: list[dict[str, float | None]]
+        if isinstance(piece, LabelVectorTable):
+            vectors = piece.known()
+            left = [{label: None for label, cell in one.items() if cell == 1} for one in vectors]
+        else:
+            left = piece.weighted(after=True)
+        for row, record in enumerate(piece.records()):
             yield _Row(
-                str(name),
-                cells,
-                left[row] if vector is None else {label: None for label, cell in known.items() if cell == 1},
-                [label for label, cell in known.items() if cell == 0],
-                vector,
-                said,
+                str(piece.ids[row]),
+                {new_names.get(column, column): cell for column, cell in record.items() if column != OWN_ID},
+                left[row],
+                [label for label, cell in vectors[row].items() if cell == 0],
+                vectors[row],
+                [
+                    one
+                    for one in answers.get(row, [])
+                    if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
+                ],
             )
         done += len(piece.ids)
         tell(done)
@@ -81,7 +79,7 @@ def doccano_lines(table: Table, tell: Tell = silent) -> Iterator[str]:
     the labels of its vector that are right. doccano keeps all other fields: the id, the weights, the vector."""
     for row in _rows(table, ("label", "annotations", "Comments", "meta", OWN_WEIGHTS, OWN_VECTOR), tell):
         weighed = any(weight is not None for weight in row.labels.values())
-        own = {} if row.vector is None else {OWN_VECTOR: json_text(row.vector)}
+        own = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}
         own |= {OWN_WEIGHTS: json_text(row.labels)} if weighed else {}
         line = {
             "id": row.name,
@@ -108,7 +106,7 @@ def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
     yield "["
     for row in _rows(table, ("status", "_server_id", OWN_PEOPLE, OWN_VECTOR), tell):
         users = {one["person"]: str(uuid5(NAMESPACE_URL, f"winnow:{one['person']}")) for one in row.answers}
-        metadata = {} if row.vector is None else {OWN_VECTOR: json_text(row.vector)}
+        metadata = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}
         metadata |= {OWN_PEOPLE: json_text({user: name for name, user in users.items()})} if users else {}
         said = {one["person"]: one["labels"] for one in row.answers}
         scores = [None if weight is None else weight / scale for weight in row.labels.values()]

@@ -228,7 +228,7 @@ def prodigy_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterator[st
     number = 0
     new_names = {} if table.id_column() == "id" else names_beside(list(table.kept().columns), ["id"])
     for piece in table.pieces():
-        for name, record, vector in zip(piece.ids, piece.records(), piece.vectors(), strict=True):
+        for name, record, vector in zip(piece.ids, piece.records(), piece.known(), strict=True):
             cells = {new_names.get(column, column): cell for column, cell in record.items()}
             number += 1
             task = _written(cells, list(vector), None, name, number)
