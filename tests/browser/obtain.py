@@ -73,10 +73,20 @@ def obtain_caddy() -> None:
         caddy.fetch()
 
 
-def _install(package: str) -> None:
+def obtain_libreoffice() -> str:
+    """The path of LibreOffice's program, installed now if need be. Raises RuntimeError where there is no way."""
+    if shutil.which("soffice") is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        print("Installing LibreOffice Calc to read workbooks (Debian package, once) ...", flush=True)
+        _install("--no-install-recommends", "libreoffice-calc")
+    if path := shutil.which("soffice"):
+        return path
+    raise RuntimeError("No LibreOffice. Fix: install the package 'libreoffice-calc'.")
+
+
+def _install(*packages: str) -> None:
     quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
     subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
-    subprocess.run(["apt-get", "install", "-y", "-qq", package], check=False, **quiet)
+    subprocess.run(["apt-get", "install", "-y", "-qq", *packages], check=False, **quiet)
 
 
 if __name__ == "__main__":

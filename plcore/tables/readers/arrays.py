@@ -31,7 +31,8 @@ _ANEW = "Write it anew with numpy.savez_compressed."
 
 
 def load_npz(data: bytes) -> dict[str, AnyArray]:
-    """The arrays of numbers, truth values and text of an .npz file, by name."""
+    """The arrays of numbers, truth values and text of an .npz file, by name; those that are written here without
+    `winnow_`, as earlier releases called them."""
     arrays: dict[str, AnyArray] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
@@ -46,7 +47,9 @@ def load_npz(data: bytes) -> dict[str, AnyArray]:
                             "The sparse matrix is not in the format CSR.", "Save it as matrix.tocsr()."
                         )
                     continue
-                arrays[entry.filename.removesuffix(".npy")] = _array(file.read(entry), entry.filename)
+                name = entry.filename.removesuffix(".npy").removeprefix("winnow_")
+                name = "ids" if entry.filename == "winnow_id.npy" else name
+                arrays[name] = _array(file.read(entry), entry.filename)
     except TableError:
         raise
     except ZIP_FAULTS as error:

@@ -6,19 +6,20 @@ import json
 import math
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted, shortened
 from plcore.tables.columns import LARGEST
-from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
+from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, table_error
 from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
 from plcore.tables.roles.cells import sorted_classes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.roles.written_lists import rank_of
+from plcore.tables.writers.disambiguated import names_beside
 
 T = TypeVar("T")
 
@@ -151,6 +152,7 @@ class Row:
     sources : who named each label
     ruled_out : labels that somebody said it is not; they count where nobody named a label
     truth : the true label, where the source knows it
+    vector : of label vectors, in place of all these: {label: 1 right, 0 not right, None not asked}
     """
 
     cells: Cells
@@ -158,6 +160,7 @@ class Row:
     sources: dict[str, list[str]] = field(default_factory=dict)
     ruled_out: set[str] = field(default_factory=set)
     truth: str | None = None
+    vector: dict[str, int | None] | None = None
 
     def name(self, label: str, weight: float | None = None, source: str | None = None) -> None:
         """Somebody names a label. Weights of one label are added up."""
@@ -192,6 +195,8 @@ def rows_reading(
     """
     if not rows:
         raise refusal("There are no rows in it.", "Choose a file with at least one record.")
+    if any(row.vector is not None for row in rows):
+        return _vectors_reading(rows, format_name, describing, row_id, notes)
     said = list(notes)
     weightless = sum(_drop_weightless(row) for row in rows)
     if weightless:
@@ -226,12 +231,7 @@ def rows_reading(
     if truth is not None:
         columns[TRUTH] = [row.truth for row in rows]
     cells = cells_of(columns)
-    id_column = None if row_id is None or row_id not in own else names[row_id]
-    if id_column is not None and not _names_rows(cells[id_column]):
-        said.append(
-            f"Column {id_column!r} is empty or repeats itself in some rows: it is kept, not used as their id."
-        )
-        id_column = None
+    id_column = _id_column(cells, None if row_id is None else names.get(row_id), said)
     reserved = (CANDIDATES, SOURCES, TRUTH, row_id)  # what a source calls so tells the label
     describe = [
         names[name] for name in own if (describing is None or name in describing) and name not in reserved
@@ -241,6 +241,68 @@ def rows_reading(
     known = {"id": id_column, "truth": truth, "text": names.get(text or "")}
     roles, about_columns = _roles(cells, describe, every, known)
     return TableReading(cells, format_name, roles, None, (*said, *about_columns), dict(groups or {}))
+
+
+OWN_VECTOR = "winnow_vector"
+"""Where other tools carry a row's label vector, as JSON: `{label: 1, 0 or null}`, all labels of the project."""
+_CELLS = {1: "1", 0: "0", None: ""}
+
+
+def own_object(value: Json, row: int, where: str) -> JsonObject:
+    """The object that was written here as JSON, for tools that keep a text as it is. Raises TableError."""
+    try:
+        told = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        told = value
+    return an_object(told, row, where)
+
+
+def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | None:
+    """The label vector that was written as `OWN_VECTOR`; None where there is none. Raises TableError."""
+    if value is None or value == "":
+        return None
+    found = own_object(value, row, where)
+    for label, cell in found.items():
+        if isinstance(cell, bool) or not (cell is None or (isinstance(cell, int) and cell in _CELLS)):
+            message = f"expected 1, 0 or null for {shown(label)}, got {shown(cell)}."
+            raise refuse(row, where, message, "Leave the field as Winnow wrote it.")
+    return {a_name(label, row, where): cell for label, cell in found.items()}  # type: ignore[misc]
+
+
+def _vectors_reading(
+    rows: Sequence[Row],
+    format_name: str,
+    describing: Collection[str] | None,
+    row_id: str | None,
+    notes: Iterable[str],
+) -> TableReading:
+    """The reading of rows with label vectors: a column of 1, 0 or nothing for each label."""
+    labels = tuple(dict.fromkeys(label for row in rows for label in row.vector or ()))
+    own = list(dict.fromkeys(name for row in rows for name in row.cells))
+    new_names = names_beside(own, labels)
+    names = {name: new_names.get(name, name) for name in own}
+    columns: dict[str, list[object]] = {
+        names[name]: [cell_value(row.cells.get(name)) for row in rows] for name in own
+    }
+    for label in labels:
+        columns[label] = [_CELLS[(row.vector or {}).get(label)] for row in rows]
+    check_size(len(rows), len(columns))
+    cells, said = cells_of(columns), list(notes)
+    id_column = _id_column(cells, None if row_id is None else names.get(row_id), said)
+    describe = [names[name] for name in own if (describing is None or name in describing) and name != row_id]
+    if not describe:
+        said.append(NEEDS_ROWS)
+    roles, about_columns = _roles(cells, describe, labels, {"id": id_column, "truth": None, "text": None})
+    roles = replace(roles, candidates=None, form=Roles().form, label_columns=labels, label_vectors=True)
+    return TableReading(cells, format_name, roles, None, (*said, *about_columns))
+
+
+def _id_column(cells: pd.DataFrame, name: str | None, said: list[str]) -> str | None:
+    """The column, if it names every row; `said` gets a note if it does not."""
+    if name is None or _names_rows(cells[name]):
+        return name
+    said.append(f"Column {name!r} is empty or repeats itself in some rows: it is kept, not used as their id.")
+    return None
 
 
 def _candidate_cells(rows: Sequence[Row], every: tuple[str, ...]) -> tuple[list[str], list[int]]:

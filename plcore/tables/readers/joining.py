@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from plcore.arrays.types import AnyArray
 from plcore.arrays.words import listed, quoted
-from plcore.tables.candidates import parse_candidates
+from plcore.tables.candidates import parse_candidates, parse_vectors
 from plcore.tables.columns import Finder, parse_numbers
 from plcore.tables.features.embeddings import EMBEDDING, Dense, parse_embeddings
 from plcore.tables.problems import MAX_PROBLEMS, table_error
@@ -209,20 +209,28 @@ def join_candidates(reading: TableReading, table: pd.DataFrame, on: str | None =
     table, on : as in `join_rows`
     """
     roles = reading.suggest_roles()
-    if roles.id is None or not roles.has_candidates or roles.label_vectors:
+    if roles.id is None or not roles.has_candidates:
         raise refusal(
             f"The candidates name no rows; the columns are {listed(list(map(str, reading.cells.columns)))}.",
             "Have one column of candidates, and a column 'id' that holds the name of a row of the other table.",
         )
     own_form = reading.roles is not None and (roles.candidates, roles.form) == (CANDIDATES, "json")
-    sets = (
-        _own_sets(reading.cells) if own_form else _sets(reading.cells, replace(roles, cut="all", cut_at=0.0))
-    )
+    sets: list[dict[str, float | None]] = []
+    vectors: list[dict[str, int | None] | None] = [None] * len(reading.cells)
+    if roles.label_vectors:
+        vectors = [*_vectors(reading.cells, roles)]
+        sets = [{} for _ in vectors]
+    else:
+        sets = (
+            _own_sets(reading.cells)
+            if own_form
+            else _sets(reading.cells, replace(roles, cut="all", cut_at=0.0))
+        )
     own = {column for role, column in roles.used() if role not in _DESCRIBING}
     own |= {SOURCES} if own_form else set()
     rows = {}
-    for record, weights in zip(reading.cells.to_dict("records"), sets, strict=True):
-        row = Row({str(name): value for name, value in record.items() if name not in own})
+    for record, weights, vector in zip(reading.cells.to_dict("records"), sets, vectors, strict=True):
+        row = Row({str(name): value for name, value in record.items() if name not in own}, vector=vector)
         row.weights = weights
         row.sources = json.loads(record.get(SOURCES) or "{}") if own_form else {}
         row.truth = record[roles.truth].strip() or None if roles.truth is not None else None
@@ -241,6 +249,18 @@ def _own_sets(cells: pd.DataFrame) -> list[dict[str, float | None]]:
     """The candidates of each row as `rows_reading` wrote them."""
     named = map(json.loads, cells[CANDIDATES])
     return [dict(one) if isinstance(one, dict) else dict.fromkeys(one) for one in named]
+
+
+def _vectors(cells: pd.DataFrame, roles: Roles) -> list[dict[str, int | None]]:
+    """The label vector of each row. Raises TableError."""
+    finder = Finder(cells.index.tolist() if cells.index.name == LINE_INDEX else None)
+    vectors, labels = parse_vectors(cells, roles, finder)
+    if finder.problems:
+        raise table_error(finder.problems)
+    return [
+        {label: None if value < 0 else value for label, value in zip(labels, row, strict=True)}
+        for row in vectors.tolist()
+    ]
 
 
 def _sets(cells: pd.DataFrame, roles: Roles) -> list[dict[str, float | None]]:

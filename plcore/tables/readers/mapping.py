@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from plcore.tables.readers.candidate_rows import (
+    OWN_VECTOR,
     Cells,
     Json,
     JsonObject,
@@ -24,6 +25,7 @@ from plcore.tables.readers.candidate_rows import (
     a_rank,
     an_object,
     first_of,
+    own_vector,
     read_each,
     refuse,
     rows_reading,
@@ -247,6 +249,10 @@ class RecordMap:
         for labels in self.labels:
             for label, weight, source in labels.of(record, row):
                 found.name(label, weight, source or model)
+        if (vector := own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR)) is not None:
+            # What was right and is named no more is not known: nobody said that it is not.
+            kept = {label: None if cell == 1 else cell for label, cell in vector.items()}
+            found.vector = kept | dict.fromkeys(found.weights, 1)
         return found
 
 

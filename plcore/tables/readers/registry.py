@@ -58,6 +58,7 @@ from plcore.tables.readers.tools.plain_records import (
     DOCCANO,
     DOCCANO_MEMBERS,
     MODEL_CANDIDATES,
+    OWN_VECTORS,
     ZERO_SHOT,
 )
 from plcore.tables.readers.tools.prodigy import PRODIGY
@@ -176,6 +177,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
     MEGADETECTOR,
     PYTORCH_WILDLIFE,
+    OWN_VECTORS,
     ARGILLA_NESTED,
     ANTHROPIC_BATCHES,
     DOCCANO,

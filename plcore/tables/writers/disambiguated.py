@@ -25,6 +25,12 @@ VERDICT = "verdict"
 DECIDING = (*VOTES, "not", "none", "bad", VERDICT)
 """Kinds of answers that change what a row may be; the latest of a row, a verdict before all others, decided it."""
 
+SAYS = {"yes": 1, "no": 0, "right": 1, "wrong": 0}
+"""Kinds of answers about labels of a vector, with the value of the cells that they name; the last two a reviewer's."""
+
+OWN_ID = "winnow_id"
+"""Where files carry the name of a row, if no column of the table does."""
+
 PIECE_ROWS = 2_000
 """Rows that are written at once."""
 
@@ -109,19 +115,14 @@ class Disambiguated:
         """These rows alone, each once, in this order; their answers follow, numbered like the rows then are."""
         if np.array_equal(rows, np.arange(len(self.ids))):
             return self  # and not a second copy of all candidates
-        place = {int(row): new for new, row in enumerate(rows)}
-        answers = [{**one, "row": place[one["row"]]} for one in self.answers if one["row"] in place]
-        return self._part(rows, answers)
+        return self._part(rows, _chosen(self.answers, rows))
 
     def pieces(self, size: int = PIECE_ROWS) -> Iterator[Disambiguated]:
         """All rows, `size` at a time; no array is copied. The answers of a piece stand row by row."""
         given = self.answers_by_row()
         for start in range(0, len(self.ids), size):
             stop = min(start + size, len(self.ids))
-            answers = [
-                {**one, "row": row - start} for row in range(start, stop) for one in given.get(row, ())
-            ]
-            yield self._part(slice(start, stop), answers)
+            yield self._part(slice(start, stop), _of_piece(given, start, stop))
             let_go()
 
     def _part(self, rows: IntArray | slice, answers: Sequence[dict[str, Any]]) -> Disambiguated:
@@ -142,11 +143,13 @@ class Disambiguated:
             answers=answers,
         )
 
+    def kept(self) -> pd.DataFrame:
+        """The columns that go along, which are all."""
+        return self.cells
+
     def records(self) -> list[dict[str, str]]:
         """The cells of each row, by column."""
-        names = [str(name) for name in self.cells.columns]
-        columns = [self.cells.iloc[:, place].tolist() for place in range(len(names))]
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        return _records(self.cells)
 
     def weights_after(self, rows: slice = slice(None)) -> FloatArray | None:
         """(r, m) the weights of the candidates left in these rows, 0 elsewhere; None where nothing was weighed.
@@ -195,10 +198,7 @@ class Disambiguated:
 
     def answers_by_row(self) -> dict[int, list[dict[str, Any]]]:
         """The answers about each row that has any."""
-        found: dict[int, list[dict[str, Any]]] = {}
-        for answer in self.answers:
-            found.setdefault(int(answer["row"]), []).append(answer)
-        return found
+        return _by_row(self.answers)
 
     def deciding(self) -> list[dict[str, Any] | None]:
         """The answer of each row that decided what the row may be: the latest verdict, else the latest that changed it;
@@ -255,6 +255,32 @@ def names_beside(columns: Collection[str], added: Sequence[str]) -> dict[str, st
     return names
 
 
+def _records(cells: pd.DataFrame) -> list[dict[str, str]]:
+    names = [str(name) for name in cells.columns]
+    columns = [cells.iloc[:, place].tolist() for place in range(len(names))]
+    return [
+        {name: column[row] for name, column in zip(names, columns, strict=True)} for row in range(len(cells))
+    ]
+
+
+def _by_row(answers: Sequence[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+    found: dict[int, list[dict[str, Any]]] = {}
+    for answer in answers:
+        found.setdefault(int(answer["row"]), []).append(answer)
+    return found
+
+
+def _chosen(answers: Sequence[dict[str, Any]], rows: IntArray) -> list[dict[str, Any]]:
+    """The answers about these rows, numbered as the rows then are."""
+    place = {int(row): new for new, row in enumerate(rows)}
+    return [{**one, "row": place[one["row"]]} for one in answers if one["row"] in place]
+
+
+def _of_piece(given: Mapping[int, Sequence[dict[str, Any]]], start: int, stop: int) -> list[dict[str, Any]]:
+    """The answers about the rows from `start` on, row by row."""
+    return [{**one, "row": row - start} for row in range(start, stop) for one in given.get(row, ())]
+
+
 def _rows(candidates: BoolArray, rows: IntArray | slice) -> BoolArray:
     """Those of a piece as a matrix; of chosen rows, which may be nearly all, as they are kept."""
     return candidates[rows] if isinstance(rows, slice) else candidates.take(rows, axis=0)
@@ -305,29 +331,39 @@ class LabelVectorTable:
     replaced : those of these columns in whose place the cells found stand, in the order of the labels; none where the
         labels came as lists
     types : of the columns of `original` that are no text in their source
+    answers : as of `Disambiguated`, of the kinds in `SAYS` and those that name no labels
     """
 
     found: VectorCells
     original: pd.DataFrame
     replaced: Sequence[str] = ()
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
+    answers: Sequence[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """(n,) the names of the rows."""
+        return self.found.ids
 
     def chosen(self, rows: IntArray) -> LabelVectorTable:
         """These rows alone, in this order."""
         if np.array_equal(rows, np.arange(len(self.original))):
             return self
-        return self._part(rows)
+        return self._part(rows, _chosen(self.answers, rows))
 
     def pieces(self, size: int | None = None) -> Iterator[LabelVectorTable]:
         """All rows, `size` at a time, of a table without rows one empty piece; None: as many as have some hundred
         thousand cells."""
         if size is None:
             size = max(1, min(PIECE_ROWS, CELLS_AT_ONCE // max(1, len(self.found.labels))))
+        given = _by_row(self.answers)
         for start in range(0, max(1, len(self.original)), size):
-            yield self._part(slice(start, start + size))
+            yield self._part(slice(start, start + size), _of_piece(given, start, start + size))
 
-    def _part(self, rows: slice | IntArray) -> LabelVectorTable:
-        return LabelVectorTable(self.found.part(rows), self.original.iloc[rows], self.replaced, self.types)
+    def _part(self, rows: slice | IntArray, answers: Sequence[dict[str, Any]]) -> LabelVectorTable:
+        return LabelVectorTable(
+            self.found.part(rows), self.original.iloc[rows], self.replaced, self.types, answers
+        )
 
     def id_column(self) -> str | None:
         """The first column that holds the ids; None where the rows are only numbered."""
@@ -349,6 +385,29 @@ class LabelVectorTable:
             return pd.concat([self.original, added], axis=1)
         front = {name: place.get(name, self.original[name]) for name in self.original.columns}
         return pd.concat([pd.DataFrame(front, dtype="str"), added[list(more)]], axis=1)
+
+    def records(self) -> list[dict[str, str]]:
+        """The cells of each row without those that are replaced, by column; its id if that leaves none."""
+        kept = self.kept()
+        return _records(kept) if len(kept.columns) else [{OWN_ID: name} for name in self.ids]
+
+    def known(self) -> list[dict[str, int | None]]:
+        """What is known of each label of each row: 1, 0, or None; to be asked of a piece."""
+        names = list(self.found.labels)
+        return [dict(zip(names, map(_known, row), strict=True)) for row in self.found.cells.tolist()]
+
+    def answers_by_row(self) -> dict[int, list[dict[str, Any]]]:
+        """The answers about each row that has any."""
+        return _by_row(self.answers)
+
+    def said(self) -> list[dict[str, dict[str, int]]]:
+        """What each person last said of labels of each row, {person: {label: 1 or 0}}; to be asked of a piece."""
+        found: list[dict[str, dict[str, int]]] = [{} for _ in self.ids]
+        for answer in self.answers:
+            if (value := SAYS.get(answer["kind"])) is not None:
+                of_person = found[answer["row"]].setdefault(answer["person"], {})
+                of_person.update(dict.fromkeys(answer["labels"], value))
+        return found
 
     def lists(self) -> list[dict[str, Any]]:
         """For each row `labels`, those that are right, `not_labels`, those that are not, and `cells`, for each label

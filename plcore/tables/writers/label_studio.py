@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Literal
 from xml.sax.saxutils import quoteattr
 
-from plcore.tables.readers.candidate_rows import json_text
-from plcore.tables.readers.tools.label_studio import OWN_ID, OWN_PERSON
+from plcore.tables.readers.candidate_rows import OWN_VECTOR, json_text
+from plcore.tables.readers.tools.label_studio import (
+    NOT_QUESTION,
+    OWN_CANDIDATES,
+    OWN_PERSON,
+    OWN_SAID,
+    QUESTION,
+)
+from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
-from plcore.tables.writers.disambiguated import VERDICT, VOTES, Disambiguated, Tell, silent
+from plcore.tables.writers.disambiguated import (
+    OWN_ID,
+    SAYS,
+    VERDICT,
+    VOTES,
+    Disambiguated,
+    LabelVectorTable,
+    Tell,
+    silent,
+)
 
 Tag = Literal["Text", "Image", "Audio", "HyperText"]
 """The tags of Label Studio that show a column."""
 
 _LOOK = 1000
-SHOWN, QUESTION = "item", "label"
-"""Names of the tags in the labelling interface."""
+SHOWN = "item"
+"""Name of the tag that shows the row in the labelling interface."""
+_ASKED = {QUESTION: "Right", NOT_QUESTION: "Not right"}
 
 
 def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """The JSON of all tasks, piece by piece.
 
-    `data` is the row as it came, `meta` its id. Answers that name labels are annotations with these labels; all others
-    (not, none, skip, ...) have no form there and are written as cancelled. The person is in `winnow_person`, of the
-    annotation and in the `meta` of its result: Label Studio refuses a `completed_by` that is no member there. A label
-    known has its probability as score, and its weight as that of its result. Each other candidate left is a prediction
-    of its own with its weight as score.
-    Scores have to lie in [0, 1] there: where weights are above 1, as counts of votes are, all are divided by the
-    largest.
+    `data` is the row as it came, `meta` its id and the candidates left. Answers that name labels are annotations with
+    these labels; all others (not, none, skip, ...) have no form there and are written as cancelled. The person is in
+    `winnow_person`, of the annotation and in the `meta` of its result: Label Studio refuses a `completed_by` that is no
+    member there. A label known has its probability as score, and its weight as that of its result. Each other candidate
+    left is a prediction of its own with its weight as score. Scores lie in [0, 1] there: if weights are above
+    1, as counts of votes are, all are divided by the largest.
     """
     scale = 1.0 if table.weights is None else float(table.weights.max(initial=1.0))
     yield "["
@@ -40,7 +56,7 @@ def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[st
             task = {
                 "id": number,
                 "data": cells,
-                "meta": {OWN_ID: piece.ids[row]},
+                "meta": {OWN_ID: piece.ids[row], OWN_CANDIDATES: json_text(_scaled(left[row], scale))},
                 "annotations": [_annotation(answer) for answer in answers.get(row, [])],
                 "predictions": _predictions(piece, row, left[row], scale),
             }
@@ -49,34 +65,111 @@ def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[st
     yield "\n]\n"
 
 
-def label_studio_config(table: Disambiguated, shown: str, tag: Tag = "Text") -> str:
-    """The labelling interface for these tasks: what is shown of a row, and one choice for each class.
+def label_studio_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
+    """The JSON of tasks with label vectors, piece by piece.
+
+    `meta` holds the id and the vector, which Label Studio keeps. What each person said is an annotation, with the right
+    labels in one question and those that are not right in another; one that names no label is cancelled. What is known,
+    and what the model says of the rest, is a prediction each.
+    """
+    yield "["
+    number = 0
+    for piece in table.pieces():
+        answers = piece.answers_by_row()
+        parts = zip(piece.records(), piece.known(), piece.said(), piece.found.predicted.tolist(), strict=True)
+        for row, (cells, vector, said, predicted) in enumerate(parts):
+            number += 1
+            guessed = dict(zip(vector, predicted, strict=True))
+            task = {
+                "id": number,
+                "data": cells,
+                "meta": {OWN_ID: piece.ids[row], OWN_VECTOR: json_text(vector)},
+                "annotations": [
+                    _vector_annotation(person, given, said.get(person, {}))
+                    for person, given in _by_person(answers.get(row, [])).items()
+                ],
+                "predictions": [
+                    {"model_version": source, "result": result}
+                    for source, values in (("known", vector), ("model", guessed))
+                    if (result := _vector_result(values))
+                ],
+            }
+            yield ("\n" if number == 1 else ",\n") + json_text(task)
+        tell(number)
+    yield "\n]\n"
+
+
+def _by_person(answers: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in answers:
+        found.setdefault(one["person"], []).append(one)
+    return found
+
+
+def _vector_annotation(person: str, given: list[dict[str, Any]], said: dict[str, int]) -> dict[str, object]:
+    named = [one for one in given if one["kind"] in SAYS] or given
+    return {
+        "result": _vector_result(said, person),
+        "was_cancelled": not said,
+        "ground_truth": False,
+        OWN_PERSON: person,
+        "created_at": named[-1]["at"],
+        "lead_time": sum(one.get("seconds") or 0.0 for one in named),
+    }
+
+
+def _vector_result(values: Mapping[str, int | None], person: str | None = None) -> list[dict[str, object]]:
+    """The results of both questions; of a person with what was said, so that a later change can be told."""
+    found = []
+    for question, wanted in ((QUESTION, 1), (NOT_QUESTION, 0)):
+        if labels := [label for label, value in values.items() if value == wanted]:
+            (result,) = _result(labels, question=question)
+            meta = {} if person is None else {"meta": {OWN_PERSON: person, OWN_SAID: labels}}
+            found.append({**result, **meta})
+    return found
+
+
+def label_studio_config(
+    classes: Sequence[str], shown: str, tag: Tag = "Text", questions: Sequence[str] = (QUESTION,)
+) -> str:
+    """The labelling interface for these tasks: what is shown of a row, and in each question a choice for each class.
 
     shown : the column that is shown; tag : how
     """
-    names = "\n".join(f"    <Choice value={quoteattr(name)}/>" for name in table.classes)
-    return (
-        f'<View>\n  <{tag} name="{SHOWN}" value={quoteattr("$" + shown)}/>\n'
-        f'  <Choices name="{QUESTION}" toName="{SHOWN}" choice="multiple">\n{names}\n  </Choices>\n</View>\n'
+    names = "\n".join(f"    <Choice value={quoteattr(name)}/>" for name in classes)
+    heads = {one: f'  <Header value="{_ASKED[one]}"/>\n' if len(questions) > 1 else "" for one in questions}
+    asked = "".join(
+        f'{head}  <Choices name="{question}" toName="{SHOWN}" choice="multiple">\n{names}\n  </Choices>\n'
+        for question, head in heads.items()
     )
+    return f'<View>\n  <{tag} name="{SHOWN}" value={quoteattr("$" + shown)}/>\n{asked}</View>\n'
 
 
-def write_label_studio_config(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+def write_label_studio_config(table: Disambiguated | LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
     """The labelling interface for the tasks of the table: it shows its picture, its recording, or else its text."""
-    roles = suggest_roles(table.cells.iloc[:_LOOK], files=True)
+    questions: tuple[str, ...] = (QUESTION,)
+    if isinstance(table, LabelVectorTable):
+        cells, classes, questions = table.kept(), table.found.labels, (QUESTION, NOT_QUESTION)
+    else:
+        cells, classes = table.cells, table.classes
+    roles = suggest_roles(cells.iloc[:_LOOK], files=True) if len(cells.columns) else Roles()
     shown: list[tuple[str | None, Tag]] = [
         (roles.image, "Image"),
         (roles.audio, "Audio"),
         (roles.text, "Text"),
     ]
-    column, tag = next(((name, tag) for name, tag in shown if name), (str(table.cells.columns[0]), "Text"))
-    file.write(label_studio_config(table, column, tag).encode())
+    column, tag = next(
+        ((name, tag) for name, tag in shown if name), (str(next(iter(cells.columns), OWN_ID)), "Text")
+    )
+    file.write(label_studio_config(classes, column, tag, questions).encode())
     tell(len(table.ids))
 
 
-def _result(labels: list[str], person: str | None = None) -> list[dict[str, object]]:
+def _result(
+    labels: list[str], person: str | None = None, question: str = QUESTION
+) -> list[dict[str, object]]:
     value = {"choices": labels}
-    result: dict[str, object] = {"from_name": QUESTION, "to_name": SHOWN, "type": "choices", "value": value}
+    result: dict[str, object] = {"from_name": question, "to_name": SHOWN, "type": "choices", "value": value}
     # Label Studio drops what it does not know of an annotation, but keeps its results as they are.
     return [result if person is None else {**result, "meta": {OWN_PERSON: person}}]
 
@@ -93,10 +186,14 @@ def _annotation(answer: dict[str, Any]) -> dict[str, object]:
     }
 
 
+def _scaled(left: dict[str, float | None], scale: float) -> dict[str, float | None]:
+    return {name: None if weight is None else weight / scale for name, weight in left.items()}
+
+
 def _predictions(
     table: Disambiguated, row: int, left: dict[str, float | None], scale: float
 ) -> list[dict[str, object]]:
-    weighted = {name: None if weight is None else weight / scale for name, weight in left.items()}
+    weighted = _scaled(left, scale)
     label = table.label_name(row)
     found = []
     if label is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import BinaryIO
 
 import pandas as pd
@@ -11,14 +12,17 @@ import pyarrow.parquet
 
 from plcore.tables.readers.candidate_rows import json_text
 from plcore.tables.readers.hugging_face import Told, written_metadata
-from plcore.tables.roles.cell_types import typed
-from plcore.tables.text.arrow import columns_of_text, csv_header, csv_rows
-from plcore.tables.writers.disambiguated import LabelVectorTable, Tell, names_beside
+from plcore.tables.readers.tools.prodigy import prodigy_vectors
+from plcore.tables.readers.tools.votes import long_votes
+from plcore.tables.text.arrow import csv_header, csv_rows
+from plcore.tables.writers.disambiguated import OWN_ID, LabelVectorTable, Tell, names_beside
+from plcore.tables.writers.label_studio import label_studio_vectors, write_label_studio_config
 from plcore.tables.writers.npz import write_vector_npz
-from plcore.tables.writers.writing import FileFormat
+from plcore.tables.writers.parquet import Opens, typed_columns
+from plcore.tables.writers.records import argilla_records, doccano_lines
+from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, text_writer
 
-ID, LABELS, NOT_LABELS, CELLS = "id", "labels", "not_labels", "cells"
-OWN_ID, OWN_CELLS = "winnow_id", "winnow_cells"
+LABELS, NOT_LABELS, CELLS = "winnow_labels", "winnow_not_labels", "winnow_cells"
 _NAMES = pa.list_(pa.string())
 _CELL = pa.struct(
     {
@@ -66,31 +70,37 @@ def _write_frames(frames: Iterator[pd.DataFrame], file: BinaryIO, tell: Tell) ->
 
 
 def write_vector_lines(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """A line of JSON for each row: the original columns but those of the labels; `labels`, those that are right,
-    `not_labels`, those that are not, and `winnow_cells`, lists of all that is known of each label. Where no column
-    holds the ids, `winnow_id` does."""
-    numbered, done = table.id_column() is None, 0
+    """A line of JSON for each row: the original columns but those of the labels; `winnow_labels`, those that are right,
+    `winnow_not_labels`, those that are not, and `winnow_cells`, lists of all that is known of each label. `winnow_id`
+    names the row."""
+    done = 0
     for piece in table.pieces():
         kept = piece.kept()
-        cells = kept.rename(columns=names_beside(kept.columns, [OWN_ID, LABELS, NOT_LABELS, OWN_CELLS]))
+        cells = kept.rename(columns=names_beside(kept.columns, [OWN_ID, LABELS, NOT_LABELS, CELLS]))
         lines = []
         for name, record, lists in zip(piece.found.ids, cells.to_dict("records"), piece.lists(), strict=True):
-            own: dict[str, str] = {OWN_ID: name} if numbered else {}
             # An object of lists: a list of objects would be the table where a file has one line.
-            known = {field.name: [cell[field.name] for cell in lists[CELLS]] for field in _CELL}
-            added = {LABELS: lists[LABELS], NOT_LABELS: lists[NOT_LABELS], OWN_CELLS: known}
-            line: dict[str, object] = {**own, **{str(key): value for key, value in record.items()}, **added}
+            known = {field.name: [cell[field.name] for cell in lists["cells"]] for field in _CELL}
+            added = {LABELS: lists["labels"], NOT_LABELS: lists["not_labels"], CELLS: known}
+            line: dict[str, object] = {
+                OWN_ID: name,
+                **{str(key): value for key, value in record.items()},
+                **added,
+            }
             lines.append(json_text(line) + "\n")
         file.write("".join(lines).encode())
         done += len(lines)
         tell(done)
 
 
-def write_vector_parquet(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """The original columns, but those of labels, with the types of their source; `labels` and `not_labels`, lists of
-    ClassLabels; `cells`, all that is known of each label; and `id`, where no column holds the ids."""
+def write_vector_parquet(
+    table: LabelVectorTable, file: BinaryIO, tell: Tell, opened: Opens = pa.parquet.ParquetWriter
+) -> None:
+    """The original columns, but those of labels, with the types of their source; `winnow_labels` and
+    `winnow_not_labels`, lists of ClassLabels; `winnow_cells`, all that is known of each label; and, where no column
+    holds the ids, `winnow_id`."""
     id_column, kept = table.id_column(), table.kept()
-    numbered = [ID] if id_column is None else []
+    numbered = [OWN_ID] if id_column is None else []
     new_names = names_beside(kept.columns, [*numbered, LABELS, NOT_LABELS, CELLS])
     originals = [new_names.get(str(name), str(name)) for name in kept.columns]
     numbers = pa.list_(pa.int64())
@@ -98,27 +108,31 @@ def write_vector_parquet(table: LabelVectorTable, file: BinaryIO, tell: Tell) ->
     types = [table.types.get(str(name), pa.string()) for name in kept.columns]
     ids = dict.fromkeys(numbered, pa.string())
     schema = pa.schema({**dict(zip(originals, types, strict=True)), **ids, **kinds})
-    row_id = ID if id_column is None else new_names.get(id_column, id_column)
+    row_id = OWN_ID if id_column is None else new_names.get(id_column, id_column)
     told = Told(tuple(originals), LABELS, row_id, NOT_LABELS)
     names = list(table.found.labels)
     schema = schema.with_metadata(written_metadata(schema, {LABELS: names, NOT_LABELS: names}, told))
     number = {name: place for place, name in enumerate(names)}
     done = 0
-    with pa.parquet.ParquetWriter(file, schema) as writer:
+    with opened(file, schema) as writer:
         for piece in table.pieces():
             cells, lists = piece.kept(), piece.lists()
-            texts = zip(columns_of_text(cells), types, strict=True)
-            arrays = [
-                column.cast(pa.string()) if kind == pa.string() else typed(column, kind)
-                for column, kind in texts
-            ]
+            arrays = typed_columns(cells, types)
             arrays += [pa.array(list(piece.found.ids), pa.string())] * len(numbered)
-            for column in (LABELS, NOT_LABELS):
+            for column in ("labels", "not_labels"):
                 arrays.append(pa.array([[number[name] for name in row[column]] for row in lists], numbers))
-            arrays.append(pa.array([row[CELLS] for row in lists], pa.list_(_CELL)))
+            arrays.append(pa.array([row["cells"] for row in lists], pa.list_(_CELL)))
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             done += len(lists)
             tell(done)
+
+
+def _tool(
+    name: str, write: Callable[[LabelVectorTable, BinaryIO, Tell], None], about: str
+) -> FileFormat[LabelVectorTable]:
+    """The format of another tool, called as that of one-label projects."""
+    other = FILE_FORMATS[name]
+    return FileFormat(name, other.title, other.suffix, about, write)
 
 
 _ALL = (
@@ -156,6 +170,37 @@ _ALL = (
         ".npz",
         "Ids, labels, values and probabilities as arrays, without the original columns; numpy.load opens it.",
         write_vector_npz,
+    ),
+    _tool("arrow", partial(write_vector_parquet, opened=pa.ipc.new_file), FILE_FORMATS["arrow"].about),
+    _tool(
+        "labelstudio",
+        text_writer(label_studio_vectors),
+        "A task for each row, with what each person said as an annotation; Label Studio imports it.",
+    ),
+    _tool(
+        "labelstudio-config",
+        write_label_studio_config,
+        "The labelling interface for these tasks: which labels are right, and which are not.",
+    ),
+    _tool(
+        "votes",
+        text_writer(long_votes),
+        "The answers alone: row, person, label, yes or no, time and seconds; a line for each label.",
+    ),
+    _tool(
+        "prodigy",
+        text_writer(prodigy_vectors),
+        "A task for each row with all labels as options, those that are right accepted; Prodigy's choice opens it.",
+    ),
+    _tool(
+        "doccano",
+        text_writer(doccano_lines),
+        "A line for each row with the labels that are right; doccano imports it for text classification.",
+    ),
+    _tool(
+        "argilla",
+        text_writer(argilla_records),
+        "A record for each row; which labels are right, and which are not, is suggested; Argilla 2 reads it.",
     ),
 )
 

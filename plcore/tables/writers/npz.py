@@ -71,20 +71,22 @@ ROWS_FORMAT = "NumPy arrays of a disambiguated table"
 def write_npz(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     """Write the table as .npz, some thousand rows of an array at a time."""
     arrays = {
-        "ids": array_rows(table.ids),
-        "classes": array_rows(np.array(table.classes, dtype=np.str_)),
-        "candidates_before": array_rows(table.candidates_before, bool),
-        "candidates": array_rows(table.candidates_after, bool),
-        "label": array_rows(np.asarray(table.label), "<i8"),
-        "source": array_rows(np.asarray(table.source)),
-        "probability": array_rows(np.asarray(table.probability), "<f8"),
+        "winnow_id": array_rows(table.ids),
+        "winnow_classes": array_rows(np.array(table.classes, dtype=np.str_)),
+        "winnow_candidates_before": array_rows(table.candidates_before, bool),
+        "winnow_candidates": array_rows(table.candidates_after, bool),
+        "winnow_label": array_rows(np.asarray(table.label), "<i8"),
+        "winnow_source": array_rows(np.asarray(table.source)),
+        "winnow_confidence": array_rows(np.asarray(table.probability), "<f8"),
     }
     if (shares := table.probabilities) is not None:
-        arrays["probabilities"] = ArrayRows(np.dtype("<f8"), tuple(shares.shape), lambda rows: shares[rows])
+        arrays["winnow_probabilities"] = ArrayRows(
+            np.dtype("<f8"), tuple(shares.shape), lambda rows: shares[rows]
+        )
     if table.outside is not None:
-        arrays["outside"] = array_rows(np.asarray(table.outside), "<f8")
+        arrays["winnow_outside"] = array_rows(np.asarray(table.outside), "<f8")
     if table.weights is not None:
-        arrays["weights"] = ArrayRows(
+        arrays["winnow_weights"] = ArrayRows(
             np.dtype("<f8"), table.weights.shape, lambda rows: _weights(table, rows)
         )
     write_arrays(file, arrays, len(table.ids), tell)
@@ -136,12 +138,12 @@ def write_vector_npz(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> Non
     found = table.found
     sources = found.part(slice(0, 0)).sources.dtype
     arrays = {
-        "ids": array_rows(np.array(found.ids, dtype=object)),
-        "labels": array_rows(np.array(found.labels, dtype=np.str_)),
-        "values": array_rows(found.cells, "i1"),
-        "probabilities": array_rows(found.probabilities, "<f8"),
-        "predicted": array_rows(found.predicted, "i1"),
-        "sources": ArrayRows(sources, found.cells.shape, lambda rows: found.part(rows).sources),
+        "winnow_id": array_rows(np.array(found.ids, dtype=object)),
+        "winnow_labels": array_rows(np.array(found.labels, dtype=np.str_)),
+        "winnow_values": array_rows(found.cells, "i1"),
+        "winnow_probability": array_rows(found.probabilities, "<f8"),
+        "winnow_predicted": array_rows(found.predicted, "i1"),
+        "winnow_source": ArrayRows(sources, found.cells.shape, lambda rows: found.part(rows).sources),
     }
     write_arrays(file, arrays, len(found.ids), tell)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -13,9 +15,10 @@ from plcore.arrays.types import BoolArray, FloatArray
 from plcore.tables.readers.hugging_face import Told, written_metadata
 from plcore.tables.roles.cell_types import typed
 from plcore.tables.text.arrow import columns_of_text
+from plcore.tables.writers.disambiguated import OWN_ID as ID
 from plcore.tables.writers.disambiguated import PIECE_ROWS, Disambiguated, Tell, names_beside
 
-ID, CANDIDATES, WEIGHTS, OUTSIDE = "winnow_id", "winnow_candidates", "winnow_weights", "winnow_outside"
+CANDIDATES, WEIGHTS, OUTSIDE = "winnow_candidates", "winnow_weights", "winnow_outside"
 BEFORE, NAME, SOURCE, CONFIDENCE = (
     "winnow_candidates_before",
     "winnow_label",
@@ -52,7 +55,13 @@ _ADDED: dict[str, pa.DataType] = {
 }
 
 
-def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+Opens = Callable[[BinaryIO, pa.Schema], Any]
+"""Opens a file for batches of this schema: a writer of Parquet, or of Arrow IPC."""
+
+
+def write_parquet(
+    table: Disambiguated, file: BinaryIO, tell: Tell, opened: Opens = pa.parquet.ParquetWriter
+) -> None:
     """Write the table as Parquet, a group of some thousand rows at a time."""
     id_column = table.id_column()
     absent = ({ID} if id_column is not None else set()) | ({WEIGHTS} if table.weights is None else set())
@@ -70,17 +79,24 @@ def write_parquet(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     )
     schema = schema.with_metadata(written_metadata(schema, {LABEL: table.classes}, told))
     done = 0
-    with pa.parquet.ParquetWriter(file, schema) as writer:
+    with opened(file, schema) as writer:
         for piece in table.pieces():
-            texts = zip(columns_of_text(piece.cells), types, strict=True)
-            arrays = [
-                column.cast(pa.string()) if kind == pa.string() else typed(column, kind)
-                for column, kind in texts
-            ]
-            found = _added(piece)
+            arrays, found = typed_columns(piece.cells, types), _added(piece)
             writer.write_batch(pa.record_batch([*arrays, *(found[name] for name in added)], schema=schema))
             done += len(piece.ids)
             tell(done)
+
+
+write_arrow = partial(write_parquet, opened=pa.ipc.new_file)
+"""Writes the same as Arrow IPC."""
+
+
+def typed_columns(cells: pd.DataFrame, types: Sequence[pa.DataType]) -> list[pa.Array]:
+    """The columns of these cells of text, each with its type."""
+    texts = zip(columns_of_text(cells), types, strict=True)
+    return [
+        column.cast(pa.string()) if kind == pa.string() else typed(column, kind) for column, kind in texts
+    ]
 
 
 def _added(piece: Disambiguated) -> dict[str, pa.Array]:
@@ -135,7 +151,7 @@ def write_probabilities(table: Disambiguated, file: BinaryIO, tell: Tell) -> Non
         )
     schema = pa.schema(
         {
-            "winnow_id": pa.string(),
+            ID: pa.string(),
             "winnow_label": pa.string(),
             "winnow_source": pa.string(),
             **{f"{PREFIX}{name}": pa.float64() for name in table.classes},

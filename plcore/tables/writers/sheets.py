@@ -17,11 +17,11 @@ from plcore.tables.readers.candidate_rows import json_text
 from plcore.tables.roles.cell_types import typed
 from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import DECIDING, VERDICT, Disambiguated, Tell, names_beside
+from plcore.tables.writers.disambiguated import OWN_ID as ID
 
 MARKS = ("|", ";", ",", "/", "\t")
 """What may stand between the labels of a cell, in the order in which they are tried."""
 
-ID = "winnow_id"
 CONFIDENCE, SECONDS, PEOPLE = "winnow_confidence", "winnow_seconds", "winnow_people"
 WEIGHTS = "winnow_weights"
 OUTSIDE = "winnow_outside"

@@ -15,7 +15,8 @@ from plcore.tables.readers.tools.votes import long_votes
 from plcore.tables.writers.disambiguated import Disambiguated, Tell, silent
 from plcore.tables.writers.label_studio import label_studio_tasks, write_label_studio_config
 from plcore.tables.writers.npz import write_npz
-from plcore.tables.writers.parquet import write_parquet, write_probabilities
+from plcore.tables.writers.parquet import write_arrow, write_parquet, write_probabilities
+from plcore.tables.writers.records import argilla_records, doccano_lines
 from plcore.tables.writers.sheets import write_csv, write_xlsx
 
 TableT = TypeVar("TableT")
@@ -56,16 +57,18 @@ def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
         before, after = piece.weighted(), piece.weighted(after=True)
         for row, record in enumerate(records):
             line = {
-                "id": piece.ids[row],
+                "winnow_id": piece.ids[row],
                 "data": record,
-                "candidates_before": _written(before[row]),
-                "candidates": _written(after[row]),
-                "label": piece.label_name(row),
-                "source": str(piece.source[row]),
-                "probability": piece.known_probability(row),
-                "model_version": piece.version_of(row),
+                "winnow_candidates_before": _written(before[row]),
+                "winnow_candidates": _written(after[row]),
+                "winnow_label": piece.label_name(row),
+                "winnow_source": str(piece.source[row]),
+                "winnow_confidence": piece.known_probability(row),
+                "winnow_model_version": piece.version_of(row),
                 **_outside(piece, row),
-                "answers": [{k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])],
+                "winnow_answers": [
+                    {k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])
+                ],
             }
             yield json_text(line) + "\n"
         done += len(records)
@@ -77,7 +80,7 @@ def _outside(piece: Disambiguated, row: int) -> dict[str, float | None]:
     if piece.outside is None:
         return {}
     risk = float(piece.outside[row])
-    return {"outside": None if isnan(risk) else round(risk, 4)}
+    return {"winnow_outside": None if isnan(risk) else round(risk, 4)}
 
 
 def _written(weighted: dict[str, float | None]) -> list[dict[str, object]]:
@@ -88,18 +91,18 @@ def _written(weighted: dict[str, float | None]) -> list[dict[str, object]]:
 
 
 def text_writer(
-    texts: Callable[[Disambiguated, Tell], Iterator[str]],
-) -> Callable[[Disambiguated, BinaryIO, Tell], None]:
+    texts: Callable[[TableT, Tell], Iterator[str]],
+) -> Callable[[TableT, BinaryIO, Tell], None]:
     """A writer of the pieces of text, as UTF-8, that a generator gives."""
 
-    def write(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    def write(table: TableT, file: BinaryIO, tell: Tell) -> None:
         for text in texts(table, tell):
             file.write(text.encode())
 
     return write
 
 
-_ALL = (
+_ALL: tuple[FileFormat[Disambiguated], ...] = (
     FileFormat(
         "csv",
         "CSV",
@@ -113,6 +116,13 @@ _ALL = (
         ".parquet",
         "The same with types, candidates and answers as lists; datasets of Hugging Face, pandas and polars open it.",
         write_parquet,
+    ),
+    FileFormat(
+        "arrow",
+        "Arrow",
+        ".arrow",
+        "The columns of the Parquet file as Arrow IPC, also called Feather; pyarrow, pandas, polars and R open it.",
+        write_arrow,
     ),
     FileFormat(
         "jsonl",
@@ -170,6 +180,20 @@ _ALL = (
         ".prodigy.jsonl",
         "A task for each row with its candidates as options, and those answered accepted; Prodigy's choice opens it.",
         text_writer(prodigy_tasks),
+    ),
+    FileFormat(
+        "doccano",
+        "doccano JSONL",
+        ".doccano.jsonl",
+        "A line for each row with its candidates left as labels; doccano imports it for text classification.",
+        text_writer(doccano_lines),
+    ),
+    FileFormat(
+        "argilla",
+        "Argilla records",
+        ".argilla.json",
+        "A record for each row with its candidates suggested and its answers as responses; Argilla 2 reads it.",
+        text_writer(argilla_records),
     ),
 )
 

@@ -240,10 +240,11 @@ def test_a_name_that_tells_nothing_is_refused(called: str) -> None:
     assert file_called(one_label, "log.csv", LOG_HEADER) == "log"
 
 
-def test_label_vectors_know_no_plain_json() -> None:
+def test_label_vectors_have_formats_of_their_own_and_those_of_other_tools() -> None:
     assert file_called(label_vectors, "scenes.cells.csv") == "cells"
-    with pytest.raises(ValueError, match=r"\.cells\.csv, .*Got 'scenes.json'"):
-        file_called(label_vectors, "scenes.json")
+    assert file_called(label_vectors, "scenes.json") == "labelstudio"
+    with pytest.raises(ValueError, match=r"\.cells\.csv, .*Got 'scenes.xlsx'"):
+        file_called(label_vectors, "scenes.xlsx")
 
 
 # What programs read, over both kinds of project and both databases

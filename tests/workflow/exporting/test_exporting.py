@@ -97,8 +97,8 @@ def test_every_answer_is_in_the_lines_with_who_when_and_how_long(home: Home, own
     with home.database.read() as session:
         log = entries.after(session, seat.project_id or 0, 0)
     lines = [json.loads(line) for line in file_of(seat, "jsonl").splitlines()]
-    given = {one["at"]: one for line in lines for one in line["answers"]}
-    said = [one for line in lines for one in line["answers"]]
+    given = {one["at"]: one for line in lines for one in line["winnow_answers"]}
+    said = [one for line in lines for one in line["winnow_answers"]]
     assert len(said) == len(log) == 9
     for one in log:
         found = given[one.at.isoformat()]

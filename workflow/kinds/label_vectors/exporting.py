@@ -44,11 +44,12 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
         certainty=lambda: surely.min(axis=1),
         labels_of=lambda entry: entry.labels,
         sources=found.counts,
-        finish=lambda _answers: LabelVectorTable(
+        finish=lambda answers: LabelVectorTable(
             found,
             table.cells,
             table.roles.label_columns,
             export_types(table.cells, table.roles, table.numbers),
+            answers,
         ),
     )
 

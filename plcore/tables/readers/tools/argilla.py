@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from plcore.arrays.words import listed
 from plcore.tables.readers.candidate_rows import (
+    OWN_VECTOR,
     Json,
     JsonObject,
     Records,
@@ -17,6 +18,8 @@ from plcore.tables.readers.candidate_rows import (
     a_number,
     an_object,
     json_text,
+    own_object,
+    own_vector,
     read_each,
     refuse,
     rows_reading,
@@ -24,6 +27,10 @@ from plcore.tables.readers.candidate_rows import (
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool
 from plcore.tables.readers.reading import TableReading, refusal
 
+QUESTION, NOT_QUESTION = "label", "not_label"
+"""The questions of records that were written here; the second, of label vectors, names what is not right."""
+OWN_PEOPLE = "winnow_people"
+"""Names of users by their ids, as JSON, in records that were written here."""
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
 SUBMITTED = "submitted"
 _OWN = ("id", "status", "_server_id")
@@ -34,6 +41,9 @@ def _read(records: Records, name: str) -> TableReading:
 
     Of several questions the one that is answered with labels most often is read; the others stay as columns.
     """
+    if any(isinstance(one, dict) and one.get(OWN_VECTOR) for one in records):
+        rows = read_each(records, _vector_row)
+        return rows_reading(rows, name, describing=_describing(rows, set()), row_id="id")
     questions = _questions(records)
     if not questions:
         raise refusal(
@@ -55,8 +65,25 @@ def _read(records: Records, name: str) -> TableReading:
         notes.append(
             f"The labels are those of the question {question!r}; {listed(others)} are kept as columns."
         )
-    describing = {name for row in rows for name in row.cells if name not in {*_OWN, *about}}
-    return rows_reading(rows, name, describing=describing, row_id="id", notes=notes)
+    return rows_reading(rows, name, describing=_describing(rows, about), row_id="id", notes=notes)
+
+
+def _describing(rows: list[Row], about: set[str]) -> set[str]:
+    return {name for row in rows for name in row.cells if name not in {*_OWN, *about}}
+
+
+def _vector_row(record: JsonObject, row: int) -> Row:
+    """The label vector that was written here, and what people have said of it since."""
+    questions = {QUESTION: 1, NOT_QUESTION: 0}
+    own = {question + end for question in questions for end in _ENDINGS} | {OWN_VECTOR}
+    found = Row({name: value for name, value in record.items() if name not in own})
+    found.vector = own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR) or {}
+    for question, cell in questions.items():
+        answered = {
+            name: value for name, value in record.items() if not name.startswith(question + SUGGESTION)
+        }
+        found.vector |= dict.fromkeys(_row(answered, row, question, Counter()).weights, cell)
+    return found
 
 
 _ENDINGS = (
@@ -106,7 +133,8 @@ def _labels(value: Json, row: int, where: str) -> list[str]:
 
 
 def _row(record: JsonObject, row: int, question: str, left_out: Counter[str]) -> Row:
-    own = {question + end for end in _ENDINGS}
+    own = {question + end for end in _ENDINGS} | {OWN_PEOPLE}
+    people = _people(record.get(OWN_PEOPLE), row)
     found = Row({name: value for name, value in record.items() if name not in own})
     where = question + RESPONSES
     responses = a_list(record.get(where), row, where)
@@ -123,9 +151,14 @@ def _row(record: JsonObject, row: int, question: str, left_out: Counter[str]) ->
         elif response is not None:
             user = a_name_or_none(users[place] if users else None, row, f"{where}.users", "a user")
             for label in _labels(response, row, where):
-                found.name(label, 1.0, user)
+                found.name(label, 1.0, people.get(user or "", user))
     _suggest(found, record, row, question + SUGGESTION)
     return found
+
+
+def _people(value: Json, row: int) -> dict[str, str]:
+    told = {} if value is None or value == "" else own_object(value, row, OWN_PEOPLE)
+    return {user: str(name) for user, name in told.items()}
 
 
 def _suggest(found: Row, record: JsonObject, row: int, where: str) -> None:

@@ -147,7 +147,9 @@ def is_timelapse(cells: pd.DataFrame) -> bool:
 def write_timelapse(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
     """A CSV that Timelapse imports: File, RelativePath and the column of species, with what people said.
 
-    Timelapse refuses columns that its template lacks: VerifiedBy is written if the table came with such a column.
+    A picture has one verdict, so only the first column of species is written. The others hold what other observers
+    said; Timelapse leaves columns alone that the file lacks, and refuses those that its template lacks: VerifiedBy is
+    written if the table came with such a column.
     Pictures that people have not decided keep the cell that they came with.
     """
     columns = by_plain_name(table.cells.columns)
@@ -172,7 +174,8 @@ TIMELAPSE_FORMAT = FileFormat(
     "timelapse",
     "Timelapse CSV",
     ".timelapse.csv",
-    "File, RelativePath and the species that people named, as Timelapse imports them.",
+    "File, RelativePath and the species that people named, as Timelapse imports them: a label a picture, in the first "
+    "column of species. The columns of other observers stay as they are there.",
     write_timelapse,
     is_timelapse,
 )

@@ -11,6 +11,7 @@ import pandas as pd
 
 from plcore.arrays.words import listed
 from plcore.tables.readers.candidate_rows import (
+    OWN_VECTOR,
     Json,
     JsonObject,
     Records,
@@ -22,12 +23,15 @@ from plcore.tables.readers.candidate_rows import (
     an_object,
     first_of,
     json_text,
+    own_object,
+    own_vector,
     read_each,
     refuse,
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, names, refusal
+from plcore.tables.writers.disambiguated import OWN_ID
 
 Path = tuple[str, ...]
 """The parts of a label from the root on, as in ("Corvus", "Corvus corax"); a plain label has one part."""
@@ -92,8 +96,13 @@ def taxonomy_of(paths: Iterable[Path]) -> Taxonomy:
 
 TASK_ID = "task_id"
 SECONDS = "lead_time"
-OWN_ID, OWN_PERSON = "winnow_id", "winnow_person"
-"""In tasks that were written here: the id of the row (in their `meta`), and who gave an annotation."""
+OWN_PERSON, OWN_SAID = "winnow_person", "winnow_said"
+"""In annotations that were written here: who gave it, and, of label vectors, the labels that it named."""
+OWN_CANDIDATES = "winnow_candidates"
+"""In the `meta` of tasks that were written here: the candidates left with their weights, as JSON. Label Studio's JSON
+names predictions by their ids alone."""
+QUESTION, NOT_QUESTION = "label", "not_label"
+"""The questions of interfaces that were written here; the second, of label vectors, names what is not right."""
 
 _READ = ("choices", "taxonomy")
 _REGION = frozenset(("x", "y", "start", "end", "points", "startOffset"))
@@ -121,6 +130,7 @@ class Item:
     seconds: float | None = None
     cancelled: int = 0
     prediction_ids: int = 0
+    vector: dict[str, int | None] | None = None
     unread: Counter[str] = field(default_factory=Counter)
 
 
@@ -159,6 +169,10 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
     """The reading of tasks, for the question that was answered most often."""
     counts = Counter(choice.question for item in items for choice in item.choices)
     notes = _left_out(items)
+    if any(item.vector is not None for item in items):
+        rows = [Row({**_facts(item), **item.data}, vector=item.vector) for item in items]
+        describing = {name for item in items for name in item.data}
+        return rows_reading(rows, format_name, describing=describing, row_id=TASK_ID, notes=notes)
     if not counts:
         raise refusal(
             " ".join(["No task has a choice or a place in a taxonomy.", *notes]),
@@ -190,9 +204,7 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
         )
     rows, unclear = [], 0
     for item in items:
-        facts = {TASK_ID: item.number, SECONDS: item.seconds}
-        facts = {name: value for name, value in facts.items() if value is not None}
-        row = Row({**facts, **item.data, **_others(item, others)})
+        row = Row({**_facts(item), **item.data, **_others(item, others)})
         truths: set[str] = set()
         for choice in item.choices:
             if choice.question != question:
@@ -214,6 +226,11 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
     return rows_reading(
         rows, format_name, describing=describing, row_id=TASK_ID, notes=notes, groups=tree.groups
     )
+
+
+def _facts(item: Item) -> dict[str, object]:
+    facts = {TASK_ID: item.number, SECONDS: item.seconds}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _left_out(items: Iterable[Item]) -> list[str]:
@@ -246,6 +263,8 @@ def _task(record: JsonObject, row: int) -> Item:
     own = meta.get(OWN_ID) if isinstance(meta, dict) else None
     task = record.get("id") if own is None else own
     item = Item(an_object(record.get("data"), row, "data"))
+    if isinstance(meta, dict):
+        item.vector = own_vector(meta.get(OWN_VECTOR), row, f"meta.{OWN_VECTOR}")
     item.number = a_name_or_none(task, row, "id", "an id")
     said = "annotations" if record.get("annotations") is not None else "completions"
     for place, value in enumerate(a_list(record.get(said), row, said)):
@@ -258,6 +277,9 @@ def _task(record: JsonObject, row: int) -> Item:
         own_person = annotation.get(OWN_PERSON) or _person_in(annotation.get("result"))
         by = annotation.get("completed_by") if own_person is None else own_person
         person = _person(by, row, f"{where}.completed_by")
+        if item.vector is not None:
+            _vector_results(item.vector, annotation.get("result"), row, f"{where}.result")
+            continue
         is_truth = bool(annotation.get("ground_truth"))
         for result_place, result in enumerate(a_list(annotation.get("result"), row, f"{where}.result")):
             _result(item, result, row, f"{where}.result[{result_place}]", 1.0, person, is_truth=is_truth)
@@ -265,7 +287,15 @@ def _task(record: JsonObject, row: int) -> Item:
     predictions = [
         an_object(one, row, f"predictions[{place}]") for place, one in enumerate(models) if not _is_id(one)
     ]
+    if item.vector is not None:
+        return item  # what the model guesses of a label is none that is known
     item.prediction_ids = len(models) - len(predictions)
+    if item.prediction_ids and isinstance(meta, dict) and meta.get(OWN_CANDIDATES):
+        where, item.prediction_ids = f"meta.{OWN_CANDIDATES}", 0
+        for label, weight in own_object(meta[OWN_CANDIDATES], row, where).items():
+            number = 1.0 if weight is None else a_number(weight, row, where)
+            path = (a_name(label, row, where),)
+            item.choices.append(Choice(QUESTION, path, number, "candidates", is_model=True))
     # Written here, of a table that weighs nothing: the probability of its label is no weight beside those of others.
     unweighed = own is not None and any(one.get("score") is None for one in predictions)
     for place, prediction in enumerate(predictions):
@@ -288,6 +318,26 @@ def _person_in(results: Json) -> Json:
         if isinstance(meta, dict) and meta.get(OWN_PERSON) is not None:
             return meta[OWN_PERSON]
     return None
+
+
+def _vector_results(vector: dict[str, int | None], value: Json, row: int, where: str) -> None:
+    """Change what an annotation says otherwise than the one that was written here, or what a new one says."""
+    for place, one in enumerate(a_list(value, row, where)):
+        result = an_object(one, row, f"{where}[{place}]")
+        cell = {QUESTION: 1, NOT_QUESTION: 0}.get(str(result.get("from_name")))
+        if cell is None:
+            continue
+        chosen = an_object(result.get("value"), row, f"{where}[{place}].value")
+        labels = [
+            a_name(label, row, f"{where}[{place}].value.choices")
+            for label in a_list(chosen.get("choices"), row, f"{where}[{place}].value.choices")
+        ]
+        meta = result.get("meta")
+        before = a_list(meta.get(OWN_SAID), row, where) if isinstance(meta, dict) else []
+        vector.update(
+            {str(label): None for label in before if label not in labels and vector.get(str(label)) == cell}
+        )
+        vector.update({label: cell for label in labels if label not in before})
 
 
 def _is_id(value: Json) -> bool:

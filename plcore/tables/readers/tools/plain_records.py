@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from plcore.tables.readers.candidate_rows import (
+    OWN_VECTOR,
     Cells,
     Json,
     JsonObject,
     Records,
     Row,
+    a_list,
     a_name_or_none,
     an_object,
+    own_vector,
     read_each,
+    refuse,
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordMap, RecordTool
 from plcore.tables.readers.reading import TableReading
+from plcore.tables.writers.disambiguated import OWN_ID
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
+OWN_WEIGHTS = "winnow_weights"
+"""Where doccano carries the weights of the labels, as JSON, in lines that were written here."""
 _DECIDED = ("candidates_before", "label", "source", "probability", "model_version", "outside", "answers")
 """Results of a row, in lines that Winnow wrote: neither candidates nor truth."""
 _TAKEN = ("id", "data", "candidates", "model", "truth")
+
+
+def _plain_names(records: Records) -> Records:
+    """Lines that Winnow writes now, by the names that it wrote before."""
+    if not records or not isinstance(records[0], dict) or "winnow_candidates" not in records[0]:
+        return records
+    names = {"winnow_confidence": "probability"}
+    return [
+        {names.get(name, name.removeprefix("winnow_")): value for name, value in one.items()}
+        if isinstance(one, dict)
+        else one
+        for one in records
+    ]
 
 
 def _own_cells(record: JsonObject, row: int) -> Cells:
@@ -48,8 +69,34 @@ MODEL_CANDIDATES = RecordTool(
         cells=_own_cells,
         one_a_row=True,
     ),
+    _plain_names,
 )
-"""Several models may have a line each about one row. Winnow writes such lines, too."""
+"""Several models may have a line each about one row. Winnow writes such lines, too, with `winnow_` before names."""
+
+_CELLS = "winnow_cells"
+
+
+def _read_vectors(records: Records, name: str) -> TableReading:
+    """One row for each line of label vectors that Winnow wrote. Raises TableError."""
+
+    def read(record: JsonObject, row: int) -> Row:
+        prefix = "winnow_" if "winnow_labels" in record else ""
+        own = {f"{prefix}labels", f"{prefix}not_labels", _CELLS}
+        cells = an_object(record.get(_CELLS), row, _CELLS)
+        labels, values = (a_list(cells.get(one), row, f"{_CELLS}.{one}") for one in ("label", "value"))
+        if len(labels) != len(values):
+            message = f"expected a value for each of the {len(labels)} labels, got {len(values)}."
+            raise refuse(row, _CELLS, message, "Leave the field as Winnow wrote it.")
+        found = Row({column: value for column, value in record.items() if column not in own})
+        found.vector = own_vector(dict(zip(map(str, labels), values, strict=True)), row, _CELLS)
+        return found
+
+    return rows_reading(read_each(records, read), name, row_id=OWN_ID)
+
+
+OWN_VECTORS = RecordTool(
+    "label vectors", (Fields({_CELLS: dict}, inside={_CELLS: ("label", "value")}),), _read_vectors
+)
 
 ZERO_SHOT = RecordTool(
     "zero-shot classification",
@@ -66,10 +113,27 @@ _DOCCANO_OLD = Fields(
 
 
 def _doccano_cells(record: JsonObject, _row: int) -> Cells:
-    about = ("label", "annotations", "Comments", "meta")
+    about = ("label", "annotations", "Comments", "meta", OWN_ID, OWN_VECTOR, OWN_WEIGHTS)
     meta: Json = record.get("meta")
     own = {name: value for name, value in record.items() if name not in about}
-    return {**(meta if isinstance(meta, dict) else {}), **own}
+    named = {"id": record[OWN_ID]} if OWN_ID in record else {}  # doccano numbers its examples
+    return {**(meta if isinstance(meta, dict) else {}), **own, **named}
+
+
+def _doccano_records(records: Records) -> Records:
+    """Lines that were written here with the weights of their labels as doccano has no place for."""
+    return [_weighed(one) if isinstance(one, dict) and one.get(OWN_WEIGHTS) else one for one in records]
+
+
+def _weighed(record: JsonObject) -> JsonObject:
+    try:
+        weights = json.loads(str(record[OWN_WEIGHTS]))
+    except (ValueError, RecursionError):
+        weights = None
+    label = record.get("label")
+    if not isinstance(weights, dict) or not isinstance(label, list) or set(weights) != set(map(str, label)):
+        return record  # people have chosen other labels since
+    return {**record, "label": [{"label": label, "weight": weight} for label, weight in weights.items()]}
 
 
 def _doccano_notes(records: Records) -> Iterator[str]:
@@ -81,10 +145,14 @@ DOCCANO = RecordTool(
     "doccano JSONL",
     (_DOCCANO_NEW, _DOCCANO_OLD),
     RecordMap(
-        (LabelFields("label"), LabelFields("annotations", ("label",), by=("user", "a user"), weight=1.0)),
+        (
+            LabelFields("label", ("label",), ("weight",)),
+            LabelFields("annotations", ("label",), by=("user", "a user"), weight=1.0),
+        ),
         cells=_doccano_cells,
         notes=_doccano_notes,
     ),
+    _doccano_records,
 )
 
 _MEMBER = Fields({"id": object, "label": list}, one_of=(("text", "filename", "data"),))

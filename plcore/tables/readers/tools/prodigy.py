@@ -13,6 +13,7 @@ from typing import Any
 
 from plcore.arrays.words import listed
 from plcore.tables.readers.candidate_rows import (
+    OWN_VECTOR,
     Cells,
     Json,
     JsonObject,
@@ -24,6 +25,7 @@ from plcore.tables.readers.candidate_rows import (
     an_object,
     first_of,
     json_text,
+    own_vector,
     read_each,
     refuse,
     rows_reading,
@@ -31,7 +33,15 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import LOOK, RecordTool
 from plcore.tables.readers.reading import TableReading
-from plcore.tables.writers.disambiguated import VERDICT, VOTES, Disambiguated, Tell, names_beside, silent
+from plcore.tables.writers.disambiguated import (
+    VERDICT,
+    VOTES,
+    Disambiguated,
+    LabelVectorTable,
+    Tell,
+    names_beside,
+    silent,
+)
 
 SHOWN = ("text", "image", "audio", "video", "html")
 ANSWERS = ("accept", "reject", "ignore")
@@ -46,6 +56,8 @@ def _read(records: Records, name: str) -> TableReading:
     Labels that people accepted are the candidates of a row, weighed by how many of them did; where nobody did,
     its options are; a `label` that was rejected is ruled out. Ignored tasks say nothing.
     """
+    if any(_vector_of(record, 0) for record in records):
+        return _vectors(records, name)
     rows: dict[str, Row] = {}
     options: dict[str, dict[str, None]] = {}
     counts: Counter[str] = Counter()
@@ -76,6 +88,33 @@ def _read(records: Records, name: str) -> TableReading:
         notes.append(f"{counts[_REJECTED]} tasks with options were rejected as a whole and are no votes.")
     labels = {label for row in options.values() for label in row}
     return rows_reading(list(rows.values()), name, row_id="id", classes=labels, notes=notes)
+
+
+def _vector_of(record: Json, row: int) -> dict[str, int | None] | None:
+    meta = record.get("meta") if isinstance(record, dict) else None
+    return own_vector(meta.get(OWN_VECTOR), row, f"meta.{OWN_VECTOR}") if isinstance(meta, dict) else None
+
+
+def _vectors(records: Records, name: str) -> TableReading:
+    """One row for each input, with the label vector that was written here. Raises TableError.
+
+    Options that people accepted are right; those that were right and that they accepted no more are not.
+    """
+    rows: dict[str, Row] = {}
+
+    def read(record: JsonObject, number: int) -> None:
+        task = _task(record, number)
+        row = rows.setdefault(
+            task.key, Row({one: cell for one, cell in task.cells.items() if one != OWN_VECTOR})
+        )
+        if row.vector is None:
+            row.vector = _vector_of(record, number) or {}
+        if task.answer == "accept":
+            row.vector |= {label: 0 for label, cell in row.vector.items() if cell == 1}
+            row.vector |= dict.fromkeys(task.votes, 1)
+
+    read_each(records, read)
+    return rows_reading(list(rows.values()), name, row_id="id")
 
 
 def _are_tasks(records: Records) -> bool:
@@ -180,6 +219,23 @@ def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
             ]
             for answer in given or [None]:
                 yield json_text(_written(cells, list(left[row]), answer, piece.ids[row], number)) + "\n"
+        tell(number)
+
+
+def prodigy_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
+    """Lines of JSON for the interface `choice` with the style `multiple`, one for each row: all labels are options,
+    those that are right are accepted already, and `meta` has the vector."""
+    number = 0
+    new_names = {} if table.id_column() == "id" else names_beside(list(table.kept().columns), ["id"])
+    for piece in table.pieces():
+        for name, record, vector in zip(piece.ids, piece.records(), piece.known(), strict=True):
+            cells = {new_names.get(column, column): cell for column, cell in record.items()}
+            number += 1
+            task = _written(cells, list(vector), None, name, number)
+            task["accept"] = [label for label, cell in vector.items() if cell == 1]
+            task["config"] = {"choice_style": "multiple"}
+            meta = an_object(task["meta"], None, "meta")
+            yield json_text({**task, "meta": {**meta, OWN_VECTOR: json_text(vector)}}) + "\n"
         tell(number)
 
 

@@ -22,7 +22,16 @@ from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import TableReading, lines_of, refusal
 from plcore.tables.readers.tools.detections import LEAST_WEIGHT
 from plcore.tables.roles.cells import MISSING, NO_NAMES
-from plcore.tables.writers.disambiguated import DECIDING, PIECE_ROWS, VOTES, Disambiguated, Tell, silent
+from plcore.tables.writers.disambiguated import (
+    DECIDING,
+    PIECE_ROWS,
+    SAYS,
+    VOTES,
+    Disambiguated,
+    LabelVectorTable,
+    Tell,
+    silent,
+)
 
 _PLAIN_TASKS = ("task", "task_id", "taskid", "_unit_id", "unit_id", "hitid", "hit_id")
 _ROW_NAMES = (
@@ -55,7 +64,8 @@ _TIMES = (
     "assignment:started",
 )
 _STATUS = ("assignment:status", "assignmentstatus")
-_KINDS = ("", *DECIDING, "unsure", "skip")
+_SETTLES = ("right", "wrong")
+_KINDS = ("", *DECIDING, *SAYS, "unsure", "skip")
 """What stands in the column `kind` of votes that were written here; other tables call something of their own so."""
 _OTHERS = (
     "seconds", "model_version", "assignment:link", "assignment:assignment_id", "assignment:task_id", "status",
@@ -258,7 +268,10 @@ def _tasks_with_votes(
     finder = Finder(lines_of(cells))
     tasks = _task_names(cells, columns)
     words = set(MISSING) if typed else _words_among(cells[columns.label].str.strip().tolist(), tasks)
-    votes, left_out = _votes(cells, columns, tasks, finder, words)
+    vectors, unlike = _vectors(cells, columns, tasks)
+    votes, left_out = ({}, {}) if vectors else _votes(cells, columns, tasks, finder, words)
+    if unlike:
+        left_out["on labels about which people differ, which are read as not asked,"] = unlike
     golds = _golds(cells, columns, tasks, finder)
     if finder.problems:
         raise table_error(finder.problems)
@@ -294,6 +307,8 @@ def _tasks_with_votes(
         notes.append(
             f"Tasks whose right label nobody voted for: {len(missed)}. It is the true label and a candidate there, too."
         )
+    for task, vector in vectors.items():
+        rows[task].vector = vector
     return rows, notes
 
 
@@ -305,6 +320,30 @@ def _words_among(labels: list[str], tasks: list[str]) -> set[str]:
         said.setdefault(task, set()).add(label)
     may_be = set(MISSING) - set(NO_NAMES)
     return {word for one in said.values() if one - set(MISSING) - {""} for word in one & may_be}
+
+
+def _vectors(
+    cells: pd.DataFrame, columns: VoteColumns, tasks: list[str]
+) -> tuple[dict[str, dict[str, int | None]], int]:
+    """The label vector of each task if the votes say yes and no to labels, else nothing; and on how many labels people
+    differ. A reviewer's word counts before others, and the last of one worker before those above it."""
+    if columns.kind is None or not bool(cells[columns.kind].isin(list(SAYS)).any()):
+        return {}, 0
+    said: dict[str, dict[str, dict[str, tuple[bool, int]]]] = {task: {} for task in tasks}
+    parts = (cells[name].str.strip().tolist() for name in (columns.label, columns.worker, columns.kind))
+    for task, label, worker, kind in zip(tasks, *parts, strict=True):
+        if label and kind in SAYS:
+            said[task].setdefault(label, {})[worker] = kind in _SETTLES, SAYS[kind]
+    vectors: dict[str, dict[str, int | None]] = {}
+    unlike = 0
+    for task, of_task in said.items():
+        vectors[task] = {}
+        for label, given in of_task.items():
+            settled = {value for by_reviewer, value in given.values() if by_reviewer}
+            found = settled or {value for _, value in given.values()}
+            unlike += len(found) > 1
+            vectors[task][label] = found.pop() if len(found) == 1 else None
+    return vectors, unlike
 
 
 def _votes(
@@ -423,10 +462,11 @@ def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: 
     return golds
 
 
-def long_votes(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
+def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
     """The answers as CSV text, a line for each label of each answer, as `LONG_VOTES` and crowd-kit read it.
 
-    Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells.
+    Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells. Of
+    label vectors it is yes or no, of a reviewer right or wrong.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer)

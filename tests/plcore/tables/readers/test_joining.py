@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore import Roles, TableError
+from plcore import TableError
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row
 from plcore.tables.readers.joining import join_candidates, join_rows
 from plcore.tables.readers.reading import TableReading
@@ -90,10 +90,7 @@ def test_what_does_not_belong_together_is_refused() -> None:
         join_candidates(reading, frame({"key": "q"}, {"key": "q"}))
     nameless = MODEL_CANDIDATES.read([{"candidates": [{"label": "x"}]}])
     nothing_said = TableReading(frame({"id": "a", "size": "1"}), "CSV file")
-    vectors = TableReading(
-        frame({"id": "a", "x": "1"}), "CSV file", Roles(label_columns=("x",), label_vectors=True, id="id")
-    )
-    for one in (nameless, TableReading(ROWS, "CSV file"), nothing_said, vectors):
+    for one in (nameless, TableReading(ROWS, "CSV file"), nothing_said):
         with pytest.raises(TableError, match="The candidates name no rows"):
             join_candidates(one, ROWS)
 

@@ -29,6 +29,7 @@ RECORDS: dict[str, dict[str, Any]] = {
         "annotations": [{"img_id": "a.jpg", "bbox": [], "category": [], "confidence": []}],
         "categories": {"0": "animal"},
     },
+    "label vectors": {"winnow_id": "1", "text": "a", "winnow_cells": {"label": ["x"], "value": [1]}},
     "Argilla records as JSON": {
         "id": "1",
         "fields": {"text": "a"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import itertools
 import json
 import warnings
 from dataclasses import replace
@@ -28,6 +29,7 @@ from tests.plcore.tables.writers.tables import (
     decided,
     disambiguated,
     frame,
+    noted,
     small_table,
     sources,
 )
@@ -55,6 +57,17 @@ def test_candidates_written_and_read_again(table: Disambiguated) -> None:
     for left, found in zip(table.weighted(after=True), candidates(reading), strict=True):
         expected = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
         assert found == pytest.approx(expected)
+
+
+@given(disambiguated(answered=False))
+def test_candidates_are_read_from_exports_that_name_predictions_by_id(table: Disambiguated) -> None:
+    tasks = written(table)
+    wanted = candidates(LABEL_STUDIO.read(tasks))
+    number = itertools.count()
+    by_id = [{**task, "predictions": [next(number) for _ in task["predictions"]]} for task in tasks]
+    reading = LABEL_STUDIO.read(by_id)
+    assert candidates(reading) == wanted
+    assert not noted(reading, "by id only")
 
 
 @given(disambiguated())
@@ -140,7 +153,7 @@ def test_the_interface_names_every_class(label: str) -> None:
     if not has_form_in_xml(label):
         return
     table = replace(disambiguated_table(2), classes=(label, 'a "quoted" <b> & c'))
-    root = ElementTree.fromstring(label_studio_config(table, "text", "HyperText"))  # noqa: S314
+    root = ElementTree.fromstring(label_studio_config(table.classes, "text", "HyperText"))  # noqa: S314
     assert [choice.get("value") for choice in root.iter("Choice")] == list(table.classes)
     shown, choices = list(root)
     assert (shown.tag, shown.get("value")) == ("HyperText", "$text")
@@ -154,7 +167,7 @@ def test_the_interface_names_every_class(label: str) -> None:
 def test_label_studio_takes_tasks_annotations_and_predictions(interface: Any, table: Disambiguated) -> None:
     if not all(has_form_in_xml(label) for label in table.classes):
         return
-    config = interface(label_studio_config(table, "text"))
+    config = interface(label_studio_config(table.classes, "text"))
     for task in written(table):
         assert config.validate_task({"data": task["data"]})
         assert [config.validate_annotation(one) for one in task["annotations"]] == [True] * len(
@@ -167,9 +180,9 @@ def test_label_studio_takes_tasks_annotations_and_predictions(interface: Any, ta
 def test_label_studio_refuses_what_is_no_choice_or_has_no_column(interface: Any) -> None:
     """So that what it takes above says something."""
     table = small_table()
-    config = interface(label_studio_config(table, "text"))
+    config = interface(label_studio_config(table.classes, "text"))
     task = written(table)[0]
-    assert not interface(label_studio_config(table, "other")).validate_task({"data": task["data"]})
+    assert not interface(label_studio_config(table.classes, "other")).validate_task({"data": task["data"]})
     (annotation,) = task["annotations"]
     annotation["result"][0]["value"]["choices"] = ["owl"]
     assert not config.validate_annotation(annotation)

@@ -27,16 +27,16 @@ def arrays_of(table: Disambiguated) -> dict[str, Any]:
 @given(decided())
 def test_numpy_gives_back_every_array(table: Disambiguated) -> None:
     found = arrays_of(table)
-    assert found["ids"].tolist() == table.ids.tolist()
-    assert found["classes"].tolist() == list(table.classes)
-    assert found["source"].tolist() == table.source.tolist()
-    assert (found["candidates_before"] == table.candidates_before).all()
-    assert (found["candidates"] == table.candidates_after).all()
-    assert (found["label"] == table.label).all()
-    np.testing.assert_array_equal(found["probability"], table.probability)
-    assert ("weights" in found) == (table.weights is not None)
+    assert found["winnow_id"].tolist() == table.ids.tolist()
+    assert found["winnow_classes"].tolist() == list(table.classes)
+    assert found["winnow_source"].tolist() == table.source.tolist()
+    assert (found["winnow_candidates_before"] == table.candidates_before).all()
+    assert (found["winnow_candidates"] == table.candidates_after).all()
+    assert (found["winnow_label"] == table.label).all()
+    np.testing.assert_array_equal(found["winnow_confidence"], table.probability)
+    assert ("winnow_weights" in found) == (table.weights is not None)
     if table.weights is not None:
-        assert (found["weights"] == np.where(table.candidates_after, table.weights, 0)).all()
+        assert (found["winnow_weights"] == np.where(table.candidates_after, table.weights, 0)).all()
 
 
 @given(decided())

@@ -245,7 +245,7 @@ def test_a_column_a_class_in_their_order() -> None:
 
 def test_npz_has_them_and_is_read_as_before() -> None:
     data = written(write_npz, replace(small_table(), probabilities=SHARES))
-    np.testing.assert_array_equal(np.load(io.BytesIO(data))["probabilities"], SHARES)
+    np.testing.assert_array_equal(np.load(io.BytesIO(data))["winnow_probabilities"], SHARES)
     assert read_table(data, "labels.npz").cells["winnow_label"].tolist() == ["wren", "", "robin"]
 
 

@@ -17,7 +17,7 @@ from plcore import LabelTable, read_cells
 from plcore.tables import read_table
 from plcore.tables.writers.disambiguated import Disambiguated
 from plcore.tables.writers.writing import FILE_FORMATS, format_of
-from tests.plcore.tables.writers.tables import candidates, decided, same_candidates, small_table, written
+from tests.plcore.tables.writers.tables import decided, same_candidates, small_table, written
 
 LARGE = small_table(4_500)
 CONFIG = "labelstudio-config"
@@ -29,6 +29,7 @@ def test_formats_have_names_and_words() -> None:
         *(
             "csv",
             "parquet",
+            "arrow",
             "jsonl",
             "npz",
             "xlsx",
@@ -37,6 +38,8 @@ def test_formats_have_names_and_words() -> None:
             CONFIG,
             "votes",
             "prodigy",
+            "doccano",
+            "argilla",
         )
     ]
     suffixes = [each.suffix for each in FILE_FORMATS.values()]
@@ -57,7 +60,7 @@ def test_the_end_of_a_name_tells_the_format(name: str) -> None:
 
 def test_other_ends_are_refused_with_those_allowed() -> None:
     for name in ("birds", "birds.xls", "birds.csv.gz", "csv", ""):
-        with pytest.raises(ValueError, match=r"one of \.csv, .*\.prodigy\.jsonl\. Got"):
+        with pytest.raises(ValueError, match=r"one of \.csv, .*\.argilla\.json\. Got"):
             format_of(name)
 
 
@@ -126,11 +129,11 @@ def test_rows_at_risk_are_told_where_anything_is_known_of_them(name: str) -> Non
         assert pa.parquet.read_table(io.BytesIO(data))["winnow_outside"].to_pylist() == [None, 0.125, 0.0]
     if name == "jsonl":
         lines = [json.loads(line) for line in data.decode().splitlines()]
-        assert [line["outside"] for line in lines] == [None, 0.125, 0.0]
+        assert [line["winnow_outside"] for line in lines] == [None, 0.125, 0.0]
         assert "outside" not in read_table(data, "birds.jsonl").cells  # it is no column of the rows
     if name == "npz":
         with np.load(io.BytesIO(data)) as arrays:
-            np.testing.assert_array_equal(arrays["outside"], [np.nan, 0.125, 0.0])
+            np.testing.assert_array_equal(arrays["winnow_outside"], [np.nan, 0.125, 0.0])
 
 
 @pytest.mark.parametrize("name", FILE_FORMATS)
@@ -149,15 +152,15 @@ def test_rows_that_were_set_aside_have_no_candidates_left(name: str) -> None:
             1
         ].tolist() == ["[]", "[]", ""]
     if name == "jsonl":
-        assert json.loads(data.decode().split("\n")[1])["candidates"] == []
+        assert json.loads(data.decode().split("\n")[1])["winnow_candidates"] == []
     if name == "labelstudio":
         assert json.loads(data)[1]["predictions"] == []
     if name == "prodigy":
         assert json.loads(data.decode().split("\n")[1])["options"] == []
     if name == "npz":
         with np.load(io.BytesIO(data)) as arrays:
-            assert not arrays["candidates"][1].any()
-            assert not arrays["weights"][1].any()
+            assert not arrays["winnow_candidates"][1].any()
+            assert not arrays["winnow_weights"][1].any()
     if name == "votes":
         assert b"q" not in data.split(b"\n", 1)[1]
 
@@ -168,17 +171,19 @@ def test_a_choice_of_no_rows_is_a_file_without_rows(name: str) -> None:
     if name in ("csv", "votes"):
         assert data.count(b"\n") == 1
         assert b"," in data
-    elif name in ("jsonl", "prodigy"):
+    elif name in ("jsonl", "prodigy", "doccano"):
         assert data == b""
     elif name == CONFIG:
         assert data.count(b"<Choice ") == 3
-    elif name == "labelstudio":
+    elif name in ("labelstudio", "argilla"):
         assert json.loads(data) == []
     elif name == "xlsx":
         assert len(list(openpyxl.load_workbook(io.BytesIO(data)).active.rows)) == 1, "the head alone"
     elif name == "npz":
         with np.load(io.BytesIO(data)) as arrays:
-            assert arrays["candidates"].shape == (0, 3)
+            assert arrays["winnow_candidates"].shape == (0, 3)
+    elif name == "arrow":
+        assert pa.ipc.open_file(pa.BufferReader(data)).read_all().num_rows == 0
     else:
         assert pa.parquet.read_table(pa.BufferReader(data)).num_rows == 0
 
@@ -187,14 +192,50 @@ def names_in(cell: str) -> list[str]:
     return [one["label"] if isinstance(one, dict) else one for one in json.loads(cell)]
 
 
+ROUND = ("jsonl", "parquet", "arrow", "doccano", "argilla")
+"""Formats that tell themselves what their columns are for."""
+
+
+@pytest.mark.parametrize("name", ROUND)
 @given(decided())
-def test_lines_of_json_written_and_read_again(table: Disambiguated) -> None:
-    reading = read_table(written(FILE_FORMATS["jsonl"].write, table), "any.jsonl")
-    row_id = table.id_column() or "id"
-    cells = reading.cells if row_id == "id" else reading.cells.drop(columns="id")
-    assume(row_id != "text")  # the texts may be the rows' numbers: nothing is left to learn from
-    roles = replace(reading.suggest_roles(), text="text", id=row_id, numbers=(), categories=())
-    same_candidates(table, LabelTable.from_cells(cells, roles))
+def test_rows_written_and_read_again(name: str, table: Disambiguated) -> None:
+    assume(table.id_column() != "text")  # the texts may be the rows' numbers: nothing is left to learn from
+    if name == "argilla":  # answers are votes there, and scores lie in [0, 1]
+        scale = 1.0 if table.weights is None else table.weights.max(initial=1.0)
+        weights = None if table.weights is None else table.weights / scale
+        table = replace(table, answers=[], weights=weights)
+    reading = read_table(written(FILE_FORMATS[name].write, table), f"any{FILE_FORMATS[name].suffix}")
+    roles = reading.suggest_roles()
+    row_id = roles.id if table.id_column() is None else table.id_column()
+    others = [one for one in ("id", "winnow_id") if one != row_id and one in reading.cells]
+    chosen = replace(roles, text="text", id=row_id, numbers=(), categories=())
+    same_candidates(table, LabelTable.from_cells(reading.cells.drop(columns=others), chosen))
     for column in table.cells.columns:
         assert reading.cells[column].tolist() == table.cells[column].tolist()
-    assert len(candidates(reading)) == len(table.ids)
+
+
+def test_lines_of_older_names_are_read() -> None:
+    """As releases before this wrote them: without `winnow_`."""
+    names = {"winnow_confidence": "probability"}
+    lines = [json.loads(line) for line in written(FILE_FORMATS["jsonl"].write, small_table()).splitlines()]
+    old = [{names.get(name, name.removeprefix("winnow_")): one[name] for name in one} for one in lines]
+    reading = read_table("\n".join(map(json.dumps, old)).encode(), "old.jsonl")
+    assert [sorted(names_in(cell)) for cell in reading.cells["candidates"]] == [
+        ["wren"],
+        ["film", "robin", "wren"],
+        ["film", "robin"],
+    ]
+    assert "source" not in reading.cells
+
+
+def test_argilla_and_doccano_tell_votes_from_candidates() -> None:
+    (first, *_) = json.loads(written(FILE_FORMATS["argilla"].write, small_table()))
+    reading = read_table(written(FILE_FORMATS["argilla"].write, small_table()), "a.argilla.json")
+    assert first["suggestions"]["label"] == {"value": ["wren"], "score": [0.5], "agent": "winnow"}
+    assert json.loads(reading.cells["sources"].iloc[0]) == {"wren": ["ann", "winnow"]}
+    lines = [json.loads(line) for line in written(FILE_FORMATS["doccano"].write, small_table()).splitlines()]
+    lines[1]["label"] = ["film"]  # somebody has chosen there
+    lines[1]["id"] = 7
+    read = read_table("\n".join(map(json.dumps, lines)).encode(), "back.jsonl").cells
+    assert read["id"].tolist() == ["p", "q", "r"]
+    assert names_in(read["candidates"].iloc[1]) == ["film"]

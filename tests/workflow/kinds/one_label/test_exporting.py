@@ -126,11 +126,13 @@ def test_answers_have_the_names_of_now_and_say_no_more_than_was_said(home: Home,
     classes.change_classes(seat, classes.classes_view(seat).version, "rename", ["ant", "red ant"])
     classes.change_classes(seat, classes.classes_view(seat).version, "merge", ["cat", "bee"])
     lines = [json.loads(line) for line in file_of(seat, "jsonl").splitlines()]
-    given = [(one["kind"], *one["labels"]) for line in lines for one in line["answers"]]
+    given = [(one["kind"], *one["labels"]) for line in lines for one in line["winnow_answers"]]
     assert sorted(given) == [("among", "bee"), ("not",), ("not", "red ant")]
     for line in lines:
-        ruled_out = {label for one in line["answers"] if one["kind"] == "not" for label in one["labels"]}
-        assert not ruled_out & {candidate["label"] for candidate in line["candidates"]}
+        ruled_out = {
+            label for one in line["winnow_answers"] if one["kind"] == "not" for label in one["labels"]
+        }
+        assert not ruled_out & {candidate["label"] for candidate in line["winnow_candidates"]}
 
 
 def test_only_the_owner_exports(home: Home, owner: int, project: int) -> None:

@@ -141,13 +141,13 @@ def test_lines_hold_what_has_become_of_a_row(table: Disambiguated) -> None:
     source = np.array(["model"] * len(label), dtype=object)
     known = replace(table, label=label, probability=probability, source=source)
     found = [json.loads(line) for line in own_lines(known)]
-    assert [one["label"] for one in found] == [table.classes[place] for place in label]
-    assert [one["probability"] for one in found] == [None, *probability[1:]]
-    assert {one["source"] for one in found} == {"model"}
-    for name, after in (("candidates_before", False), ("candidates", True)):
+    assert [one["winnow_label"] for one in found] == [table.classes[place] for place in label]
+    assert [one["winnow_confidence"] for one in found] == [None, *probability[1:]]
+    assert {one["winnow_source"] for one in found} == {"model"}
+    for name, after in (("winnow_candidates_before", False), ("winnow_candidates", True)):
         expected = table.weighted(after=after)
         assert [{each["label"]: each.get("p") for each in one[name]} for one in found] == expected
-    assert [answer for one in found for answer in one["answers"]] == sorted_answers(table)
+    assert [answer for one in found for answer in one["winnow_answers"]] == sorted_answers(table)
 
 
 def sorted_answers(table: Disambiguated) -> list[dict[str, Any]]:

@@ -1,0 +1,135 @@
+"""Records for annotation tools that tell labels by name: doccano's lines and Argilla's records."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from plcore.tables.readers.candidate_rows import OWN_VECTOR, json_text
+from plcore.tables.readers.tools.argilla import NOT_QUESTION, OWN_PEOPLE, QUESTION
+from plcore.tables.readers.tools.plain_records import OWN_WEIGHTS
+from plcore.tables.writers.disambiguated import (
+    OWN_ID,
+    VERDICT,
+    VOTES,
+    Disambiguated,
+    LabelVectorTable,
+    Tell,
+    names_beside,
+    silent,
+)
+
+Table = Disambiguated | LabelVectorTable
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row as tools take it.
+
+    cells : as they came, none of them under a name that is taken
+    labels : the candidates left with their weights, or the labels that are right
+    not_labels : of label vectors, those that are not right
+    vector : of label vectors, for `OWN_VECTOR`; else empty
+    answers : those that name labels
+    """
+
+    name: str
+    cells: dict[str, str]
+    labels: dict[str, float | None]
+    not_labels: list[str]
+    vector: dict[str, int | None]
+    answers: list[dict[str, Any]]
+
+
+def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
+    """All rows. taken : names that columns must not have; `id` is that of the ids alone"""
+    own = [*taken, OWN_ID, *([] if table.id_column() == "id" else ["id"])]
+    new_names = names_beside([str(name) for name in table.kept().columns], own)
+    done = 0
+    for piece in table.pieces():
+        answers = piece.answers_by_row()
+        vectors: list[dict[str, int | None]] = [{} for _ in piece.ids]
+        left: list[dict[str, float | None]]
+        if isinstance(piece, LabelVectorTable):
+            vectors = piece.known()
+            left = [{label: None for label, cell in one.items() if cell == 1} for one in vectors]
+        else:
+            left = piece.weighted(after=True)
+        for row, record in enumerate(piece.records()):
+            yield _Row(
+                str(piece.ids[row]),
+                {new_names.get(column, column): cell for column, cell in record.items() if column != OWN_ID},
+                left[row],
+                [label for label, cell in vectors[row].items() if cell == 0],
+                vectors[row],
+                [
+                    one
+                    for one in answers.get(row, [])
+                    if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
+                ],
+            )
+        done += len(piece.ids)
+        tell(done)
+
+
+def doccano_lines(table: Table, tell: Tell = silent) -> Iterator[str]:
+    """A line of JSON for each row, for doccano's text classification: its cells, and as `label` its candidates left, or
+    the labels of its vector that are right. doccano keeps all other fields: the id, the weights, the vector."""
+    for row in _rows(table, ("label", "annotations", "Comments", "meta", OWN_WEIGHTS, OWN_VECTOR), tell):
+        weighed = any(weight is not None for weight in row.labels.values())
+        own = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}
+        own |= {OWN_WEIGHTS: json_text(row.labels)} if weighed else {}
+        line = {
+            "id": row.name,
+            **row.cells,
+            "label": list(row.labels),
+            "Comments": [],
+            OWN_ID: row.name,
+            **own,
+        }
+        yield json_text(line) + "\n"
+
+
+def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
+    """The JSON of all records, piece by piece, as Argilla's `records.from_json` reads it.
+
+    The question `label` takes several labels: the candidates left are suggested with their weights as scores, which are
+    divided by the largest if that is above 1, and the last answer of each person is a response. User ids are made of
+    names, which `metadata` holds. Of label vectors the labels that are right and those that are not, in the question
+    `not_label`, are suggested.
+    """
+    weights = table.weights if isinstance(table, Disambiguated) else None
+    scale = 1.0 if weights is None else float(weights.max(initial=1.0))
+    first = True
+    yield "["
+    for row in _rows(table, ("status", "_server_id", OWN_PEOPLE, OWN_VECTOR), tell):
+        users = {one["person"]: str(uuid5(NAMESPACE_URL, f"winnow:{one['person']}")) for one in row.answers}
+        metadata = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}
+        metadata |= {OWN_PEOPLE: json_text({user: name for name, user in users.items()})} if users else {}
+        said = {one["person"]: one["labels"] for one in row.answers}
+        scores = [None if weight is None else weight / scale for weight in row.labels.values()]
+        suggested: dict[str, tuple[list[str], list[float | None]]] = {
+            QUESTION: (list(row.labels), scores),
+            NOT_QUESTION: (row.not_labels, [None]),
+        }
+        record = {
+            "id": row.name,
+            "fields": row.cells,
+            "metadata": metadata,
+            "suggestions": {
+                question: {"value": labels, "score": None if None in scores else scores, "agent": "winnow"}
+                for question, (labels, scores) in suggested.items()
+                if labels
+            },
+            "responses": {
+                QUESTION: [{"value": labels, "user_id": users[person]} for person, labels in said.items()]
+            }
+            if said
+            else {},
+            "vectors": {},
+        }
+        yield ("\n" if first else ",\n") + json_text(record)
+        first = False
+    yield "\n]\n"
