@@ -310,14 +310,6 @@ _OTHER_TEXTS = (
         ),
     ),
 )
-_QUALTRICS, _BEGIN = b'"{""ImportId"":', 1 << 17
-_THREE_HEADERS = Problem(
-    None,
-    None,
-    None,
-    "This is an export of Qualtrics with three headers: the rows below the first hold the questions and their ids.",
-    "Remove these two rows (often lines 2 and 3), and import the rest.",
-)
 EMPTY = Problem(None, None, None, "The file is empty.", "Choose a CSV file with a header and data rows.")
 HEADER_ONLY = Problem(
     None, None, None, "The file has a header but no data rows.", "Add at least one data row."
@@ -375,8 +367,6 @@ def is_other_file(data: bytes) -> Problem | None:
 
 def is_other_text(data: bytes) -> Problem | None:
     """What is wrong with a text that begins as one of another kind does; None for CSV."""
-    if _QUALTRICS in data[:_BEGIN]:
-        return _THREE_HEADERS
     return next((problem for pattern, problem in _OTHER_TEXTS if pattern.match(data)), None)
 
 
