@@ -21,25 +21,21 @@ from workflow.server.settings import Settings, SettingsError
 
 BELOW_PAGES = 10
 """Niceness of the worker and of its session: a tenth of what a page has where both want the same core."""
-GRACE = 1.0
-"""Seconds that a worker whose server has ended may take to end what it is at."""
 SHARE_TRIES = 10
 _SHARE = Path("/proc/self/autogroup")
 CANNOT_START = 2
 """Exit status of a worker that says why it does not start."""
-PARENT_ENDED = 1
-"""Exit status of a worker that was in the middle of something when its server ended."""
 
 
 def main() -> None:
     """Train until stopped; with `--with-parent` until the process that started it ends."""
     logging.basicConfig(format="%(asctime)s worker: %(message)s")
     logging.getLogger("winnow").setLevel(logging.INFO)  # its own words, not those of the libraries
-    stop, ended = threading.Event(), threading.Event()
+    stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     if "--with-parent" in sys.argv[1:]:
-        threading.Thread(target=_until_parent_ends, args=(stop, ended), daemon=True).start()
+        threading.Thread(target=_until_parent_ends, args=(stop,), daemon=True).start()
     _step_back()
     try:
         home = open_home(Settings.from_environment())
@@ -50,7 +46,6 @@ def main() -> None:
         BackupWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}").work(stop)
     finally:
         home.close()
-        ended.set()
 
 
 def _step_back() -> None:
@@ -77,17 +72,12 @@ def _step_back_as_session() -> None:
             return
 
 
-def _until_parent_ends(stop: threading.Event, ended: threading.Event) -> None:
-    """The parent holds the other end of stdin: however it ends, kill -9 included, reading here ends too.
-
-    What the worker is at may take minutes, for a server that is no more. It is as safe to end in it as to be killed.
-    """
+def _until_parent_ends(stop: threading.Event) -> None:
+    """The parent holds the other end of stdin: however it ends, kill -9 included, reading here ends too."""
     # Not through sys.stdin: a thread inside its buffer at the end of the process is a fatal error.
     while os.read(sys.stdin.fileno(), 1024):
         pass
     stop.set()
-    if not ended.wait(GRACE):
-        os._exit(PARENT_ENDED)
 
 
 if __name__ == "__main__":

@@ -119,9 +119,10 @@ export function openZoom(state, { images, boxes, place: first, name, show }) {
     ArrowDown: () => move(0, -60),
   };
   if (several) Object.assign(does, { ",": () => turn(-1), ".": () => turn(1) });
-  dialog.keys = (name, { shiftKey }) => {
-    if (boxing && name === "z" && shiftKey) boxing.click();
-    else does[name]?.();
+  dialog.keys = (name, { shiftKey, repeat }) => {
+    if (boxing && name === "z" && shiftKey) {
+      if (!repeat) boxing.click();
+    } else does[name]?.();
     return name in does;
   };
 }

@@ -273,8 +273,12 @@ def votes_of(data: bytes, columns: Mapping[str, Sequence[object]] | None = None)
     arrays = load_npz(data)
     if not _is_sparse_votes(arrays):
         return read_votes(arrays, columns)
-    # Where a sparse matrix stores nothing, nobody voted: classes are counted from 1, unless votes of -1 are stored.
     stored = arrays["data"]
+    if (stored < 0).any() and not (
+        stored == 0
+    ).any():  # made of an array with -1: SciPy stores no vote for class 0
+        return read_votes({"L": np.asarray(_matrix(arrays))}, columns)
+    # Where a sparse matrix stores nothing, nobody voted: classes are counted from 1, unless votes of -1 are stored.
     votes = np.asarray(_matrix(arrays) if not (stored < 0).any() else _matrix({**arrays, "data": stored + 1}))
     reading = read_votes({"L": votes}, columns, abstain=0)
     note = "Where the sparse matrix holds nothing, nobody voted: its classes are counted from 1."

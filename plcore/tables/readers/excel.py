@@ -348,6 +348,8 @@ def _read(
     return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes))
 
 
+MOST_NOTES = 5
+"""Lines below an empty row that may be notes."""
 _TOTALS = ("total", "totals", "sum", "sums", "grand total")
 
 
@@ -361,12 +363,15 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> tuple[list[int], list[i
     if len(table) > titles + 1 and width > 1 and _may_be_names(rows[table[titles]]):
         del table[:titles]
     end = next((k for k in range(2, len(table)) if table[k] > table[k - 1] + 1), len(table))
-    if all(2 * _width(rows[place]) < width for place in table[end:]):
+    below = table[end:]  # a few lines of text; rows without labels are rows
+    if len(below) <= MOST_NOTES and all(2 * _width(rows[place]) < width for place in below):
         del table[end:]
-    last = next((cell_text(value) for value in rows[table[-1]] if _is_filled([value])), "")
-    if len(table) > 2 and last.strip().rstrip(":").lower() in _TOTALS:
+    last = [value for value in rows[table[-1]] if _is_filled([value])]
+    has_words = any(isinstance(value, str) for value in last[1:])  # as an item has that is called total
+    if len(table) > 2 and not has_words and cell_text(last[0]).strip().rstrip(":").lower() in _TOTALS:
         del table[-1]
-    return table, [place for place in filled if place not in set(table)]
+    kept = set(table)
+    return table, [place for place in filled if place not in kept]
 
 
 def _may_be_names(row: Sequence[object]) -> bool:
@@ -383,12 +388,12 @@ def _filled_down(
     sheet: CalamineSheet, rows: Sequence[Sequence[object]], table: Sequence[int]
 ) -> Sequence[Sequence[object]]:
     """The rows with the value of each merged cell in every row that it reaches over, but in its first column only."""
-    found = [list(row) for row in rows]
+    found, lines = [list(row) for row in rows], set(table)
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         above, beside = sheet.start or (0, 0)
         if bottom > top and 0 <= left - beside < len(found[0]):
             for row in range(max(top - above, 0), min(bottom - above + 1, len(found))):
-                if row in table and top - above >= 0:
+                if row in lines and top - above >= 0:
                     found[row][left - beside] = rows[top - above][left - beside]
     return found
 

@@ -31,15 +31,18 @@ _MOST_CELLS = 1_000  # that differ, of a column that is compared with others
 _ROWS = 20_000  # of them that are looked at
 _MOST_COLUMNS = 60  # in which a second header is looked for
 _LINE = r"^\s*[-=_:]{3,}\s*$"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
 _DATE = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
-    r"|\d{1,2}[- ](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*([- ]\d{2,4})?"
-    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*[- ]\d{1,4}",
+    rf"|\d{{1,2}}[- ]{_MONTH}([- ]\d{{2,4}})?|{_MONTH}[- ]\d{{1,4}}",
     re.IGNORECASE | re.ASCII,
 )
 _FORMULA = re.compile(r"=\s*[A-Za-z+\-(].*|#(REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC)[!?]+", re.ASCII)
 _BITS = re.compile(r"[01]{3,64}", re.ASCII)
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"  # each number in one way only: cells may be hostile
 _NUMBERS = re.compile(
     rf"(?:\w+\()?[\[(]?(\s*{_NUMBER}(?:[\s,;|]+{_NUMBER})*)[\s,]*[\])]?(?:,[^()]*)?\)?",
     re.ASCII | re.IGNORECASE,
@@ -85,11 +88,14 @@ def _mixed_separators(table: LabelTable) -> Iterator[Odd]:
                 found.append((name, parts))
                 at += [mark] if len(parts) > 1 else []
                 break
+    if set(at) == {" "} and len(found) == 1:
+        return  # black bear, next to black and bear
     if found:
         name, parts = found[0]
+        several = "candidate" if len(parts) == 1 else f"{len(parts)} candidates"
         message = (
             f"{_classes(found)} made of other classes, such as {quoted(name)}: read here as one class, but it "
-            f"may list the {len(parts)} candidates {' and '.join(map(quoted, parts))}."
+            f"may list the {several} {' and '.join(map(quoted, parts))}."
         )
         fix = "If it lists candidates, write the same separator in every row."
         both = table.roles.separator + "".join(mark for mark in _MARKS if mark in at)
@@ -323,11 +329,18 @@ def _numbers_in(cell: str) -> list[str]:
     return re.split(r"[\s,;|]+", found[1].strip()) if found else []
 
 
+def _without_grade(name: str) -> str:
+    """The name without shares, counts and words for how sure somebody was; itself where it has none."""
+    joined = " ".join(name.split())  # the pattern takes long where blanks follow each other
+    plain = _GRADE.sub("", joined).strip()
+    return name if plain == joined else plain
+
+
 def _graded_names(table: LabelTable) -> Iterator[Odd]:
     """One name with several shares, counts or words for how sure somebody was: `0.8 cat`, `3x cat`, `cat (high)`."""
     if table.roles.label_columns or table.roles.score_columns or table.label_vectors is not None:
         return
-    plain = {name: found for name in table.classes if (found := _GRADE.sub("", name).strip()) != name}
+    plain = {name: found for name in table.classes if (found := _without_grade(name)) not in ("", name)}
     names = set(table.classes)
     shares = [name for name in table.classes if _SHARE.fullmatch(name)]
     known = {*(name for name in table.classes if name not in plain), *plain.values()} - {""}
@@ -342,7 +355,8 @@ def _graded_names(table: LabelTable) -> Iterator[Odd]:
         return
     again = Counter(plain.values())
     merged = [name for name, one in plain.items() if again[one] > 1 or one in names]
-    if 0 < len(shares) < len(table.classes) and len(shares) < table.n_rows:
+    words = any(not re.fullmatch(_NUMBER, name, re.ASCII | re.IGNORECASE) for name in names)
+    if shares and words and len(shares) < table.n_rows:
         message = f"{_classes(shares)} a number, such as {quoted(shares[0])}, next to classes that are words."
         fix = "If these are weights, write each behind its label, as in wren:0.6|robin:0.4."
         yield "graded-names", message, fix

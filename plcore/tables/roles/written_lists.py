@@ -185,7 +185,10 @@ def _pairs(value: object) -> Pairs | None:
                 # Arrow and pandas write null where a row lacks a key.
                 pairs = [(name, weight) for name, weight in value.items() if weight is not None]
     elif isinstance(value, set):
-        pairs = [(name, None) for name in sorted(value, key=str)]
+        names = [
+            _name(one) for one in value
+        ]  # as text before they are sorted: str of a huge integer is a fault
+        pairs = [(name, None) for name in sorted(names, key=lambda name: name or "")]
     else:
         pairs = [_pair(one) for one in value] if isinstance(value, Iterable) else []
     found: Pairs = []

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+import numpy as np
+
 from plcore.tables.readers.candidate_rows import OWN_VECTOR, json_text
 from plcore.tables.readers.tools.argilla import NOT_QUESTION, OWN_PEOPLE, QUESTION
 from plcore.tables.readers.tools.plain_records import OWN_WEIGHTS
@@ -56,19 +58,22 @@ def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
             vectors = piece.known()
             left = [{label: None for label, cell in one.items() if cell == 1} for one in vectors]
         else:
-            left = piece.weighted(after=True)
+            # What waits for a second answer, or is disputed, leaves with the candidates it came with.
+            undecided = np.isin(piece.source.astype(str), ("pending", "disputed"))
+            pairs = zip(piece.weighted(), piece.weighted(after=True), undecided, strict=True)
+            left = [before if is_open else after for before, after, is_open in pairs]
         for row, record in enumerate(piece.records()):
             yield _Row(
                 str(piece.ids[row]),
-                {new_names.get(column, column): cell for column, cell in record.items() if column != OWN_ID},
+                {
+                    new_names.get(column, column): cell
+                    for column, cell in record.items()
+                    if column != OWN_ID or cell != str(piece.ids[row])
+                },
                 left[row],
                 [label for label, cell in vectors[row].items() if cell == 0],
                 vectors[row],
-                [
-                    one
-                    for one in answers.get(row, [])
-                    if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
-                ],
+                answers.get(row, []),
             )
         done += len(piece.ids)
         tell(done)
@@ -105,10 +110,15 @@ def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
     first = True
     yield "["
     for row in _rows(table, ("status", "_server_id", OWN_PEOPLE, OWN_VECTOR), tell):
-        users = {one["person"]: str(uuid5(NAMESPACE_URL, f"winnow:{one['person']}")) for one in row.answers}
+        last = {one["person"]: one for one in row.answers}  # whoever took a label back has none any more
+        said = {
+            person: one["labels"]
+            for person, one in last.items()
+            if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
+        }
+        users = {person: str(uuid5(NAMESPACE_URL, f"winnow:{person}")) for person in said}
         metadata = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}
         metadata |= {OWN_PEOPLE: json_text({user: name for name, user in users.items()})} if users else {}
-        said = {one["person"]: one["labels"] for one in row.answers}
         scores = [None if weight is None else weight / scale for weight in row.labels.values()]
         suggested: dict[str, tuple[list[str], list[float | None]]] = {
             QUESTION: (list(row.labels), scores),

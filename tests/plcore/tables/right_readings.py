@@ -181,7 +181,7 @@ RIGHT = {
         "text 'Input.text'",
     ),
     "mturk_classifier.csv": Right(
-        "table with a vote in each row: 2 rows, 2 classes ('cat', 'dog')", ("cat|dog",) * 2, "category"
+        "Mechanical Turk results: 2 rows, 2 classes ('cat', 'dog')", ("cat|dog",) * 2, "category"
     ),
     "mturk_radio.csv": Right(
         "Mechanical Turk results: 2 rows, 2 classes ('cat', 'dog')", ("cat|dog",) * 2, "category 'Input.url'"
@@ -210,9 +210,10 @@ RIGHT = {
         "number 'Count', number 'Temperature'",
     ),
     "toloka.tsv": Right(
-        "table with a vote in each row: 2 rows, 2 classes ('cat', 'dog')",
-        ("cat", "dog"),
-        "category 'INPUT:image'",
+        "Toloka assignments: 2 rows, 2 classes ('cat', 'dog')", ("cat", "cat|dog"), "category 'INPUT:image'"
+    ),
+    "appen_tainted.csv": Right(
+        "Appen full report: 2 rows, 2 classes ('neg', 'pos')", ("pos", "neg|pos"), "text 'text'"
     ),
     "wrench_train.json": Right("WRENCH JSON: 2 rows, 2 classes ('0', '1')", ("0|1",) * 2, "text 'text'"),
 }
@@ -224,7 +225,6 @@ REFUSED = {
     "null_among_candidates.jsonl": Refused("holds null among the labels", "--unlabelled"),
     "votes_with_truth_semicolon.csv": Refused("is not among the row's candidates", "--truth-outside"),
     "ImageData.csv": Refused(f"only one label occurs, 'fox', {_ONE_LABEL}"),
-    "appen_tainted.csv": Refused(f"only one label occurs, 'pos', {_ONE_LABEL}"),
     "label_studio_1.23.2.csv": Refused(f"only one label occurs, 'ship', {_ONE_LABEL}"),
     "ls_export.json": Refused(f"only one label occurs, 'pos', {_ONE_LABEL}"),
     "anthropic_batch.jsonl": Refused(_NOTHING),

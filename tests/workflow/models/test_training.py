@@ -17,7 +17,6 @@ import pytest
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-import worker as worker_program
 from db import trained
 from db.engine import DatabaseUnavailableError
 from db.projects import Project
@@ -201,41 +200,6 @@ def test_a_worker_process_publishes_and_ends_with_its_parent(
         process.stdin.close()
         try:
             assert process.wait(300) == 0
-        finally:
-            process.kill()
-
-
-BUSY = """
-import sys, threading
-from types import SimpleNamespace
-
-sys.path.insert(0, {root!r})
-import worker
-
-worker.open_home = lambda settings: SimpleNamespace(close=lambda: None)
-
-
-def busy(stop):
-    print("busy", flush=True)
-    threading.Event().wait()
-
-
-worker.BackupWorker = lambda home, name: SimpleNamespace(work=busy)
-worker.main()
-"""
-
-
-def test_a_worker_in_the_middle_of_something_ends_with_its_parent(tmp_path: Path) -> None:
-    program = tmp_path / "busy.py"
-    program.write_text(BUSY.format(root=str(ROOT)))
-    command = [sys.executable, str(program), "--with-parent"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={}) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"busy\n"
-        process.stdin.close()
-        try:
-            assert process.wait(300) == worker_program.PARENT_ENDED
         finally:
             process.kill()
 

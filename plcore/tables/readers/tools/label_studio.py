@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -266,6 +266,7 @@ def _task(record: JsonObject, row: int) -> Item:
     if isinstance(meta, dict):
         item.vector = own_vector(meta.get(OWN_VECTOR), row, f"meta.{OWN_VECTOR}")
     item.number = a_name_or_none(task, row, "id", "an id")
+    of_vector: dict[str, set[int | None]] = {}
     said = "annotations" if record.get("annotations") is not None else "completions"
     for place, value in enumerate(a_list(record.get(said), row, said)):
         where = f"{said}[{place}]"
@@ -278,7 +279,8 @@ def _task(record: JsonObject, row: int) -> Item:
         by = annotation.get("completed_by") if own_person is None else own_person
         person = _person(by, row, f"{where}.completed_by")
         if item.vector is not None:
-            _vector_results(item.vector, annotation.get("result"), row, f"{where}.result")
+            for label, cell in _vector_results(item.vector, annotation.get("result"), row, f"{where}.result"):
+                of_vector.setdefault(label, set()).add(cell)
             continue
         is_truth = bool(annotation.get("ground_truth"))
         for result_place, result in enumerate(a_list(annotation.get("result"), row, f"{where}.result")):
@@ -288,6 +290,9 @@ def _task(record: JsonObject, row: int) -> Item:
         an_object(one, row, f"predictions[{place}]") for place, one in enumerate(models) if not _is_id(one)
     ]
     if item.vector is not None:
+        # What one says is right and another is not stays open.
+        found = {label: cells.copy().pop() if len(cells) == 1 else None for label, cells in of_vector.items()}
+        item.vector = {**item.vector, **found}
         return item  # what the model guesses of a label is none that is known
     item.prediction_ids = len(models) - len(predictions)
     if item.prediction_ids and isinstance(meta, dict) and meta.get(OWN_CANDIDATES):
@@ -320,8 +325,10 @@ def _person_in(results: Json) -> Json:
     return None
 
 
-def _vector_results(vector: dict[str, int | None], value: Json, row: int, where: str) -> None:
-    """Change what an annotation says otherwise than the one that was written here, or what a new one says."""
+def _vector_results(
+    vector: Mapping[str, int | None], value: Json, row: int, where: str
+) -> Iterator[tuple[str, int | None]]:
+    """What an annotation says otherwise than the one that was written here, or what a new one says."""
     for place, one in enumerate(a_list(value, row, where)):
         result = an_object(one, row, f"{where}[{place}]")
         cell = {QUESTION: 1, NOT_QUESTION: 0}.get(str(result.get("from_name")))
@@ -334,10 +341,10 @@ def _vector_results(vector: dict[str, int | None], value: Json, row: int, where:
         ]
         meta = result.get("meta")
         before = a_list(meta.get(OWN_SAID), row, where) if isinstance(meta, dict) else []
-        vector.update(
-            {str(label): None for label in before if label not in labels and vector.get(str(label)) == cell}
-        )
-        vector.update({label: cell for label in labels if label not in before})
+        added = [label for label in labels if label not in before]
+        gone = [str(label) for label in before if label not in labels and vector.get(str(label)) == cell]
+        yield from ((label, cell) for label in added)
+        yield from ((label, None) for label in gone)
 
 
 def _is_id(value: Json) -> bool:

@@ -83,7 +83,7 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
     ]
     if short:
         notes.append(
-            f"{len(short)} answers were cut off (finish_reason length), so nothing is known of their rows."
+            f"Answers that were cut off (finish_reason length): {len(short)}. Nothing is known of their rows."
         )
         for place in short:
             requests[place] = replace(requests[place], choices=(), tokens={})

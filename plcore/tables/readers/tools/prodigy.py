@@ -98,9 +98,11 @@ def _vector_of(record: Json, row: int) -> dict[str, int | None] | None:
 def _vectors(records: Records, name: str) -> TableReading:
     """One row for each input, with the label vector that was written here. Raises TableError.
 
-    Options that people accepted are right; those that were right and that they accepted no more are not.
+    Options that people accepted are right; those that were right and that they accepted no more are not. What one says
+    is right and another is not stays open.
     """
     rows: dict[str, Row] = {}
+    said: dict[str, dict[str, set[int]]] = {}
 
     def read(record: JsonObject, number: int) -> None:
         task = _task(record, number)
@@ -110,11 +112,18 @@ def _vectors(records: Records, name: str) -> TableReading:
         if row.vector is None:
             row.vector = _vector_of(record, number) or {}
         if task.answer == "accept":
-            row.vector |= {label: 0 for label, cell in row.vector.items() if cell == 1}
-            row.vector |= dict.fromkeys(task.votes, 1)
+            of_task = said.setdefault(task.key, {})
+            right = {label for label, cell in row.vector.items() if cell == 1}
+            for label in right | set(task.votes):
+                of_task.setdefault(label, set()).add(int(label in task.votes))
 
     read_each(records, read)
-    return rows_reading(list(rows.values()), name, row_id="id")
+    for key, of_task in said.items():
+        found = {label: cells.copy().pop() if len(cells) == 1 else None for label, cells in of_task.items()}
+        rows[key].vector = {**(rows[key].vector or {}), **found}
+    unlike = sum(len(cells) > 1 for of_task in said.values() for cells in of_task.values())
+    notes = [f"Labels about which people differ, which are read as not asked: {unlike}."] if unlike else []
+    return rows_reading(list(rows.values()), name, row_id="id", notes=notes)
 
 
 def _are_tasks(records: Records) -> bool:

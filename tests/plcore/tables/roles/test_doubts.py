@@ -21,6 +21,17 @@ def rows(n: int, line: str) -> str:
     return "".join(line.format(k=k, parity="odd" if k % 2 else "even") for k in range(n))
 
 
+@pytest.mark.parametrize(
+    "names", [("low", "medium", "high", "unknown"), ("Decision 1", "Decision 2", "Market 2"),
+              ("black", "bear", "black bear"), ("11 " * 60 + "x", "y"), ("a" + " " * 2_000 + "b", "c")],
+)  # fmt: skip
+def test_ordinary_names_do_not_stop_an_import(names: tuple[str, ...]) -> None:
+    rows = [f"{k * k % 11},{names[k % len(names)]}|{names[(k + 1) % len(names)]}" for k in range(12)]
+    cells = read_cells(("w,candidates\n" + "\n".join(rows) + "\n").encode())
+    found = find_doubts(LabelTable.from_cells(cells, Roles(numbers=("w",), candidates="candidates")))
+    assert not [one.name for one in found if one.stops]
+
+
 def test_an_ordinary_table_raises_none() -> None:
     assert told("id,candidates,truth,w,kind\n1,a|b,a,1,x\n2,b,b,2,y\n3,a|b,b,3,x\n4,a,a,4,y\n") == {}
 

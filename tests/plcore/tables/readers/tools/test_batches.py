@@ -204,7 +204,7 @@ def test_answers_that_were_cut_off_are_none() -> None:
     reading = read(cut, prose, filtered, line("r4", "cat"), line("r5", "dog"), ended("r6", "dog", "length"))
     every = ["cat", "dog"]
     assert candidates(reading) == [every, every, every, {"cat": 1}, {"dog": 1}, {"dog": 1}]
-    assert noted(reading, "2 answers were cut off")
+    assert noted(reading, "Answers that were cut off (finish_reason length): 2.")
     alone = read(ended("r1", "cat", "length"), ended("r2", "dog", "length"))
     assert candidates(alone) == [{"cat": 1}, {"dog": 1}], "the model may say one token"
 
