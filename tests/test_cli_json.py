@@ -102,7 +102,8 @@ def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_pa
     done = {words.partition(" ")[0].rstrip(":") for words in told}
     assert done == set(every_command()) - {"encode", "serve"}, "which are tried where they run"
     assert [told["import"][name] for name in ("id", "rows", "name")] == [1, 60, "birds"]
-    assert {**told["append"], "notes": None} == {
+    assert told["append"]["reading"].startswith("Read as the project's table: 61 rows, 4 classes")
+    assert {key: value for key, value in told["append"].items() if key != "reading"} | {"notes": None} == {
         "rows": 61,
         "added": 1,
         "known": ["r0"],

@@ -21,7 +21,7 @@ from db import entries, projects
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore import Roles, TableError
 from plcore.loop import ClassChange, ClassMap, EntryKind, changed_at
-from plcore.tables import Doubt, Grown, column_way, with_embeddings
+from plcore.tables import Doubt, Grown, column_way, describe, with_embeddings
 from workflow.access import Right
 from workflow.files import limited
 from workflow.importing.reading import Out, Upload, room_wanted, table_of
@@ -76,6 +76,11 @@ class Addition:
     doubts: tuple[Doubt, ...] = ()
     token: str | None = None
     note: str | None = None
+
+    @property
+    def reading(self) -> str:
+        """How the project's table is read with the new rows."""
+        return str(describe(self.grown.table, "the project's table"))
 
 
 def columns(seat: Seat) -> tuple[str, ...]:

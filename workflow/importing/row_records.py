@@ -7,7 +7,7 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from plcore.tables import Doubt, Problem, TableError, describe, read_as_nothing
+from plcore.tables import Doubt, Problem, TableError, read_as_nothing
 from workflow.importing import more_rows
 from workflow.importing.more_rows import added_anew
 from workflow.importing.reading import read_upload
@@ -69,8 +69,8 @@ def append_rows(seat: Seat, records: Sequence[Mapping[str, str]], accept: Collec
         if stops:
             raise TableError(*(Problem(None, None, None, one.message, _or_accept(one)) for one in stops))
         notes += map(str, addition.doubts)
-        reading = str(describe(addition.grown.table, "the project's table"))
-        return Appended(more_rows.add_rows(seat, addition), *addition.grown[1:], tuple(notes), reading)
+        n_rows = more_rows.add_rows(seat, addition)
+        return Appended(n_rows, *addition.grown[1:], tuple(notes), addition.reading)
 
     return added_anew(add, "rows")
 

@@ -251,7 +251,10 @@ STAGE = """async (scripts) => {
                 rows: [{ key: "1", label: "ant", about: "", probability: 1 }], hidden: 0,
                 noneKey: "0", none: true, nClasses: 2, groups: [], yesNo: null, first: null,
                 model: "", why: "", shown: "", telling: null, marks: [],
-                view: { id: "row", images: [], audio: null, segment: null, text: "text", features: [], caption: [] },
+                view: {
+                    id: "row", images: [], boxes: [], audio: null, segment: null,
+                    text: "text", features: [], caption: [],
+                },
             },
         },
     });
