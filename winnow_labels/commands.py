@@ -192,13 +192,13 @@ def import_table(
             say(said, err=True)
         if dry_run:
             shape = {"rows": table.n_rows, "classes": list(table.classes), "roles": table.roles.to_json()}
-            return {"reading": addition.reading, **shape, "notes": notes}
+            return {"reading": reading, **shape, "notes": notes}
         project_id = importing.create(seat, name, table, chosen, description, upload)
         for person, role in shared:
             members.share(seat, person, [project_id], role)
         made = managing.get_project(seat.at(project_id))
     say(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
-    return made.to_json() | {"reading": addition.reading, "notes": notes}
+    return made.to_json() | {"reading": reading, "notes": notes}
 
 
 def _say_once_settled(file: Path, columns: Mapping[str, object], files: FileOptions) -> None:
