@@ -269,6 +269,17 @@ def own_vector(value: Json, row: int, where: str) -> dict[str, int | None] | Non
     return {a_name(label, row, where): cell for label, cell in found.items()}  # type: ignore[misc]
 
 
+def agreed(said: Mapping[str, Collection[int | None]]) -> dict[str, int | None]:
+    """A label vector of what people said of each label: None, not asked, where they differ."""
+    return {label: next(iter(cells)) if len(cells) == 1 else None for label, cells in said.items()}
+
+
+def unlike_note(said: Iterable[Mapping[str, Collection[int | None]]]) -> list[str]:
+    """The note on how many labels people differ, in the vectors of all rows; none where they agree."""
+    unlike = sum(len(cells) > 1 for of_row in said for cells in of_row.values())
+    return [f"Labels about which people differ, which are read as not asked: {unlike}."] if unlike else []
+
+
 def _vectors_reading(
     rows: Sequence[Row],
     format_name: str,

@@ -175,6 +175,13 @@ class Disambiguated:
         ends = np.searchsorted(rows, np.arange(len(candidates) + 1)).tolist()
         return [dict(named[start:stop]) for start, stop in pairwise(ends)]
 
+    def offered(self) -> list[dict[str, float | None]]:
+        """The candidates that another tool offers for each row, as of `weighted`: those left, but all that came where
+        a row waits for another answer or is disputed: one candidate would be read as certain."""
+        undecided = np.isin(self.source.astype(str), ("pending", "disputed"))
+        pairs = zip(self.weighted(), self.weighted(after=True), undecided, strict=True)
+        return [before if is_open else after for before, after, is_open in pairs]
+
     def listed(self, of: Callable[[Collection[str]], str], *, after: bool = False) -> pa.LargeStringArray:
         """A cell of the candidates of each row, in class order, as `of` writes it; equal ones are written once."""
         candidates = self.candidates_after if after else self.candidates_before

@@ -50,7 +50,7 @@ def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[st
     yield "["
     number = 0
     for piece in table.pieces():
-        answers, left = piece.answers_by_row(), piece.weighted(after=True)
+        answers, left = piece.answers_by_row(), piece.offered()
         for row, cells in enumerate(piece.records()):
             number += 1
             task = {

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-import numpy as np
-
 from plcore.tables.readers.candidate_rows import OWN_VECTOR, json_text
 from plcore.tables.readers.tools.argilla import NOT_QUESTION, OWN_PEOPLE, QUESTION
 from plcore.tables.readers.tools.plain_records import OWN_WEIGHTS
@@ -34,7 +32,7 @@ class _Row:
     labels : the candidates left with their weights, or the labels that are right
     not_labels : of label vectors, those that are not right
     vector : of label vectors, for `OWN_VECTOR`; else empty
-    answers : those that name labels
+    answers : all of them, in the order in which they came
     """
 
     name: str
@@ -58,10 +56,7 @@ def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
             vectors = piece.known()
             left = [{label: None for label, cell in one.items() if cell == 1} for one in vectors]
         else:
-            # What waits for a second answer, or is disputed, leaves with the candidates it came with.
-            undecided = np.isin(piece.source.astype(str), ("pending", "disputed"))
-            pairs = zip(piece.weighted(), piece.weighted(after=True), undecided, strict=True)
-            left = [before if is_open else after for before, after, is_open in pairs]
+            left = piece.offered()
         for row, record in enumerate(piece.records()):
             yield _Row(
                 str(piece.ids[row]),

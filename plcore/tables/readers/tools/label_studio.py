@@ -20,6 +20,7 @@ from plcore.tables.readers.candidate_rows import (
     a_name,
     a_name_or_none,
     a_number,
+    agreed,
     an_object,
     first_of,
     json_text,
@@ -28,6 +29,7 @@ from plcore.tables.readers.candidate_rows import (
     read_each,
     refuse,
     rows_reading,
+    unlike_note,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, names, refusal
@@ -131,6 +133,7 @@ class Item:
     cancelled: int = 0
     prediction_ids: int = 0
     vector: dict[str, int | None] | None = None
+    said: dict[str, set[int | None]] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
 
 
@@ -172,6 +175,7 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
     if any(item.vector is not None for item in items):
         rows = [Row({**_facts(item), **item.data}, vector=item.vector) for item in items]
         describing = {name for item in items for name in item.data}
+        notes += unlike_note(item.said for item in items)
         return rows_reading(rows, format_name, describing=describing, row_id=TASK_ID, notes=notes)
     if not counts:
         raise refusal(
@@ -266,7 +270,6 @@ def _task(record: JsonObject, row: int) -> Item:
     if isinstance(meta, dict):
         item.vector = own_vector(meta.get(OWN_VECTOR), row, f"meta.{OWN_VECTOR}")
     item.number = a_name_or_none(task, row, "id", "an id")
-    of_vector: dict[str, set[int | None]] = {}
     said = "annotations" if record.get("annotations") is not None else "completions"
     for place, value in enumerate(a_list(record.get(said), row, said)):
         where = f"{said}[{place}]"
@@ -280,7 +283,7 @@ def _task(record: JsonObject, row: int) -> Item:
         person = _person(by, row, f"{where}.completed_by")
         if item.vector is not None:
             for label, cell in _vector_results(item.vector, annotation.get("result"), row, f"{where}.result"):
-                of_vector.setdefault(label, set()).add(cell)
+                item.said.setdefault(label, set()).add(cell)
             continue
         is_truth = bool(annotation.get("ground_truth"))
         for result_place, result in enumerate(a_list(annotation.get("result"), row, f"{where}.result")):
@@ -290,9 +293,7 @@ def _task(record: JsonObject, row: int) -> Item:
         an_object(one, row, f"predictions[{place}]") for place, one in enumerate(models) if not _is_id(one)
     ]
     if item.vector is not None:
-        # What one says is right and another is not stays open.
-        found = {label: cells.copy().pop() if len(cells) == 1 else None for label, cells in of_vector.items()}
-        item.vector = {**item.vector, **found}
+        item.vector = {**item.vector, **agreed(item.said)}
         return item  # what the model guesses of a label is none that is known
     item.prediction_ids = len(models) - len(predictions)
     if item.prediction_ids and isinstance(meta, dict) and meta.get(OWN_CANDIDATES):

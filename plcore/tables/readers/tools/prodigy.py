@@ -22,6 +22,7 @@ from plcore.tables.readers.candidate_rows import (
     a_list,
     a_name,
     a_name_or_none,
+    agreed,
     an_object,
     first_of,
     json_text,
@@ -30,6 +31,7 @@ from plcore.tables.readers.candidate_rows import (
     refuse,
     rows_reading,
     shown,
+    unlike_note,
 )
 from plcore.tables.readers.mapping import LOOK, RecordTool
 from plcore.tables.readers.reading import TableReading
@@ -119,11 +121,8 @@ def _vectors(records: Records, name: str) -> TableReading:
 
     read_each(records, read)
     for key, of_task in said.items():
-        found = {label: cells.copy().pop() if len(cells) == 1 else None for label, cells in of_task.items()}
-        rows[key].vector = {**(rows[key].vector or {}), **found}
-    unlike = sum(len(cells) > 1 for of_task in said.values() for cells in of_task.values())
-    notes = [f"Labels about which people differ, which are read as not asked: {unlike}."] if unlike else []
-    return rows_reading(list(rows.values()), name, row_id="id", notes=notes)
+        rows[key].vector = {**(rows[key].vector or {}), **agreed(of_task)}
+    return rows_reading(list(rows.values()), name, row_id="id", notes=unlike_note(said.values()))
 
 
 def _are_tasks(records: Records) -> bool:
@@ -218,7 +217,7 @@ def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     columns = [str(name) for name in table.cells.columns]
     new_names = {} if table.id_column() == "id" else names_beside(columns, ["id"])
     for piece in table.pieces():
-        answers, left = piece.answers_by_row(), piece.weighted(after=True)
+        answers, left = piece.answers_by_row(), piece.offered()
         for row, record in enumerate(piece.records()):
             cells = {new_names.get(column, column): cell for column, cell in record.items()}
             number += 1

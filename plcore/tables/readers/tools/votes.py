@@ -16,7 +16,7 @@ import pandas as pd
 from plcore.arrays.words import listed, quoted
 from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.problems import MAX_PROBLEMS, table_error
-from plcore.tables.readers.candidate_rows import Row, rows_reading
+from plcore.tables.readers.candidate_rows import Row, agreed, rows_reading
 from plcore.tables.readers.joining import join_rows
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import TableReading, lines_of, refusal
@@ -337,12 +337,13 @@ def _vectors(
     vectors: dict[str, dict[str, int | None]] = {}
     unlike = 0
     for task, of_task in said.items():
-        vectors[task] = {}
-        for label, given in of_task.items():
-            settled = {value for by_reviewer, value in given.values() if by_reviewer}
-            found = settled or {value for _, value in given.values()}
-            unlike += len(found) > 1
-            vectors[task][label] = found.pop() if len(found) == 1 else None
+        found = {
+            label: {value for by_reviewer, value in given.values() if by_reviewer}
+            or {value for _, value in given.values()}
+            for label, given in of_task.items()
+        }
+        unlike += sum(len(values) > 1 for values in found.values())
+        vectors[task] = agreed(found)
     return vectors, unlike
 
 

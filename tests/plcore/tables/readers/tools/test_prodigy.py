@@ -6,11 +6,13 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plcore import TableError
+from plcore.tables import read_table
 from plcore.tables.readers.tools.prodigy import PRODIGY, prodigy_tasks
 from plcore.tables.writers.disambiguated import Disambiguated
 from tests.plcore.tables.writers.tables import (
@@ -221,3 +223,27 @@ def test_tasks_of_a_table_without_a_column_that_prodigy_shows_are_read_again(tab
     reading = read(*map(json.loads, prodigy_tasks(replace(table, cells=cells))))
     assert reading.cells["length"].tolist() == cells["length"].tolist()
     assert reading.cells["id"].tolist() == table.ids.tolist()
+
+
+def test_a_label_on_which_people_differ_stays_open_and_is_counted() -> None:
+    def line(accepted: str) -> bytes:
+        task = {
+            "text": "a song",
+            "options": [{"id": "x"}, {"id": "y"}],
+            "accept": [accepted],
+            "answer": "accept",
+        }
+        return json.dumps({**task, "meta": {"id": "r1", "winnow_vector": '{"x": 1, "y": null}'}}).encode()
+
+    for first, second in ("xy", "yx"):
+        reading = read_table(line(first) + b"\n" + line(second) + b"\n", "a.jsonl")
+        assert reading.cells[["x", "y"]].to_numpy().tolist() == [["", "1"]]
+        assert "Labels about which people differ, which are read as not asked: 1." in reading.notes
+
+
+@given(disambiguated(), st.sampled_from(("pending", "disputed", "model")))
+def test_a_row_that_waits_or_is_disputed_is_offered_with_all_its_candidates(
+    table: Disambiguated, source: str
+) -> None:
+    table = replace(table, source=np.full(len(table.source), source))
+    assert table.offered() == table.weighted(after=source == "model")
