@@ -70,6 +70,7 @@ _DATE = re.compile(
 """Dates, and addresses of people: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
+_CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w.:#-]{2,64}", re.ASCII)
 _COUNT = re.compile(r"_count$|^(num|n|number_of)_")
 _MAYBE_ID_NAMES = {
     "index",
@@ -148,6 +149,8 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     text = take(_text(list(free.values())))
     described = bool(text or image or audio or embedding)
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
+    if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
+        row_id = take(columns[0]) if _names_rows(columns[0]) else None
     return replace(
         given.roles,
         label_vectors=vectors and truth is None,
@@ -417,6 +420,11 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
         if (named or column.key.endswith("_id")) and column.unique:
             return column
     return None
+
+
+def _names_rows(column: ColumnSample) -> bool:
+    """Whether each of its cells is a code, such as T1017, that no other row has."""
+    return column.share(_CODE) == 1 and not column.share(_DATE) and column.unique
 
 
 def _text(columns: list[ColumnSample]) -> ColumnSample | None:
