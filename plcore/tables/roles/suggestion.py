@@ -22,7 +22,7 @@ from plcore.tables.roles.fact_names import (
     never_labels,
     never_learnt,
 )
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
     NO_WORDS,
@@ -47,6 +47,7 @@ from plcore.tables.roles.suggested_labels import (
     guess_reading,
     guess_scores,
     guess_voters,
+    scores_of_classes,
 )
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
@@ -101,6 +102,7 @@ _PEOPLE = {
 }
 """Columns that list the people, or all their answers, in each cell."""
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
+_LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # begins at the last of these signs: linear
 _YES_NO = {*YES_WORDS, *NO_WORDS}
 _PROSE = 3
 """Words of a cell, on average, above which it is a text and no name."""
@@ -143,6 +145,9 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         take(column)
     not_labels = take(others if given.roles.candidates is not None else None)
     labels = given.labels
+    # They tell the label, in the words of a model or of a person: no feature.
+    for name in scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels):
+        free.pop(name)
     vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
@@ -186,7 +191,7 @@ def _features(
     differ = [one for one in differ if one.is_numbers or one.share(_DATE) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
     # What survey tools write of the same question in one cell, next to animals/cat and animals/dog.
-    stems = {re.sub(r"[/._:\- ]+[^/._:\- ]*$", "", name.strip()) for name in labels}
+    stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     # A number that names something measures nothing, however often it is repeated.
     differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
@@ -242,7 +247,9 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
             cut_at=scores.cut_at,
         )
         return _Labels(
-            roles, scores.columns, frozenset(name.removeprefix(scores.prefix) for name in roles.score_columns)
+            roles,
+            scores.columns,
+            frozenset(label_in_name(name, scores.prefix) for name in roles.score_columns),
         )
     annotators = [
         column
