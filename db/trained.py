@@ -143,6 +143,12 @@ def end_lease(
     )
 
 
+def end_leases(session: Session, worker: str, now: datetime) -> None:
+    """Let others take all that this worker holds, as if it had never begun: no death is counted."""
+    held = update(TrainingRow).where(TrainingRow.worker == worker, ~TrainingRow.ended)
+    session.execute(held.values(lease_until=now, ended=True))
+
+
 def forget_fault(session: Session, project_id: int) -> None:
     """Forget why the last training failed and what it cost: the settings have changed since."""
     session.execute(

@@ -157,7 +157,9 @@ _OPTIONS = (
         for name, (role, words) in LISTS.items()
     ),
     click.option(
-        "--score-prefix", help="What stands before the label in the names of score columns. Default: guessed."
+        "--score-prefix",
+        help="What stands before the label in the names of score columns, such as p_, or around it, such as *_prob. "
+        "Default: guessed.",
     ),
     click.option(
         "--cut",

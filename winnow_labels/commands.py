@@ -181,7 +181,7 @@ def import_table(
                 _say_once_settled(file, columns, files)
             raise
         chosen = importing.settings_for(table, settings)
-        odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
+        odd = (*importing.made_before(seat, upload), *upload.doubts, *importing.find_doubts(table))
         odd = (*odd, *importing.doubts_about(table, chosen))
         reading = str(importing.described(upload, table))
         if dry_run:

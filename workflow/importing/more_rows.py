@@ -161,7 +161,9 @@ def read_rows(
         found = limited.ask_in_turn("grow", given, upload.folder, bounds, on_wait=on_wait).result
     n_new, *others = found["grown"]
     grown = Grown(table_of(out, found["files"]), n_new, *map(tuple, others))
-    return Addition(grown, version_of(project, changes), tuple(Doubt(**one) for one in found["doubts"]))
+    return Addition(
+        grown, version_of(project, changes), (*upload.doubts, *(Doubt(**one) for one in found["doubts"]))
+    )
 
 
 def read_encoded(seat: Seat, table_hash: str, vectors: ColumnVectors) -> Addition:

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from plcore import LabelTable, Problem, Roles, TableError
 from plcore.arrays import listed, no_room
-from plcore.tables import MAX_FILES, MAX_ZIP_MB, KeptFiles, TableReading, mapped_numbers, read_stored
+from plcore.tables import MAX_FILES, MAX_ZIP_MB, Doubt, KeptFiles, TableReading, mapped_numbers, read_stored
 from workflow.answering.room_settings import MOST_GROUPED, Groups
 from workflow.files import limited
 from workflow.files.scratch import Scratch, clear
@@ -75,6 +75,11 @@ class Upload:
         if not self.groups:
             said = f"The groups of the taxonomy are left out: of their classes, at most {MOST_GROUPED:,} are taken."
         return (*self.reading.notes, said)
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Those about the file as a whole, which stop its import."""
+        return tuple(Doubt(*one, stops=True) for one in self.reading.asks)
 
     def suggest_roles(self) -> Roles:
         """What the format says each column is for, or a guess."""

@@ -92,7 +92,7 @@ def check(
             found = limited.ask_in_turn("check", given, upload.folder, upload.bounds, on_step, on_wait).result
     except TableError as error:
         return Checked(None, problems=error.problems)
-    doubts = tuple(Doubt(**one) for one in found["doubts"])
+    doubts = (*upload.doubts, *(Doubt(**one) for one in found["doubts"]))
     return Checked(checked_table(upload, roles, out, found), doubts=doubts)
 
 

@@ -58,7 +58,6 @@ _MEASURED = (
 )  # fmt: skip
 _ALONE = f"{NO_RECORDINGS}. To hear them, put them into one zip with it; their base names are enough."
 _CLUSTER = re.compile(r"\.\d+$")
-_MARK = re.compile(r"\s*,\s*")
 
 
 Proposals = list[dict[str, float | None]]
@@ -156,7 +155,7 @@ def _class(text: str) -> str | None:
 
 
 def _classes(text: str) -> list[str]:
-    return [label for part in _MARK.split(text) if (label := _class(part.strip())) is not None]
+    return [label for part in text.split(",") if (label := _class(part.strip())) is not None]
 
 
 def _by_ratio(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
