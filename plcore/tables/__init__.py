@@ -11,6 +11,7 @@ if _missing := missing_for_tables():
 
 from plcore.tables.columns import mapped_numbers, nameless_file
 from plcore.tables.encoders import Encoder, EncoderError
+from plcore.tables.features.embeddings import ColumnVectors, directions_of
 from plcore.tables.features.matrix import FeatureTransformer
 from plcore.tables.features.text import Mark, TextFeatures, marks_of
 from plcore.tables.growing import (
@@ -19,9 +20,10 @@ from plcore.tables.growing import (
     Rescored,
     is_score,
     why_no_score,
-    with_embeddings,
+    with_encoded,
     with_rows,
     with_scores,
+    without_vectors,
 )
 from plcore.tables.media.cells import look_through
 from plcore.tables.media.file_tree import (
@@ -70,7 +72,7 @@ from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.roles.roles import WAYS_IN, Roles, column_way
 from plcore.tables.roles.sentence import ReadingSummary, describe, read_as_nothing
 from plcore.tables.roles.suggestion import suggest_reading, suggest_roles
-from plcore.tables.storing import read_kept_names
+from plcore.tables.storing import read_encoded_columns, read_kept_names
 from plcore.tables.table import LabelTable
 from plcore.tables.text.arrow import to_csv_bytes
 from plcore.tables.text.csv import read_cells
@@ -103,6 +105,7 @@ __all__ = [
     "ZIP_STARTS",
     "Archive",
     "Box",
+    "ColumnVectors",
     "Disambiguated",
     "Doubt",
     "Encoder",
@@ -140,6 +143,7 @@ __all__ = [
     "column_way",
     "describe",
     "describe_sound",
+    "directions_of",
     "export_types",
     "find_doubts",
     "find_parts",
@@ -159,6 +163,7 @@ __all__ = [
     "names_beside",
     "read_as_nothing",
     "read_cells",
+    "read_encoded_columns",
     "read_in",
     "read_in_parts",
     "read_kept_names",
@@ -181,9 +186,10 @@ __all__ = [
     "to_png",
     "ways_of",
     "why_no_score",
-    "with_embeddings",
+    "with_encoded",
     "with_rows",
     "with_scores",
     "with_vectors",
+    "without_vectors",
     "write_vectors",
 ]
