@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
+    OWN_WEIGHTS,
     Cells,
     Json,
     JsonObject,
@@ -22,12 +23,10 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordMap, RecordTool
 from plcore.tables.readers.reading import TableReading
-from plcore.tables.writers.disambiguated import OWN_ID
+from plcore.tables.writers.disambiguated import OWN_ID, OWN_VOTERS
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
-OWN_WEIGHTS = "winnow_weights"
-"""Where doccano carries the weights of the labels, as JSON, in lines that were written here."""
 _DECIDED = ("candidates_before", "label", "source", "probability", "model_version", "outside", "answers")
 """Results of a row, in lines that Winnow wrote: neither candidates nor truth."""
 _TAKEN = ("id", "data", "candidates", "model", "truth")
@@ -39,7 +38,10 @@ def _plain_names(records: Records) -> Records:
         return records
     names = {"winnow_confidence": "probability"}
     return [
-        {names.get(name, name.removeprefix("winnow_")): value for name, value in one.items()}
+        {
+            name if name == OWN_VOTERS else names.get(name, name.removeprefix("winnow_")): one[name]
+            for name in one
+        }
         if isinstance(one, dict)
         else one
         for one in records
