@@ -25,6 +25,7 @@ class EncodingNow:
     """An encoding that waits or runs. encoder : its name      begun : whether a worker has it
 
     done, total : images, texts or segments; total is 0 before the first      fault : why no worker takes it for now
+    downloading : whether the encoder is not there yet; done and total are bytes of it then
     """
 
     encoder: str
@@ -32,6 +33,7 @@ class EncodingNow:
     total: int
     begun: bool
     fault: str | None
+    downloading: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,13 @@ def encoders(seat: Seat) -> Encoders:
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """
+    names = encoding.names(seat.home)
     with seat.reading(Right.OWN) as reading:
         last = trained.latest_encoding(reading.session, reading.project.id)
         done = trained.latest_encoding(reading.session, reading.project.id, trained.DONE)
-        running = _running(reading, last)
+        running = _running(reading, last, names)
     return Encoders(
-        names=encoding.names(seat.home),
+        names=names,
         folder=str(seat.home.encoders_dir),
         running=running,
         stored=None
@@ -107,12 +110,17 @@ def cancel(seat: Seat) -> None:
             trained.end_encoding(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
 
 
-def _running(reading: Reading, last: Encoding | None) -> EncodingNow | None:
+def _running(reading: Reading, last: Encoding | None, names: tuple[str, ...]) -> EncodingNow | None:
     if last is None or not last.unfinished:
         return None
     lease = trained.training(reading.session, reading.project.id, TASK)
     own = lease if lease is not None and lease.key == str(last.id) else None
     begun = own is not None and not own.ended and own.lease_until > datetime.now(UTC)
     return EncodingNow(
-        last.encoder, last.done, last.total, begun, own.fault if own is not None and own.ended else None
+        last.encoder,
+        last.done,
+        last.total,
+        begun,
+        own.fault if own is not None and own.ended else None,
+        downloading=last.encoder not in names,
     )
