@@ -365,7 +365,10 @@ unfinished = _RANDOM_ORDERS.unfinished
 
 @dataclass(frozen=True)
 class Encoding(Request):
-    """One encoding. encoder : its name      notes : of one that is done, a sentence each about rows left out
+    """One encoding.
+
+    encoder : its name, '' for rows that came later, by the encoders that the others have
+    notes : of one that is done, a sentence each about rows left out
 
     done, total : images, texts or segments
     """

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.arrays import large_array, let_go
 from plcore.arrays.types import FloatArray
-from plcore.tables.features.embeddings import Vectors
+from plcore.tables.features.embeddings import ColumnVectors, Vectors
 from plcore.tables.features.text import LatentText, TextFeatures
 from plcore.tables.media.cells import Media
 from plcore.tables.media.images import NAMES
@@ -47,6 +47,8 @@ class FeatureSource(Protocol):
     def media(self) -> Media: ...
     @property
     def embeddings(self) -> Vectors | None: ...
+    @property
+    def encoded(self) -> Sequence[ColumnVectors]: ...
 
 
 class _NumberScaler:
@@ -90,13 +92,15 @@ class FeatureTransformer:
         ends of a number column; empty cells and values not seen in training are all zeros;
     images, recordings : what they look like (`.descriptor`) or sound like (`.sound`), rows of about length 1, where the
         roles ask for it; a row without one gets the mean of the training rows;
-    embeddings : each divided by its length, so that the angle between two of them counts; missing ones as of images;
+    embeddings, vectors of encoders : each divided by its length, so that the angle between two of them counts; missing
+        ones as of images;
     text : its words and the n-grams of their characters (`.text`), rows of length 1; next to dense vectors its 128
         latent directions.
 
-    Images, recordings, embeddings and text are *blocks*. If there are several, each is divided by its spread, the root
-    mean squared distance of its known training rows to their mean, so that all weigh the same in distances. Vectors of
-    some encoders all point about the same way: as rows of length 1 they would not count next to words.
+    Images, recordings, embeddings, text, and vectors of each encoded column are *blocks*. If there are several, each is
+    divided by its spread, the root mean squared distance of its known training rows to their mean, so that all weigh
+    the same in distances. Vectors of some encoders all point about the same way: as rows of length 1 they would not
+    count next to words.
 
     `fit(table, rows)` learns, `transform(table, rows)` gives float64 (n_rows, n_features): an ndarray, or CSR
     if there is text without dense vectors, or a sparse block of more than 1024 columns. `rows` is an integer or bool
@@ -240,15 +244,16 @@ def _filled(blocks: Iterable[FloatArray], mean: FloatArray, spread: float) -> It
         yield np.where(np.isnan(some), mean, some) / spread
 
 
-def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.float32]]:
+def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.floating[Any]]]:
     """What is known of each row of the table as a vector (n, d), NaN where it is not: by the block's name."""
-    found = {_LOOK: table.media.looks, _SOUND: table.media.sounds}
+    found: dict[str, Any] = {_LOOK: table.media.looks, _SOUND: table.media.sounds}
     if not sp.issparse(table.embeddings):
         found[_EMBEDDING] = table.embeddings
+    found |= {f"{one.column} by {one.encoder}": one.values for one in table.encoded}
     return {name: vectors for name, vectors in found.items() if vectors is not None}
 
 
-def _unit_rows(name: str, vectors: npt.NDArray[np.float32], rows: Rows) -> Iterator[FloatArray]:
+def _unit_rows(name: str, vectors: npt.NDArray[np.floating[Any]], rows: Rows) -> Iterator[FloatArray]:
     """These rows of a block of `_described` as vectors (r, d) of length 1, some rows after the other."""
     for some in _in_blocks(vectors, rows, _ROWS_AT_ONCE):
         found = some.astype(np.float64)
@@ -296,7 +301,8 @@ def _names_of(block: str, roles: Roles, width: int) -> list[str]:
         return [f"{roles.image}: {name}" for name in NAMES]
     if block == _SOUND:
         return [f"{roles.audio}: {name}" for name in SOUND_NAMES]
-    return [f"{roles.embedding}: {place + 1}" for place in range(width)]
+    named = roles.embedding if block == _EMBEDDING else block
+    return [f"{named}: {place + 1}" for place in range(width)]
 
 
 def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:
