@@ -27,7 +27,7 @@ from pages.parts.words import counted, span
 from workflow import importing
 from workflow.answering import room
 from workflow.answering.room import FormsNow, RoomError
-from workflow.importing import encoding_requests, more_rows
+from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.importing.arrivals import Arrived
 from workflow.importing.encoding_requests import EncoderError, Encoders, EncodingNow
 from workflow.models.encoders import offers
@@ -246,6 +246,7 @@ def own_encoder_part(page: frame.ProjectPage) -> None:
     if offered:
         st.markdown("###### Learn from meaning")
         _say_ended(found)
+        _say_columns(page, found)
         if found.running is None:
             _offer(page, offered)
     if found.running is not None:
@@ -254,9 +255,10 @@ def own_encoder_part(page: frame.ProjectPage) -> None:
     st.markdown("###### Encoder of your own")
     if not offered:
         _say_ended(found)
+        _say_columns(page, found)
     own = tuple(name for name in found.names if name not in {one.entry.key for one in offered})
     if own:
-        _choose(page, own)
+        _choose(page, own, replaces=bool(found.columns) or more_rows.takes_vectors(page.seat))
     else:
         st.caption(
             "An ONNX model of yours for images, texts or sounds can say what the rows are like. Put its folder into "
@@ -322,12 +324,12 @@ def _named(one: offers.EncoderOffer) -> str:
     return f"{one.entry.title}: {one.entry.use}"
 
 
-def _choose(page: frame.ProjectPage, names: tuple[str, ...]) -> None:
+def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) -> None:
     name = st.selectbox("Encoder", names, key=f"{ENCODER_KEY}-name-{page.project.id}")
     said = "It runs on this server, beside its work, and may take long; answering goes on meanwhile."
-    if more_rows.takes_vectors(page.seat):
+    if replaces:
         said += " Its vectors take the place of those that the rows have."
-    st.caption(f"{said} Rows that are added later need vectors of the same encoder.")
+    st.caption(f"{said} Rows that are added later are encoded, too.")
     if st.button(
         f"Learn from what {escape(name)} sees",
         icon=":material/neurology:",
@@ -373,6 +375,18 @@ def _say_running(running: EncodingNow) -> None:
     else:
         share = min(1.0, running.done / running.total)
         st.progress(share, text=f"{name}: {running.done:,} of {running.total:,}")
+
+
+def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
+    """Which columns are read by which encoder, and the way back."""
+    for one in found.columns:
+        st.markdown(f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}).")
+    if found.columns and st.button(
+        "Back to words", icon=":material/undo:", key=f"{ENCODER_KEY}-back-{page.project.id}"
+    ):
+        with refusals(importing.TableError, more_rows.RowsError, importing.CannotLearn):
+            encoding.back_to_words(page.seat)
+            st.rerun()
 
 
 def _say_ended(found: Encoders) -> None:

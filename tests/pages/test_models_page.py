@@ -418,3 +418,14 @@ def test_download_shows_its_megabytes(seat: Seat, show: Open) -> None:
         trained.begin_encoding(session, one.id)
         trained.note_encoding(session, one.id, 12_300_000, 91_300_000)
     assert bars(opened(show, seat)) == ["words is downloaded: 12.3 of 91.3 MB"]
+
+
+def test_back_to_words_removes_the_vectors(seat: Seat, show: Open) -> None:
+    encoding_requests.ask(seat, words_encoder(seat.home))
+    EncodingWorker(seat.home, "one").look()
+    test = opened(show, seat)
+    assert "**text** is read by **words** (" in words(test)
+    press(test, "Back to words")
+    assert encoding_requests.encoders(seat).columns == ()
+    assert "is read by" not in words(test)
+    assert "Back to words" not in labels(test)
