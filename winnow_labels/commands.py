@@ -235,7 +235,8 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
 @click.option(
     "--encoder",
     "name",
-    help="A folder with model.onnx and encoder.json, or the name of one in WINNOW_HOME/encoders.",
+    help="A folder with model.onnx and encoder.json, or the name of one in WINNOW_HOME/encoders, such as those of "
+    "`winnow encoders`.",
 )
 @click.option(
     "--out",

@@ -51,7 +51,8 @@ __all__ = [
 def names(home: Home) -> tuple[str, ...]:
     """The encoders that lie in the data folder, by name."""
     folder = home.encoders_dir
-    return tuple(sorted(one.name for one in folder.iterdir() if one.is_dir())) if folder.is_dir() else ()
+    found = [one.name for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else []
+    return tuple(sorted(name for name in found if not name.startswith(".")))  # those are not whole yet
 
 
 def folder_of(home: Home, name: str) -> Path:
