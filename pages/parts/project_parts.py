@@ -240,9 +240,8 @@ def own_encoder_part(page: frame.ProjectPage) -> None:
 def _choose(page: frame.ProjectPage, names: tuple[str, ...]) -> None:
     name = st.selectbox("Encoder", names, key=f"{ENCODER_KEY}-name-{page.project.id}")
     said = "It runs on this server, beside its work, and may take long; answering goes on meanwhile."
-    if more_rows.takes_vectors(page.seat):
-        said += " Its vectors take the place of those that the rows have."
-    st.caption(f"{said} Rows that are added later need vectors of the same encoder.")
+    said += " Its vectors take the place of those that another encoder made of the same column."
+    st.caption(f"{said} Rows that are added later are encoded without being asked for.")
     if st.button(
         f"Learn from what {escape(name)} sees",
         icon=":material/neurology:",

@@ -160,20 +160,21 @@ class FeatureTransformer:
             text = TextFeatures().fit(texts)
             if text.names_:  # else the texts hold no word
                 self._text = text
-                found = text.transform(texts)
                 columns: Sequence[str] = text.names_
-                if described:
-                    self._latent = LatentText().fit(found)
-                    if (directions := self._latent.directions_) is not None:
-                        columns = [f"direction {place + 1}" for place in range(directions.shape[1])]
-                    found = self._latent.transform(found)
-                self._spreads[_TEXT] = _spread(found)
+                if len(starts) > 1:  # there are other blocks
+                    found = text.transform(texts)
+                    if described:
+                        self._latent = LatentText().fit(found)
+                        if (directions := self._latent.directions_) is not None:
+                            columns = [f"direction {place + 1}" for place in range(directions.shape[1])]
+                        found = self._latent.transform(found)
+                    self._spreads[_TEXT] = _spread(found)
                 names += [f"{roles.text}: {name}" for name in columns]
                 starts.append(len(names))
         several = len(starts) > 2
         self.blocks_ = tuple(starmap(slice, pairwise(starts))) if several else ()
         if not several:
-            self._spreads = dict.fromkeys(self._spreads, 1.0)
+            self._spreads = dict.fromkeys([*self._spreads, _TEXT], 1.0)
         self.feature_names_ = tuple(names) or ("nothing",)
         self.n_features_ = len(self.feature_names_)
         return self
