@@ -55,6 +55,19 @@ def test_import_stops_at_tables_of_a_zip_that_are_not_read(shell: Shell, tmp_pat
     assert shell.done("import", file, "--accept", "more-tables") == "Project 1: 3 rows, 2 classes.\n"
 
 
+def test_import_reads_a_file_as_it_is_chosen(shell: Shell) -> None:
+    file = path_of("md16.json")
+    out = shell.done("import", file, "--dry-run", "--item", "detection")
+    assert out.startswith("Read as MegaDetector JSON, an item a detection: 4 rows, ")
+    assert "it can be 'picture', 'detection'" in shell.refused(
+        "import", path_of("megadetector_classified.json"), "--item", "frame"
+    )
+    survey = path_of("qualtrics.csv")
+    assert "--accept unfinished-answers" in shell.refused("import", survey)
+    assert "Project 1: 2 rows" in shell.done("import", survey, "--unfinished", "leave-out")
+    assert "Project 2: 2 rows" in shell.done("import", survey, "--unfinished", "count", "--name", "all")
+
+
 def test_import_asks_once_about_rows_without_labels(shell: Shell) -> None:
     file = CASES / "null_among_candidates.jsonl"
     assert "--unlabelled" in shell.refused("import", file)

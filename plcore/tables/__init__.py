@@ -64,6 +64,7 @@ from plcore.tables.readers.registry import joined, lacks_rows, shape_name, shape
 from plcore.tables.readers.stored import read_stored, store_reading
 from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.readers.tools.megadetector import Box, boxes_of
+from plcore.tables.readers.ways import WAYS, Way, read_in, ways_of
 from plcore.tables.roles.cell_types import export_types
 from plcore.tables.roles.cells import MISSING
 from plcore.tables.roles.doubts import Doubt, find_doubts
@@ -99,6 +100,7 @@ __all__ = [
     "SOUND_NAMES",
     "VECTOR_ENDINGS",
     "VECTOR_FORMATS",
+    "WAYS",
     "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
@@ -134,6 +136,7 @@ __all__ = [
     "TableReading",
     "Tell",
     "TextFeatures",
+    "Way",
     "boxes_of",
     "causes",
     "cell_form",
@@ -161,6 +164,7 @@ __all__ = [
     "read_as_nothing",
     "read_cells",
     "read_encoded_columns",
+    "read_in",
     "read_in_parts",
     "read_kept_names",
     "read_segment",
@@ -180,6 +184,7 @@ __all__ = [
     "thumbnail",
     "to_csv_bytes",
     "to_png",
+    "ways_of",
     "why_no_score",
     "with_encoded",
     "with_rows",

@@ -45,6 +45,8 @@ from plcore.tables.readers.registry import (
 from plcore.tables.readers.stacking import SOURCE_FILE, are_parts, rows_again, stacked
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
 from plcore.tables.readers.tools.camera_traps import with_observers
+from plcore.tables.readers.tools.detections import is_detections, with_recordings
+from plcore.tables.readers.tools.kaleidoscope import with_metadata
 from plcore.tables.readers.tools.monitoring import CAMTRAP_OBSERVATIONS, OBSERVATIONS, PACKAGE, read_package
 from plcore.tables.readers.tools.sound_detectors import (
     AUDACITY,
@@ -399,10 +401,10 @@ def _read_two(archive: FileTree) -> TableReading | None:
             readings.append(_read_member(archive, name))
         except TableError as error:
             faults.append(error)
-    if (seen := with_observers(readings)) is not None:
-        return replace(
-            seen, format=f"{archive.what} of two tables ({seen.format})", files=MediaFiles(archive)
-        )
+    if (seen := with_observers(readings) or with_metadata(readings)) is not None:
+        files = MediaFiles(archive)
+        found = replace(seen, format=f"{archive.what} of two tables ({seen.format})", files=files)
+        return with_recordings(found) if is_detections(found.cells) else found
     about = [lacks_rows(one) for one in readings]
     if sorted(about) == [False, True]:
         rows = replace(readings[about.index(False)], files=MediaFiles(archive))
