@@ -268,8 +268,8 @@ class Trainer:
 def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
     """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
 
-    The columns of a block with one scale are divided by one number: divided each by its own, rare words and the noise of
-    an embedding would count as much as what tells the rows apart. Several blocks get the same total variance, on
+    The columns of a block with one scale are divided by one number: divided each by its own, rare words and the noise
+    of an embedding would count as much as what tells the rows apart. Several blocks get the same total variance, on
     average 1 a column: else the one with most columns would outweigh the others.
 
     For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than
