@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError, read_description
-from plcore.tables.encoders.encoding import Encoded, Encoder, Key, Take, taken
+from plcore.tables.encoders.encoding import Encoded, Encoder, Key, ModelInputs, Take, taken
 
 __all__ = [
     "DESCRIPTION",
@@ -13,6 +13,7 @@ __all__ = [
     "Encoder",
     "EncoderError",
     "Key",
+    "ModelInputs",
     "Take",
     "read_description",
     "taken",

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from plcore.arrays.types import StepProgress
+from plcore.arrays.types import FloatArray, StepProgress
 from plcore.arrays.words import listed
 from plcore.tables.encoders.description import Description, EncoderError, read_description
 from plcore.tables.encoders.model import OnnxModel
-from plcore.tables.encoders.preparing import image_points, preparation, sound_samples
+from plcore.tables.encoders.preparing import image_points, preparation, sound_windows
 from plcore.tables.features.embeddings import Dense
 from plcore.tables.media.cells import image_of_url
 from plcore.tables.media.file_tree import MediaError
@@ -27,7 +27,20 @@ Open = Callable[[str], BinaryIO]
 Key = str | tuple[str, float | None, float | None]
 """What is encoded: a text; an image, by its kept name or as the data URL that holds it; or a segment of a recording:
 its kept name, and the seconds at which it begins and ends, None for its own."""
-Take = Callable[[Sequence[Key], Description], Sequence[object]]
+
+
+class ModelInputs(NamedTuple):
+    """What a model is given for one key.
+
+    inputs : (k,) texts, (k, height, width, 3) points of images or (k, samples) of a sound; the vector of the key is the
+        mean of theirs      whole : whether they are all that there is, which of a long recording they need not be
+    """
+
+    inputs: Sequence[Any] | FloatArray
+    whole: bool = True
+
+
+Take = Callable[[Sequence[Key], Description], Sequence[ModelInputs | MediaError]]
 """Makes of each key what a model takes in, or gives the MediaError that says why there is nothing."""
 
 
@@ -48,7 +61,7 @@ class Encoder:
     def __init__(self, folder: str | Path) -> None:
         folder = Path(folder)
         self.about = read_description(folder)
-        self._model = OnnxModel(folder, self.about.output)
+        self._model = OnnxModel(folder, self.about.output, self.about.pooling)
         self._prepare = preparation(self.about, self._model, folder)
 
     def encode(
@@ -70,54 +83,64 @@ class Encoder:
         items = list(dict.fromkeys(key for own in keys for key in own))
         if not items:
             raise EncoderError(f"No row has {_A[self.about.kind]} to encode. Fix: say which column holds it.")
+        if self.about.kind == "text":
+            items.sort(key=len)  # texts of a batch are made as long as its longest
         found: dict[Key, Dense] = {}
         broken: dict[Key, str] = {}
+        unheard: set[Key] = set()
         take = take or partial(_taken_here, open_file)
-        for begin in range(0, len(items), self._model.at_once):
-            asked = items[begin : begin + self._model.at_once]
-            batch: list[tuple[Key, object]] = []
+        at_once = max(1, self._model.at_once // self.about.windows)
+        for begin in range(0, len(items), at_once):
+            asked = items[begin : begin + at_once]
+            batch: list[tuple[Key, ModelInputs]] = []
             for key, item in zip(asked, take(asked, self.about), strict=True):
                 if isinstance(item, MediaError):
                     broken[key] = str(item.args[0])
                 else:
                     batch.append((key, item))
-            if batch:
-                vectors = self._model.run(self._prepare([item for _, item in batch]))
-                for (key, _), vector in zip(batch, vectors, strict=True):
-                    if np.isfinite(vector).all():
-                        found[key] = vector
-                    else:
-                        broken[key] = "the model gives numbers that are not finite."
+            made = self._run([one for _, item in batch for one in item.inputs])
+            for key, given in batch:
+                own, made = made[: len(given.inputs)], made[len(given.inputs) :]
+                if np.isfinite(own).all():
+                    found[key] = np.asarray(np.mean(own, axis=0, dtype=np.float64), dtype=np.float32)
+                else:
+                    broken[key] = "the model gives numbers that are not finite."
+                if not given.whole:
+                    unheard.add(key)
             if on_step is not None:
-                on_step(min(begin + self._model.at_once, len(items)), len(items), self.about.kind)
+                on_step(min(begin + at_once, len(items)), len(items), self.about.kind)
         if not found:
             raise EncoderError(f"No row could be encoded; the first: {next(iter(broken.values()))}")
         vectors = np.full((len(keys), len(next(iter(found.values())))), np.nan, dtype=np.float32)
-        for row, own in enumerate(keys):
-            if made := [found[key] for key in own if key in found]:
-                vectors[row] = np.mean(made, axis=0, dtype=np.float64)
-        return Encoded(vectors, tuple(_notes(table, keys, broken)))
+        for row, names in enumerate(keys):
+            if known := [found[key] for key in names if key in found]:
+                vectors[row] = np.mean(known, axis=0, dtype=np.float64)
+        notes = [*_notes(table, keys, broken), *_notes_unheard(table, keys, unheard, self.about)]
+        return Encoded(vectors, tuple(notes))
+
+    def _run(self, items: Sequence[Any]) -> Dense:
+        """(items, d) their vectors, so many at once as the model takes."""
+        most = self._model.at_once
+        batches = [items[begin : begin + most] for begin in range(0, len(items), most)]
+        made = [self._model.run(self._prepare(batch)) for batch in batches]
+        return np.concatenate(made) if made else np.zeros((0, 0), dtype=np.float32)
 
 
-def taken(key: Key, about: Description, open_file: Open) -> object:
+def taken(key: Key, about: Description, open_file: Open) -> ModelInputs:
     """What a model is given for a key. Raises MediaError."""
     if about.kind == "text":
-        return key
+        return ModelInputs((key,))
     if isinstance(key, tuple):
         name, start, end = key
         with open_file(name) as file, Sound(file) as sound:
-            # No more than the model takes: a row may be a recording of hours.
-            begin = 0.0 if start is None else start
-            most = begin + about.seconds
-            read = sound.read(begin, most if end is None else min(end, most))
-            return sound_samples(read, sound.facts.rate, about)
+            return ModelInputs(*sound_windows(sound, start, end, about))
     data = image_of_url(key) if is_inline(key) else _bytes(open_file(key))
     with open_image(data) as image:
-        return image_points(image, about)
+        return ModelInputs(image_points(image, about)[None])
 
 
-def _taken_here(open_file: Open, keys: Sequence[Key], about: Description) -> list[object]:
-    found = []
+def _taken_here(open_file: Open, keys: Sequence[Key], about: Description) -> list[ModelInputs | MediaError]:
+    found: list[ModelInputs | MediaError] = []
     for key in keys:
         try:
             found.append(taken(key, about, open_file))
@@ -161,8 +184,30 @@ def _notes(table: LabelTable, keys: Sequence[Sequence[Key]], broken: Mapping[Key
     failed = [
         str(name) for name, own in zip(table.ids, keys, strict=True) if any(key in broken for key in own)
     ]
-    notes = [f"{len(empty):,} rows have nothing to encode: {listed(empty, 5)}."] if empty else []
+    notes = []
+    if empty:
+        has = "1 row has" if len(empty) == 1 else f"{len(empty):,} rows have"
+        notes.append(f"{has} nothing to encode: {listed(empty, 5)}.")
     if failed:
         first = next(iter(broken.values()))
-        notes.append(f"{len(failed):,} rows could not be encoded: {listed(failed, 5)}; the first: {first}")
+        rows = "1 row" if len(failed) == 1 else f"{len(failed):,} rows"
+        notes.append(f"{rows} could not be encoded: {listed(failed, 5)}; the first: {first}")
     return notes
+
+
+def _notes_unheard(
+    table: LabelTable, keys: Sequence[Sequence[Key]], unheard: Collection[Key], about: Description
+) -> list[str]:
+    """Which rows are longer than what was heard of them."""
+    long = [
+        str(name) for name, own in zip(table.ids, keys, strict=True) if any(key in unheard for key in own)
+    ]
+    if not long:
+        return []
+    rows = "1 row is" if len(long) == 1 else f"{len(long):,} rows are"
+    if about.windows > 1:
+        heard = f"{about.windows} parts of {about.seconds:g} s each, evenly over the row, were heard"
+    else:
+        heard = f"only the {'middle' if about.centred else 'first'} {about.seconds:g} s were heard"
+    fix = 'To hear more, raise "windows" in encoder.json.'
+    return [f"{rows} longer than the encoder hears at once; {heard}: {listed(long, 5)}. {fix}"]

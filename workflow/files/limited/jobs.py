@@ -119,22 +119,25 @@ def spectrogram(given: SpectrogramGiven, _folder: Path, _tell: Callable[[float],
     return {"png": base64.b64encode(to_png(picture)).decode(), "edges": edges}
 
 
-def model_inputs(given: InputsGiven, folder: Path, _tell: Callable[[float], None]) -> list[list[str] | None]:
+def model_inputs(
+    given: InputsGiven, folder: Path, _tell: Callable[[float], None]
+) -> list[list[str] | tuple[int, bool]]:
     """What a model of the owner's takes in of images or segments: left in the folder as POINTS, one after the other.
 
     given : `about`, the fields of a `Description`; `keys`, as `plcore.tables.encoders.taken` takes them; `paths`, where
         the files lie that they name
-    Gives for each None, or why it has nothing there.
+    Gives for each how many inputs it has there and whether they are all of it, as `ModelInputs`, or why it has none.
     """
     about = Description(**{name: _fixed(value) for name, value in given["about"].items()})
     found: list[Any] = []
-    said: list[list[str] | None] = []
+    said: list[list[str] | tuple[int, bool]] = []
     for key in map(_fixed, given["keys"]):
         try:
-            found.append(taken(key, about, partial(_opened, given["paths"])))
-            said.append(None)
+            one = taken(key, about, partial(_opened, given["paths"]))
+            found.extend(one.inputs)
+            said.append((len(one.inputs), one.whole))
         except MediaError as error:
-            said.append([str(one) for one in error.args])
+            said.append([str(words) for words in error.args])
     with (folder / POINTS).open("wb") as file:
         np.save(file, np.array(found, dtype=np.float64), allow_pickle=False)
     return said
