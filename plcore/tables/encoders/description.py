@@ -91,6 +91,11 @@ def read_description(folder: Path) -> Description:
         raise EncoderError(f"{DESCRIPTION} is no JSON ({error}). Fix: write one object.") from error
     if not isinstance(told, dict):
         raise EncoderError(f'{DESCRIPTION} must hold one object. Fix: write {{"kind": "image", ...}}.')
+    return described(told)
+
+
+def described(told: Mapping[str, Any]) -> Description:
+    """What the object in an `encoder.json` says. Raises EncoderError: unknown or wrong values."""
     kind = told.get("kind")
     if kind not in KINDS:
         _wrong("kind", f"one of {listed(KINDS)}", kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -98,11 +99,11 @@ class Encoder:
                     broken[key] = str(item.args[0])
                 else:
                     batch.append((key, item))
-            made = self._run([one for _, item in batch for one in item.inputs])
-            for key, given in batch:
-                own, made = made[: len(given.inputs)], made[len(given.inputs) :]
-                if np.isfinite(own).all():
-                    found[key] = np.asarray(np.mean(own, axis=0, dtype=np.float64), dtype=np.float32)
+            for (key, given), vector in zip(
+                batch, self.encode_inputs([one for _, one in batch]), strict=True
+            ):
+                if np.isfinite(vector).all():
+                    found[key] = vector
                 else:
                     broken[key] = "the model gives numbers that are not finite."
                 if not given.whole:
@@ -118,12 +119,17 @@ class Encoder:
         notes = [*_notes(table, keys, broken), *_notes_unheard(table, keys, unheard, self.about)]
         return Encoded(vectors, tuple(notes))
 
-    def _run(self, items: Sequence[Any]) -> Dense:
-        """(items, d) their vectors, so many at once as the model takes."""
+    def encode_inputs(self, given: Sequence[ModelInputs]) -> list[Dense]:
+        """A vector (d,) of each: the mean over its inputs. Raises EncoderError: the model fails."""
+        items = [one for inputs, _ in given for one in inputs]
         most = self._model.at_once
         batches = [items[begin : begin + most] for begin in range(0, len(items), most)]
-        made = [self._model.run(self._prepare(batch)) for batch in batches]
-        return np.concatenate(made) if made else np.zeros((0, 0), dtype=np.float32)
+        made = [vector for batch in batches for vector in self._model.run(self._prepare(batch))]
+        ends = np.cumsum([0, *(len(inputs) for inputs, _ in given)])
+        return [
+            np.asarray(np.mean(made[begin:end], axis=0, dtype=np.float64), dtype=np.float32)
+            for begin, end in pairwise(ends)
+        ]
 
 
 def taken(key: Key, about: Description, open_file: Open) -> ModelInputs:
