@@ -11,7 +11,18 @@ import streamlit as st
 
 from pages.parts import frame, state
 from pages.parts.frame import ProjectPage, escape, refusals
-from pages.parts.uploads import CHECKING, READING, awaited, file_box, let_go, show_doubts, show_problems
+from pages.parts.uploads import (
+    CHECKING,
+    READING,
+    ask_doubts,
+    awaited,
+    choose_ways,
+    chosen_ways,
+    file_box,
+    let_go,
+    show_doubts,
+    show_problems,
+)
 from pages.parts.words import counted, span
 from workflow import importing
 from workflow.answering import room
@@ -45,7 +56,8 @@ def more_rows_part(page: frame.ProjectPage) -> None:
             "Embeddings of these rows, where they are no column of the table",
             key=f"{MORE_ROWS_KEY}-vectors-{chosen.key}",
         )
-    mine = chosen.key, vectors and vectors.key, page.project.id, bool(st.session_state.get(toggle))
+    ways = tuple(chosen_ways(chosen.key).items())
+    mine = chosen.key, vectors and vectors.key, page.project.id, bool(st.session_state.get(toggle)), ways
     upload = _upload(page, chosen, vectors, toggle)
     if upload is None:
         return
@@ -67,9 +79,11 @@ def more_rows_part(page: frame.ProjectPage) -> None:
     if addition is None:
         return
     _say(addition, labels)
-    show_doubts(addition.doubts, upload.notes)
+    show_doubts([doubt for doubt in addition.doubts if not doubt.stops], upload.notes)
+    accepted = ask_doubts(addition.doubts, chosen.key)
     rows = counted(addition.grown.n_new, "row")
-    if st.button(f"Add {rows}", type="primary", icon=":material/add:", key=f"{MORE_ROWS_KEY}-add"):
+    add = f"{MORE_ROWS_KEY}-add"
+    if st.button(f"Add {rows}", type="primary", icon=":material/add:", key=add, disabled=not accepted):
         with frame.refusals(more_rows.RowsError, more_rows.CannotLearn):
             with st.spinner("Adding the rows …"):
                 more_rows.add_rows(page.seat, addition)
@@ -108,7 +122,8 @@ def _upload(
     """The file in the shape that the person wants. toggle : the key of the widget that says which"""
     as_it_is = bool(st.session_state.get(toggle))
     beside = None if vectors is None else (vectors.path, vectors.name)
-    asked = (chosen.key, vectors and vectors.key, as_it_is)
+    ways = chosen_ways(chosen.key)
+    asked = (chosen.key, vectors and vectors.key, as_it_is, *ways.items())
     upload = _once(
         "upload",
         asked,
@@ -118,10 +133,12 @@ def _upload(
             READING,
             asked,
             lambda job: importing.read_upload(
-                chosen.path, chosen.name, vectors=beside, as_it_is=as_it_is, on_wait=job.on_wait
+                chosen.path, chosen.name, vectors=beside, as_it_is=as_it_is, ways=ways, on_wait=job.on_wait
             ),
         ),
     )
+    if upload is not None:
+        choose_ways(upload.ways, chosen.key)
     if upload is not None and upload.shape is not None:
         st.toggle("Each row of the file is one item", key=toggle, help=f"It seems to be: {upload.shape}.")
     return upload

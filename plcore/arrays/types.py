@@ -42,8 +42,13 @@ StepProgress = Callable[[int, int, str], object]
 
 
 class Features(Protocol):
-    """What turns rows of a table into numbers, fitted on training rows only."""
+    """What turns rows of a table into numbers, fitted on training rows only.
 
+    blocks_ : after `fit`, columns that describe a row together and whose own scales count, such as an embedding
+    """
+
+    @property
+    def blocks_(self) -> Sequence[slice]: ...
     def fit(self, table: Any, rows: Any) -> Any: ...
     def transform(self, table: Any, rows: Any) -> Any: ...
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
+from hashlib import file_digest, sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 
-from plcore.arrays.types import FloatArray, StepProgress
+from plcore.arrays.types import AnyArray, FloatArray, IntArray, StepProgress
 from plcore.arrays.words import listed
 from plcore.tables.encoders.description import Description, EncoderError, read_description
 from plcore.tables.encoders.model import OnnxModel
 from plcore.tables.encoders.preparing import image_points, preparation, sound_windows
-from plcore.tables.features.embeddings import Dense
+from plcore.tables.features.embeddings import Dense, directions_of
 from plcore.tables.media.cells import image_of_url
 from plcore.tables.media.file_tree import MediaError
 from plcore.tables.media.images import is_inline, listed_images, open_image
@@ -45,8 +46,26 @@ Take = Callable[[Sequence[Key], Description], Sequence[ModelInputs | MediaError]
 """Makes of each key what a model takes in, or gives the MediaError that says why there is nothing."""
 
 
+class MadeVector(NamedTuple):
+    """values : (d,)      whole : as of `ModelInputs`"""
+
+    values: AnyArray
+    whole: bool
+
+
+class VectorMemory(Protocol):
+    """Vectors that an encoder has made before."""
+
+    def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
+        """Those of these keys that it has."""
+
+    def keep(self, made: Mapping[Key, MadeVector], /) -> None:
+        """Store them, of length 1 in float16: one batch, which outlives the process."""
+
+
 class Encoded(NamedTuple):
-    """values : (n, d), NaN in rows that have nothing to encode      notes : a sentence each about rows left out"""
+    """values : (r, d), NaN in rows that have nothing to encode; of rows none of which has, d is 0
+    notes : a sentence each about rows left out"""
 
     values: Dense
     notes: tuple[str, ...]
@@ -60,7 +79,7 @@ class Encoder:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        folder = Path(folder)
+        self.folder = folder = Path(folder)
         self.about = read_description(folder)
         self._model = OnnxModel(folder, self.about.output, self.about.pooling)
         self._prepare = preparation(self.about, self._model, folder)
@@ -71,6 +90,8 @@ class Encoder:
         open_file: Open,
         on_step: StepProgress | None = None,
         take: Take | None = None,
+        rows: IntArray | None = None,
+        memory: VectorMemory | None = None,
     ) -> Encoded:
         """A vector for each row; the mean of those of its images, where it has several. Rows of the same image, segment
         or text share one, which is made once.
@@ -78,17 +99,26 @@ class Encoder:
         open_file : for the kept names of the table's files
         on_step : called after each batch with (done, in all, the kind)
         take : decodes elsewhere what files and data URLs hold, `open_file` is not called then; None: here
+        rows : (r,) the rows to encode; None: all
+        memory : asked for vectors before any is made, and given each batch; vectors are then its directions in float16
         Raises EncoderError: no column of the kind, nothing in it, the model fails.
         """
-        keys = _keys(table, self.about.kind)
+        keys, ids = _keys(table, self.about.kind), table.ids
+        if rows is not None:
+            keys, ids = [keys[row] for row in rows], ids[rows]
         items = list(dict.fromkeys(key for own in keys for key in own))
-        if not items:
-            raise EncoderError(f"No row has {_A[self.about.kind]} to encode. Fix: say which column holds it.")
+        if not items and rows is None:
+            raise _nothing(self.about.kind)
         if self.about.kind == "text":
             items.sort(key=len)  # texts of a batch are made as long as its longest
         found: dict[Key, Dense] = {}
         broken: dict[Key, str] = {}
         unheard: set[Key] = set()
+        for key, known in ({} if memory is None else memory.find(items)).items():
+            found[key] = known.values
+            if not known.whole:
+                unheard.add(key)
+        total, items = len(items), [key for key in items if key not in found]
         take = take or partial(_taken_here, open_file)
         at_once = max(1, self._model.at_once // self.about.windows)
         for begin in range(0, len(items), at_once):
@@ -99,25 +129,51 @@ class Encoder:
                     broken[key] = str(item.args[0])
                 else:
                     batch.append((key, item))
+            made: dict[Key, MadeVector] = {}
             for (key, given), vector in zip(
                 batch, self.encode_inputs([one for _, one in batch]), strict=True
             ):
                 if np.isfinite(vector).all():
-                    found[key] = vector
+                    if memory is not None:
+                        vector = directions_of(vector[None])[0]
+                    found[key], made[key] = vector, MadeVector(vector, given.whole)
                 else:
                     broken[key] = "the model gives numbers that are not finite."
                 if not given.whole:
                     unheard.add(key)
+            if memory is not None and made:
+                memory.keep(made)
             if on_step is not None:
-                on_step(min(begin + at_once, len(items)), len(items), self.about.kind)
-        if not found:
+                done = total - len(items) + min(begin + at_once, len(items))
+                on_step(done, total, self.about.kind)
+        if not found and rows is None:
             raise EncoderError(f"No row could be encoded; the first: {next(iter(broken.values()))}")
-        vectors = np.full((len(keys), len(next(iter(found.values())))), np.nan, dtype=np.float32)
+        width = len(next(iter(found.values()))) if found else 0
+        vectors = np.full((len(keys), width), np.nan, dtype=np.float32)
         for row, names in enumerate(keys):
-            if known := [found[key] for key in names if key in found]:
-                vectors[row] = np.mean(known, axis=0, dtype=np.float64)
-        notes = [*_notes(table, keys, broken), *_notes_unheard(table, keys, unheard, self.about)]
+            if several := [found[key] for key in names if key in found]:
+                vectors[row] = np.mean(several, axis=0, dtype=np.float64)
+        notes = [*_notes(ids, keys, broken), *_notes_unheard(ids, keys, unheard, self.about)]
         return Encoded(vectors, tuple(notes))
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of its files, but for those that only say where it is from: vectors of one digest can be compared."""
+        digest = sha256()
+        for path in sorted(one for one in self.folder.rglob("*") if one.is_file()):
+            if path.stem.upper() not in _ABOUT_ALONE:
+                digest.update(f"{path.relative_to(self.folder).as_posix()}\0".encode())
+                with path.open("rb") as file:
+                    digest.update(file_digest(file, "sha256").digest())
+        return digest.hexdigest()
+
+    def column(self, table: LabelTable) -> str:
+        """The column of a table that it reads. Raises EncoderError."""
+        roles = table.roles
+        name = {"image": roles.image, "text": roles.text, "sound": roles.audio}[self.about.kind]
+        if name is None:
+            raise _nothing(self.about.kind)
+        return name
 
     def encode_inputs(self, given: Sequence[ModelInputs]) -> list[Dense]:
         """A vector (d,) of each: the mean over its inputs. Raises EncoderError: the model fails."""
@@ -156,6 +212,11 @@ def _taken_here(open_file: Open, keys: Sequence[Key], about: Description) -> lis
 
 
 _A = {"image": "an image", "text": "a text", "sound": "a recording"}
+_ABOUT_ALONE = ("LICENSE", "LICENCE", "NOTICE", "README", "SOURCE")
+
+
+def _nothing(kind: str) -> EncoderError:
+    return EncoderError(f"No row has {_A[kind]} to encode. Fix: say which column holds it.")
 
 
 def _keys(table: LabelTable, kind: str) -> list[tuple[Key, ...]]:
@@ -185,11 +246,9 @@ def _bytes(file: BinaryIO) -> bytes:
         return file.read()
 
 
-def _notes(table: LabelTable, keys: Sequence[Sequence[Key]], broken: Mapping[Key, str]) -> list[str]:
-    empty = [str(name) for name, own in zip(table.ids, keys, strict=True) if not own]
-    failed = [
-        str(name) for name, own in zip(table.ids, keys, strict=True) if any(key in broken for key in own)
-    ]
+def _notes(ids: AnyArray, keys: Sequence[Sequence[Key]], broken: Mapping[Key, str]) -> list[str]:
+    empty = [str(name) for name, own in zip(ids, keys, strict=True) if not own]
+    failed = [str(name) for name, own in zip(ids, keys, strict=True) if any(key in broken for key in own)]
     notes = []
     if empty:
         has = "1 row has" if len(empty) == 1 else f"{len(empty):,} rows have"
@@ -202,12 +261,10 @@ def _notes(table: LabelTable, keys: Sequence[Sequence[Key]], broken: Mapping[Key
 
 
 def _notes_unheard(
-    table: LabelTable, keys: Sequence[Sequence[Key]], unheard: Collection[Key], about: Description
+    ids: AnyArray, keys: Sequence[Sequence[Key]], unheard: Collection[Key], about: Description
 ) -> list[str]:
     """Which rows are longer than what was heard of them."""
-    long = [
-        str(name) for name, own in zip(table.ids, keys, strict=True) if any(key in unheard for key in own)
-    ]
+    long = [str(name) for name, own in zip(ids, keys, strict=True) if any(key in unheard for key in own)]
     if not long:
         return []
     rows = "1 row is" if len(long) == 1 else f"{len(long):,} rows are"

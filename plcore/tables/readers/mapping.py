@@ -230,12 +230,13 @@ class RecordMap:
 
     def __call__(self, records: Records, name: str) -> TableReading:
         """The reading of these records. Raises TableError."""
-        rows = read_each(records, self._row)
+        rows = read_each(records, self.row)
         if self.one_a_row:
             rows = _merged(rows, self.row_id)
         return rows_reading(rows, name, row_id=self.row_id, text=self.text, notes=self.notes(records))
 
-    def _row(self, record: JsonObject, row: int) -> Row:
+    def row(self, record: JsonObject, row: int) -> Row:
+        """The row of one record. row : its number, from 1. Raises TableError"""
         if self.cells is not None:
             found = Row(self.cells(record, row))
         else:

@@ -44,6 +44,8 @@ class TableReading:
     arrays : by name, columns of vectors (n_rows, d) beside those of text
     typed : whether the source tells texts from missing values
     groups : names of groups of classes (a genus), each with its classes (its species), where the format tells
+    asks : name, message and fix of each doubt about the file as a whole that stops its import until a person has said
+        that the reading is right
     """
 
     cells: pd.DataFrame
@@ -54,6 +56,7 @@ class TableReading:
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     arrays: Mapping[str, Vectors] = field(default_factory=dict)
     typed: bool = False
+    asks: tuple[tuple[str, str, str], ...] = ()
 
     def suggest_roles(self) -> Roles:
         """What the format says, or a guess at what each column is for. A column of vectors is the embedding."""

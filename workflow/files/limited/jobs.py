@@ -28,6 +28,7 @@ from plcore.tables import (
     lacks_rows,
     lay_out,
     look_through,
+    read_in,
     read_stored,
     read_table,
     read_vectors,
@@ -38,6 +39,7 @@ from plcore.tables import (
     store_reading,
     thumbnail,
     to_png,
+    ways_of,
     with_rows,
     with_vectors,
 )
@@ -195,6 +197,7 @@ class ReadGiven(TypedDict):
     rows: Named | None
     vectors: Named | None
     as_it_is: bool
+    ways: Mapping[str, str]
 
 
 class CheckGiven(TypedDict):
@@ -216,7 +219,8 @@ class GrowGiven(TypedDict):
 def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
     """Read a table, with the files beside it; the reading is left in the folder (`plcore.tables.store_reading`).
 
-    given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`
+    given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`;
+        `ways`, as of `plcore.tables.read_in`
     Gives fields of `workflow.importing.reading.Upload`. Raises TableError.
     """
     wanted = {"file": given["file"], "rows": given["rows"], "vectors": given["vectors"]}
@@ -234,7 +238,9 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
     at_once = _stored_at_once(plain, folder)
     if at_once is not None:
         digests.append(at_once)
-    first = reading = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
+    first = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
+    ways = ways_of(first)
+    reading = read_in(first, given["ways"]) if given["ways"] else first
     shape = shape_name(reading)
     if "rows" in files:
         reading = joined(reading, read_table(*in_hand("rows")))
@@ -251,6 +257,7 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
         # A vote in each row that shall be items as they are describes itself.
         "needs_rows": shape_name(reading) is None and lacks_rows(reading, guess),
         "guess": guess.to_json(),
+        "ways": [asdict(one) for one in ways],
     }
 
 

@@ -382,3 +382,24 @@ def test_a_graph_of_another_table_is_refused():
         ActiveLearner(other, graph=graph)
     with pytest.raises(ValueError, match="Fix: find it anew"):
         ActiveLearner(table, LearnerSettings(n_neighbors=9), graph=graph)
+
+
+def test_standardized_features_give_each_block_the_same_total_variance() -> None:
+    rng = np.random.default_rng(0)
+    n = 80
+    wide, narrow = rng.normal(size=(n, 30)) * rng.uniform(0.1, 3, size=30), rng.normal(size=(n, 3))
+    table, _ = blobs(n)
+    table.X = np.hstack([100 * rng.normal(size=(n, 1)), wide, narrow])
+    made = table.features()
+    made.blocks_ = (slice(1, 31), slice(31, 34))
+    table.features = lambda: made
+    pool = OneLabelPool(table, LearnerSettings())
+    found = standardized_features(pool)[pool.train]
+    assert found[:, 0].std() == pytest.approx(1)
+    for block in made.blocks_:
+        assert found[:, block].var(axis=0).sum() == pytest.approx(33 / 2)
+    columns = made.transform(table, pool.train)[:, 1:31]
+    np.testing.assert_allclose(  # the scales within a block stay
+        found[:, 1:31].std(axis=0) / columns.std(axis=0),
+        (found[:, 1] / (columns - columns.mean(axis=0))[:, 0])[0],
+    )
