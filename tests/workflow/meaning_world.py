@@ -9,6 +9,7 @@ import numpy as np
 from onnx import helper
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from plcore.tables import ColumnVectors, directions_of
 from tests.plcore.tables.encoders.models import INT64, encoder, made
 from tests.workflow.text_world import SHARED, TOPICS, text_project
 from workflow.importing import encoding, more_rows
@@ -49,11 +50,16 @@ def topic_encoder(home: Home, name: str = "topics", *, turned: bool = False) -> 
     return folder
 
 
-def give_vectors(seat: Seat, vectors: np.ndarray) -> None:
-    """Store these vectors (n, d) of a project's rows."""
+def give_vectors(
+    seat: Seat, vectors: np.ndarray, column: str = "text", encoder: str = "theirs"
+) -> np.ndarray:
+    """Store vectors (n, d) of a project's rows, as if an encoder had made them of a column. Return them as stored."""
     with seat.reading() as reading:
         table_hash = reading.project.table_hash
-    more_rows.add_rows(seat, more_rows.read_embeddings(seat, table_hash, vectors.astype(np.float32)))
+    values = directions_of(vectors.astype(np.float32))
+    made = ColumnVectors(column, encoder, "0" * 64, values)
+    more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, made))
+    return values.astype(np.float64)
 
 
 def meaning_project(home: Home, owner: int, name: str = "texts", **settings: object) -> Seat:

@@ -281,7 +281,7 @@ def test_the_queue_lists_the_rows_like_a_row_nearest_first(world: KindWorld, sea
     vectors = np.random.default_rng(7).normal(size=(n, 4))
     bare = {one.row for one in queue.list_queue(seat).rows[:2]}
     vectors[sorted(bare)] = np.nan
-    give_vectors(seat, vectors)
+    vectors = give_vectors(seat, vectors, "x")
     seat.settle()
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     before = queue.list_queue(seat)

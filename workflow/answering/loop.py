@@ -36,7 +36,7 @@ from workflow.people.qualification import NotQualified as NotQualified
 from workflow.people.qualification import require_qualified
 from workflow.projects.class_names import names_now
 from workflow.rows.finding import nearest_first
-from workflow.rows.meaning import NoMeaningError, row_vector, similarities
+from workflow.rows.meaning import NoMeaningError, similarities, wanted_row
 from workflow.rows.row import RowView, row_view
 from workflow.saving import NotSaved as NotSaved
 from workflow.server.home import room_for_learner
@@ -139,7 +139,7 @@ class RowComparison:
         if not len(self.rows):
             return []
         with suppress(NoMeaningError):
-            near = similarities(self.table, row_vector(self.table, self.asked), self.rows)
+            near = similarities(self.table, wanted_row(self.table, self.asked), self.rows)
             # Rows without a vector come last.
             order = nearest_first(np.nan_to_num(near, nan=-2.0), np.arange(len(near)))
             by_vectors: list[int] = self.rows[order[:most]].tolist()

@@ -1,8 +1,9 @@
 """Rows by meaning: how near each row is to words that somebody typed, or to another row, by the vectors of the table.
 
-The words are encoded by the text encoder that made the vectors. A table does not say which that was: vectors may have
-come in a file. So the texts of a few rows are encoded together with the words; the encoder whose vectors are those that
-the rows have is the right one. It runs in a limited process (docs/decisions/0036), for a moment at each new search.
+The words are encoded by the text encoder that made the vectors. Vectors that came in a file do not say which that was,
+and an encoder may have another name by now. So the texts of a few rows are encoded together with the words: the encoder
+that gives them the vectors that they have is the right one. It runs in a limited process (docs/decisions/0036), for a
+moment at each new search.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -43,6 +44,12 @@ LEAST_MB = 500
 """Memory of the process that encodes, beyond what follows from the size of the encoder."""
 
 
+Wanted: TypeAlias = "dict[str, AnyArray]"
+"""What rows are compared with: a vector (d,) by the column of the table whose vectors are compared with it."""
+_OWN = ""
+"""In the place of a column: the vectors that came with the table."""
+
+
 class NoMeaningError(ValueError):
     """The rows cannot be searched by meaning, in words with the fix."""
 
@@ -61,7 +68,7 @@ class Meaning:
     why_no_words: str
 
 
-_keeping: WeakKeyDictionary[LabelTable, OrderedDict[tuple[str, str], FloatArray]] = WeakKeyDictionary()
+_keeping: WeakKeyDictionary[LabelTable, OrderedDict[tuple[str, str], Wanted]] = WeakKeyDictionary()
 """By table: the vectors of the latest searches, by words and what the encoders in the data folder were."""
 _lock = threading.Lock()
 """Held while one search is encoded: each may take the memory of a model."""
@@ -74,35 +81,47 @@ def ways(home: Home, table: LabelTable) -> Meaning:
         _text_encoders(home, table)
     except NoMeaningError as error:
         why_not = str(error)
-    return Meaning(_is_readable(table), table.embeddings is not None, why_not)
+    return Meaning(_is_readable(table), bool(table.encoded) or table.embeddings is not None, why_not)
 
 
-def similarities(table: LabelTable, wanted: AnyArray, rows: IntArray | None = None) -> FloatArray:
-    """(n,) the cosine of each row's vector to this one (d,); NaN for rows without one. rows : only these
+def similarities(table: LabelTable, wanted: Wanted, rows: IntArray | None = None) -> FloatArray:
+    """(n,) the cosine of each row's vectors to those wanted, the mean over the columns that it has; NaN if none.
 
-    Raises NoMeaningError: the table has no vectors, or others by now.
+    rows : only these
+    Raises NoMeaningError: the table has other vectors by now.
     """
     vectors = _vectors(table)
-    if vectors.shape[1:] != wanted.shape:
-        raise NoMeaningError("The rows have just got other vectors. Fix: search again.")
-    return cosine_similarities(vectors if rows is None else vectors[rows], wanted)
+    found = []
+    for column, own in wanted.items():
+        some = vectors.get(column)
+        if some is None or some.shape[1:] != own.shape:
+            raise NoMeaningError("The rows have just got other vectors. Fix: search again.")
+        found.append(cosine_similarities(some if rows is None else some[rows], own))
+    known = ~np.isnan(found)
+    with np.errstate(invalid="ignore"):
+        mean: FloatArray = np.where(known, found, 0.0).sum(axis=0) / known.sum(axis=0)
+    return mean
 
 
-def row_vector(table: LabelTable, row: int) -> AnyArray:
-    """(d,) the vector of a row. Raises NoMeaningError: it has none."""
-    own = _vectors(table)[[row]]
-    vector: AnyArray = own.toarray()[0] if issparse(own) else own[0]
-    if not np.abs(vector).max() > 0:
+def wanted_row(table: LabelTable, row: int) -> Wanted:
+    """The vectors of a row. Raises NoMeaningError: it has none."""
+    found = {}
+    for column, vectors in _vectors(table).items():
+        own = vectors[[row]]
+        vector = own.toarray()[0] if issparse(own) else own[0]
+        if np.abs(vector).max() > 0:
+            found[column] = vector
+    if not found:
         raise NoMeaningError(
             f"Row {table.id_of(row)} has no vector. Fix: take another row, or search by words."
         )
-    return vector
+    return found
 
 
-def words_vector(home: Home, table: LabelTable, words: str) -> FloatArray:
-    """(d,) the vector of these words, by the encoder that made the vectors of the table. It may take seconds.
+def wanted_words(home: Home, table: LabelTable, words: str) -> Wanted:
+    """The vector of these words, by the encoder that made the vectors of the table's texts. It may take seconds.
 
-    Raises NoMeaningError: the table has no vectors, no encoder in the data folder made them, or the encoder fails.
+    Raises NoMeaningError: the table has no such vectors, no encoder in the data folder made them, or it fails.
     """
     words = " ".join(words.split())
     if not words:
@@ -130,29 +149,43 @@ def _is_readable(table: LabelTable) -> bool:
     return any(one is not None for one in (table.roles.text, table.roles.image, table.roles.audio))
 
 
-def _vectors(table: LabelTable) -> Any:
-    if table.embeddings is None:
-        if not _is_readable(table):
-            raise NoMeaningError(
-                "Rows of numbers and categories cannot be searched by meaning. Fix: search by words."
-            )
+def _vectors(table: LabelTable) -> dict[str, Any]:
+    """(n, d) the vectors of each column that has some, dense or CSR. Raises NoMeaningError: none has."""
+    found: dict[str, Any] = {one.column: one.values for one in table.encoded}
+    if table.embeddings is not None:
+        found[_OWN] = table.embeddings
+    if found:
+        return found
+    if not _is_readable(table):
         raise NoMeaningError(
-            "The rows of this project have no vectors, so they cannot be searched by meaning. Fix: under Project "
-            "settings, Learning, have an encoder read them."
+            "Rows of numbers and categories cannot be searched by meaning. Fix: search by words."
         )
-    return table.embeddings
+    raise NoMeaningError(
+        "The rows of this project have no vectors, so they cannot be searched by meaning. Fix: under Project "
+        "settings, Learning, have an encoder read them."
+    )
 
 
-def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
-    """The folders of the encoders that may have made the vectors. Raises NoMeaningError: there is none."""
-    vectors = _vectors(table)
-    if table.roles.text is None or issparse(vectors):
+def _text_vectors(table: LabelTable) -> list[str]:
+    """The columns of `_vectors` that a text encoder may have made: those of the text or, if it is not encoded, those
+    that came with the table. Raises NoMeaningError: there are none."""
+    vectors, text = _vectors(table), table.roles.text
+    found = [column for column in (text, _OWN) if column in vectors and not issparse(vectors[column])]
+    if text is None or not found:
         raise NoMeaningError(
             "The vectors of this project were not made of texts, so typed words cannot be compared with them. Fix: "
             "click a row, then More like this."
         )
+    return found
+
+
+def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
+    """The folders of the encoders that may have made the vectors, the one that says so first. Raises NoMeaningError:
+    there is none."""
+    _text_vectors(table)
+    said = {one.encoder for one in table.encoded if one.column == table.roles.text}
     found = []
-    for name in encoding.names(home):
+    for name in sorted(encoding.names(home), key=lambda name: name not in said):
         folder = encoding.folder_of(home, name)
         try:
             if read_description(folder).kind == "text":
@@ -161,17 +194,24 @@ def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
             continue  # the page of settings says what is wrong with it
     if not found:
         raise NoMeaningError(
-            "The text encoder that made the vectors of this project is not on this server. Fix: have the operator add "
-            "it, or click a row, then More like this."
+            f"{_made_by(table)} is not on this server. Fix: have the operator add it, or click a row, then More like "
+            "this."
         )
     return found
 
 
-def _encoded(table: LabelTable, folders: list[Path], words: str) -> FloatArray:
+def _made_by(table: LabelTable) -> str:
+    """What made the vectors of the texts, as far as it is known."""
+    for one in table.encoded:
+        if one.column == table.roles.text:
+            return f"The encoder {one.encoder} ({one.sha256[:6]})"
+    return "The text encoder that made the vectors of this project"
+
+
+def _encoded(table: LabelTable, folders: list[Path], words: str) -> Wanted:
     """The vector of the words, by the first encoder that gives the rows the vectors that they have."""
-    rows, texts = _probes(table)
-    wanted = _vectors(table)[rows]
-    faults = []
+    (column, rows, texts), faults = _probes(table), []
+    wanted = _vectors(table)[column][rows]
     for folder in folders:
         said = _ask(folder, [*texts, words])
         if isinstance(said, str):
@@ -184,28 +224,29 @@ def _encoded(table: LabelTable, folders: list[Path], words: str) -> FloatArray:
         ):
             if not np.abs(vector).max() > 0 or not np.isfinite(vector).all():
                 raise NoMeaningError(f"{folder.name} makes nothing of these words. Fix: take others.")
-            return vector
+            return {column: vector}
     if faults:
         raise NoMeaningError(" ".join(faults))
     raise NoMeaningError(
-        f"The vectors of this project were not made by {listed([one.name for one in folders], 5)}. Fix: have the "
-        "operator add the encoder that made them, or click a row, then More like this."
+        f"{_made_by(table)} is not on this server; {listed([one.name for one in folders], 5)} gives other vectors. "
+        "Fix: have the operator add it, or click a row, then More like this."
     )
 
 
-def _probes(table: LabelTable) -> tuple[list[int], list[str]]:
-    """The first rows that have both a text and a vector, and their texts. Raises NoMeaningError: there is none."""
-    vectors = _vectors(table)
-    texts: dict[str, int] = {}
+def _probes(table: LabelTable) -> tuple[str, list[int], list[str]]:
+    """A column of vectors, the first rows that have both a text and a vector there, and their texts. Raises
+    NoMeaningError: there is none."""
+    column = _text_vectors(table)[0]
+    vectors, found = _vectors(table)[column], dict[str, int]()
     for row in range(table.n_rows):
         text = text_of(table, row)
-        if text and text not in texts and np.abs(vectors[row]).max() > 0:
-            texts[text] = row
-            if len(texts) == PROBES:
+        if text and text not in found and np.abs(vectors[row]).max() > 0:
+            found[text] = row
+            if len(found) == PROBES:
                 break
-    if not texts:
+    if not found:
         raise NoMeaningError("No row of this project has a text and a vector. Fix: search by words.")
-    return list(texts.values()), list(texts)
+    return column, list(found.values()), list(found)
 
 
 def _ask(folder: Path, texts: list[str]) -> list[FloatArray] | str:

@@ -52,9 +52,9 @@ def list_nearest(seat: Seat, search: str = "", like: int | None = None) -> objec
         table = opened.learner.table
     if like is not None:
         check_row(table, like)
-        wanted = meaning.row_vector(table, like)
+        wanted = meaning.wanted_row(table, like)
     else:
-        wanted = meaning.words_vector(seat.home, table, search)
+        wanted = meaning.wanted_words(seat.home, table, search)
     near = meaning.similarities(table, wanted)  # while nobody waits for the learner
     with seat.learner(Right.ANSWER) as opened:
         _check_may_see(opened)

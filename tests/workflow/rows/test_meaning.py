@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 
+from plcore import LabelTable, LearnerSettings, Roles
 from plcore.tables import encoders
 from tests.workflow.encoder_world import KNOWN, words_encoder
 from tests.workflow.meaning_world import WORDS, give_vectors, meaning_project, topic_encoder, topic_table
@@ -17,6 +19,7 @@ from workflow.access import NotAllowed, NotFound
 from workflow.answering import loop
 from workflow.files import limited
 from workflow.importing import encoding
+from workflow.projects import managing
 from workflow.rows import meaning, queue
 from workflow.rows.queue import NoMeaningError, list_nearest, search_ways
 from workflow.seat import Seat
@@ -49,11 +52,11 @@ def test_rows_come_by_the_cosine_of_their_vector_to_that_of_the_words(home: Home
     seat = meaning_project(home, owner)
     view = list_nearest(seat, "voyage sail")
     with opened(home, owner, seat.project_id) as learner:
-        vectors = learner.table.embeddings
+        vectors = learner.table.encoded[0].values.astype(np.float64)
     wanted = topic_table()[[WORDS.index("voyage"), WORDS.index("sail")]].mean(axis=0)
     found = [one.near for one in view.rows]
     assert found == sorted(found, reverse=True)
-    assert found == pytest.approx([cosine(vectors[one.row], wanted) for one in view.rows])
+    assert found == pytest.approx([cosine(vectors[one.row], wanted) for one in view.rows], abs=1e-6)
     by_place = queue.list_queue(seat).rows
     assert all(by_place[one.place - 1].row == one.row for one in view.rows), "places are those of asking"
 
@@ -62,7 +65,7 @@ def test_rows_like_a_row_need_no_encoder(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     vectors = np.random.default_rng(3).normal(size=(60, 5))
     vectors[[7, 9]] = np.nan
-    give_vectors(seat, vectors)
+    vectors = give_vectors(seat, vectors)
     view = list_nearest(seat, like=4)
     listed = [one.row for one in queue.list_queue(seat).rows if one.row not in (7, 9)]
     wanted = sorted(listed, key=lambda row: -cosine(vectors[row], vectors[4]))
@@ -91,16 +94,18 @@ def test_why_words_cannot_be_compared(home: Home, owner: int) -> None:
     for call in (lambda: list_nearest(seat, "animals"), lambda: list_nearest(seat, like=3)):
         with pytest.raises(NoMeaningError, match=r"have no vectors.* Fix: under Project settings, Learning"):
             call()
-    give_vectors(numbers, np.ones((numbers_rows(numbers), 2)))
+    give_vectors(numbers, np.ones((numbers_rows(numbers), 2)), "x")
     assert search_ways(numbers).by_row
     with pytest.raises(NoMeaningError, match="were not made of texts"):
         list_nearest(numbers, "animals")
     give_vectors(seat, np.random.default_rng(0).normal(size=(60, 4)))
-    with pytest.raises(NoMeaningError, match="is not on this server"):
+    with pytest.raises(NoMeaningError, match=r"The encoder theirs \(000000\) is not on this server"):
         list_nearest(seat, "animals")
     topic_encoder(home)
     assert search_ways(seat).why_no_words == "", "nothing is encoded to tell"
-    with pytest.raises(NoMeaningError, match=r"were not made by 'topics'.* Fix: have the operator"):
+    with pytest.raises(
+        NoMeaningError, match=r"encoder theirs .*; 'topics' gives other vectors. Fix: have the op"
+    ):
         list_nearest(seat, "animals")
 
 
@@ -192,7 +197,7 @@ def test_similar_rows_are_those_whose_vectors_point_the_same_way(home: Home, own
         question = loop.next_question(seat)
         loop.submit_answer(seat, question.token, "is", [TRUTH[question.view.row]])
         given.add(question.view.row)
-    give_vectors(seat, vectors)
+    vectors = give_vectors(seat, vectors)
     question = loop.ask_next(seat, next(one.row for one in queue.list_queue(seat).rows if one.row % 7))
     asked = question.view.row
     wanted = sorted((row for row in given if row % 7), key=lambda row: -cosine(vectors[row], vectors[asked]))
@@ -200,3 +205,41 @@ def test_similar_rows_are_those_whose_vectors_point_the_same_way(home: Home, own
     assert found == wanted[:5]
     bare = next(one.row for one in queue.list_queue(seat).rows if one.row % 7 == 0)
     assert len(loop.similar_rows(seat, loop.ask_next(seat, bare).token)) == 5, "by its words"
+
+
+def encoding_of(encoder: encoding.Encoder, table: LabelTable) -> np.ndarray:
+    def none(name: str) -> NoReturn:
+        raise AssertionError(name)
+
+    return np.asarray(encoder.encode(table, none).values)
+
+
+def test_vectors_that_came_in_a_file_are_searched_by_the_encoder_that_made_them(
+    home: Home, owner: int
+) -> None:
+    frame = text_frame()
+    made = encoding.Encoder(topic_encoder(home, "renamed"))
+    texts = LabelTable.from_frame(frame, Roles(candidates="candidates", id="id", text="text"))
+    vectors = encoding_of(made, texts)
+    roles = replace(texts.roles, embedding="v")
+    table = LabelTable.from_cells(
+        frame[["id", "candidates", "text"]].astype("str"), roles, arrays={"v": vectors}
+    )
+    number = managing.create_project(Seat(home, owner), "own", table, LearnerSettings(n_neighbors=4))
+    seat = Seat(home, owner, number)
+    assert topics_of(list_nearest(seat, "voyage"))[0] == "ships"
+    assert list_nearest(seat, like=3).rows[0].near == pytest.approx(1.0)
+
+
+def test_rows_of_several_columns_are_compared_by_the_mean_of_their_cosines(home: Home, owner: int) -> None:
+    seat = Seat(home, owner, text_project(home, owner))
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(size=(60, 3)), rng.normal(size=(60, 6))
+    second[::3] = np.nan
+    first, second = give_vectors(seat, first), give_vectors(seat, second, "id")
+    view = list_nearest(seat, like=4)
+    for one in view.rows:
+        cosines = [cosine(first[one.row], first[4])]
+        if one.row % 3:
+            cosines.append(cosine(second[one.row], second[4]))
+        assert one.near == pytest.approx(np.mean(cosines), abs=1e-6)
