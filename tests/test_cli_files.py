@@ -44,7 +44,7 @@ def test_from_the_encoder_to_the_project(
     vectors = tmp_path / f"v.{ending}"
     status, out, err = shell("encode", table, "--encoder", "words", "--out", vectors)
     assert (status, out) == (0, f"{vectors}: vectors of the rows of {table}.\n")
-    assert "1 rows have nothing to encode: 'c'." in err
+    assert "Rows with nothing to encode, 1: 'c'." in err
     status, out, err = shell("import", table, "--embeddings", vectors)
     assert status == 0, err
     assert "Vectors of 2 numbers were joined by column 'id'." in err
@@ -98,7 +98,7 @@ def test_a_project_gets_embeddings_and_its_log_still_holds(
     shell.done("import", table)
     status, out, err = shell("encode", 1, "--encoder", "words")
     assert (status, out) == (0, "Project 1 learns from vectors of its rows.\n"), err
-    assert "1 rows have nothing to encode: 'c'." in err
+    assert "Rows with nothing to encode, 1: 'c'." in err
     found = [LabelTable.read(path).embeddings for path in (tmp_path / "home" / "tables").glob("*.parquet")]
     (vectors,) = [one for one in found if one is not None]
     np.testing.assert_array_equal(vectors, [[1, 0], [0, 1], [np.nan] * 2, [1, 0]])

@@ -161,8 +161,10 @@ def _notes(table: LabelTable, keys: Sequence[Sequence[Key]], broken: Mapping[Key
     failed = [
         str(name) for name, own in zip(table.ids, keys, strict=True) if any(key in broken for key in own)
     ]
-    notes = [f"{len(empty):,} rows have nothing to encode: {listed(empty, 5)}."] if empty else []
+    notes = [f"Rows with nothing to encode, {len(empty):,}: {listed(empty, 5)}."] if empty else []
     if failed:
         first = next(iter(broken.values()))
-        notes.append(f"{len(failed):,} rows could not be encoded: {listed(failed, 5)}; the first: {first}")
+        notes.append(
+            f"Rows that could not be encoded, {len(failed):,}: {listed(failed, 5)}; the first: {first}"
+        )
     return notes

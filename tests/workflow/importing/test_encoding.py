@@ -63,7 +63,7 @@ def test_vectors_are_written_by_the_names_of_the_rows(tmp_path: Path, ending: st
     path = tmp_path / f"v{ending}"
     steps: list[tuple[int, int, str]] = []
     notes = encoding.encode_to(path, table("owl", "", "wren"), words, lambda *step: steps.append(step))
-    assert notes == ("1 rows have nothing to encode: '2'.",)
+    assert notes == ("Rows with nothing to encode, 1: '2'.",)
     assert steps == [(2, 2, "text")]
     found = read_vectors(path)
     assert list(found.names.values()) == [["1", "2", "3"]]

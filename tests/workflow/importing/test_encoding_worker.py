@@ -90,11 +90,11 @@ def test_a_row_without_a_text_is_noted(home: Home, owner: int, worker: EncodingW
         managing.create_project(Seat(home, owner), "texts", table, LearnerSettings(n_neighbors=4)),
     )
     worker.look()
-    assert latest(seat).notes == ["1 rows have nothing to encode: 't5'."]
+    assert latest(seat).notes == ["Rows with nothing to encode, 1: 't5'."]
     assert np.isnan(table_of(seat).embeddings[5]).all()
     found = encoding_requests.encoders(seat).stored
     assert found is not None
-    assert found.notes == ("1 rows have nothing to encode: 't5'.",)
+    assert found.notes == ("Rows with nothing to encode, 1: 't5'.",)
 
 
 def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(

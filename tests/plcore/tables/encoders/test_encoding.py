@@ -60,7 +60,7 @@ def test_images_of_a_zip_and_in_cells(colors: Encoder) -> None:
     np.testing.assert_allclose(
         found.values, [[1, 0, 0], nothing, [0, 0, 0.2], [1, 0, 0], [0, 1, 0]], atol=1e-6
     )
-    assert found.notes == ("1 rows have nothing to encode: '2'.",)
+    assert found.notes == ("Rows with nothing to encode, 1: '2'.",)
     assert steps == [(3, 3, "image")]
     assert len(read) == 2  # the image that two rows name is read once
 
@@ -99,8 +99,8 @@ def test_files_that_have_gone_bad_since_are_named(colors: Encoder) -> None:
     gone = str(np.asarray(table.media.images)[0])
     found = colors.encode(table, lambda name: io.BytesIO(b"junk" if name == gone else png((0, 0, 0))))
     assert np.isnan(found.values[:, 0]).tolist() == [True, True, False, True, False]
-    words = "2 rows could not be encoded: '1', '4'; the first: this is no image that can be read, or it is damaged."
-    assert found.notes[-1] == words
+    words = "this is no image that can be read, or it is damaged."
+    assert found.notes[-1] == f"Rows that could not be encoded, 2: '1', '4'; the first: {words}"
 
 
 def test_vectors_that_are_not_finite_are_left_out(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_segments_of_recordings(tmp_path: Path) -> None:
     found = sounds.encode(table, reading.files.open)
     expected = [[2, 1], [1, 0.25], [2, 1], [np.nan, np.nan], [1, 0.5]]
     np.testing.assert_allclose(found.values, expected, rtol=1e-6)
-    assert found.notes == ("1 rows have nothing to encode: '4'.",)
+    assert found.notes == ("Rows with nothing to encode, 1: '4'.",)
 
 
 def test_recordings_that_cannot_be_decoded_are_told(tmp_path: Path) -> None:
