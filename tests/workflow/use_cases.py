@@ -419,6 +419,9 @@ OWN_WINNOW: dict[str, UseCase] = {
     "making.make": lambda seat, _world, _row: demos.make(seat, A_DEMO),
     "making.ask": lambda seat, _world, _row: demos.ask(seat, A_DEMO).wait(600),
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
+    "uploads.dry_run": lambda seat, _world, _row: importing.dry_run(
+        seat, b"id,labels,x\n1,a|b,2\n2,b,5\n", "a.csv", {}
+    ),
     "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
     "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),
     "tokens.end_token": lambda seat, _world, _row: tokens.end_token(seat, 1, 99),
