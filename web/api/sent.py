@@ -19,8 +19,9 @@ from workflow.answering import loop
 from workflow.answering.loop import Saved, StaleQuestion
 from workflow.answering.press import storable
 from workflow.exporting import for_programs
-from workflow.importing import encoding, predictions, row_records
+from workflow.importing import encoding, encoding_requests, predictions, row_records
 from workflow.importing.predictions import is_score, why_no_score
+from workflow.models.encoders import offers
 
 Text = Annotated[str, AfterValidator(storable)]
 """What a database takes."""
@@ -69,6 +70,13 @@ class AnswerBody(Sent):
     note: Annotated[Text, Field(max_length=10_000)] | None = None
     flagged: bool = False
     shown: Annotated[Text, Field(max_length=200)] | None = None
+
+
+class EncoderBody(Sent):
+    """An encoder of the list that `GET` gives."""
+
+    encoder: Annotated[Text, Field(min_length=1, max_length=100)]
+    non_commercial: bool = Field(False, description="I use this for no commercial purpose.")
 
 
 class RowsBody(Sent):
@@ -300,6 +308,21 @@ async def predict(seat: SeatAt, body: PredictionsBody) -> object:
     sent = [predictions.ScoredRow(one.row, one.row_id, one.scores) for one in body.predictions]
     found = await done_at_length(predictions.add_predictions, seat, sent, body.model, body.key)
     return found._asdict()
+
+
+@router.post("/projects/{project}/encoders", status_code=202, summary="Learn from meaning")
+async def encode(seat: SeatAt, body: EncoderBody) -> Response:
+    """A worker downloads the encoder, if it is not there yet, and encodes the rows; `GET` says how far it is. Where an
+    encoding is under way nothing changes. Refused if the encoder is not verified, or its licence is not accepted."""
+    await done(offers.ask, seat, body.encoder, non_commercial=body.non_commercial)
+    return Response(status_code=202)
+
+
+@router.post("/projects/{project}/encoders/cancel", status_code=204, summary="Cancel the encoding")
+async def cancel_encoding(seat: SeatAt) -> Response:
+    """Of one that waits, downloads or encodes nothing is stored. Harmless where there is none."""
+    await done(encoding_requests.cancel, seat)
+    return Response(status_code=204)
 
 
 @router.post("/projects/{project}/back-to-words", status_code=204, summary="Remove the vectors of the rows")

@@ -104,6 +104,45 @@ class StoredAnswer(BaseModel):
     labels: list[str]
 
 
+class OfferedEncoder(BaseModel):
+    """A pretrained encoder for a column of the project."""
+
+    key: str
+    column: str = Field(description="The column that it reads.")
+    kind: str = Field(description="`text`, `image` or `sound`.")
+    title: str
+    state: str = Field(
+        description="`installed`, `download`, `package` (added by the operator) or `not verified`."
+    )
+    bytes: int = Field(description="Of its files.")
+    dimension: int
+    licence: str = Field(description="Its SPDX name.")
+    commercial: bool = Field(description="Whether the licence allows commercial use.")
+    credit: str
+    host: str = Field(description="Where it is downloaded from.")
+    minutes: int | None = Field(description="About how long the rows take; null: not measured.")
+
+
+class RunningEncoding(BaseModel):
+    """An encoding that waits or runs."""
+
+    encoder: str
+    begun: bool
+    downloading: bool = Field(description="`done` and `total` are bytes of the encoder then, else rows.")
+    done: int
+    total: int
+
+
+class ProjectEncoders(BaseModel):
+    """What the project can learn from meaning by, and how the latest encoding goes or went."""
+
+    encoders: list[OfferedEncoder]
+    columns: dict[str, str] = Field(description="The columns that are encoded, each with its encoder.")
+    running: RunningEncoding | None
+    failed: str | None = Field(description="Why the latest encoding failed.")
+    cancelled: bool
+
+
 class Weighed(BaseModel):
     """What became of predictions. The same sent again under the same key gets the same reply, and stores nothing."""
 

@@ -440,7 +440,7 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
 
 def _names_rows(column: ColumnSample) -> bool:
     """Whether each of its cells is a code, such as T1017, that no other row has."""
-    return column.share(_CODE) == 1 and not column.share(_DATE) and column.unique
+    return column.share(_CODE) == 1 and not column.share(_DATE_OR_ADDRESS) and column.unique
 
 
 def _text(columns: list[ColumnSample]) -> ColumnSample | None:
