@@ -49,6 +49,7 @@ from workflow.importing.jobs import JobEnded
 from workflow.log import verifying
 from workflow.log.reading import read_class_changes
 from workflow.models import choosing, showing, suggesting, training
+from workflow.models.encoders import offers
 from workflow.people import (
     aside,
     audited,
@@ -344,6 +345,8 @@ OWN: dict[str, UseCase] = {
     "encoding_requests.encoders": lambda seat, _world, _row: encoding_requests.encoders(seat),
     "encoding_requests.ask": lambda seat, _world, _row: encoding_requests.ask(seat, folder(seat.home)),
     "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
+    "offers.offers": lambda seat, _world, _row: offers.offers(seat),
+    "offers.ask": lambda seat, _world, _row: offers.ask(seat, folder(seat.home)),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "managing.learner_settings": lambda seat, _world, _row: managing.learner_settings(seat),
     "managing.change_learner": lambda seat, world, _row: managing.change_learner(seat, **world.CHANGE),

@@ -39,6 +39,7 @@ class EncodingNow:
 
     encoder : its name, NEW_WORDS for rows that came later      begun : whether a worker has it
     done, total : images, texts or segments; total is 0 before the first      fault : why no worker takes it for now
+    downloading : whether the encoder is not there yet; done and total are bytes of it then
     """
 
     encoder: str
@@ -46,6 +47,7 @@ class EncodingNow:
     total: int
     begun: bool
     fault: str | None
+    downloading: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,14 @@ def encoders(seat: Seat) -> Encoders:
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """
+    names = encoding.names(seat.home)
     with seat.reading(Right.OWN) as reading:
         last = trained.latest_encoding(reading.session, reading.project.id)
         done = trained.latest_encoding(reading.session, reading.project.id, trained.DONE)
-        running = _running(reading, last)
+        running = _running(reading, last, names)
         path = seat.home.table_path(reading.project.table_hash)
     return Encoders(
-        names=encoding.names(seat.home),
+        names=names,
         folder=str(seat.home.encoders_dir),
         columns=tuple(starmap(EncodedColumn, read_encoded_columns(path))),
         running=running,
@@ -137,7 +140,7 @@ def cancel(seat: Seat) -> None:
             trained.end_encoding(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
 
 
-def _running(reading: Reading, last: Encoding | None) -> EncodingNow | None:
+def _running(reading: Reading, last: Encoding | None, names: tuple[str, ...]) -> EncodingNow | None:
     if last is None or not last.unfinished:
         return None
     lease = trained.training(reading.session, reading.project.id, TASK)
@@ -149,4 +152,5 @@ def _running(reading: Reading, last: Encoding | None) -> EncodingNow | None:
         last.total,
         begun,
         own.fault if own is not None and own.ended else None,
+        downloading=bool(last.encoder) and last.encoder not in names,
     )

@@ -15,12 +15,14 @@ from db import projects, trained
 from workflow.importing import encoding
 from workflow.importing.more_rows import NEW_ROWS, AlreadyThere
 from workflow.models import leases, random_order, training
+from workflow.models.encoders import installed
 from workflow.models.random_order import RandomOrderWorker
 from workflow.models.training import WorkCancelled, attempt
 from workflow.seat import Seat
 
 if TYPE_CHECKING:
     from db.trained import Encoding
+    from plcore.arrays import StepProgress
     from workflow.server.home import Home
 
 TASK = "encode"
@@ -105,6 +107,7 @@ class EncodingWorker(RandomOrderWorker):
         seat = Seat(self.home, asked.asked_by, asked.project_id)
         notes: list[str] = []
         if asked.encoder != NEW_ROWS:
+            self._get(asked.encoder, tell)
             encoder = encoding.Encoder(encoding.folder_of(self.home, asked.encoder))
             try:
                 notes += encoding.encode_project(seat, encoder, tell)
@@ -112,3 +115,12 @@ class EncodingWorker(RandomOrderWorker):
                 notes += error.notes
         n_rows, others = encoding.encode_new_rows(seat, tell)
         return n_rows, (*notes, *others)
+
+    def _get(self, name: str, tell: StepProgress) -> None:
+        """Download an encoder of the catalogue that is not there. Its licence was accepted when it was asked for."""
+        if name in encoding.names(self.home) or name not in installed.catalogue(self.home):
+            return
+        installed.get(
+            self.home, name, non_commercial=True, tell=lambda done, total: tell(done, total, "bytes")
+        )
+        tell(0, 0, "bytes")

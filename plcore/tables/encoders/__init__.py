@@ -14,6 +14,7 @@ from plcore.tables.encoders.encoding import (
     ModelInputs,
     Take,
     VectorMemory,
+    digest_of,
     taken,
 )
 from plcore.tables.encoders.references import check_encoder, reference_vectors
@@ -36,6 +37,7 @@ __all__ = [
     "VectorMemory",
     "build",
     "check_encoder",
+    "digest_of",
     "read_catalogue",
     "read_description",
     "reference_vectors",

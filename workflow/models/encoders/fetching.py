@@ -19,7 +19,7 @@ EVERY = 0.25
 """Seconds between two looks at how much has arrived."""
 STALLED = 60.0
 """Seconds without a byte more than before after which a download is given up."""
-Tell = Callable[[int, int], None]
+Tell = Callable[[int, int], object]
 """Called with bytes so far, and in all. Who does not want to go on raises in it."""
 
 _PROGRAM = Path(__file__).with_name("hub_download.py")

