@@ -23,6 +23,7 @@ from db.projects import NoSuchProjectError, StoredSnapshot
 from plcore import LabelTable
 from plcore.loop import StopRules
 from plcore.tables import ColumnVectors, TableError, with_rows
+from plcore.tables.encoders import EncoderError
 from plcore.tables.encoders.encoding import Encoded
 from tests.workflow.kind_worlds import KindWorld
 from workflow import demos, importing
@@ -47,7 +48,7 @@ from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
 from workflow.log import verifying
 from workflow.log.reading import read_class_changes
-from workflow.models import choosing, showing, training
+from workflow.models import choosing, showing, suggesting, training
 from workflow.models.encoders import offers
 from workflow.people import (
     aside,
@@ -76,6 +77,12 @@ def nearest(seat: Seat, row: int) -> None:
     """Look for rows like this one; the tables came without vectors."""
     with suppress(queue.NoMeaningError):
         queue.list_nearest(seat, like=row)
+
+
+def suggested(seat: Seat) -> None:
+    """Weigh the candidates by a model; none is in the data folder."""
+    with suppress(EncoderError):
+        suggesting.suggest(seat, "birdnet24")
 
 
 def prepared_key(seat: Seat) -> str:
@@ -299,6 +306,7 @@ OWN: dict[str, UseCase] = {
     "for_programs.file_of": lambda seat, _world, _row: for_programs.file_of(
         seat, files.ExportChoice()
     ).content.close(),
+    "suggesting.suggest": lambda seat, _world, _row: suggested(seat),
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
     "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),

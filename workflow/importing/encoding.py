@@ -89,7 +89,7 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
         before = next((one for one in table.encoded if one.column == column), None)
         if before is not None and before.sha256 == encoder.sha256:
             rows = np.flatnonzero(before.missing)
-        found = encoder.encode(table, _unopened, on_step, take, rows, memory)
+        found = encoder.encode(table, unopened, on_step, take, rows, memory)
         values = directions_of(found.values)
         if before is not None and rows is not None:
             if np.isnan(found.values).all():
@@ -178,12 +178,12 @@ def encode_to(
             )
         return table.media.files.paths[name]
 
-    found = encoder.encode(table, _unopened, on_step, taking(path_of_kept))
+    found = encoder.encode(table, unopened, on_step, taking(path_of_kept))
     with whole_file(path) as file:
         write_vectors(table.ids.tolist(), found.values, file, path.suffix.lower())
     return found.notes
 
 
-def _unopened(name: str) -> NoReturn:
+def unopened(name: str) -> NoReturn:
     """Files are decoded in a limited process alone."""
     raise AssertionError(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plcore.tables.encoders.building import build
 from plcore.tables.encoders.catalogue import PLACES, EncoderEntry, SourceFile, read_catalogue
+from plcore.tables.encoders.classifying import Classifier
 from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError, read_description
 from plcore.tables.encoders.encoding import (
     Encoded,
@@ -22,6 +23,7 @@ __all__ = [
     "DESCRIPTION",
     "MODEL",
     "PLACES",
+    "Classifier",
     "Description",
     "Encoded",
     "Encoder",
