@@ -93,7 +93,8 @@ def folder(*, large: bool = False) -> Iterator[Path]:
         Path(kept_at).mkdir(parents=True, exist_ok=True)
         yield Path(kept_at)
         return
-    place = RESULTS.parent if large else None
+    place = PARTS if large else None
+    PARTS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as name:
         yield Path(name).resolve()
 
