@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from plcore.tables.readers.candidate_rows import OWN_VECTOR, json_text
 from plcore.tables.readers.tools.argilla import NOT_QUESTION, OWN_PEOPLE, QUESTION
-from plcore.tables.readers.tools.doccano import OWN_WEIGHTS
+from plcore.tables.readers.tools.plain_records import OWN_WEIGHTS
 from plcore.tables.writers.disambiguated import (
     OWN_ID,
     VERDICT,
