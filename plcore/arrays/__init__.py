@@ -17,4 +17,12 @@ from plcore.arrays.array_files import (
 )
 from plcore.arrays.threads import one_thread, one_thread_for_good
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, StepProgress
-from plcore.arrays.words import escaped, forbidden_in_name, forbidden_in_text, listed, quoted, unstorable_in
+from plcore.arrays.words import (
+    counted,
+    escaped,
+    forbidden_in_name,
+    forbidden_in_text,
+    listed,
+    quoted,
+    unstorable_in,
+)

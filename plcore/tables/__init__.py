@@ -60,11 +60,19 @@ from plcore.tables.readers.joining import with_vectors, write_vectors
 from plcore.tables.readers.parquet_parts import ParquetParts, find_parts, store_parts
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.recognise import read_table, read_vectors, store_plain_csv
-from plcore.tables.readers.registry import joined, lacks_rows, shape_name, shaped
+from plcore.tables.readers.registry import (
+    WAYS,
+    Way,
+    joined,
+    lacks_rows,
+    read_in,
+    shape_name,
+    shaped,
+    ways_of,
+)
 from plcore.tables.readers.stored import read_stored, store_reading
 from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.readers.tools.megadetector import Box, boxes_of
-from plcore.tables.readers.ways import WAYS, Way, read_in, ways_of
 from plcore.tables.roles.cell_types import export_types
 from plcore.tables.roles.cells import MISSING
 from plcore.tables.roles.doubts import Doubt, find_doubts

@@ -7,7 +7,7 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from plcore.arrays.words import counted
+from plcore.arrays import counted
 from plcore.tables import Doubt, Problem, TableError, read_as_nothing
 from workflow.importing import more_rows
 from workflow.importing.more_rows import added_anew

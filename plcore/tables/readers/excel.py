@@ -16,8 +16,8 @@ from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, Shee
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.media.file_tree import ZIP_FAULTS
 from plcore.tables.problems import TableError
+from plcore.tables.readers.joining import SHEET, are_parts, rows_again, stacked
 from plcore.tables.readers.reading import TableReading, cell_text, column_text, refusal, text_table
-from plcore.tables.readers.stacking import SHEET, are_parts, rows_again, stacked
 
 MAX_CELLS = 5_000_000
 """Of the sheets together. Reader and text take about 200 bytes a cell."""

@@ -29,7 +29,16 @@ from plcore.tables.media.file_tree import (
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import TableError, table_error
 from plcore.tables.readers.arrays import holds_votes, votes_of
-from plcore.tables.readers.joining import VectorFile, vectors_of_npz, vectors_of_table, with_vectors
+from plcore.tables.readers.joining import (
+    SOURCE_FILE,
+    VectorFile,
+    are_parts,
+    rows_again,
+    stacked,
+    vectors_of_npz,
+    vectors_of_table,
+    with_vectors,
+)
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.records import records_in
 from plcore.tables.readers.registry import (
@@ -42,7 +51,6 @@ from plcore.tables.readers.registry import (
     shaped,
     text_format,
 )
-from plcore.tables.readers.stacking import SOURCE_FILE, are_parts, rows_again, stacked
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
 from plcore.tables.readers.tools.camera_traps import with_observers
 from plcore.tables.readers.tools.detections import is_detections, with_recordings

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from plcore.arrays.words import listed, quoted
 from plcore.tables.media.file_tree import ZIP_FAULTS, ZIP_STARTS
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.readers.arff_libsvm import looks_like_arff, looks_like_libsvm, read_arff, read_libsvm
@@ -27,17 +28,17 @@ from plcore.tables.readers.tools.argilla import ARGILLA, ARGILLA_NESTED
 from plcore.tables.readers.tools.camera_traps import TIMELAPSE
 from plcore.tables.readers.tools.crowds import (
     APPEN,
-    APPEN_AGGREGATED,
     GORILLA,
     MECHANICAL_TURK,
     PROLIFIC,
     PROLIFIC_EXPORT,
     QUALTRICS,
     TOLOKA,
-    TOLOKA_AGGREGATED,
+    UNFINISHED,
+    has_unfinished,
+    with_answers,
 )
 from plcore.tables.readers.tools.detections import is_detections, with_recordings
-from plcore.tables.readers.tools.doccano import DOCCANO, DOCCANO_CONFIG, DOCCANO_CSV, DOCCANO_MEMBERS
 from plcore.tables.readers.tools.kaleidoscope import (
     KALEIDOSCOPE_CLUSTERS,
     KALEIDOSCOPE_IDS,
@@ -51,7 +52,14 @@ from plcore.tables.readers.tools.language_models import (
     LLAMA_CPP,
     LONG_SCORES,
 )
-from plcore.tables.readers.tools.megadetector import ADDAXAI, MEGADETECTOR, PYTORCH_WILDLIFE
+from plcore.tables.readers.tools.megadetector import (
+    ADDAXAI,
+    ITEMS,
+    MEGADETECTOR,
+    PYTORCH_WILDLIFE,
+    items_of,
+    read_by,
+)
 from plcore.tables.readers.tools.monitoring import (
     BIRDNET_GO,
     BIRDNET_GO_NOTES,
@@ -59,7 +67,15 @@ from plcore.tables.readers.tools.monitoring import (
     BIRDNET_PI,
     CAMTRAP_OBSERVATIONS,
 )
-from plcore.tables.readers.tools.plain_records import MODEL_CANDIDATES, OWN_VECTORS, ZERO_SHOT
+from plcore.tables.readers.tools.plain_records import (
+    DOCCANO,
+    DOCCANO_CONFIG,
+    DOCCANO_CSV,
+    DOCCANO_MEMBERS,
+    MODEL_CANDIDATES,
+    OWN_VECTORS,
+    ZERO_SHOT,
+)
 from plcore.tables.readers.tools.prodigy import PRODIGY
 from plcore.tables.readers.tools.sound_detectors import (
     DETECTION_TABLES,
@@ -68,7 +84,7 @@ from plcore.tables.readers.tools.sound_detectors import (
     read_labels,
 )
 from plcore.tables.readers.tools.speciesnet import SPECIESNET, SPECIESNET_TABLE, names_pictures, with_pictures
-from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
+from plcore.tables.readers.tools.votes import APPEN_AGGREGATED, LONG_VOTES, TOLOKA_AGGREGATED, join_votes
 from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH, WRENCH_SPLITS
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
@@ -329,3 +345,88 @@ def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:
     look = seen.image is not None and roles.embedding is None
     hear = seen.audio is not None and roles.embedding is None
     return replace(found, files=files, roles=replace(told, image_features=look, sound_features=hear))
+
+
+@dataclass(frozen=True)
+class Way:
+    """A choice about a file. name : for programs      question : for people
+
+    options : what each value means; the first is how the file is read unless somebody says
+    """
+
+    name: str
+    question: str
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    """A choice that some files have. options_of : of its values those that a file has      read : with such a value"""
+
+    way: Way
+    options_of: Callable[[TableReading], tuple[str, ...]]
+    read: Callable[[TableReading, str], TableReading]
+
+
+_CHOOSERS = (
+    _Chooser(
+        Way(
+            "item",
+            "What is one item?",
+            dict(
+                zip(
+                    ITEMS,
+                    (
+                        "a picture or video, with all its detections",
+                        "a detection, whose box alone is drawn; a picture without one stays an item",
+                        "a picture, or a frame of a video",
+                    ),
+                    strict=True,
+                )
+            ),
+        ),
+        items_of,
+        read_by,
+    ),
+    _Chooser(
+        Way(
+            "unfinished",
+            "Answers of people who did not finish",
+            dict(zip(UNFINISHED, ("leave them out", "count them"), strict=True)),
+        ),
+        lambda reading: UNFINISHED if has_unfinished(reading) else (),
+        with_answers,
+    ),
+)
+WAYS = tuple(one.way for one in _CHOOSERS)
+"""All choices, each with all values that it has for any file."""
+
+
+def ways_of(reading: TableReading) -> tuple[Way, ...]:
+    """The choices that this file has. reading : as `read_table` gave it, in no other shape"""
+    found = []
+    for one in _CHOOSERS:
+        values = one.options_of(reading)
+        if len(values) > 1:
+            found.append(
+                Way(one.way.name, one.way.question, {name: one.way.options[name] for name in values})
+            )
+    return tuple(found)
+
+
+def read_in(reading: TableReading, chosen: Mapping[str, str]) -> TableReading:
+    """The file as it was chosen. chosen : values by the names of choices; what is not chosen stays as it is read first
+
+    Raises TableError for a choice, or a value, that the file does not have.
+    """
+    offered = {one.name: one for one in ways_of(reading)}
+    for name, value in chosen.items():
+        if name not in offered or value not in offered[name].options:
+            values = list(offered[name].options) if name in offered else []
+            have = f"it can be {listed(values)}" if values else "this file has no such choice"
+            message = f"The choice {name} cannot be {quoted(value)}: {have}."
+            raise refusal(message, "Leave it out, or choose another.")
+    for one in _CHOOSERS:
+        if one.way.name in chosen:
+            reading = one.read(reading, chosen[one.way.name])
+    return reading

@@ -36,7 +36,7 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_SHEET_DATE = re.compile(  # what spreadsheets make of names: 3-4, MARCH1
+_SHEET_DATE = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
     rf"|\d{{1,2}}[- ]{_MONTH}([- ]\d{{2,4}})?|{_MONTH}[- ]\d{{1,4}}",
     re.IGNORECASE | re.ASCII,
@@ -443,8 +443,8 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
     ]
     if max(sizes, default=0) < 2:
         return
-    named = [name for name in map(str, some.columns) if name not in used]
-    if len(found := scores_of_classes(named, table.classes)) > 1:
+    found = scores_of_classes((str(name) for name in some.columns if name not in used), table.classes)
+    if len(found) > 1:
         message = (
             f"Columns {listed(found, _SHOWN)} are called like classes, with a score each: read here, they count for "
             "nothing, but they may say how probable each class is."
@@ -551,14 +551,11 @@ def _missing_codes(table: LabelTable) -> Iterator[Odd]:
     most = max((abs(one) for one in numbers if one not in codes), default=0)
     if codes and len(numbers) - len(codes) > 1 and all(abs(one) > 3 * most for one in codes):
         message = (
-            f"{_classes([str(one) for one in codes])} {codes[0]}, far from the other numbers: read here as "
+            f"{_classes([str(one) for one in codes])} {codes[0]}, far from the other numbers: read here as a class, "
+            "but statistics programs write it where there is no answer."
         )
-        message += "a class, but statistics programs write it where there is no answer."
-        yield (
-            "missing-codes",
-            message,
-            "If it means nothing, leave the cell empty, or add it to what is ignored.",
-        )
+        fix = "If it means nothing, leave the cell empty, or add it to what is ignored."
+        yield "missing-codes", message, fix
 
 
 def _is_json(name: str) -> bool:

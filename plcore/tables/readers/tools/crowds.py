@@ -1,7 +1,6 @@
 """Answers of crowds and surveys: Mechanical Turk, Toloka, Prolific, Appen, Qualtrics and Gorilla.
 
-Each layout becomes a table with one voted label in each line, which `plcore.tables.readers.tools.votes` reads. Reports
-with one answer for each item, and how sure it is, have no voters.
+Each layout becomes a table with one voted label in each line, which `plcore.tables.readers.tools.votes` reads.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import pandas as pd
 from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder
 from plcore.tables.problems import table_error
-from plcore.tables.readers.candidate_rows import Json, JsonObject, Row, rows_reading
+from plcore.tables.readers.candidate_rows import Json, JsonObject
 from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import (
     Fingerprint,
@@ -31,8 +30,7 @@ from plcore.tables.readers.reading import (
     refusal,
     texts_of,
 )
-from plcore.tables.readers.tools.detections import LEAST_WEIGHT
-from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, votes_reading
+from plcore.tables.readers.tools.votes import LEFT_OUT, VoteColumns, answers_in, votes_reading
 
 _LABEL, _TIME, _GOLD, _STATUS = "\x1flabel", "\x1ftime", "\x1fgold", "\x1fstatus"
 """Columns that are made here; no file has their names."""
@@ -249,78 +247,6 @@ def _read_toloka(cells: pd.DataFrame, called: str) -> TableReading:
 
 def _golden(columns: dict[str, str], output: str) -> str | None:
     return columns.get("golden:" + plain_name(output).removeprefix("output:"))
-
-
-def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each unit of a report with an answer for each, and its confidence. Raises TableError."""
-    columns = by_plain_name(cells.columns)
-    of_toloka = "_unit_id" not in columns
-    mark, label_mark = ("confidence:", "output:") if of_toloka else (":confidence", "")
-    named = {
-        columns.get(plain.replace(mark, label_mark)): score
-        for plain, score in columns.items()
-        if mark in plain
-    }
-    pairs = {label: score for label, score in named.items() if label is not None}
-    if len(pairs) != 1:
-        raise refusal(
-            f"Several questions were answered: {listed(list(pairs))}.", "Keep the columns of one question."
-        )
-    ((question, scored),) = pairs.items()
-    finder = Finder(lines_of(cells))
-    labels = [_lines(text) for text in texts_of(cells, question)]
-    shares = [
-        [_percent(text, row, scored, finder) for text in _lines(texts)]
-        for row, texts in enumerate(texts_of(cells, scored))
-    ]
-    for row, (names_, weights) in enumerate(zip(labels, shares, strict=True)):
-        if len(names_) != len(weights):
-            message = f"expected a confidence for each of the {len(names_)} answers, got {len(weights)}."
-            finder.add(row, scored, message, "Write one for each, each on a line of its own.")
-    if finder.problems:
-        raise table_error(finder.problems)
-    plain_question = plain_name(question)
-    gold = columns.get(
-        plain_question.replace("output:", "golden:") if of_toloka else f"{plain_question}_gold"
-    )
-    golds = texts_of(cells, gold)
-    every = sorted(
-        {label for one in labels for label in one} | {gold for gold in golds if gold and "\n" not in gold}
-    )
-    own = [
-        name
-        for plain, name in columns.items()
-        if name not in (question, scored)
-        and not plain.startswith("_")
-        and not plain.endswith(("_gold", ":variance"))
-    ]
-    records = cells[own].to_dict("records")
-    ids = texts_of(cells, columns.get("_unit_id"))
-    rows = []
-    for row, (names_, weights) in enumerate(zip(labels, shares, strict=True)):
-        found = Row(
-            {**({} if of_toloka else {"_unit_id": ids[row]}), **{str(k): v for k, v in records[row].items()}}
-        )
-        for label, weight in zip(names_, weights, strict=True):
-            found.name(label, weight)
-        others, rest = [label for label in every if label not in names_], 1.0 - sum(weights)
-        for label in others if names_ and rest > LEAST_WEIGHT else []:
-            found.name(label, round(rest / len(others), 6))
-        found.truth = golds[row] if golds[row] in every else None
-        rows.append(found)
-    note = "Each answer weighs its confidence; the other classes share what that leaves."
-    return rows_reading(rows, called, describing=own, row_id=None if of_toloka else "_unit_id", notes=[note])
-
-
-def _percent(text: str, row: int, column: str, finder: Finder) -> float:
-    """A share such as 0.66 or 66%."""
-    try:
-        share = float(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        finder.add(row, column, f"expected a share from 0 to 1, got {quoted(text)}.", "Correct the cell.")
-    return share
 
 
 _IMPORT_ID = '{"ImportId"'
@@ -545,12 +471,12 @@ def _read_appen(cells: pd.DataFrame, called: str) -> TableReading:
         )
     tainted = [text.lower() == "true" for text in texts_of(cells, columns.get("_tainted"))]
     notes = [*_left_out(tainted, "of workers who failed the checks (_tainted)")]
-    golds = [_lines(text) for text in texts_of(cells, columns[f"{plain_name(question)}_gold"])]
+    golds = [answers_in(text) for text in texts_of(cells, columns[f"{plain_name(question)}_gold"])]
     several = sum(len(one) > 1 for one in golds)
     if several:
         notes.append(f"Test questions that accept several answers, so no single true label: {several:,}.")
     answers = _Answers(
-        [_lines(text) for text in texts_of(cells, question)],
+        [answers_in(text) for text in texts_of(cells, question)],
         [not one for one in tainted],
         [_appen_time(text) for text in texts_of(cells, columns.get("_created_at"))],
         [one[0] if len(one) == 1 else "" for one in golds],
@@ -571,11 +497,6 @@ def _appen_question(columns: Iterable[object]) -> str | None:
     return pairs[0] if len(pairs) == 1 else None
 
 
-def _lines(text: str) -> list[str]:
-    """The answers of a cell, one on each line."""
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
 def _appen_time(text: str) -> str:
     """ISO 8601 of such a time as `1/2/2016 10:00:10`, month first; the text of others."""
     try:
@@ -591,23 +512,6 @@ TOLOKA = TableTool(
     has_rows=False,
 )
 """Control tasks have a right answer in GOLDEN, which is their true label."""
-
-TOLOKA_AGGREGATED = TableTool(
-    "Toloka aggregated answers",
-    _read_aggregated,
-    Fingerprint(
-        frozenset(), starts=("input:", "output:", "confidence:"), never=names("assignment:worker_id")
-    ),
-    has_rows=False,
-)
-
-APPEN_AGGREGATED = TableTool(
-    "Appen aggregated report",
-    _read_aggregated,
-    Fingerprint(names("_unit_id", "_unit_state"), never=names("_worker_id")),
-    lambda cells: any(plain_name(name).endswith(":confidence") for name in cells.columns),
-)
-"""An answer for each unit, several on lines of their own, with confidences that sum to 1."""
 
 QUALTRICS = TableTool(
     "Qualtrics responses",
