@@ -42,6 +42,16 @@ SAYS = {"yes": 1, "no": 0, "right": 1, "wrong": 0}
 OWN_ID = "winnow_id"
 """Where files carry the name of a row, if no column of the table does."""
 
+BEFORE, CANDIDATES, WEIGHTS = "winnow_candidates_before", "winnow_candidates", "winnow_weights"
+LABEL, SOURCE, CONFIDENCE = "winnow_label", "winnow_source", "winnow_confidence"
+VERSION, OUTSIDE, PEOPLE, ANSWERS = (
+    "winnow_model_version",
+    "winnow_outside",
+    "winnow_people",
+    "winnow_answers",
+)
+"""What files call what became known of a row."""
+
 OWN_TRUTH, OWN_VOTERS = "winnow_truth", "winnow_voters"
 """Where files carry the true label that came with the table, and, as JSON, who named which label before the import:
 `{label: voters}`."""
@@ -58,6 +68,11 @@ Tell = Callable[[int], None]
 
 def silent(_rows: int) -> None:
     """For writing that nobody follows."""
+
+
+def names_labels(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer names labels that the row may have."""
+    return answer["kind"] in VOTES or (answer["kind"] == VERDICT and bool(answer["labels"]))
 
 
 class RowShares(Protocol):
@@ -194,6 +209,10 @@ class Disambiguated:
         known = np.where(weights > 0, weights, np.where(heaviest > 0, heaviest, 1.0))
         return np.where(self.left(rows), known, 0.0)
 
+    def scale(self) -> float:
+        """What weights are divided by for tools whose scores lie in [0, 1]: the largest, if that is above 1."""
+        return 1.0 if self.weights is None else float(self.weights.max(initial=1.0))
+
     def weighted(self, *, before: bool = False) -> list[dict[str, float | None]]:
         """The candidates `left` of each row, or those that came, in class order, with their weights, None where nothing
         was weighed; to be asked of a piece."""
@@ -282,11 +301,11 @@ def absent_columns(table: Disambiguated, *, without_id: bool) -> set[str]:
     """
     has = {
         OWN_ID: not without_id,
-        "winnow_weights": table.weights is not None,
-        "winnow_outside": table.outside is not None,
+        WEIGHTS: table.weights is not None,
+        OUTSIDE: table.outside is not None,
         OWN_TRUTH: table.truth is not None,
         OWN_VOTERS: table.votes is not None,
-        "winnow_people": table.several,
+        PEOPLE: table.several,
     }
     return {name for name, is_there in has.items() if not is_there}
 

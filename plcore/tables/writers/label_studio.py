@@ -22,13 +22,13 @@ from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.writers.disambiguated import (
     OWN_ID,
     SAYS,
-    VERDICT,
-    VOTES,
     Disambiguated,
     LabelVectorTable,
     Tell,
+    names_labels,
     silent,
 )
+from plcore.tables.writers.records import json_list
 
 Tag = Literal["Text", "Image", "Audio", "HyperText"]
 """The tags of Label Studio that show a column."""
@@ -49,24 +49,24 @@ def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[st
     as that of its result. Each other candidate left is a prediction of its own with its weight as score. Scores lie in
     [0, 1] there: if weights are above 1, as counts of votes are, all are divided by the largest.
     """
-    scale = 1.0 if table.weights is None else float(table.weights.max(initial=1.0))
-    yield "["
-    number = 0
+    return json_list(_tasks(table, tell))
+
+
+def _tasks(table: Disambiguated, tell: Tell) -> Iterator[dict[str, object]]:
+    scale, number = table.scale(), 0
     for piece in table.pieces():
         answers, left = piece.answers_by_row(), piece.weighted()
         for row, (cells, carried) in enumerate(zip(piece.records(), piece.carried(), strict=True)):
             number += 1
             own = {OWN_ID: piece.ids[row], OWN_CANDIDATES: json_text(_scaled(left[row], scale))}
-            task = {
+            yield {
                 "id": number,
                 "data": cells,
                 "meta": {**own, **carried},
                 "annotations": [_annotation(answer) for answer in answers.get(row, [])],
                 "predictions": _predictions(piece, row, left[row], scale),
             }
-            yield ("\n" if number == 1 else ",\n") + json_text(task)
         tell(number)
-    yield "\n]\n"
 
 
 def label_studio_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
@@ -77,7 +77,10 @@ def label_studio_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterat
     and what the model says of the rest, is a prediction each; the score of the latter is how likely its least certain
     label is right.
     """
-    yield "["
+    return json_list(_vector_tasks(table, tell))
+
+
+def _vector_tasks(table: LabelVectorTable, tell: Tell) -> Iterator[dict[str, object]]:
     number = 0
     for piece in table.pieces():
         answers = piece.answers_by_row()
@@ -86,7 +89,7 @@ def label_studio_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterat
         for row, (cells, vector, said, of_row, score) in enumerate(parts):
             number += 1
             guessed = dict(zip(vector, of_row, strict=True))
-            task = {
+            yield {
                 "id": number,
                 "data": cells,
                 "meta": {OWN_ID: piece.ids[row], OWN_VECTOR: json_text(vector)},
@@ -100,9 +103,7 @@ def label_studio_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterat
                     if (result := _vector_result(values))
                 ],
             }
-            yield ("\n" if number == 1 else ",\n") + json_text(task)
         tell(number)
-    yield "\n]\n"
 
 
 def _sureness(piece: LabelVectorTable) -> list[float | None]:
@@ -191,10 +192,10 @@ def _result(
 
 
 def _annotation(answer: dict[str, Any]) -> dict[str, object]:
-    names_labels = answer["kind"] in VOTES or (answer["kind"] == VERDICT and bool(answer["labels"]))
+    named = names_labels(answer)
     return {
-        "result": _result(list(answer["labels"]), answer["person"]) if names_labels else [],
-        "was_cancelled": not names_labels,
+        "result": _result(list(answer["labels"]), answer["person"]) if named else [],
+        "was_cancelled": not named,
         "ground_truth": False,
         OWN_PERSON: answer["person"],
         "created_at": answer["at"],

@@ -16,25 +16,26 @@ from plcore.tables.readers.hugging_face import Told, written_metadata
 from plcore.tables.roles.cell_types import typed
 from plcore.tables.text.arrow import columns_of_text
 from plcore.tables.writers.disambiguated import (
+    ANSWERS,
+    BEFORE,
+    CANDIDATES,
+    CONFIDENCE,
+    LABEL,
+    OUTSIDE,
     OWN_ID,
     OWN_TRUTH,
     OWN_VOTERS,
     PIECE_ROWS,
+    SOURCE,
+    VERSION,
+    WEIGHTS,
     Disambiguated,
     Tell,
     absent_columns,
     names_beside,
 )
 
-CANDIDATES, WEIGHTS, OUTSIDE = "winnow_candidates", "winnow_weights", "winnow_outside"
-BEFORE, NAME, SOURCE, CONFIDENCE = (
-    "winnow_candidates_before",
-    "winnow_label",
-    "winnow_source",
-    "winnow_confidence",
-)
-VERSION, ANSWERS = "winnow_model_version", "winnow_answers"
-LABEL, LABEL_NAME = "label", "label_name"
+CLASS_LABEL, LABEL_NAME = "label", "label_name"
 _NAMES = pa.list_(pa.string())
 _WEIGHTED = pa.struct({"label": pa.string(), "weight": pa.float64()})
 _ANSWER = pa.struct(
@@ -52,7 +53,7 @@ _ADDED: dict[str, pa.DataType] = {
     BEFORE: _NAMES,
     CANDIDATES: _NAMES,
     WEIGHTS: pa.list_(_WEIGHTED),
-    NAME: pa.string(),
+    LABEL: pa.string(),
     SOURCE: pa.string(),
     CONFIDENCE: pa.float64(),
     VERSION: pa.string(),
@@ -60,7 +61,7 @@ _ADDED: dict[str, pa.DataType] = {
     ANSWERS: pa.list_(_ANSWER),
     OWN_TRUTH: pa.string(),
     OWN_VOTERS: pa.string(),
-    LABEL: pa.int64(),
+    CLASS_LABEL: pa.int64(),
     LABEL_NAME: pa.string(),
 }
 
@@ -88,7 +89,7 @@ def write_parquet(
         truth=OWN_TRUTH if OWN_TRUTH in added else "",
         voters=OWN_VOTERS if OWN_VOTERS in added else "",
     )
-    schema = schema.with_metadata(written_metadata(schema, {LABEL: table.classes}, told))
+    schema = schema.with_metadata(written_metadata(schema, {CLASS_LABEL: table.classes}, told))
     done = 0
     with opened(file, schema) as writer:
         for piece in table.pieces():
@@ -122,9 +123,9 @@ def _added(piece: Disambiguated) -> dict[str, pa.Array]:
         OWN_ID: pa.array([str(name) for name in piece.ids], pa.string()),
         BEFORE: _lists(piece.candidates_before, names),
         CANDIDATES: _lists(after, names),
-        LABEL: pa.array(piece.label, pa.int64(), mask=piece.label < 0),
+        CLASS_LABEL: pa.array(piece.label, pa.int64(), mask=piece.label < 0),
         LABEL_NAME: called,
-        NAME: called,
+        LABEL: called,
         SOURCE: pa.array([str(name) for name in piece.source], pa.string()),
         CONFIDENCE: pa.array(piece.probability, pa.float64(), from_pandas=True),
         VERSION: pa.array([piece.version_of(row) for row in rows], pa.string()),
@@ -166,8 +167,8 @@ def write_probabilities(table: Disambiguated, file: BinaryIO, tell: Tell) -> Non
     schema = pa.schema(
         {
             OWN_ID: pa.string(),
-            "winnow_label": pa.string(),
-            "winnow_source": pa.string(),
+            LABEL: pa.string(),
+            SOURCE: pa.string(),
             **{f"{PREFIX}{name}": pa.float64() for name in table.classes},
         }
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -13,16 +13,23 @@ from plcore.tables.writers.disambiguated import (
     OWN_ID,
     OWN_TRUTH,
     OWN_VOTERS,
-    VERDICT,
-    VOTES,
     Disambiguated,
     LabelVectorTable,
     Tell,
     names_beside,
+    names_labels,
     silent,
 )
 
 Table = Disambiguated | LabelVectorTable
+
+
+def json_list(objects: Iterable[object]) -> Iterator[str]:
+    """The JSON of a list of these objects, a line each, piece by piece."""
+    yield "["
+    for number, one in enumerate(objects):
+        yield (",\n" if number else "\n") + json_text(one)
+    yield "\n]\n"
 
 
 @dataclass(frozen=True)
@@ -106,17 +113,14 @@ def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
     names, which `metadata` holds. Of label vectors the labels that are right and those that are not, in the question
     `not_label`, are suggested.
     """
-    weights = table.weights if isinstance(table, Disambiguated) else None
-    scale = 1.0 if weights is None else float(weights.max(initial=1.0))
-    first = True
-    yield "["
+    return json_list(_records(table, tell))
+
+
+def _records(table: Table, tell: Tell) -> Iterator[dict[str, object]]:
+    scale = table.scale() if isinstance(table, Disambiguated) else 1.0
     for row in _rows(table, ("status", "_server_id", OWN_PEOPLE, OWN_VECTOR), tell):
         last = {one["person"]: one for one in row.answers}  # whoever took a label back has none any more
-        said = {
-            person: one["labels"]
-            for person, one in last.items()
-            if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
-        }
+        said = {person: one["labels"] for person, one in last.items() if names_labels(one)}
         users = {person: str(uuid5(NAMESPACE_URL, f"winnow:{person}")) for person in said}
         metadata = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}
         metadata |= row.carried
@@ -126,7 +130,7 @@ def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
             QUESTION: (list(row.labels), scores),
             NOT_QUESTION: (row.not_labels, [None]),
         }
-        record = {
+        yield {
             "id": row.name,
             "fields": row.cells or {OWN_ID: row.name},
             "metadata": metadata,
@@ -142,6 +146,3 @@ def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
             else {},
             "vectors": {},
         }
-        yield ("\n" if first else ",\n") + json_text(record)
-        first = False
-    yield "\n]\n"

@@ -22,12 +22,22 @@ from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.written_lists import read_cell
 from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import (
+    ANSWERS,
+    BEFORE,
+    CANDIDATES,
+    CONFIDENCE,
     DECIDING,
+    LABEL,
+    OUTSIDE,
     OWN_ID,
     OWN_TRUTH,
     OWN_VOTERS,
+    PEOPLE,
+    SOURCE,
     UNDECIDED,
     VERDICT,
+    VERSION,
+    WEIGHTS,
     Disambiguated,
     LabelVectorTable,
     Tell,
@@ -35,15 +45,7 @@ from plcore.tables.writers.disambiguated import (
     names_beside,
 )
 
-BEFORE, CANDIDATES, LABEL, SOURCE = (
-    "winnow_candidates_before",
-    "winnow_candidates",
-    "winnow_label",
-    "winnow_source",
-)
-CONFIDENCE, SECONDS, PEOPLE = "winnow_confidence", "winnow_seconds", "winnow_people"
-WEIGHTS = "winnow_weights"
-OUTSIDE = "winnow_outside"
+SECONDS = "winnow_seconds"
 ADDED = (
     OWN_ID,
     BEFORE,
@@ -55,12 +57,12 @@ ADDED = (
     "winnow_annotator",
     "winnow_answered_at",
     SECONDS,
-    "winnow_model_version",
+    VERSION,
     OUTSIDE,
     OWN_TRUTH,
     OWN_VOTERS,
     PEOPLE,
-    "winnow_answers",
+    ANSWERS,
 )
 PEOPLES = set(DECIDING) - {VERDICT}
 """Kinds of answers by which somebody counts as one who answered."""
@@ -131,7 +133,7 @@ def called_id(table: Disambiguated | LabelVectorTable) -> bool:
 def csv_layout(table: Disambiguated) -> CsvLayout:
     """The columns of a table's file."""
     absent = absent_columns(table, without_id=called_id(table))
-    absent |= set() if table.several else {"winnow_answers"}
+    absent |= set() if table.several else {ANSWERS}
     added = [name for name in ADDED if name not in absent]
     columns = [str(name) for name in table.cells.columns]
     new_names = names_beside(columns, added)

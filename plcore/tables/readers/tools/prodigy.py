@@ -40,12 +40,11 @@ from plcore.tables.readers.candidate_rows import (
 from plcore.tables.readers.mapping import LOOK, RecordTool
 from plcore.tables.readers.reading import TableReading
 from plcore.tables.writers.disambiguated import (
-    VERDICT,
-    VOTES,
     Disambiguated,
     LabelVectorTable,
     Tell,
     names_beside,
+    names_labels,
     silent,
 )
 
@@ -236,9 +235,7 @@ def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
             cells = {new_names.get(column, column): cell for column, cell in record.items()}
             number += 1
             said = answers.get(row, [])
-            given: list[dict[str, Any] | None] = [
-                one for one in said if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
-            ]
+            given: list[dict[str, Any] | None] = [one for one in said if names_labels(one)]
             own = carried[row]
             if piece.weights is not None:
                 own[OWN_WEIGHTS] = json_text(left[row])

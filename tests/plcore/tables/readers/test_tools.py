@@ -74,6 +74,15 @@ RECORDS: dict[str, dict[str, Any]] = {
     "WRENCH JSON": {"label": 1, "weak_labels": [1, -1], "data": {"text": "a"}},
 }
 TABLES = {
+    "table that Winnow exported": (
+        b"text,winnow_id,winnow_candidates_before,winnow_candidates,winnow_label,winnow_source\n"
+        b"a,1,x|y,x,x,oracle\n"
+    ),
+    "table of label vectors that Winnow exported": (
+        b"text,x,y,winnow_probability:x,winnow_probability:y,winnow_predicted:x,winnow_predicted:y,winnow_source:x,"
+        b"winnow_source:y,winnow_id\na,1,,1.0000,,,,given,model,1\n"
+    ),
+    "table of cells that Winnow exported": b"id,label,value,probability,predicted,source\n1,x,1,1.0000,,given\n",
     "Label Studio CSV": b"annotation_id,annotator,created_at,id,lead_time,s,text,updated_at\n1,1,,1,2,x,a,\n",
     "Timelapse image data": b"File,RelativePath,DateTime,DeleteFlag,Species\na.jpg,x,,false,fox\n",
     "AddaxAI detections": b"relative_path,data_type,label,confidence,human_verified\na.jpg,img,fox,0.9,False\n",
