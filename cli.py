@@ -37,6 +37,7 @@ from winnow_labels.options import (
     write_document,
 )
 from winnow_labels.rank_command import rank, simulate
+from winnow_labels.suggest_command import suggest
 
 if TYPE_CHECKING:
     from workflow.server.settings import Settings
@@ -77,7 +78,17 @@ def main() -> None:
     """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, encoders, rank, simulate, snapshot, token):
+for command in (
+    *FILE_COMMANDS,
+    *BACKUP_COMMANDS,
+    accept_store,
+    encoders,
+    rank,
+    simulate,
+    snapshot,
+    suggest,
+    token,
+):
     main.add_command(command)
 
 

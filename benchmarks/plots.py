@@ -88,8 +88,9 @@ def write_chart(
     height = 250 * rows
     figure.update_yaxes(tickformat=".3~f", ticksuffix=y_suffix, nticks=6)
     figure.update_layout(
-        template="plotly_white", width=max(300 * columns, 700), height=height + 120, font_size=11, title_text=title,
-        margin={"l": 50, "r": 20, "t": 120, "b": 45}, title_font_size=14,
+        template="plotly_white", width=max(300 * columns, 700), height=height + 150, font_size=11, title_text=title,
+        margin={"l": 50, "r": 20, "t": 150, "b": 45}, title_font_size=14,
+        title_y=1 - 15 / (height + 150), title_yanchor="top",
         legend={"orientation": "h", "y": 1 + 40 / height, "yanchor": "bottom"},
     )  # fmt: skip
     figure.update_annotations(font_size=12)

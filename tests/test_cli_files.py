@@ -59,6 +59,28 @@ def test_from_the_encoder_to_the_project(
     np.testing.assert_array_equal(stored(tmp_path).embeddings, [*expected, [0, 1], [0, 0]])
 
 
+def test_candidates_weigh_by_a_classifier(shell: Shell, table: Path, words: Path, tmp_path: Path) -> None:
+    shell.done("import", table)
+    assert "No encoder is called 'lost'" in shell.refused("suggest", 1, "--with", "lost")
+    about = {"kind": "text", "classes": "labels.txt"}
+    folder = encoder(words.parent / "birds", about, words_of(*KNOWN))
+    (folder / "labels.txt").write_text("Troglodytes troglodytes_Wren\nrobin\n")
+    status, out, err = shell("suggest", 1, "--with", "birds")
+    assert (status, out) == (
+        0,
+        "Project 1: birds scored 3 rows; the candidates of 3 weigh by it now.\n",
+    ), err
+    assert "1 row has nothing to encode: 'c'." in err
+    found = [LabelTable.read(path) for path in (tmp_path / "home" / "tables").glob("*.parquet")]
+    (scored,) = (one for one in found if one.candidate_weights is not None)
+    assert scored.classes == ("robin", "wren")
+    assert scored.candidate_weights is not None
+    assert scored.candidate_weights[[0, 3]].argmax(axis=1).tolist() == [1, 1], "small brown is a wren"
+    assert "hold" in shell.done("verify", 1)
+    told = json.loads(shell.done("suggest", 1, "--with", "birds", "--json"))
+    assert (told["rows"], told["classes"], told["unknown"]) == (3, ["robin", "wren"], [])
+
+
 def test_rows_without_vectors_for_a_project_with_them_are_refused(
     shell: Shell, table: Path, words: Path, tmp_path: Path
 ) -> None:

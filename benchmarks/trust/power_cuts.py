@@ -21,13 +21,13 @@ from typing import Any
 from sqlalchemy import text
 
 from benchmarks import homes
-from benchmarks.harness import ROOT, Table, folder, page, sized
+from benchmarks.harness import ROOT, Table, benchmark, folder, page, sized
 from benchmarks.trust.power_disk import SAID, Disk, Op, build, lay_down, read_journal, say
 from benchmarks.trust.trust import Found, pressing
 from db import entries
 from db import projects as stored_projects
 from plcore import LabelTable, LearnerSettings
-from tests.browser.server import Server
+from tests.browser.server import START, Server
 from tests.workflow.files.test_finding import ZIP
 from tests.workflow.world import ROLES, small_frame
 from workflow import importing
@@ -41,8 +41,6 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.settings import SettingsError
 
-TITLE = "Power cuts"
-PACKAGES = ("SQLAlchemy", "numpy")
 CUTS, EVERY_START = sized(
     (700, 1), tiny=(3, 100)
 )  # EVERY_START: each one, or some, of the moments of the first start
@@ -118,12 +116,19 @@ def work(journal: str, home: str) -> None:
             print("done", flush=True)
 
 
-def record(place: Path) -> tuple[list[Op], Path, int]:
-    """Return everything that happened from the first start on; the folder, and its inode."""
-    library, journal, home = place / "power.so", str(place / "journal"), place / "home"
+def record(place: Path) -> tuple[list[Op], Path]:
+    """Return everything that happened from the first start on, and the disk: the home, and files of the moment."""
+    library, journal, disk = place / "power.so", str(place / "journal"), place / "disk"
+    home, moment = disk / "home", disk / "tmp"  # a table that was read is linked from there
     build(SOURCE, library)
-    home.mkdir(mode=0o700)
-    watched = {"LD_PRELOAD": str(library), "POWER_ROOT": str(home), "POWER_JOURNAL": journal}
+    for one in (disk, home, moment):
+        one.mkdir(mode=0o700)
+    watched = {
+        "LD_PRELOAD": str(library),
+        "POWER_ROOT": str(disk),
+        "POWER_JOURNAL": journal,
+        "TMPDIR": str(moment),
+    }
     code = "import sys; from benchmarks.trust.power_cuts import work; work(*sys.argv[1:])"
     beside = subprocess.Popen(
         [sys.executable, "-c", code, journal, str(home)], cwd=ROOT, env={**os.environ, **watched},
@@ -132,7 +137,9 @@ def record(place: Path) -> tuple[list[Op], Path, int]:
     assert beside.stdin is not None
     assert beside.stdout is not None
     project, secrets = json.loads(beside.stdout.readline())
-    server = Server(home, more=watched)
+    server = Server(
+        home, command=START, more=watched
+    )  # forked from a loaded process it would have no library
     try:
         server.start(timeout=300)
         told, stop = Found(acknowledged=Told(journal, project)), threading.Event()
@@ -157,16 +164,31 @@ def record(place: Path) -> tuple[list[Op], Path, int]:
         beside.stdin.close()
         beside.wait()
     ops = read_journal(Path(journal))
-    compare(ops, home)
-    return ops, home, home.stat().st_ino
+    compare(ops, disk)
+    return ops, disk
 
 
-def compare(ops: list[Op], home: Path) -> None:
+def empty(root: Path) -> Disk:
+    """Return the disk before everything: two empty folders."""
+    disk = Disk(root, root.stat().st_ino)
+    for one in (root / "home", root / "tmp"):
+        disk.folders[one.stat().st_ino] = str(one)
+        disk.names[str(one)] = disk.lasting[str(one)] = None
+    return disk
+
+
+def of_home(found: dict[str, bytes | None]) -> dict[str, bytes | None]:
+    return {
+        path.removeprefix("home/"): content for path, content in found.items() if path.startswith("home/")
+    }
+
+
+def compare(ops: list[Op], root: Path) -> None:
     """Raise if the journal does not lead to the files that are there: then something has passed it by."""
-    disk = Disk(home, home.stat().st_ino)
+    disk, home = empty(root), root / "home"
     for op in ops:
         disk.take(op)
-    seen = {path: content for path, content in disk.as_seen().items() if content is not None}
+    seen = {path: content for path, content in of_home(disk.as_seen()).items() if content is not None}
     there = {
         str(path.relative_to(home)): path.read_bytes()
         for path in home.rglob("*")
@@ -252,7 +274,7 @@ def cut(ops: list[Op], disk: Disk, moments: Sequence[int], place: Path, dice: ra
         taken = moment
         told = [json.loads(ops[k].a) for k in said[: bisect(said, moment - 1)]]
         left = place / "left"
-        lay_down(disk.after_cut(dice), left)
+        lay_down(of_home(disk.after_cut(dice)), left)
         look(left, told, cuts)
         shutil.rmtree(left)
         if number % 50 == 49:
@@ -264,27 +286,29 @@ def counted(found: Counter[str]) -> str:
     return "; ".join(f"{count} x {what}" for what, count in sorted(found.items())) or "none"
 
 
-def measure() -> str:
+@benchmark("Power cuts")
+def power_cuts() -> str:
     if shutil.which("gcc") is None or not sys.platform.startswith("linux"):
         raise SystemExit("power_cuts needs Linux and gcc.")
     table = Table(
         "when | cuts | acknowledged | lost | doubled | anything else wrong | refused in words, when nothing was told"
     )
     with folder() as place:
-        ops, home, inode = record(place)
+        ops, disk = record(place)
         dice = random.Random(1)
         for when, moments in (
             ("every moment of the first start", of_the_start(ops)),
             ("random", often(ops, dice)),
         ):
-            cuts = cut(ops, Disk(home, inode), moments, place, dice)
+            cuts = cut(ops, empty(disk), moments, place, dice)
             figures = (f"{one:,}" for one in (cuts.cuts, cuts.acknowledged, cuts.lost, cuts.doubled))
             table.add(when, *figures, counted(cuts.wrong), counted(cuts.refused))
     kinds = Counter(op.kind for op in ops)
     told = Counter(json.loads(op.a)[0] for op in ops if op.kind == SAID)
     return page(
         f"""A library that is loaded before all others (`benchmarks/trust/power_journal.c`) notes every change of a
-file in WINNOW_HOME and every sync, in one order for all processes, from the first start on. Meanwhile {PEOPLE} people
+file in WINNOW_HOME and among temporary files, and every sync, in one order for all processes, from the first start on.
+Meanwhile {PEOPLE} people
 answer through the websocket, a model is trained, and beside them projects are made with tables, images and
 recordings, and backups: {kinds[b"w"]:,} writes, {kinds[b")"] + kinds[b"]"]:,} syncs,
 {sum(kinds[bytes([one])] for one in b"cmlrud"):,} names; {told["answer"]} answers, {told["project"]} projects and

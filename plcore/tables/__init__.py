@@ -79,7 +79,6 @@ from plcore.tables.text.csv import read_cells
 from plcore.tables.writers.disambiguated import Disambiguated, LabelVectorTable, Tell, names_beside
 from plcore.tables.writers.label_vectors import VECTOR_FORMATS
 from plcore.tables.writers.nature import NATURE_FORMATS
-from plcore.tables.writers.sheets import cell_form
 from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, format_of
 
 __all__ = [
@@ -139,7 +138,6 @@ __all__ = [
     "Way",
     "boxes_of",
     "causes",
-    "cell_form",
     "column_way",
     "describe",
     "describe_sound",

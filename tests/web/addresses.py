@@ -43,6 +43,7 @@ API: Mapping[str, Right | None] = {
     "GET /projects/{project}/predictions": Right.OWN,
     "GET /projects/{project}/export": Right.OWN,
     "GET /files/{name}": None,
+    "POST /readings": Right.OWN,
     "POST /projects/{project}/question": Right.ANSWER,
     "POST /projects/{project}/answers": Right.ANSWER,
     "POST /projects/{project}/rows": Right.OWN,

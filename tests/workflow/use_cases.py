@@ -23,6 +23,7 @@ from db.projects import NoSuchProjectError, StoredSnapshot
 from plcore import LabelTable
 from plcore.loop import StopRules
 from plcore.tables import ColumnVectors, TableError, with_rows
+from plcore.tables.encoders import EncoderError
 from plcore.tables.encoders.encoding import Encoded
 from tests.workflow.kind_worlds import KindWorld
 from workflow import demos, importing
@@ -47,7 +48,7 @@ from workflow.importing.arrivals import Arrived
 from workflow.importing.jobs import JobEnded
 from workflow.log import verifying
 from workflow.log.reading import read_class_changes
-from workflow.models import choosing, showing, training
+from workflow.models import choosing, showing, suggesting, training
 from workflow.models.encoders import offers
 from workflow.people import (
     aside,
@@ -70,6 +71,18 @@ from workflow.rows import queue, reviewing
 from workflow.rows.finding import Search
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+
+def nearest(seat: Seat, row: int) -> None:
+    """Look for rows like this one; the tables came without vectors."""
+    with suppress(queue.NoMeaningError):
+        queue.list_nearest(seat, like=row)
+
+
+def suggested(seat: Seat) -> None:
+    """Weigh the candidates by a model; none is in the data folder."""
+    with suppress(EncoderError):
+        suggesting.suggest(seat, "birdnet24")
 
 
 def prepared_key(seat: Seat) -> str:
@@ -262,6 +275,8 @@ ANSWER: dict[str, UseCase] = {
     "undoing.redo": lambda seat, _world, _row: undoing.redo(seat, 10_000),
     "standing.standing": lambda seat, _world, _row: standing.standing(seat),
     "queue.list_queue": lambda seat, _world, _row: queue.list_queue(seat),
+    "queue.list_nearest": lambda seat, _world, row: nearest(seat, row),
+    "queue.search_ways": lambda seat, _world, _row: queue.search_ways(seat),
     "reviewing.options": lambda seat, _world, _row: reviewing.options(seat),
     "reviewing.find": lambda seat, _world, _row: reviewing.find(seat, Search()),
     "reviewing.open_row": lambda seat, _world, row: reviewing.open_row(seat, row),
@@ -291,6 +306,7 @@ OWN: dict[str, UseCase] = {
     "for_programs.file_of": lambda seat, _world, _row: for_programs.file_of(
         seat, files.ExportChoice()
     ).content.close(),
+    "suggesting.suggest": lambda seat, _world, _row: suggested(seat),
     "qualification.overview": lambda seat, _world, _row: qualification.overview(seat),
     "qualification.change_rule": lambda seat, _world, _row: qualification.change_rule(seat, None),
     "qualification.let_in": lambda seat, _world, _row: qualification.let_in(seat, seat.person_id),
@@ -411,6 +427,9 @@ OWN_WINNOW: dict[str, UseCase] = {
     "making.make": lambda seat, _world, _row: demos.make(seat, A_DEMO),
     "making.ask": lambda seat, _world, _row: demos.ask(seat, A_DEMO).wait(600),
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
+    "uploads.dry_run": lambda seat, _world, _row: importing.dry_run(
+        seat, b"id,labels,x\n1,a|b,2\n2,b,5\n", "a.csv", {}
+    ),
     "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
     "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),
     "tokens.end_token": lambda seat, _world, _row: tokens.end_token(seat, 1, 99),
@@ -451,6 +470,8 @@ ASKED_WITHIN = {"loop.show_again", "figures.read_said", "past.open_as_of", "past
 NOTES = {
     "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",
     "batches.labels_for": "as batches.choose_batch",
+    "queue.list_nearest": "as queue.list_queue",
+    "queue.search_ways": "as queue.list_queue",
     "queue.list_queue": "in a project with blind checks the owner alone, as it would show which they are",
     "reviewing.options": "who does not review learns of their own answers alone",
     "reviewing.find": "who does not review finds their own answers alone",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -155,6 +155,27 @@ class Weighed(BaseModel):
     outside: int = Field(description="Rows whose highest score is of a class that is no candidate.")
 
 
+class ToldDoubt(BaseModel):
+    """Something odd about a file or rows."""
+
+    name: str
+    message: str
+    fix: str
+    stops: bool = Field(description="Whether it stops the import until it is accepted.")
+
+
+class ReadFile(BaseModel):
+    """How a file would be read. Nothing of it is stored."""
+
+    reading: str = Field(description="What is asked, learnt from, shown, ignored, with counts.")
+    rows: int
+    classes: list[str] = Field(description="The first 1,000 of them.")
+    n_classes: int
+    roles: dict[str, Any] = Field(description="What each column is for.")
+    notes: list[str] = Field(description="What was left out, or read in one of several ways.")
+    doubts: list[ToldDoubt]
+
+
 class Added(BaseModel):
     """What became of the rows that were sent."""
 
@@ -173,6 +194,7 @@ class Added(BaseModel):
         default="",
         description="How the table is read with the new rows: what is asked, learnt from, shown, ignored.",
     )
+    doubts: list[ToldDoubt] = Field(default=[], description="Of a dry run: those that would stop the rows.")
 
 
 class LoggedEntry(BaseModel):

@@ -24,6 +24,7 @@ from plcore.tables import (
     directions_of,
     write_vectors,
 )
+from plcore.tables.encoders import digest_of
 from workflow.access import Right
 from workflow.files.stored import path_of, whole_file
 from workflow.importing import more_rows
@@ -88,7 +89,7 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
         before = next((one for one in table.encoded if one.column == column), None)
         if before is not None and before.sha256 == encoder.sha256:
             rows = np.flatnonzero(before.missing)
-        found = encoder.encode(table, _unopened, on_step, take, rows, memory)
+        found = encoder.encode(table, unopened, on_step, take, rows, memory)
         values = directions_of(found.values)
         if before is not None and rows is not None:
             if np.isnan(found.values).all():
@@ -121,10 +122,8 @@ def encode_new_rows(seat: Seat, on_step: StepProgress | None = None) -> tuple[in
 def _same_encoder(home: Home, made: ColumnVectors) -> Encoder:
     """The encoder of these vectors, whatever it is called by now. Raises EncoderError where it is gone."""
     for name in sorted(names(home), key=lambda name: name != made.encoder):
-        with suppress(EncoderError, OSError):
-            found = Encoder(home.encoders_dir / name)
-            if found.sha256 == made.sha256:
-                return found
+        if digest_of(home.encoders_dir / name) == made.sha256:
+            return Encoder(home.encoders_dir / name)
     raise EncoderError(
         f"The encoder {made.encoder} ({made.sha256[:6]}) is no longer on this server. Fix: download it again, or go "
         "back to words."
@@ -179,12 +178,12 @@ def encode_to(
             )
         return table.media.files.paths[name]
 
-    found = encoder.encode(table, _unopened, on_step, taking(path_of_kept))
+    found = encoder.encode(table, unopened, on_step, taking(path_of_kept))
     with whole_file(path) as file:
         write_vectors(table.ids.tolist(), found.values, file, path.suffix.lower())
     return found.notes
 
 
-def _unopened(name: str) -> NoReturn:
+def unopened(name: str) -> NoReturn:
     """Files are decoded in a limited process alone."""
     raise AssertionError(name)

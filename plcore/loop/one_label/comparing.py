@@ -18,16 +18,13 @@ from plcore.arrays.types import BoolArray, IntArray, StepProgress, Table
 from plcore.blocks import BlockProgress, Blocks
 from plcore.evaluation import compare_learners, replay_in_blocks
 from plcore.evaluation.learners import read_learners
-from plcore.loop.comparison import ModelComparison, ModelFigures, TooFewRowsError
+from plcore.loop.comparison import FEWEST_ROWS, ModelComparison, ModelFigures, TooFewRowsError
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.training import standardized_features
 from plcore.loop.registry import MODEL_ENTRIES
 
 FEWEST_CHECKS = 10
 """Answered blind checks below which models are not measured by them."""
-
-FEWEST_ROWS = 5
-"""Rows that a comparison takes: each is held out once, in as many parts."""
 
 
 class Comparer:

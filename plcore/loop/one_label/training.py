@@ -18,6 +18,7 @@ from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
     BoolArray,
+    FeatureBlock,
     FeatureMatrix,
     FloatArray,
     IntArray,
@@ -151,7 +152,7 @@ class KernelFits:
     items; these are then fitted with weight 0. The class masses are always those of the sets as imported. Scores are
     logarithms of shares: of a training row by the regression that has not seen it, of a held-out row by the whole.
 
-    keep_scales : whether the columns of X have scales that count; else the estimator scales them itself
+    keep_scales : whether there are blocks among the columns of X; else the estimator scales each column itself
     """
 
     def __init__(self, pool: OneLabelPool[Table], X: Matrix, *, keep_scales: bool = False) -> None:
@@ -267,8 +268,9 @@ class Trainer:
 def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
     """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
 
-    A block of columns is standardised as a whole: all blocks get the same total variance, on average 1 a column. Column
-    by column, the block with most columns would outweigh the others, and the noise within a block its signal.
+    The columns of a block with one scale are divided by one number: divided each by its own, rare words and the noise
+    of an embedding would count as much as what tells the rows apart. Several blocks get the same total variance, on
+    average 1 a column: else the one with most columns would outweigh the others.
 
     For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than
     are ever kept.
@@ -276,7 +278,7 @@ def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
     return _standardized(pool)[0]
 
 
-def _standardized(pool: OneLabelPool[Table]) -> tuple[FeatureMatrix, Sequence[slice]]:
+def _standardized(pool: OneLabelPool[Table]) -> tuple[FeatureMatrix, Sequence[FeatureBlock]]:
     """`standardized_features`, and the blocks among their columns."""
     n, m = pool.original.shape
     if n * m > MOST_CELLS:
@@ -289,8 +291,10 @@ def _standardized(pool: OneLabelPool[Table]) -> tuple[FeatureMatrix, Sequence[sl
     X = features.transform(pool.table, np.arange(len(pool.original)))
     scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X[pool.train])
     blocks = features.blocks_
-    width = sum(block.stop - block.start for block in blocks)
-    for block in blocks:
-        variance = scaler.var_[block].sum() * len(blocks) / width
-        scaler.scale_[block] = np.sqrt(variance) if variance > 0 else 1.0
+    width = sum(len(scaler.scale_[columns]) for columns, _ in blocks)
+    for columns, one_scale in blocks:
+        scales = scaler.scale_[columns]
+        if one_scale:
+            scales[:] = np.sqrt(scaler.var_[columns].mean()) or 1.0
+        scales *= np.sqrt(len(scales) * len(blocks) / width)
     return scaler.transform(X), blocks

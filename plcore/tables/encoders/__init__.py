@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plcore.tables.encoders.building import build
 from plcore.tables.encoders.catalogue import PLACES, EncoderEntry, SourceFile, read_catalogue
+from plcore.tables.encoders.classifying import Classifier
 from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError, read_description
 from plcore.tables.encoders.encoding import (
     Encoded,
@@ -13,6 +14,7 @@ from plcore.tables.encoders.encoding import (
     ModelInputs,
     Take,
     VectorMemory,
+    digest_of,
     taken,
 )
 from plcore.tables.encoders.references import check_encoder, reference_vectors
@@ -21,6 +23,7 @@ __all__ = [
     "DESCRIPTION",
     "MODEL",
     "PLACES",
+    "Classifier",
     "Description",
     "Encoded",
     "Encoder",
@@ -34,6 +37,7 @@ __all__ = [
     "VectorMemory",
     "build",
     "check_encoder",
+    "digest_of",
     "read_catalogue",
     "read_description",
     "reference_vectors",

@@ -16,6 +16,8 @@ Pooling = Literal["mean", "first"]
 POOLINGS: tuple[Pooling, ...] = ("mean", "first")
 Interpolation = Literal["nearest", "bilinear", "bicubic", "box", "lanczos"]
 INTERPOLATIONS: tuple[Interpolation, ...] = ("nearest", "bilinear", "bicubic", "box", "lanczos")
+Activation = Literal["none", "sigmoid", "softmax"]
+ACTIVATIONS: tuple[Activation, ...] = ("none", "sigmoid", "softmax")
 MODEL, DESCRIPTION = "model.onnx", "encoder.json"
 MAX_SIDE = 2048  # points of an image; encoders take some hundreds
 MAX_RATE = 400_000  # samples a second, of bats
@@ -51,6 +53,8 @@ class Description:
     tokenizer : name of the file, a `tokenizer.json` or the `vocab.txt` of a WordPiece model; None: the model takes text
     tokens : the most that a text has; the rest is cut off      lowercase : whether a `vocab.txt` knows no capitals
     prefix : what the model wants before each text, such as "query: "
+    classes : name of a text file with a label a line, if the output is a score for each: the model is a classifier
+    activation : what makes scores of the output
     """
 
     kind: Kind
@@ -72,6 +76,8 @@ class Description:
     tokens: int = 256
     lowercase: bool = True
     prefix: str = ""
+    classes: str | None = None
+    activation: Activation = "none"
 
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -99,7 +105,7 @@ def described(told: Mapping[str, Any]) -> Description:
     kind = told.get("kind")
     if kind not in KINDS:
         _wrong("kind", f"one of {listed(KINDS)}", kind)
-    allowed = ("kind", "output", "pooling", *_FIELDS[kind])
+    allowed = ("kind", "output", "pooling", *_FIELDS[kind], "classes", "activation")
     if unknown := [name for name in told if name not in allowed]:
         raise EncoderError(f"{DESCRIPTION} has {listed(unknown)}. Fix: for {kind}, give {listed(allowed)}.")
     return Description(**_checked(told))
@@ -121,7 +127,7 @@ def _checked(told: Mapping[str, object]) -> dict[str, Any]:
     """The values, each of the right type and within its limits."""
     kind = told["kind"]
     found: dict[str, Any] = {"kind": kind}
-    for name in ("output", "tokenizer"):
+    for name in ("output", "tokenizer", "classes"):
         if name in told:
             found[name] = told[name]
             if not isinstance(told[name], str) or not told[name]:
@@ -139,7 +145,8 @@ def _checked(told: Mapping[str, object]) -> dict[str, Any]:
     for name in ("mean", "std"):
         if name in told:
             found[name] = _of_colors(name, told[name])
-    for name, words in (("pooling", POOLINGS), ("interpolation", INTERPOLATIONS)):
+    choices = {"pooling": POOLINGS, "interpolation": INTERPOLATIONS, "activation": ACTIVATIONS}
+    for name, words in choices.items():
         if name in told:
             found[name] = told[name]
             if told[name] not in words:

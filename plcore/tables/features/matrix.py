@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise, starmap
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.arrays import large_array, let_go
-from plcore.arrays.types import FloatArray
+from plcore.arrays.types import FeatureBlock, FloatArray
 from plcore.tables.features.embeddings import ColumnVectors, Vectors
 from plcore.tables.features.text import LatentText, TextFeatures
 from plcore.tables.media.cells import Media
@@ -110,12 +110,12 @@ class FeatureTransformer:
     ----------
     feature_names_ : one per column.
     n_features_ : how many.
-    blocks_ : the columns of each block, if there are several; else none.
+    blocks_ : the blocks, as columns. Those of images have no one scale.
     """
 
     feature_names_: tuple[str, ...]
     n_features_: int
-    blocks_: tuple[slice, ...]
+    blocks_: tuple[FeatureBlock, ...]
     _numbers: _NumberScaler | None
     _categories: OneHotEncoder | None
     _text: TextFeatures | None
@@ -160,19 +160,23 @@ class FeatureTransformer:
             text = TextFeatures().fit(texts)
             if text.names_:  # else the texts hold no word
                 self._text = text
-                found = text.transform(texts)
                 columns: Sequence[str] = text.names_
-                if described:
-                    self._latent = LatentText().fit(found)
-                    if (directions := self._latent.directions_) is not None:
-                        columns = [f"direction {place + 1}" for place in range(directions.shape[1])]
-                    found = self._latent.transform(found)
-                self._spreads[_TEXT] = _spread(found)
+                self._spreads[_TEXT] = 1.0
+                if len(starts) > 1:  # there are other blocks
+                    found = text.transform(texts)
+                    if described:
+                        self._latent = LatentText().fit(found)
+                        if (directions := self._latent.directions_) is not None:
+                            columns = [f"direction {place + 1}" for place in range(directions.shape[1])]
+                        found = self._latent.transform(found)
+                    self._spreads[_TEXT] = _spread(found)
                 names += [f"{roles.text}: {name}" for name in columns]
                 starts.append(len(names))
-        several = len(starts) > 2
-        self.blocks_ = tuple(starmap(slice, pairwise(starts))) if several else ()
-        if not several:
+        self.blocks_ = tuple(
+            FeatureBlock(slice(*ends), name != _LOOK)
+            for name, ends in zip(self._spreads, pairwise(starts), strict=True)
+        )
+        if len(self.blocks_) == 1:
             self._spreads = dict.fromkeys(self._spreads, 1.0)
         self.feature_names_ = tuple(names) or ("nothing",)
         self.n_features_ = len(self.feature_names_)

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted, shortened
+from plcore.arrays.words import counted, either, listed, quoted, shortened
 from plcore.tables.columns import LARGEST
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, table_error
 from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
@@ -19,7 +19,7 @@ from plcore.tables.roles.cells import sorted_classes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.roles.written_lists import rank_of
-from plcore.tables.writers.disambiguated import names_beside
+from plcore.tables.writers.disambiguated import OWN_TRUTH, OWN_VOTERS, names_beside
 
 T = TypeVar("T")
 
@@ -201,7 +201,8 @@ def rows_reading(
     weightless = sum(_drop_weightless(row) for row in rows)
     if weightless:
         said.append(
-            f"{_times(weightless, 'label')} with the weight 0 {_are(weightless)} no candidate of the row."
+            f"{counted(weightless, 'label')} with the weight 0 {either(weightless, 'is', 'are')} no candidate of the "
+            "row."
         )
     named = {
         label for row in rows for label in (*row.weights, *row.ruled_out, row.truth) if label is not None
@@ -215,8 +216,8 @@ def rows_reading(
     sets, open_rows = _candidate_cells(rows, every)
     if open_rows:
         said.append(
-            f"{_times(len(open_rows), 'row')} {_have(len(open_rows))} no label named: every class stays possible "
-            f"there, but for those ruled out. The first is row {open_rows[0] + 1}."
+            f"{counted(len(open_rows), 'row')} {either(len(open_rows), 'has', 'have')} no label named: every class "
+            f"stays possible there, but for those ruled out. The first is row {open_rows[0] + 1}."
         )
     said += _drop_odd_truths(rows)
     own = {name: None for row in rows for name in row.cells}
@@ -245,7 +246,27 @@ def rows_reading(
 
 OWN_VECTOR = "winnow_vector"
 """Where other tools carry a row's label vector, as JSON: `{label: 1, 0 or null}`, all labels of the project."""
+OWN_WEIGHTS = "winnow_weights"
+"""Where tools without a place for weights carry those of a row's candidates, as JSON."""
 _CELLS = {1: "1", 0: "0", None: ""}
+
+
+def add_own(found: Row, told: Mapping[str, Json], row: int, inside: str = "") -> None:
+    """Give the row the true label and the voters that were written here with it, and take these out of its cells.
+
+    told : the fields that may hold them      inside : what stands before their names in messages
+    Voters of labels that the row does not name any more are left out. Raises TableError.
+    """
+    for name in (OWN_TRUTH, OWN_VOTERS):
+        found.cells.pop(name, None)
+    if (truth := told.get(OWN_TRUTH)) not in (None, ""):
+        found.truth = a_name(truth, row, inside + OWN_TRUTH)
+    if told.get(OWN_VOTERS):
+        where = inside + OWN_VOTERS
+        for label, voters in own_object(told[OWN_VOTERS], row, where).items():
+            for voter in a_list(voters, row, where):
+                if label in found.weights:
+                    found.name(label, None, a_name(voter, row, where, "a voter"))
 
 
 def own_object(value: Json, row: int, where: str) -> JsonObject:
@@ -353,7 +374,7 @@ def _drop_odd_truths(rows: Sequence[Row]) -> list[str]:
         return []
     first = odd[0]
     note = (
-        f"In {_times(len(odd), 'row')} the true label is one that was ruled out, so it is not taken there: the first "
+        f"In {counted(len(odd), 'row')} the true label is one that was ruled out, so it is not taken there: the first "
         f"is row {first + 1}, {rows[first].truth!r}."
     )
     for place in odd:
@@ -441,15 +462,3 @@ def _columns(names: list[str]) -> str:
 
 def _hold(names: list[str]) -> str:
     return "hold" if len(names) > 1 else "holds"
-
-
-def _times(count: int, what: str) -> str:
-    return f"{count} {what}" + ("s" if count != 1 else "")
-
-
-def _are(count: int) -> str:
-    return "are" if count != 1 else "is"
-
-
-def _have(count: int) -> str:
-    return "have" if count != 1 else "has"

@@ -23,6 +23,7 @@ from plcore.tables.readers.candidate_rows import (
     a_name_or_none,
     a_number,
     a_rank,
+    add_own,
     an_object,
     first_of,
     own_vector,
@@ -250,6 +251,7 @@ class RecordMap:
         for labels in self.labels:
             for label, weight, source in labels.of(record, row):
                 found.name(label, weight, source or model)
+        add_own(found, record, row)
         if (vector := own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR)) is not None:
             # What was right and is named no more is not known: nobody said that it is not.
             kept = {label: None if cell == 1 else cell for label, cell in vector.items()}

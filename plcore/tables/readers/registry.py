@@ -72,6 +72,8 @@ from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
 from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH, WRENCH_SPLITS
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
+from plcore.tables.writers.label_vectors import OWN_LONG, OWN_WIDE
+from plcore.tables.writers.sheets import OWN_SHEET
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,9 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
         lambda data, _name, _xml: read_libsvm(data),
     ),
     TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
+    OWN_SHEET,
+    OWN_WIDE,
+    OWN_LONG,
     MEGADETECTOR,
     PYTORCH_WILDLIFE,
     OWN_VECTORS,

@@ -235,7 +235,7 @@ def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
     nothing: dict[str, list[str]] = {"known": [], "new_classes": [], "dropped": [], "empty": [], "notes": []}
     reading = added.json().pop("reading")
     assert reading.startswith(f"Read as the project's table: {total + 3} rows, ")
-    told = {"rows": total + 3, "added": 3, **nothing, "reading": reading}
+    told = {"rows": total + 3, "added": 3, **nothing, "reading": reading, "doubts": []}
     assert (added.status_code, added.json()) == (201, told), added.text
     again = api.post(f"{at}/rows", json={"rows": new})
     assert again.status_code == 422, again.text

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plcore.arrays import listed
+from plcore.blocks import sync_folder
 from plcore.tables.encoders import (
     DESCRIPTION,
     PLACES,
@@ -27,7 +28,7 @@ from plcore.tables.encoders import (
     check_encoder,
     read_catalogue,
 )
-from workflow.files.stored import NEW, flush_all, make_folder, sync_folder
+from workflow.files.stored import NEW, flush_all, make_folder
 from workflow.importing import encoding
 from workflow.models.encoders.fetching import Tell, arrived_otherwise, download
 from workflow.models.encoders.given_files import found_files

@@ -14,6 +14,7 @@ import pandas as pd
 
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
+    OWN_WEIGHTS,
     Cells,
     Json,
     JsonObject,
@@ -27,9 +28,6 @@ from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, Reco
 from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusal, texts_of
 from plcore.tables.roles.sample import parts_of
 from plcore.tables.writers.disambiguated import OWN_ID
-
-OWN_WEIGHTS = "winnow_weights"
-"""Where doccano carries the weights of the labels, as JSON, in lines that were written here."""
 
 _DOCCANO_NEW = Fields({"id": object, "label": list, "Comments": list})
 _DOCCANO_OLD = Fields(

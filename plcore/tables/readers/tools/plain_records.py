@@ -17,7 +17,7 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import Fields, LabelFields, RecordMap, RecordTool
 from plcore.tables.readers.reading import TableReading
-from plcore.tables.writers.disambiguated import OWN_ID
+from plcore.tables.writers.disambiguated import OWN_ID, OWN_VOTERS
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
@@ -32,7 +32,10 @@ def _plain_names(records: Records) -> Records:
         return records
     names = {"winnow_confidence": "probability"}
     return [
-        {names.get(name, name.removeprefix("winnow_")): value for name, value in one.items()}
+        {
+            name if name == OWN_VOTERS else names.get(name, name.removeprefix("winnow_")): one[name]
+            for name in one
+        }
         if isinstance(one, dict)
         else one
         for one in records

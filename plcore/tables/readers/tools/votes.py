@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 from plcore.tables.readers.candidate_rows import Row, agreed, rows_reading
@@ -180,6 +180,7 @@ _HEADER = ("task", "worker", "label", "kind", "timestamp", "seconds", "weight", 
 class _Vote:
     place: int  # 0-based row of the file
     label: str
+    kind: str
     weight: float
     time: float | None
 
@@ -271,12 +272,12 @@ def _tasks_with_votes(
     vectors, unlike = _vectors(cells, columns, tasks)
     votes, left_out = ({}, {}) if vectors else _votes(cells, columns, tasks, finder, words)
     if unlike:
-        left_out["on labels about which people differ, which are read as not asked,"] = unlike
+        left_out["are on labels about which people differ, which are read as not asked"] = unlike
     golds = _golds(cells, columns, tasks, finder)
     if finder.problems:
         raise table_error(finder.problems)
     kept = _constant(cells, columns)
-    notes = [f"{count} votes {why} and were left out." for why, count in left_out.items() if count]
+    notes = [f"Votes left out, as they {why}: {count:,}." for why, count in left_out.items() if count]
     dropped = [str(name) for name in cells.columns if str(name) not in {*kept, *columns.taken}]
     if dropped:
         notes.append(f"Columns {listed(dropped)} differ between votes on one task and were left out.")
@@ -295,7 +296,7 @@ def _tasks_with_votes(
         for label, weight in {vote.label: vote.weight for vote in last}.items():
             rows[task].name(label, weight, worker if worker.strip("\x1f") == worker else None)
     notes += [
-        f"{count} times one worker voted on one task more than once: {_which(columns, timed)}."
+        f"{counted(count, 'time')} one worker voted on one task more than once: {_which(columns, timed)}."
         for timed, count in sorted(again.items(), reverse=True)
     ]
     missed = [task for task, gold in golds.items() if rows[task].weights and gold not in rows[task].weights]
@@ -388,7 +389,7 @@ def _votes(
         else:
             # A worker without a name is somebody else each time.
             key = task, worker or f"\x1f{place}"
-            vote = _Vote(place, label, _weight(weight, place, columns, finder), _instant(time))
+            vote = _Vote(place, label, kind, _weight(weight, place, columns, finder), _instant(time))
             votes.setdefault(key, []).append(vote)
     return votes, left_out
 
@@ -426,13 +427,26 @@ def _instant(text: str) -> float | None:
 
 
 def _last(given: list[_Vote]) -> list[_Vote]:
-    """The latest answer of a worker. Several labels at one time are one answer: the row is one of them."""
+    """The latest answer of a worker. Several labels at one time, or below each other as one of several, are one answer:
+    the row is one of them."""
     if len(given) == 1:
         return given
     if not _are_timed(given):
-        return given[-1:]
+        first = len(given) - 1
+        while (
+            first > 0
+            and {given[first].kind, given[first - 1].kind} == {"among"}
+            and _follow(*given[first - 1 : first + 1])
+        ):
+            first -= 1
+        return given[first:]
     latest = max(vote.time for vote in given if vote.time is not None)
     return [vote for vote in given if vote.time == latest]
+
+
+def _follow(one: _Vote, other: _Vote) -> bool:
+    """Whether the second stands in the line below the first, and both have no time."""
+    return one.place + 1 == other.place and one.time is None and other.time is None
 
 
 def _are_timed(given: list[_Vote]) -> bool:
@@ -464,7 +478,8 @@ def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: 
 
 
 def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
-    """The answers as CSV text, a line for each label of each answer, as `LONG_VOTES` and crowd-kit read it.
+    """The votes that came with the table, which have no time, and the answers as CSV text, a line for each label of
+    each, as `LONG_VOTES` and crowd-kit read it.
 
     Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells. Of
     label vectors it is yes or no, of a reviewer right or wrong.
@@ -472,6 +487,14 @@ def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> 
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(_HEADER)
+    for piece in table.pieces() if isinstance(table, Disambiguated) and table.votes is not None else ():
+        for row_id, voters in zip(piece.ids, piece.voters(), strict=True):
+            for voter, labels in voters.items():
+                kind = "is" if len(labels) == 1 else "among"
+                writer.writerows([row_id, voter, label, kind, "", "", 1, ""] for label in labels)
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
     for count, answer in enumerate(table.answers):
         for label in answer["labels"] or [""]:
             seconds, version = answer.get("seconds"), answer.get("model_version")

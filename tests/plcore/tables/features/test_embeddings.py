@@ -142,7 +142,7 @@ def test_embeddings_stay_dense_beside_a_text_whose_features_become_few() -> None
     assert isinstance(X, np.ndarray)
     assert X.shape == (200, features.n_features_) == (200, 5 + 128)
     assert features.feature_names_[5:7] == ("t: direction 1", "t: direction 2")
-    assert features.blocks_ == (slice(0, 5), slice(5, 133))
+    assert features.blocks_ == ((slice(0, 5), True), (slice(5, 133), True))
     # The inner products of the texts are nearly those of all their words and n-grams.
     alone = replace(table, embeddings=None, roles=replace(table.roles, embedding=None))
     words = alone.features().fit(alone, rows).transform(alone, rows).toarray()
@@ -165,8 +165,8 @@ def test_each_block_weighs_the_same_in_distances(shift: float, form: Any) -> Non
     features = table.features().fit(table, rows)
     X = features.transform(table, rows)
     X = X.toarray() if sp.issparse(X) else X
-    for block in features.blocks_:
-        some = X[:, block]
+    for columns, _ in features.blocks_:
+        some = X[:, columns]
         assert ((some - some.mean(axis=0)) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=1e-5)
 
 

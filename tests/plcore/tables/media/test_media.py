@@ -91,7 +91,7 @@ def test_pictures_stand_beside_numbers_categories_and_words() -> None:
     assert isinstance(dense, np.ndarray)
     assert dense.shape == (3, len(both.feature_names_))
     assert {"note: one", "note: two", "note: three", "note: four"} <= set(both.feature_names_[194:])
-    assert both.blocks_ == (slice(2, 194), slice(194, both.n_features_))
+    assert both.blocks_ == ((slice(2, 194), False), (slice(194, both.n_features_), True))
     looks = dense[:, 2:194] / np.linalg.norm(dense[0, 2:194])
     np.testing.assert_allclose(looks, X[:, 3:], rtol=1e-6, atol=1e-9)
     without = LabelTable.from_cells(cells, replace(roles, image_features=False), files)

@@ -1,0 +1,54 @@
+"""`winnow suggest`: weigh the candidates of a project by what a pretrained model says."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from winnow_labels.options import home, json_option, owner, say
+
+
+@click.command("suggest")
+@click.argument("project_id", type=int)
+@click.option("--with", "name", required=True, help="The name of a model in WINNOW_HOME/encoders.")
+@click.option(
+    "--non-commercial",
+    is_flag=True,
+    help="I use this for no commercial purpose: accepts a licence that allows no other.",
+)
+@json_option
+def suggest(project_id: int, name: str, non_commercial: bool) -> object:
+    """Weigh the candidates of PROJECT_ID by the scores of a classifier, or by how like the class names the texts are.
+
+    No label changes, and nothing is fetched. It needs ONNX Runtime: pip install 'plcore[onnx]'.
+    """
+    from workflow.models import suggesting
+
+    def tell(done: int, total: int, kind: str) -> None:
+        click.echo(f"\r{done:,} of {total:,} ({kind})", nl=done == total, err=True)
+
+    progress = tell if sys.stderr.isatty() else None
+    with home() as here:
+        found = suggesting.suggest(
+            owner(here).at(project_id), name, non_commercial=non_commercial, on_step=progress
+        )
+    for note in found.notes:
+        say(note, err=True)
+    if found.unknown:
+        shown = ", ".join(found.unknown[:5])
+        more = f" and {len(found.unknown) - 5:,} more" if len(found.unknown) > 5 else ""
+        say(f"{name} does not know these classes: {shown}{more}.", err=True)
+    rows = "1 row" if found.rows == 1 else f"{found.rows:,} rows"
+    say(f"Project {project_id}: {name} scored {rows}; the candidates of {found.weighed:,} weigh by it now.")
+    if found.outside:
+        say(f"{found.outside:,} of them: its best class is none of the candidates.")
+    return {
+        "id": project_id,
+        "rows": found.rows,
+        "weighed": found.weighed,
+        "outside": found.outside,
+        "classes": list(found.classes),
+        "unknown": list(found.unknown),
+        "notes": list(found.notes),
+    }
