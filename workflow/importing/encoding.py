@@ -63,7 +63,7 @@ def folder_of(home: Home, name: str) -> Path:
         there = f"there are {listed(found)}" if found else "there is none"
         raise EncoderError(
             f"No encoder is called {name!r}; in {home.encoders_dir} {there}. Fix: put its folder there, with "
-            "model.onnx and encoder.json."
+            "model.onnx and encoder.json, or get one that `winnow encoders list` names."
         )
     return home.encoders_dir / name
 

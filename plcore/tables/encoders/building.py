@@ -19,7 +19,7 @@ import numpy as np
 
 from plcore.arrays.types import AnyArray
 from plcore.tables.encoders.description import MODEL, EncoderError
-from plcore.tables.encoders.onnx_file import OnnxGraph
+from plcore.tables.encoders.onnx_file import OnnxGraph, Piece
 
 TOKENIZER = "tokenizer.json"
 Weights = Mapping[str, AnyArray]
@@ -49,7 +49,8 @@ def build(builder: str, source: Mapping[str, Path], folder: Path) -> None:
 
 def _write(builder: str, source: Mapping[str, Path], folder: Path) -> None:
     read, made = BUILDERS[builder]
-    (folder / MODEL).write_bytes(made(read(source["weights"])))
+    with (folder / MODEL).open("wb") as file:
+        file.writelines(made(read(source["weights"])))
     if "tokenizer" in source:
         told = source["tokenizer"].read_text("utf-8")
         if builder == "token-mean":  # its authors add no token of their own to a text
@@ -146,7 +147,7 @@ def _whole_numbers(told: list[tuple[str, object]], place: int) -> tuple[tuple[in
     return tuple(found), place + 1
 
 
-def token_mean(weights: Weights) -> bytes:
+def token_mean(weights: Weights) -> list[Piece]:
     """A vector a token (n, t, d), whose mean over the tokens of a text is its vector: one Gather.
 
     weights : one matrix (tokens, d)
@@ -158,7 +159,7 @@ def token_mean(weights: Weights) -> bytes:
     return graph.save({"input_ids": ("int64", ("n", "t"))}, output, ("n", "t", table.shape[1]))
 
 
-def bert(weights: Weights) -> bytes:
+def bert(weights: Weights) -> list[Piece]:
     """The last hidden states (n, t, d) of a BERT with exact GELU and heads of 32 numbers, such as MiniLM.
 
     Source: Devlin et al. 2019; names of the weights as in Hugging Face's `BertModel`.
@@ -168,10 +169,10 @@ def bert(weights: Weights) -> bytes:
     heads, epsilon = width // 32, 1e-12
 
     def of(name: str) -> str:
-        return graph.constant(name, weights[name].astype(np.float32))
+        return graph.constant(name, weights[name].astype(np.float32, copy=False))
 
     def linear(x: str, name: str) -> str:
-        matrix = graph.constant(f"{name}.weight", weights[f"{name}.weight"].astype(np.float32).T)
+        matrix = graph.constant(f"{name}.weight", weights[f"{name}.weight"].astype(np.float32, copy=False).T)
         return graph.node("Add", [graph.node("MatMul", [x, matrix]), of(f"{name}.bias")])
 
     def normed(x: str, name: str) -> str:
@@ -219,7 +220,7 @@ _STRIDES = (1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1)
 _KERNELS = (3, 3, 3, 5, 5, 3, 3, 3, 5, 5, 5, 5, 5, 5, 5, 3)
 
 
-def efficientnet_lite0(weights: Weights) -> bytes:
+def efficientnet_lite0(weights: Weights) -> list[Piece]:
     """What EfficientNet-Lite0 knows of an image of 224 x 224 before it names a class, (n, 1280).
 
     Source: Tan and Le 2019, and TensorFlow's `lite` variants: ReLU6, no squeeze and excitation, padding as TensorFlow
@@ -269,7 +270,7 @@ def efficientnet_lite0(weights: Weights) -> bytes:
     return graph.save({"image": ("float32", ("n", 3, 224, 224))}, output, ("n", 1280))
 
 
-BUILDERS: Mapping[str, tuple[Callable[[Path], dict[str, AnyArray]], Callable[[Weights], bytes]]] = {
+BUILDERS: Mapping[str, tuple[Callable[[Path], dict[str, AnyArray]], Callable[[Weights], list[Piece]]]] = {
     "token-mean": (read_safetensors, token_mean),
     "bert": (read_safetensors, bert),
     "efficientnet-lite0": (read_pytorch, efficientnet_lite0),

@@ -17,21 +17,25 @@ OPSET, _IR_VERSION = 20, 9
 _TYPES = {"float32": 1, "int64": 7, "float16": 10}
 _FLOAT, _INT, _STRING, _INTS = 1, 2, 3, 7  # of attributes
 Attribute = float | int | str | Sequence[int]
+Piece = bytes | memoryview
 
 
 class OnnxGraph:
-    """Nodes and constants in the order in which they are added; `save` gives the file's bytes."""
+    """Nodes and constants in the order in which they are added; `save` gives the file's bytes, in pieces.
+
+    Arrays are not copied if they are contiguous: weights take most of the memory there is for this.
+    """
 
     def __init__(self) -> None:
         self._nodes: list[bytes] = []
-        self._constants: dict[str, bytes] = {}
+        self._constants: dict[str, list[Piece]] = {}
 
     def constant(self, name: str, values: AnyArray) -> str:
         """Add an array under a name of its own; its name."""
-        array = np.ascontiguousarray(values)
+        array = np.ascontiguousarray(values, np.dtype(values.dtype).newbyteorder("<"))
         head = b"".join(_number(1, side) for side in array.shape)
         told = head + _number(2, _TYPES[array.dtype.name]) + _text(8, name)
-        self._constants[name] = told + _bytes(9, array.astype(array.dtype.newbyteorder("<")).tobytes())
+        self._constants[name] = [*_framed(5, [told, *_framed(9, [array.reshape(-1).view(np.uint8).data])])]
         return name
 
     def node(self, operator: str, inputs: Sequence[str], **attributes: Attribute) -> str:
@@ -43,19 +47,20 @@ class OnnxGraph:
 
     def save(
         self, inputs: Mapping[str, tuple[str, Sequence[str | int]]], output: str, sides: Sequence[str | int]
-    ) -> bytes:
-        """Return the bytes of the file.
+    ) -> list[Piece]:
+        """Return the bytes of the file, one piece after the other.
 
         inputs : by name, type and sides; a side of any length has a name      output, sides : of float32
         """
-        graph = (
-            b"".join(_bytes(1, one) for one in self._nodes)
-            + _text(2, "encoder")
-            + b"".join(_bytes(5, one) for one in self._constants.values())
-            + b"".join(_bytes(11, _value(name, *told)) for name, told in inputs.items())
-            + _bytes(12, _value(output, "float32", sides))
-        )
-        return _number(1, _IR_VERSION) + _bytes(7, graph) + _bytes(8, _text(1, "") + _number(2, OPSET))
+        graph: list[Piece] = [
+            b"".join(_bytes(1, one) for one in self._nodes),
+            _text(2, "encoder"),
+            *(piece for pieces in self._constants.values() for piece in pieces),
+            b"".join(_bytes(11, _value(name, *told)) for name, told in inputs.items()),
+            _bytes(12, _value(output, "float32", sides)),
+        ]
+        opset = _bytes(8, _text(1, "") + _number(2, OPSET))
+        return [_number(1, _IR_VERSION), *_framed(7, graph), opset]
 
 
 def _attribute(name: str, value: Attribute) -> bytes:
@@ -74,6 +79,11 @@ def _value(name: str, kind: str, sides: Iterable[str | int]) -> bytes:
         _bytes(1, _text(2, side) if isinstance(side, str) else _number(1, side)) for side in sides
     )
     return _text(1, name) + _bytes(2, _bytes(1, _number(1, _TYPES[kind]) + _bytes(2, shape)))
+
+
+def _framed(field: int, pieces: Sequence[Piece]) -> list[Piece]:
+    """A message of these pieces."""
+    return [_key(field, 2) + _varint(sum(map(len, pieces))), *pieces]
 
 
 def _numbers(field: int, values: Iterable[int]) -> bytes:

@@ -94,7 +94,9 @@ def _watch(process: subprocess.Popen[bytes], place: Path, entry: EncoderEntry, t
             most, since = arrived, time.monotonic()
         if tell is not None:
             tell(min(arrived, entry.bytes), entry.bytes)
-        if time.monotonic() - since > STALLED:
+        if (
+            most and time.monotonic() - since > STALLED
+        ):  # before the first byte the library has its own limits
             raise EncoderError(
                 f"{host()} sent nothing more for {STALLED:.0f} seconds, at {most / 1e6:.1f} of "
                 f"{entry.bytes / 1e6:.1f} MB; nothing was kept. Fix: try again later, {_BY_HAND}"

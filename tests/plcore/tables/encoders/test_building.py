@@ -178,7 +178,7 @@ def test_written_onnx_is_what_the_package_onnx_reads(tmp_path: Path) -> None:
     x = graph.node(
         "Softmax", [graph.node("Add", [x, graph.constant("c", np.full((3, 1), 300.0, np.float32))])], axis=-2
     )
-    data = graph.save({"x": ("float32", ("n", 3))}, x, (3, "n"))
+    data = b"".join(graph.save({"x": ("float32", ("n", 3))}, x, (3, "n")))
     model = onnx.load_model_from_string(data)
     onnx.checker.check_model(model, full_check=True)
     assert [node.op_type for node in model.graph.node] == ["Transpose", "LeakyRelu", "Add", "Softmax"]

@@ -1,0 +1,135 @@
+"""Learn from meaning in the browser: download from a hub on this machine, progress, cancel, failures, consent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import START, Server
+from tests.conftest import ROOT
+from tests.fake_hub import FakeHub, serving
+from tests.plcore.tables.encoders.small_catalogue import (
+    REVISION,
+    WORDS,
+    file_of,
+    small_catalogue,
+    words_entry,
+)
+from tests.workflow.text_world import text_project
+from workflow.people import team
+from workflow.server.home import Home
+
+pytestmark = pytest.mark.browser
+MODEL = f"ada/words/{REVISION}/onnx/model.onnx"
+LARGE = bytes(2_000_000)
+_PATCH = """import sys
+if sys.orig_argv[-1].endswith("app.py") or "worker.py" in " ".join(sys.orig_argv):
+    sys.path.insert(0, {root!r})
+    from pathlib import Path
+    from plcore.tables.encoders import catalogue
+    catalogue.read_catalogue.__defaults__ = (Path({data!r}),)
+"""
+"""Run as the server and its training process start: no other process of theirs loads anything more."""
+
+
+@pytest.fixture
+def hub() -> Iterator[FakeHub]:
+    with serving(FakeHub({MODEL: WORDS, MODEL.replace("words", "large", 1): LARGE})) as made:
+        yield made
+
+
+@pytest.fixture
+def server(tmp_path: Path, hub: FakeHub) -> Iterator[Server]:
+    """A server, and its training process, whose catalogue has three small encoders of texts."""
+    small_catalogue(
+        tmp_path / "catalogue",
+        words=words_entry(),
+        large=words_entry(title="Large", repository="ada/large", files=[file_of("onnx/model.onnx", LARGE)]),
+        limited=words_entry(title="Limited", licence="CC-BY-NC-SA-4.0", commercial=False),
+    )
+    (tmp_path / "patch").mkdir()
+    patch = _PATCH.format(root=str(ROOT), data=str(tmp_path / "catalogue"))
+    (tmp_path / "patch" / "sitecustomize.py").write_text(patch)
+    more = {"HF_ENDPOINT": hub.address, "NO_PROXY": "127.0.0.1", "PYTHONPATH": str(tmp_path / "patch")}
+    running = Server(tmp_path / "home", command=START, more=more).start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def learning(page: Page, server: Server, home: Home) -> Page:
+    """The tab Learning of a project of texts."""
+    project = text_project(home, team.ensure_owner(home).id)
+    page.goto(f"{server.base}/settings?project={project}")
+    page.get_by_role("tab", name="Learning").click()
+    return page
+
+
+def choose(page: Page, title: str) -> None:
+    page.get_by_role("button", name="Other encoders").click()
+    page.get_by_role("combobox", name="Other encoders").click()
+    page.get_by_role("option", name=f"{title}: for tests").click()
+
+
+def learn(page: Page) -> None:
+    page.get_by_role("button", name="Learn from meaning").click()
+
+
+def left(server: Server) -> list[str]:
+    return sorted(path.name for path in (server.home / "encoders").iterdir())
+
+
+def test_one_press_downloads_and_encodes_and_another_goes_back_to_words(
+    learning: Page, server: Server
+) -> None:
+    choose(learning, "Limited")
+    button = learning.get_by_role("button", name="Learn from meaning")
+    expect(button).to_be_disabled()
+    learning.get_by_text("I use this for no commercial purpose").click()
+    expect(button).to_be_enabled()
+    learning.get_by_role("combobox", name="Other encoders").click()
+    learning.get_by_role("option", name="Words: for tests").click()
+    expect(learning.get_by_text("It is downloaded once from 127.0.0.1")).to_be_visible()
+    expect(learning.get_by_text("nothing about them is sent")).to_be_visible()
+    button.click()
+    expect(learning.get_by_text("The rows got embeddings of")).to_be_visible()
+    assert left(server) == ["words"]
+    learning.get_by_role("button", name="Back to words").click()
+    expect(learning.get_by_role("button", name="Back to words")).to_have_count(0)
+    expect(button).to_be_visible()
+
+
+def test_what_does_not_end_well_is_said_in_words_and_leaves_nothing(
+    learning: Page, server: Server, hub: FakeHub
+) -> None:
+    hub.gate = threading.Event()
+    choose(learning, "Large")
+    learn(learning)
+    expect(learning.get_by_text("large is downloaded: 1.0 of 2.0 MB")).to_be_visible()
+    learning.get_by_role("button", name="Cancel").click()
+    expect(learning.get_by_text("The latest encoding was cancelled.")).to_be_visible()
+    hub.gate.set()
+    while left(server):  # the training process sees it within a second
+        learning.wait_for_timeout(100)
+
+    learning.reload()
+    learning.get_by_role("tab", name="Learning").click()
+    hub.files[MODEL] = WORDS[:-1] + b"!"
+    learn(learning)
+    expect(
+        learning.get_by_text("what arrived is not what Winnow's authors tested; nothing was kept")
+    ).to_be_visible()
+    assert left(server) == []
+    hub.status = 404
+    learn(learning)
+    expect(learning.get_by_text("has no 'onnx/model.onnx' of ada/words")).to_be_visible()
+    assert left(server) == []
+    hub.close()
+    learn(learning)
+    expect(learning.get_by_text("cannot be reached")).to_be_visible()
+    expect(learning.get_by_text("winnow encoders add FILE")).to_be_visible()
+    assert left(server) == []
