@@ -12,7 +12,7 @@ NAMES = {
     "pages": "start first_start pages first_load hearing maps",
     "files": "import_rows large_import large_project cluster wide_sets wide_tables images sounds long_sound texts",
     "questions": "table8 neighbors ranking honest_curve proof stopping crowd "
-    "imported_votes shortlists outside bags calibration cold_start",
+    "imported_votes shortlists outside bags calibration cold_start meaning",
     "models": "kernel_speed model_choice margin_objective margin_accuracy margin_speed margin_curves many_classes "
     "online_curves online_speed",
     "sensing": "sensing_speed sensing_figure2 sensing_figure4a sensing_figure4bc sensing_predict sensing_choice",
