@@ -22,6 +22,7 @@ from winnow_labels import __version__
 from winnow_labels.backup_commands import BACKUP_COMMANDS
 from winnow_labels.column_options import FileOptions, column_options, file_options
 from winnow_labels.commands import FILE_COMMANDS, accept_store, snapshot, token
+from winnow_labels.encoder_commands import encoders
 from winnow_labels.options import (
     FLAG,
     WRITTEN,
@@ -76,7 +77,7 @@ def main() -> None:
     """Winnow from a shell. It works beside a running server, on the same data (WINNOW_HOME)."""
 
 
-for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, rank, simulate, snapshot, token):
+for command in (*FILE_COMMANDS, *BACKUP_COMMANDS, accept_store, encoders, rank, simulate, snapshot, token):
     main.add_command(command)
 
 

@@ -13,15 +13,22 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
+from sqlalchemy.exc import SQLAlchemyError
+
+from db.engine import DatabaseUnavailableError
 from workflow.backups.worker import BackupWorker
+from workflow.models import leases
 from workflow.server.home import open_home
 from workflow.server.settings import Settings, SettingsError
 
 BELOW_PAGES = 10
 """Niceness of the worker and of its session: a tenth of what a page has where both want the same core."""
 SHARE_TRIES = 10
+IN_TIME = 1.0
+"""Seconds in which a worker whose server has ended comes to an end of what it does; then it leaves it undone."""
 _SHARE = Path("/proc/self/autogroup")
 CANNOT_START = 2
 """Exit status of a worker that says why it does not start."""
@@ -31,11 +38,11 @@ def main() -> None:
     """Train until stopped; with `--with-parent` until the process that started it ends."""
     logging.basicConfig(format="%(asctime)s worker: %(message)s")
     logging.getLogger("winnow").setLevel(logging.INFO)  # its own words, not those of the libraries
-    stop = threading.Event()
+    stop, left, working = threading.Event(), threading.Event(), list[BackupWorker]()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    if "--with-parent" in sys.argv[1:]:
-        threading.Thread(target=_until_parent_ends, args=(stop,), daemon=True).start()
+    if "--with-parent" in sys.argv[1:]:  # before it steps back: this thread keeps the priority it has
+        threading.Thread(target=_until_parent_ends, args=(stop, left, working), daemon=True).start()
     _step_back()
     try:
         home = open_home(Settings.from_environment())
@@ -43,9 +50,11 @@ def main() -> None:
         sys.stderr.write(f"{error}\n")
         sys.exit(CANNOT_START)
     try:
-        BackupWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}").work(stop)
+        working.append(BackupWorker(home, f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"))
+        working[0].work(stop)
     finally:
         home.close()
+        left.set()
 
 
 def _step_back() -> None:
@@ -72,12 +81,20 @@ def _step_back_as_session() -> None:
             return
 
 
-def _until_parent_ends(stop: threading.Event) -> None:
+def _until_parent_ends(stop: threading.Event, left: threading.Event, working: list[BackupWorker]) -> None:
     """The parent holds the other end of stdin: however it ends, kill -9 included, reading here ends too."""
     # Not through sys.stdin: a thread inside its buffer at the end of the process is a fatal error.
     while os.read(sys.stdin.fileno(), 1024):
         pass
     stop.set()
+    if left.wait(IN_TIME):
+        return
+    # It is in the middle of a fit, which may take minutes and this much memory. What it has stored is whole; leases
+    # that stay open would count as deaths of workers.
+    with suppress(SQLAlchemyError, DatabaseUnavailableError):
+        for worker in working:
+            leases.give_back(worker.home, worker.name)
+    os._exit(0)
 
 
 if __name__ == "__main__":

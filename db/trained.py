@@ -143,6 +143,12 @@ def end_lease(
     )
 
 
+def end_leases(session: Session, worker: str, now: datetime) -> None:
+    """Let others take all that this worker holds, as if it had never begun: no death is counted."""
+    held = update(TrainingRow).where(TrainingRow.worker == worker, ~TrainingRow.ended)
+    session.execute(held.values(lease_until=now, ended=True))
+
+
 def forget_fault(session: Session, project_id: int) -> None:
     """Forget why the last training failed and what it cost: the settings have changed since."""
     session.execute(
@@ -359,7 +365,10 @@ unfinished = _RANDOM_ORDERS.unfinished
 
 @dataclass(frozen=True)
 class Encoding(Request):
-    """One encoding. encoder : its name      notes : of one that is done, a sentence each about rows left out
+    """One encoding.
+
+    encoder : its name, '' for rows that came later, by the encoders that the others have
+    notes : of one that is done, a sentence each about rows left out
 
     done, total : images, texts or segments
     """

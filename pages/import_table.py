@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 
 import streamlit as st
@@ -15,6 +16,8 @@ from pages.parts.uploads import (
     READING,
     ask_doubts,
     awaited,
+    choose_ways,
+    chosen_ways,
     file_box,
     held,
     how_many,
@@ -143,13 +146,18 @@ st.caption(
 
 
 def read_file(
-    chosen: Arrived, rows: Arrived | None, vectors: Arrived | None, *, as_it_is: bool
+    chosen: Arrived,
+    rows: Arrived | None,
+    vectors: Arrived | None,
+    *,
+    as_it_is: bool,
+    ways: Mapping[str, str],
 ) -> importing.Upload | None:
     """What was uploaded, read once; None where it cannot be read at all, which is said.
 
     rows : the table of the rows, beside votes or candidates of them      vectors : embeddings of the rows
     """
-    key = (chosen.key, *(one.key if one else None for one in (rows, vectors)), as_it_is)
+    key = (chosen.key, *(one.key if one else None for one in (rows, vectors)), as_it_is, *ways.items())
     known = st.session_state.get(state.UPLOAD)
     if known is None or known[0] != key:
         beside = [(one.path, one.name) if one else None for one in (rows, vectors)]
@@ -165,6 +173,7 @@ def read_file(
                     rows=beside[0],
                     vectors=beside[1],
                     as_it_is=as_it_is,
+                    ways=ways,
                     on_wait=job.on_wait,
                 ),
             )
@@ -183,11 +192,13 @@ def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
     """The upload in the shape that the person wants, joined to the files beside it where there are any."""
     as_it_is = bool(st.session_state.get(f"as-it-is-{chosen.key}"))
     rows = held(page.seat, f"rows-{chosen.key}")
-    upload = read_file(chosen, rows, held(page.seat, f"vectors-{chosen.key}"), as_it_is=as_it_is)
+    vectors = held(page.seat, f"vectors-{chosen.key}")
+    upload = read_file(chosen, rows, vectors, as_it_is=as_it_is, ways=chosen_ways(chosen.key))
     if upload is None:
         vectors_of_rows(chosen)  # which may be what cannot be read
         return None
     st.caption(f"Read as: {frame.escape(upload.reading.format)}.")
+    choose_ways(upload.ways, chosen.key)
     if upload.shape is not None:
         st.toggle(
             "Each row of the file is one item",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.plcore.tables.right_readings import CASES, REFUSED, RIGHT, path_of
 from tests.plcore.tables.test_hunt import CASES as HUNT
 from tests.plcore.tables.test_hunt import HUNTED, Hunted
+from tests.plcore.tables.zips import make_zip
 from tests.test_cli import Shell, shell
 
 pytestmark = pytest.mark.slow
 
 __all__ = ["shell"]
+MORE_TABLES = b"id,text,labels\n1,a bird,wren|robin\n2,two birds,wren\n3,more birds,robin\n"
 
 
 def test_dry_run_prints_the_reading_and_stores_nothing(shell: Shell) -> None:
@@ -42,6 +45,27 @@ def test_import_stops_at_cells_with_two_readings(shell: Shell) -> None:
     )
     status, out, err = shell("import", file, "--dry-run")
     assert (status, "2 rows" in out, "mixed-separators" in err) == (2, True, True)
+
+
+def test_import_stops_at_tables_of_a_zip_that_are_not_read(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "birds.zip"
+    file.write_bytes(make_zip({"a.csv": MORE_TABLES, "b.tsv.txt": MORE_TABLES.replace(b",", b"\t")}))
+    assert "--accept more-tables" in shell.refused("import", file)
+    assert json.loads(shell.done("projects", "--json")) == []
+    assert shell.done("import", file, "--accept", "more-tables") == "Project 1: 3 rows, 2 classes.\n"
+
+
+def test_import_reads_a_file_as_it_is_chosen(shell: Shell) -> None:
+    file = path_of("md16.json")
+    out = shell.done("import", file, "--dry-run", "--item", "detection")
+    assert out.startswith("Read as MegaDetector JSON, an item a detection: 4 rows, ")
+    assert "it can be 'picture', 'detection'" in shell.refused(
+        "import", path_of("megadetector_classified.json"), "--item", "frame"
+    )
+    survey = path_of("qualtrics.csv")
+    assert "--accept unfinished-answers" in shell.refused("import", survey)
+    assert "Project 1: 2 rows" in shell.done("import", survey, "--unfinished", "leave-out")
+    assert "Project 2: 2 rows" in shell.done("import", survey, "--unfinished", "count", "--name", "all")
 
 
 def test_import_asks_once_about_rows_without_labels(shell: Shell) -> None:

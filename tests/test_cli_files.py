@@ -44,7 +44,7 @@ def test_from_the_encoder_to_the_project(
     vectors = tmp_path / f"v.{ending}"
     status, out, err = shell("encode", table, "--encoder", "words", "--out", vectors)
     assert (status, out) == (0, f"{vectors}: vectors of the rows of {table}.\n")
-    assert "1 rows have nothing to encode: 'c'." in err
+    assert "1 row has nothing to encode: 'c'." in err
     status, out, err = shell("import", table, "--embeddings", vectors)
     assert status == 0, err
     assert "Vectors of 2 numbers were joined by column 'id'." in err
@@ -98,13 +98,22 @@ def test_a_project_gets_embeddings_and_its_log_still_holds(
     shell.done("import", table)
     status, out, err = shell("encode", 1, "--encoder", "words")
     assert (status, out) == (0, "Project 1 learns from vectors of its rows.\n"), err
-    assert "1 rows have nothing to encode: 'c'." in err
-    found = [LabelTable.read(path).embeddings for path in (tmp_path / "home" / "tables").glob("*.parquet")]
-    (vectors,) = [one for one in found if one is not None]
-    np.testing.assert_array_equal(vectors, [[1, 0], [0, 1], [np.nan] * 2, [1, 0]])
+    assert "1 row has nothing to encode: 'c'." in err
+    found = [LabelTable.read(path).encoded for path in (tmp_path / "home" / "tables").glob("*.parquet")]
+    ((vectors,),) = [one for one in found if one]
+    np.testing.assert_array_equal(vectors.values, [[1, 0], [0, 1], [np.nan] * 2, [1, 0]])
     assert "hold" in shell.done("verify", 1)
-    assert "has these very embeddings already" in shell.refused("encode", 1, "--encoder", "words")
+    assert "has these very vectors already" in shell.refused("encode", 1, "--encoder", "words")
     assert len(shell.done("rank", 1).splitlines()) == 3
+    more = tmp_path / "more.csv"
+    more.write_text("id,candidates,text\ne,wren,red breast\n")
+    assert "1 rows added" in shell.done("append", 1, more)
+    assert shell.done("encode", 1, "--encoder", "words") == "Project 1 learns from vectors of its rows.\n"
+    assert shell.done("encode", 1, "--back-to-words") == "Project 1 learns without vectors again.\n"
+    assert "no vectors that could be removed" in shell.refused("encode", 1, "--back-to-words")
+    assert "hold" in shell.done("verify", 1)
+    assert "without --encoder" in shell.refused("encode", 1, "--back-to-words", "--encoder", "words")
+    assert "Name the encoder: --encoder FOLDER." in shell.refused("encode", 1)
 
 
 def test_options_of_a_file_are_none_of_a_project(

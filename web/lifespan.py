@@ -63,7 +63,8 @@ class WorkerCrew:
         if self._thread.is_alive():
             self._thread.join()
         for worker in self._workers:
-            worker.terminate()
+            assert worker.stdin is not None  # noqa: S101 - a pipe, see `_start`
+            worker.stdin.close()
         for worker in self._workers:
             try:
                 worker.wait(PATIENCE)

@@ -54,6 +54,7 @@ class FileOptions(TypedDict):
     rows: Path | None
     vectors: Path | None
     as_it_is: bool
+    ways: dict[str, str]
 
 
 def column_options(command: Callable[..., object]) -> Callable[..., object]:
@@ -72,8 +73,9 @@ def column_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def file_options(command: Callable[..., object]) -> Callable[..., object]:
-    """`--rows`, `--embeddings` and `--as-it-is`, which say what FILE is; the command gets `files`, `FileOptions` with
-    `rows` and `vectors`, paths or None, and `as_it_is`: what `workflow.importing.read_paths` takes."""
+    """`--rows`, `--embeddings`, `--as-it-is`, `--item` and `--unfinished`, which say what FILE is; the command gets
+    `files`, `FileOptions` with `rows` and `vectors`, paths or None, `as_it_is` and `ways`: what
+    `workflow.importing.read_paths` takes."""
     rows = click.option(
         "--rows",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -89,12 +91,34 @@ def file_options(command: Callable[..., object]) -> Callable[..., object]:
         help="Vectors of the rows by their names, made by a model of your own: .npz, Parquet, or what `encode` wrote.",
     )
 
-    def told(rows: Path | None, vectors: Path | None, as_it_is: bool, **options: object) -> object:
-        return command(files={"rows": rows, "vectors": vectors, "as_it_is": as_it_is}, **options)
+    item = click.option(
+        "--item",
+        type=click.Choice(["picture", "detection", "frame"]),
+        help="What an item of MegaDetector's file is: a picture or video (default), a detection in it, or a frame.",
+    )
+    unfinished = click.option(
+        "--unfinished",
+        type=click.Choice(["leave-out", "count"]),
+        help="Answers of people who did not finish a survey. Default: left out, once you accept that.",
+    )
+
+    def told(
+        rows: Path | None,
+        vectors: Path | None,
+        as_it_is: bool,
+        item: str | None,
+        unfinished: str | None,
+        **options: object,
+    ) -> object:
+        chosen = {"item": item, "unfinished": unfinished}
+        ways = {name: value for name, value in chosen.items() if value is not None}
+        return command(
+            files={"rows": rows, "vectors": vectors, "as_it_is": as_it_is, "ways": ways}, **options
+        )
 
     told.__doc__ = command.__doc__
     told.__click_params__ = list(getattr(command, "__click_params__", []))  # type: ignore[attr-defined]
-    return rows(vectors(as_it_is(told)))
+    return rows(vectors(as_it_is(item(unfinished(told)))))
 
 
 def setting_option(command: Callable[..., object]) -> Callable[..., object]:
@@ -157,7 +181,9 @@ _OPTIONS = (
         for name, (role, words) in LISTS.items()
     ),
     click.option(
-        "--score-prefix", help="What stands before the label in the names of score columns. Default: guessed."
+        "--score-prefix",
+        help="What stands before the label in the names of score columns, such as p_, or around it, such as *_prob. "
+        "Default: guessed.",
     ),
     click.option(
         "--cut",

@@ -181,7 +181,7 @@ def import_table(
                 _say_once_settled(file, columns, files)
             raise
         chosen = importing.settings_for(table, settings)
-        odd = (*importing.made_before(seat, upload), *importing.find_doubts(table))
+        odd = (*importing.made_before(seat, upload), *upload.doubts, *importing.find_doubts(table))
         odd = (*odd, *importing.doubts_about(table, chosen))
         reading = str(importing.described(upload, table))
         if dry_run:
@@ -235,8 +235,8 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
 @click.option(
     "--encoder",
     "name",
-    required=True,
-    help="A folder with model.onnx and encoder.json, or the name of one in WINNOW_HOME/encoders.",
+    help="A folder with model.onnx and encoder.json, or the name of one in WINNOW_HOME/encoders, such as those of "
+    "`winnow encoders`.",
 )
 @click.option(
     "--out",
@@ -244,11 +244,21 @@ def _refuse_doubts(doubts: Sequence[Doubt], accepted: Sequence[str]) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Of a FILE: the file to write, .npz or .parquet; `import --embeddings` takes it.",
 )
+@click.option(
+    "--back-to-words",
+    is_flag=True,
+    help="Of a project: remove the vectors of its rows; it then learns from its other columns alone.",
+)
 @file_options
 @column_options
 @json_option
 def encode(
-    what: str, name: str, target: Path | None, files: FileOptions, columns: Mapping[str, object]
+    what: str,
+    name: str | None,
+    target: Path | None,
+    back_to_words: bool,
+    files: FileOptions,
+    columns: Mapping[str, object],
 ) -> object:
     """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
 
@@ -263,6 +273,15 @@ def encode(
         raise click.UsageError(
             "--out and the options of columns and rows belong to a FILE, not to a project."
         )
+    if back_to_words:
+        if not is_project or name is not None:
+            raise click.UsageError("--back-to-words belongs to a project, without --encoder.")
+        with home() as here:
+            encoding.back_to_words(owner(here).at(int(what)))
+        say(f"Project {what} learns without vectors again.")
+        return {"id": int(what), "file": None, "notes": []}
+    if name is None:
+        raise click.UsageError("Name the encoder: --encoder FOLDER.")
     if not is_project and target is None:
         raise click.UsageError("Name the file to write: --out vectors.npz.")
 

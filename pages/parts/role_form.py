@@ -114,7 +114,9 @@ def _candidates(choices: Choices) -> Roles:
         left, right = st.columns([3, 1])
         columns = choices.many(left, "Columns of scores", way)
         prefix = right.text_input(
-            "What stands before the label in their names", **choices.kept("score_prefix", "")
+            "What stands before the label in their names",
+            help="Or around it, with * for the label, as in *_prob.",
+            **choices.kept("score_prefix", ""),
         )
         return _cut(Roles(score_columns=columns, score_prefix=prefix), choices)
     left, middle, right = st.columns([3, 3, 2])

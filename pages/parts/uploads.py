@@ -16,10 +16,12 @@ from pages.parts.words import counted, percent, size
 from workflow.importing import (
     MAX_PROBLEMS,
     MAX_UPLOAD_MB,
+    WAYS,
     Doubt,
     LongLine,
     Problem,
     ReadingSummary,
+    Way,
     arrivals,
     causes,
     jobs,
@@ -159,6 +161,25 @@ def show_reading(reading: ReadingSummary) -> None:
     )
     with st.container(border=True):
         st.markdown("  \n".join(f"**{name}:** {escape(words)}" for name, words in parts))
+
+
+def chosen_ways(key: str) -> dict[str, str]:
+    """What was chosen about a file as a whole, if it is not read so anyway. key : of the file"""
+    found = {way.name: st.session_state.get(_way_key(way, key)) for way in WAYS}
+    return {
+        way.name: value for way in WAYS if (value := found[way.name]) not in (None, next(iter(way.options)))
+    }
+
+
+def choose_ways(ways: Sequence[Way], key: str) -> None:
+    """Ask what can be chosen about a file as a whole. ways : those that it has      key : of the file"""
+    for way in ways:
+        words = {value: _sentence(said).rstrip(".") for value, said in way.options.items()}
+        st.selectbox(way.question, list(words), format_func=words.__getitem__, key=_way_key(way, key))
+
+
+def _way_key(way: Way, key: str) -> str:
+    return f"way-{way.name}-{key}"
 
 
 def ask_doubts(doubts: Sequence[Doubt], key: str) -> bool:

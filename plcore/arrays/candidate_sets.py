@@ -271,6 +271,19 @@ def lowest_of(candidates: BoolArray, rows: AnyArray) -> IntArray:
     return np.asarray(candidates[rows].argmax(axis=1))
 
 
+def rows_with_any(candidates: BoolArray, labels: AnyArray) -> BoolArray:
+    """(n,) whether a row has one of these labels (k,) among its candidates."""
+    wanted: BoolArray = np.zeros(candidates.shape[1], dtype=bool)
+    wanted[labels] = True
+    if not isinstance(candidates, CandidateSets):
+        return np.asarray(candidates[:, wanted].any(axis=1))
+    found: BoolArray = np.zeros(len(candidates), dtype=bool)
+    for rows in candidates._blocks() if wanted.any() else ():
+        place, own = candidates.pairs(rows)
+        found[rows[place[wanted[own]]]] = True
+    return found
+
+
 def put_sets(candidates: BoolArray, rows: AnyArray, places: AnyArray, labels: AnyArray) -> None:
     """Replace the sets of these distinct rows by those that `pairs_of` gave of them."""
     if isinstance(candidates, CandidateSets):

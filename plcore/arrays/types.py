@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any, Protocol, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,9 +41,22 @@ StepProgress = Callable[[int, int, str], object]
 """Called with (steps done, steps in all, name of the next step). What it raises ends them."""
 
 
-class Features(Protocol):
-    """What turns rows of a table into numbers, fitted on training rows only."""
+class FeatureBlock(NamedTuple):
+    """Columns of features that describe a row together, such as an embedding or the words of a text.
 
+    one_scale : whether the scales of its columns tell something, as of words and vectors, so that all are divided by
+        the same number; else each is brought to a scale of its own
+    """
+
+    columns: slice
+    one_scale: bool = True
+
+
+class Features(Protocol):
+    """What turns rows of a table into numbers, fitted on training rows only. blocks_ : after `fit`, those it has"""
+
+    @property
+    def blocks_(self) -> Sequence[FeatureBlock]: ...
     def fit(self, table: Any, rows: Any) -> Any: ...
     def transform(self, table: Any, rows: Any) -> Any: ...
 

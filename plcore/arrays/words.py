@@ -24,6 +24,11 @@ def listed(names: Sequence[str], at_most: int = 8) -> str:
     return shown + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
 
 
+def counted(count: int, one: str, several: str = "") -> str:
+    """A number of things, such as "1 row" or "1,200 rows". several : of them, if it is not the word with an s"""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 # Characters that a text may not hold: those that cannot be stored, and those that make it look other than it is.
 #
 # Control characters move a terminal's cursor or its colours, overrides of the writing direction show letters in

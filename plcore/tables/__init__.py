@@ -11,6 +11,7 @@ if _missing := missing_for_tables():
 
 from plcore.tables.columns import mapped_numbers, nameless_file
 from plcore.tables.encoders import Encoder, EncoderError
+from plcore.tables.features.embeddings import ColumnVectors, directions_of
 from plcore.tables.features.matrix import FeatureTransformer
 from plcore.tables.features.text import Mark, TextFeatures, marks_of
 from plcore.tables.growing import (
@@ -19,9 +20,10 @@ from plcore.tables.growing import (
     Rescored,
     is_score,
     why_no_score,
-    with_embeddings,
+    with_encoded,
     with_rows,
     with_scores,
+    without_vectors,
 )
 from plcore.tables.media.cells import look_through
 from plcore.tables.media.file_tree import (
@@ -62,6 +64,7 @@ from plcore.tables.readers.registry import joined, lacks_rows, shape_name, shape
 from plcore.tables.readers.stored import read_stored, store_reading
 from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.readers.tools.megadetector import Box, boxes_of
+from plcore.tables.readers.ways import WAYS, Way, read_in, ways_of
 from plcore.tables.roles.cell_types import export_types
 from plcore.tables.roles.cells import MISSING
 from plcore.tables.roles.doubts import Doubt, find_doubts
@@ -69,14 +72,13 @@ from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.roles.roles import WAYS_IN, Roles, column_way
 from plcore.tables.roles.sentence import ReadingSummary, describe, read_as_nothing
 from plcore.tables.roles.suggestion import suggest_reading, suggest_roles
-from plcore.tables.storing import read_kept_names
+from plcore.tables.storing import read_encoded_columns, read_kept_names
 from plcore.tables.table import LabelTable
 from plcore.tables.text.arrow import to_csv_bytes
 from plcore.tables.text.csv import read_cells
 from plcore.tables.writers.disambiguated import Disambiguated, LabelVectorTable, Tell, names_beside
 from plcore.tables.writers.label_vectors import VECTOR_FORMATS
 from plcore.tables.writers.nature import NATURE_FORMATS
-from plcore.tables.writers.sheets import cell_form
 from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, format_of
 
 __all__ = [
@@ -97,10 +99,12 @@ __all__ = [
     "SOUND_NAMES",
     "VECTOR_ENDINGS",
     "VECTOR_FORMATS",
+    "WAYS",
     "WAYS_IN",
     "ZIP_STARTS",
     "Archive",
     "Box",
+    "ColumnVectors",
     "Disambiguated",
     "Doubt",
     "Encoder",
@@ -131,12 +135,13 @@ __all__ = [
     "TableReading",
     "Tell",
     "TextFeatures",
+    "Way",
     "boxes_of",
     "causes",
-    "cell_form",
     "column_way",
     "describe",
     "describe_sound",
+    "directions_of",
     "export_types",
     "find_doubts",
     "find_parts",
@@ -156,6 +161,8 @@ __all__ = [
     "names_beside",
     "read_as_nothing",
     "read_cells",
+    "read_encoded_columns",
+    "read_in",
     "read_in_parts",
     "read_kept_names",
     "read_segment",
@@ -175,10 +182,12 @@ __all__ = [
     "thumbnail",
     "to_csv_bytes",
     "to_png",
+    "ways_of",
     "why_no_score",
-    "with_embeddings",
+    "with_encoded",
     "with_rows",
     "with_scores",
     "with_vectors",
+    "without_vectors",
     "write_vectors",
 ]

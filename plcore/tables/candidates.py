@@ -28,7 +28,7 @@ from plcore.tables.roles.cells import (
     spelt_as,
 )
 from plcore.tables.roles.named_votes import NamedVotes, believed_weights, read_voters
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import NO_WORDS, YES_WORDS
 from plcore.tables.text.arrow import stripped
 
@@ -69,7 +69,6 @@ def _least_of_mass(weights: FloatArray, share: float) -> FloatArray:
     return np.take_along_axis(falling, needed.argmax(axis=1)[:, None], axis=1)[:, 0]
 
 
-_CLOSING = {"(": ")", "[": "]"}
 MAX_CLASSES = 100_000  # beyond it, a wrong column or separator was chosen
 MAX_COLUMNS = 4096  # of labels, a column each: these are a dense matrix, as label vectors are
 MAX_WEIGHTS = 100_000_000  # of all rows and classes together: 0.8 GB, and as much again while they are cut
@@ -306,9 +305,7 @@ def _from_score_columns(
 
 def classes_of_columns(columns: tuple[str, ...], prefix: str, finder: Finder) -> tuple[str, ...]:
     """The labels that columns are named like. Problem: two columns of one label."""
-    behind = _CLOSING.get(prefix[-1:], "")  # p(wren)
-    found = [column.removeprefix(prefix).removesuffix(behind) or column for column in columns]
-    names = pa.array(found, pa.large_string())
+    names = pa.array([label_in_name(column, prefix) for column in columns], pa.large_string())
     classes = tuple(as_labels(names).to_pylist())
     for place, name in enumerate(classes):
         if name in classes[:place]:

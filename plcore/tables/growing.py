@@ -23,7 +23,7 @@ from plcore.tables.candidates import (
     parse_vectors,
 )
 from plcore.tables.columns import LARGEST, Finder, parse_ids, parse_numbers
-from plcore.tables.features.embeddings import EMBEDDING, Dense, Vectors, as_stored, parse_embeddings
+from plcore.tables.features.embeddings import ColumnVectors, Vectors, as_stored, parse_embeddings
 from plcore.tables.media.cells import Media, parse_media
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.media.sound import SOUND_NAMES
@@ -67,6 +67,7 @@ def with_rows(
     label_columns : of the file, which the table does not have and which hold labels as its own label columns,
         annotators' columns or score columns do; in its own rows they say nothing
     arrays : by name, columns of vectors that came with the cells
+    What encoders made of columns is missing in the new rows.
     A row is known by its id, or where the table has no id column by its cells: they are the same in all columns that
     both have, and so is an embedding that came with the cells. Of candidates labels that are new become classes, after
     the others; of label vectors there can be none.
@@ -116,24 +117,53 @@ def with_rows(
     media = _joined(table.media, media, table.n_rows, len(fresh))
     numbers = np.concatenate([table.numbers, numbers])
     embeddings = _longer(table.embeddings, embeddings, str(roles.embedding))
+    encoded = tuple(
+        dataclasses.replace(one, values=np.pad(one.values, ((0, len(fresh)), (0, 0)), constant_values=np.nan))
+        for one in table.encoded
+    )
     grown = dataclasses.replace(
-        table, _cells=both, numbers=numbers, media=media, embeddings=embeddings, **labels
+        table, _cells=both, numbers=numbers, media=media, embeddings=embeddings, encoded=encoded, **labels
     )
     return Grown(grown, len(fresh), names, new, dropped, empty)
 
 
-def with_embeddings(table: LabelTable, vectors: Dense, classes: Mapping[str, str] | None = None) -> Grown:
-    """The table with other embeddings of its rows, (n, d) of numbers, NaN for none; there are no new rows.
+def with_encoded(
+    table: LabelTable, vectors: ColumnVectors, classes: Mapping[str, str] | None = None
+) -> Grown:
+    """The table with what an encoder made of a column, in the place of what another made of it; no rows are new.
 
-    classes : as of `with_rows`. Raises TableError: numbers that are not finite, too many, or none.
+    classes : as of `with_rows`. Raises TableError: no row has a vector.
     """
-    finder = Finder(None)
-    found = parse_embeddings(table.cells, EMBEDDING, {EMBEDDING: vectors}, finder)
-    if finder.problems:
-        raise table_error(finder.problems)
+    if vectors.missing.all():
+        message = f"{vectors.encoder} gave no row a vector."
+        raise TableError(Problem(None, None, vectors.column, message, "Choose another encoder."))
+    others = [one for one in table.encoded if one.column != vectors.column]
+    return _changed(table, classes, encoded=(*others, vectors))
+
+
+def without_vectors(table: LabelTable, classes: Mapping[str, str] | None = None) -> Grown:
+    """The table without what encoders made of its columns, and without an embedding that is no column of its cells; no
+    rows are new.
+
+    classes : as of `with_rows`. Raises TableError: there are no such vectors, or nothing else to learn from.
+    """
+    roles, embeddings = table.roles, table.embeddings
+    if roles.embedding is not None and roles.embedding not in table.cells:
+        roles, embeddings = dataclasses.replace(roles, embedding=None), None
+    elif not table.encoded:
+        message = "The rows have no vectors that could be removed."
+        raise TableError(Problem(None, None, None, message, "Nothing has to be done."))
+    described = roles.numbers or roles.categories or roles.text or roles.embedding
+    if not described and table.media.looks is None and table.media.sounds is None:
+        message = "Without vectors there is nothing to learn from: no other column describes the rows."
+        raise TableError(Problem(None, None, None, message, "Keep the vectors."))
+    return _changed(table, classes, roles=roles, embeddings=embeddings, encoded=())
+
+
+def _changed(table: LabelTable, classes: Mapping[str, str] | None, **fields: Any) -> Grown:
+    """The table with these fields changed, and no new rows."""
     labels = {} if table.roles.label_vectors else labels_of_no_rows(table, classes)
-    roles = dataclasses.replace(table.roles, embedding=EMBEDDING)
-    return Grown(dataclasses.replace(table, roles=roles, embeddings=found, **labels), 0, (), (), (), ())
+    return Grown(dataclasses.replace(table, **labels, **fields), 0, (), (), (), ())
 
 
 def labels_of_no_rows(table: LabelTable, classes: Mapping[str, str] | None = None) -> dict[str, Any]:

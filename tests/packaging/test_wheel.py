@@ -123,7 +123,7 @@ def test_what_extras_bring_is_what_the_tests_have(wheels: Wheels) -> None:
         extras |= requirements(wheels.plcore, name)
     tables = set(requirements(wheels.plcore, "tables"))
     assert set(requirements(wheels.plcore, "onnx")) > tables, "an encoder is for tables"
-    assert set(extras) - tables == {"dask", "distributed", "onnxruntime", "tokenizers"}
+    assert set(extras) - tables == {"dask", "distributed", "huggingface-hub", "onnxruntime", "tokenizers"}
     pinned = dict(
         re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "requirements-dev.txt").read_text(), flags=re.MULTILINE)
     )

@@ -9,6 +9,7 @@ from tests.pages.conftest import Open, words
 from tests.pages.test_import_labels import choose
 from tests.pages.test_pages import upload
 from tests.plcore.tables.right_readings import RIGHT, path_of
+from tests.plcore.tables.zips import make_zip
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
@@ -94,6 +95,31 @@ def test_page_shows_two_readings_side_by_side_and_waits(
     assert not test.exception
     (made,) = managing.list_projects(Seat(home, owner))
     assert made.n_rows == RIGHT[name].count
+
+
+def test_page_reads_a_file_as_it_is_chosen(owner: int, show: Open) -> None:
+    test = given(show(owner, "import_table.py"), "md16.json")
+    assert "**Read as:** MegaDetector JSON: 3 rows, " in shown(test)
+    choose(test, "What is one item?", "detection")
+    assert "**Read as:** MegaDetector JSON, an item a detection: 4 rows, " in shown(test)
+    choose(test, "What is one item?", "picture")
+    assert "**Read as:** MegaDetector JSON: 3 rows, " in shown(test)
+
+
+def test_page_asks_about_people_who_did_not_finish(owner: int, show: Open) -> None:
+    test = given(show(owner, "import_table.py"), "qualtrics.csv")
+    assert create(test).disabled
+    choose(test, "Answers of people who did not finish", "count")
+    assert not create(test).disabled
+
+
+def test_page_asks_about_tables_that_are_not_read(owner: int, show: Open) -> None:
+    rows = b"id,text,labels\n1,a bird,wren|robin\n2,two birds,wren\n3,more birds,robin\n"
+    packed = make_zip({"a.csv": rows, "b.txt": rows.replace(b",", b"\t")})
+    test = upload(show(owner, "import_table.py"), packed, "birds.zip")
+    assert "The zip holds several tables." in shown(test)
+    assert "**Or**  \n'b.txt' (3 rows) may belong to them." in shown(test)
+    assert create(test).disabled
 
 
 @pytest.mark.parametrize("name", SETTLED)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,6 +16,7 @@ from plcore.blocks import RunnerError
 from plcore.loop import MODEL_ENTRIES
 from tests.pages.conftest import Open, words
 from tests.plcore.tables.encoders.models import encoder, mean_color
+from tests.plcore.tables.encoders.small_catalogue import small_catalogue, words_entry
 from tests.workflow.compared import Findings, findings
 from tests.workflow.encoder_world import at_each_step, latest, stored, words_encoder
 from tests.workflow.kinds.one_label.test_progress import answer_truly
@@ -25,6 +28,7 @@ from workflow.importing import encoding_requests
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.models import choosing, showing
 from workflow.models.comparing import ComparingWorker
+from workflow.models.encoders import installed
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server import jobs
@@ -348,3 +352,80 @@ def test_a_press_for_an_encoder_that_is_gone_begins_no_other(seat: Seat, show: O
     words_encoder(seat.home, "other")
     press(test, "Learn from what words sees")
     assert encoding_requests.encoders(seat).running is None
+
+
+# The same tab: a pretrained encoder, with all that one consents to
+
+
+@pytest.fixture
+def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two encoders of texts can be downloaded; one is not for commercial use."""
+    limited = words_entry(title="Limited", licence="CC-BY-NC-SA-4.0", commercial=False)
+    made = small_catalogue(tmp_path / "catalogue", words=words_entry(ms=2.0), limited=limited)
+    monkeypatch.setattr(installed, "read_catalogue", lambda: made)
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+
+
+@pytest.mark.usefixtures("known")
+def test_offer_says_size_licence_host_and_time_and_is_asked_for(seat: Seat, show: Open) -> None:
+    test = opened(show, seat)
+    shown = words(test).replace("\\", "")
+    assert "Winnow has read **text** word by word. *Words* also reads what it means." in shown
+    assert "It is downloaded once from huggingface.co (0 MB, MIT, Copyright (c) Ada)." in shown
+    assert "Your rows stay on this server; nothing about them is sent. About 1 minute for 60 rows." in shown
+    press(test, "Learn from meaning")
+    assert (latest(seat).encoder, latest(seat).asked_by) == ("words", seat.person_id)
+    assert "words waits for a worker" in words(test)
+    assert "Learn from meaning" not in labels(test)
+
+
+@pytest.mark.usefixtures("known")
+def test_encoder_not_for_commercial_use_needs_consent(seat: Seat, show: Open) -> None:
+    test = opened(show, seat)
+    press(test, "Other encoders")
+    chosen = next(one for one in test.selectbox if one.label == "Other encoders")
+    chosen.select_index(1).run()
+    assert next(one for one in test.button if one.label == "Learn from meaning").disabled
+    next(one for one in test.checkbox if one.label.startswith("I use this for no commercial")).check().run()
+    press(test, "Learn from meaning")
+    assert latest(seat).encoder == "limited"
+
+
+@pytest.mark.usefixtures("known")
+def test_not_now_puts_the_offer_away(seat: Seat, show: Open) -> None:
+    test = opened(show, seat)
+    press(test, "Not now")
+    assert "Learn from meaning" not in labels(test)
+    assert encoding_requests.encoders(seat).running is None
+
+
+def test_package_that_the_operator_can_add_is_named(seat: Seat, show: Open) -> None:
+    """The catalogue as it comes: no revision of a hub is verified yet."""
+    shown = words(opened(show, seat)).replace("\\", "")
+    assert "Whoever runs this server can add it (91 MB, Apache-2.0, Nils Reimers" in shown
+    assert "winnow encoders add FILE.whl" in shown
+
+
+@pytest.mark.usefixtures("known")
+def test_download_shows_its_megabytes(seat: Seat, show: Open) -> None:
+    press(opened(show, seat), "Learn from meaning")
+    now = datetime.now(UTC)
+    with seat.home.database.write() as session:
+        one = trained.latest_encoding(session, seat.project_id or 0)
+        assert one is not None
+        until = now + timedelta(hours=1)
+        trained.take_lease(session, one.project_id, "one", str(one.id), now, until, "encode")
+        trained.begin_encoding(session, one.id)
+        trained.note_encoding(session, one.id, 12_300_000, 91_300_000)
+    assert bars(opened(show, seat)) == ["words is downloaded: 12.3 of 91.3 MB"]
+
+
+def test_back_to_words_removes_the_vectors(seat: Seat, show: Open) -> None:
+    encoding_requests.ask(seat, words_encoder(seat.home))
+    EncodingWorker(seat.home, "one").look()
+    test = opened(show, seat)
+    assert "**text** is read by **words** (" in words(test)
+    press(test, "Back to words")
+    assert encoding_requests.encoders(seat).columns == ()
+    assert "is read by" not in words(test)
+    assert "Back to words" not in labels(test)

@@ -47,6 +47,7 @@ API: Mapping[str, Right | None] = {
     "POST /projects/{project}/answers": Right.ANSWER,
     "POST /projects/{project}/rows": Right.OWN,
     "POST /projects/{project}/predictions": Right.OWN,
+    "POST /projects/{project}/back-to-words": Right.OWN,
 }
 """Below /api/v1, for whoever sends a token. None: what the person may see, of whatever project."""
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from plcore.arrays import candidate_sets
 from tests.databases import Laying, backend, lay, postgres_databases, postgres_server, postgres_url
-from tests.workflow.kind_worlds import WORLDS, KindWorld
+from tests.workflow.kind_worlds import WORLDS, KindWorld, WideWorld
 from tests.workflow.world import annotator, small_project
 from workflow.people import team
 from workflow.seat import Seat
@@ -35,8 +36,11 @@ def project(home: Home, owner: int) -> int:
 
 
 @pytest.fixture(params=WORLDS, ids=lambda world: world.name)
-def world(request: pytest.FixtureRequest) -> KindWorld:
+def world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> KindWorld:
     """Each kind of project in turn."""
+    if isinstance(request.param, WideWorld):
+        for name in ("FEW_CELLS", "FEW_CLASSES"):
+            monkeypatch.setattr(candidate_sets, name, 1)
     return request.param  # type: ignore[no-any-return]
 
 

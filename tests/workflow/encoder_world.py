@@ -62,11 +62,11 @@ def at_each_step(monkeypatch: pytest.MonkeyPatch, look: Callable[[int, int], obj
     """From now on `look` is called with (done, in all) after each batch, before anybody is told of it."""
     encode = Encoder.encode
 
-    def watched(self: Encoder, table: LabelTable, open_file: Any, on_step: Any, take: Any) -> Any:
+    def watched(self: Encoder, table: LabelTable, open_file: Any, on_step: Any, *how: Any) -> Any:
         def step(done: int, total: int, kind: str) -> None:
             look(done, total)
             on_step(done, total, kind)
 
-        return encode(self, table, open_file, step, take)
+        return encode(self, table, open_file, step, *how)
 
     monkeypatch.setattr(Encoder, "encode", watched)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy import sparse
 
 from plcore import LabelTable, LearnerSettings, Roles
@@ -212,7 +213,16 @@ class LabelVectorWorld(KindWorld):
         return np.flatnonzero((pool.open & pool.control_cells).any(axis=1) & ~listed).tolist()
 
 
+class WideWorld(OneLabelWorld):
+    """The same rows with `CandidateSets` in place of a matrix, as with many rows times many classes."""
+
+    name = "one_label-wide"
+
+
 WORLDS: tuple[KindWorld, ...] = (OneLabelWorld(), LabelVectorWorld("instance"), LabelVectorWorld("cell"))
+IN_EVERY_FORM = pytest.mark.parametrize(
+    "world", [*WORLDS, WideWorld()], indirect=True, ids=lambda world: world.name
+)
 
 
 def read_csv(content: bytes) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pytest
 from db import entries
 from plcore import AnswerError
 from plcore.loop import StopRules
-from tests.workflow.kind_worlds import WORLDS, KindWorld, check_same, read_csv
+from tests.workflow.kind_worlds import IN_EVERY_FORM, WORLDS, KindWorld, check_same, read_csv
 from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, opened
 from workflow import importing, kinds
 from workflow.access import NotAllowed, NotFound
@@ -58,6 +58,7 @@ def test_every_kind_has_a_world_for_every_kind_of_answer(home: Home, owner: int)
             assert set(turn.STAYS_AFTER) <= set(turn.ANSWERS)
 
 
+@IN_EVERY_FORM
 def test_a_project_is_made_listed_and_found_again(world: KindWorld, seat: Seat) -> None:
     (listed,) = managing.list_projects(seat)
     assert managing.get_project(seat) == listed
@@ -74,6 +75,7 @@ def test_a_project_is_made_listed_and_found_again(world: KindWorld, seat: Seat) 
     assert len(managing.list_projects(seat)) == 1
 
 
+@IN_EVERY_FORM
 def test_settings_are_read_and_changed(world: KindWorld, seat: Seat) -> None:
     before = managing.learner_settings(seat)
     assert before == world.settings().to_json()
@@ -85,6 +87,7 @@ def test_settings_are_read_and_changed(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
 
 
+@IN_EVERY_FORM
 def test_what_was_drawn_and_what_cannot_be_is_refused(world: KindWorld, seat: Seat) -> None:
     before = managing.learner_settings(seat)
     drawn = kinds.KINDS[world.kind].DRAWN
@@ -99,6 +102,7 @@ def test_what_was_drawn_and_what_cannot_be_is_refused(world: KindWorld, seat: Se
     assert managing.learner_settings(seat) == before
 
 
+@IN_EVERY_FORM
 def test_a_refresh_shows_the_same_question(seat: Seat) -> None:
     seat.settle()
     first = loop.next_question(seat)
@@ -109,6 +113,7 @@ def test_a_refresh_shows_the_same_question(seat: Seat) -> None:
     assert first.view.row_id == f"r{first.view.row}"
 
 
+@IN_EVERY_FORM
 def test_a_place_is_put_before_a_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
     wanted = queue.list_queue(seat).rows[-1]
     label = getattr(wanted, "label", None)
@@ -124,6 +129,7 @@ def test_a_place_is_put_before_a_person(world: KindWorld, seat: Seat, ada: Seat)
         loop.ask_next(ada, wanted.row, label)
 
 
+@IN_EVERY_FORM
 def test_every_kind_of_answer_is_stored_taken_back_and_given_again(world: KindWorld, seat: Seat) -> None:
     with seat.turn() as turn:
         stays = turn.STAYS_AFTER
@@ -161,6 +167,7 @@ def test_every_kind_of_answer_is_stored_taken_back_and_given_again(world: KindWo
     assert len(standing.standing(seat).history) == 2 * len(world.ANSWERS)
 
 
+@IN_EVERY_FORM
 def test_a_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
     question = loop.next_question(seat)
     saved = world.answer(seat, question)
@@ -170,6 +177,7 @@ def test_a_double_press_is_stored_once(world: KindWorld, seat: Seat) -> None:
     assert counts(seat)[0] >= 1
 
 
+@IN_EVERY_FORM
 def test_what_cannot_be_stored_leaves_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
     question, hers = loop.next_question(seat), loop.next_question(ada)
     assert question is not None
@@ -193,6 +201,7 @@ def test_what_cannot_be_stored_leaves_nothing(world: KindWorld, seat: Seat, ada:
     assert log(seat)[0].note == "x" * 2_000
 
 
+@IN_EVERY_FORM
 def test_nothing_is_taken_back_that_is_not_ones_own(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert undoing.undo(seat) is None
     assert undoing.redo(seat) is None
@@ -208,6 +217,7 @@ def test_nothing_is_taken_back_that_is_not_ones_own(world: KindWorld, seat: Seat
         undoing.undo(ada, saved.seq)
 
 
+@IN_EVERY_FORM
 def test_the_standing_is_of_one_person(world: KindWorld, seat: Seat, ada: Seat) -> None:
     saved = world.answer(ada)
     loop.next_question(ada)
@@ -221,6 +231,7 @@ def test_the_standing_is_of_one_person(world: KindWorld, seat: Seat, ada: Seat) 
     assert 0 <= mine.settled < 1
 
 
+@IN_EVERY_FORM
 def test_people_never_have_the_same_place(world: KindWorld, seat: Seat) -> None:
     people = [
         seat,
@@ -241,6 +252,7 @@ def test_people_never_have_the_same_place(world: KindWorld, seat: Seat) -> None:
         world.answer(people[3])
 
 
+@IN_EVERY_FORM
 def test_the_queue_and_its_file_are_in_asking_order(world: KindWorld, seat: Seat) -> None:
     seat.settle()
     view = queue.list_queue(seat)
@@ -286,6 +298,7 @@ def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, o
     assert counts(seat)[0] > 0
 
 
+@IN_EVERY_FORM
 def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
     question = loop.next_question(ada)
@@ -325,6 +338,7 @@ def test_answers_are_found_by_every_filter(world: KindWorld, seat: Seat, ada: Se
     assert reviewing.find(seat, Search(), page=9).page == 0
 
 
+@IN_EVERY_FORM
 def test_a_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: Seat) -> None:
     said = world.answer(ada)
     untouched = next(one.row for one in queue.list_queue(seat).rows if one.row != said.row)
@@ -359,6 +373,7 @@ def test_a_row_is_opened_and_corrected_once(world: KindWorld, seat: Seat, ada: S
     counts(seat)
 
 
+@IN_EVERY_FORM
 def test_progress_and_what_is_watched_follow_the_log(world: KindWorld, seat: Seat, ada: Seat) -> None:
     seat.settle()
     before = progress.watched(seat)
@@ -379,6 +394,7 @@ def test_progress_and_what_is_watched_follow_the_log(world: KindWorld, seat: Sea
     assert {one.label for one in view.labels} <= set(room.class_names(seat))
 
 
+@IN_EVERY_FORM
 def test_stop_rules_are_read_changed_and_heard(world: KindWorld, seat: Seat) -> None:
     assert progress.stop_view(seat).rules == kinds.KINDS[world.kind].DEFAULT_RULES
     assert progress.stop_view(seat).reached == ()
@@ -393,6 +409,7 @@ def test_stop_rules_are_read_changed_and_heard(world: KindWorld, seat: Seat) -> 
     assert loop.next_question(seat) is not None, "people decide whether to go on"
 
 
+@IN_EVERY_FORM
 def test_every_file_can_be_taken_away_and_read_again(world: KindWorld, seat: Seat) -> None:
     for kind in (*world.ANSWERS, world.ANSWERS[0]):
         if kind != "bad":  # such a row has nothing left to be imported
@@ -421,6 +438,7 @@ def test_every_file_can_be_taken_away_and_read_again(world: KindWorld, seat: Sea
     assert sum(sources.values()) in (world.table().n_rows, world.state(learner).size)
 
 
+@IN_EVERY_FORM
 def test_the_map_has_every_row_as_it_stands(world: KindWorld, seat: Seat, ada: Seat) -> None:
     before = maps.instance_map(seat)
     assert len(before.rows) == before.n_rows == world.table().n_rows
@@ -438,6 +456,7 @@ def test_the_map_has_every_row_as_it_stands(world: KindWorld, seat: Seat, ada: S
     assert set(now.labels[said.row]) <= set(room.class_names(seat))
 
 
+@IN_EVERY_FORM
 def test_the_room_is_set_for_everybody(world: KindWorld, seat: Seat, ada: Seat) -> None:
     names = room.class_names(seat)
     assert room.class_names(ada) == names == tuple(world.table().classes)
@@ -454,6 +473,7 @@ def test_the_room_is_set_for_everybody(world: KindWorld, seat: Seat, ada: Seat) 
     }
 
 
+@IN_EVERY_FORM
 def test_classes_are_changed_where_the_kind_allows_it(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before, stored, names = counts(seat), len(log(seat)), room.class_names(seat)
@@ -483,6 +503,7 @@ def test_classes_are_changed_where_the_kind_allows_it(world: KindWorld, seat: Se
     assert managing.get_project(seat).n_classes == len(names)
 
 
+@IN_EVERY_FORM
 def test_groups_of_classes_are_set_where_the_kind_takes_them(world: KindWorld, seat: Seat) -> None:
     names = room.class_names(seat)
     file = f"class,group\n{names[0]},few\n{names[1]},few\n".encode()
@@ -502,6 +523,7 @@ def test_groups_of_classes_are_set_where_the_kind_takes_them(world: KindWorld, s
     assert room.groups_of(seat) == {}
 
 
+@IN_EVERY_FORM
 def test_where_no_truth_is_hidden_nobody_answers_for_people(world: KindWorld, seat: Seat, ada: Seat) -> None:
     assert not oracle.can_answer(ada)
     if not oracle.can_answer(seat):
@@ -517,6 +539,7 @@ def test_where_no_truth_is_hidden_nobody_answers_for_people(world: KindWorld, se
             assert one.labels == (learner.classes[learner.table.truth[one.row]],)
 
 
+@IN_EVERY_FORM
 def test_a_project_is_renamed_put_away_and_restored(world: KindWorld, seat: Seat) -> None:
     world.answer(seat)
     before = counts(seat)
@@ -537,6 +560,7 @@ def test_a_project_is_renamed_put_away_and_restored(world: KindWorld, seat: Seat
         world.say(seat, "skip")
 
 
+@IN_EVERY_FORM
 def test_a_restart_in_the_middle_changes_nothing(world: KindWorld, seat: Seat, ada: Seat) -> None:
     for kind in world.ANSWERS:
         world.say(seat, kind)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.workflow.kind_worlds import KindWorld
+from tests.workflow.kind_worlds import IN_EVERY_FORM, KindWorld
 from tests.workflow.use_cases import (
     ANSWER,
     ASKED_WITHIN,
@@ -198,6 +198,7 @@ def test_who_is_no_member_is_told_what_is_told_of_a_project_that_does_not_exist(
             managing.bin_project(seat)
 
 
+@IN_EVERY_FORM
 def test_what_owners_do_works(world: KindWorld, seat: Seat, ada: Seat) -> None:
     """Whatever fits the project gives no error at all."""
     row = world.answer(ada).row

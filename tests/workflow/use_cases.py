@@ -22,7 +22,7 @@ from db import projects as stored_snapshots
 from db.projects import NoSuchProjectError, StoredSnapshot
 from plcore import LabelTable
 from plcore.loop import StopRules
-from plcore.tables import with_rows
+from plcore.tables import ColumnVectors, TableError, with_rows
 from plcore.tables.encoders.encoding import Encoded
 from tests.workflow.kind_worlds import KindWorld
 from workflow import demos, importing
@@ -48,6 +48,7 @@ from workflow.importing.jobs import JobEnded
 from workflow.log import verifying
 from workflow.log.reading import read_class_changes
 from workflow.models import choosing, showing, training
+from workflow.models.encoders import offers
 from workflow.people import (
     aside,
     audited,
@@ -143,8 +144,19 @@ def table_now(seat: Seat) -> tuple[str, int]:
     return (found[0].table_hash, found[0].n_rows) if found else ("", 0)
 
 
+def refused_table(act: Callable[[], object]) -> None:
+    """Do it; a table without vectors is no matter of rights."""
+    with suppress(TableError):
+        act()
+
+
 class Ones:
     """What stands for an encoder: a vector of ones for each row."""
+
+    sha256, folder = "5a" * 32, Path("ones")
+
+    def column(self, _table: LabelTable) -> str:
+        return "text"
 
     def encode(self, table: LabelTable, *_how: object) -> Encoded:
         return Encoded(np.ones((table.n_rows, 2), dtype=np.float32), ())
@@ -317,14 +329,23 @@ OWN: dict[str, UseCase] = {
     "encoding_requests.encoders": lambda seat, _world, _row: encoding_requests.encoders(seat),
     "encoding_requests.ask": lambda seat, _world, _row: encoding_requests.ask(seat, folder(seat.home)),
     "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
+    "offers.offers": lambda seat, _world, _row: offers.offers(seat),
+    "offers.ask": lambda seat, _world, _row: offers.ask(seat, folder(seat.home)),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "managing.learner_settings": lambda seat, _world, _row: managing.learner_settings(seat),
     "managing.change_learner": lambda seat, world, _row: managing.change_learner(seat, **world.CHANGE),
     "managing.change_strategy": lambda seat, _world, _row: managing.change_strategy(seat, "random"),
     "managing.rename_project": lambda seat, _world, _row: managing.rename_project(seat, "renamed", ""),
-    "more_rows.read_embeddings": lambda seat, _world, _row: more_rows.read_embeddings(
-        seat, table_now(seat)[0], np.zeros((table_now(seat)[1], 3), dtype=np.float32)
+    "more_rows.read_encoded": lambda seat, _world, _row: more_rows.read_encoded(
+        seat,
+        table_now(seat)[0],
+        ColumnVectors("text", "words", "5a" * 32, np.ones((table_now(seat)[1], 3), dtype=np.float16)),
     ),
+    "more_rows.read_without_vectors": lambda seat, _world, _row: refused_table(
+        lambda: more_rows.read_without_vectors(seat)
+    ),
+    "encoding.back_to_words": lambda seat, _world, _row: refused_table(lambda: encoding.back_to_words(seat)),
+    "encoding.encode_new_rows": lambda seat, _world, _row: encoding.encode_new_rows(seat),
     "encoding.encode_project": lambda seat, _world, _row: encoding.encode_project(seat, Ones()),  # type: ignore[arg-type]
     "members.list_members": lambda seat, _world, _row: members.list_members(seat),
     "members.give_role": lambda seat, _world, _row: members.give_role(seat, [guest(seat)], "viewer"),

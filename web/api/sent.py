@@ -16,7 +16,7 @@ from workflow.answering import loop
 from workflow.answering.loop import Saved, StaleQuestion
 from workflow.answering.press import storable
 from workflow.exporting import for_programs
-from workflow.importing import predictions, row_records
+from workflow.importing import encoding, predictions, row_records
 from workflow.importing.predictions import is_score, why_no_score
 
 Text = Annotated[str, AfterValidator(storable)]
@@ -229,6 +229,14 @@ async def predict(seat: SeatAt, body: PredictionsBody) -> object:
     sent = [predictions.ScoredRow(one.row, one.row_id, one.scores) for one in body.predictions]
     found = await done_at_length(predictions.add_predictions, seat, sent, body.model, body.key)
     return found._asdict()
+
+
+@router.post("/projects/{project}/back-to-words", status_code=204, summary="Remove the vectors of the rows")
+async def back_to_words(seat: SeatAt) -> Response:
+    """The project learns without vectors of an encoder, or of a file beside the table, from now on. The log keeps them.
+    Refused if there are none, or if nothing else describes the rows."""
+    await done_at_length(encoding.back_to_words, seat)
+    return Response(status_code=204)
 
 
 def _stored(saved: Saved) -> dict[str, object]:

@@ -97,7 +97,7 @@ RESTORING, BRINGING, MAKING = ".restoring-", ".bringing-", ".backup-"
 RESTORED = ".restored"
 """Ends the name of a database that is about to take the place of another."""
 NEW = ".new-"
-"""Begins the names of tables, images and neighbours before they are whole."""
+"""Begins the names of tables, images, neighbours and encoders before they are whole."""
 DAY = 24 * 3600.0
 _DRAWN = "?" * 8
 """What the module `tempfile` ends a name with."""
@@ -108,6 +108,7 @@ def left(settings: Settings) -> list[Path]:
     elsewhere its own alone."""
     wanted = [f"{RESTORING}*", f"{BRINGING}*", f".*{RESTORED}", f".doctor-{_DRAWN}"]
     wanted += [f"tables/{NEW}*{PART}", f"media/{NEW}{_DRAWN}", f"graphs/{NEW}{_DRAWN}"]
+    wanted += [f"encoders/{NEW}{_DRAWN}"]
     found = {path for one in wanted for path in settings.home.glob(one)}
     url = make_url(settings.database_url)
     if url.get_backend_name() == "sqlite" and url.database:

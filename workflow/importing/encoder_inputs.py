@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from plcore.tables import MediaError, is_inline
-from plcore.tables.encoders import Description, Key, Take
+from plcore.tables.encoders import Description, Key, ModelInputs, Take
 from workflow.files import limited
 from workflow.files.limited.jobs import POINTS
 from workflow.files.scratch import Scratch
@@ -27,10 +28,12 @@ def taking(path_of: Callable[[str], Path]) -> Take:
     return partial(_take, path_of)
 
 
-def _take(path_of: Callable[[str], Path], keys: Sequence[Key], about: Description) -> list[object]:
+def _take(
+    path_of: Callable[[str], Path], keys: Sequence[Key], about: Description
+) -> list[ModelInputs | MediaError]:
     """The inputs of a batch, or the MediaError of each that has none."""
     if about.kind == "text":
-        return list(keys)
+        return [ModelInputs((key,)) for key in keys]
     found: dict[int, Any] = {}
     paths: dict[str, str] = {}
     size = 0
@@ -54,7 +57,9 @@ def _take(path_of: Callable[[str], Path], keys: Sequence[Key], about: Descriptio
 def _decoded(keys: Sequence[Key], about: Description, paths: dict[str, str], size: int) -> list[Any]:
     given = {"about": asdict(about), "keys": list(keys), "paths": paths}
     numbers = (
-        3 * about.size[0] * about.size[1] if about.kind == "image" else round(about.rate * about.seconds)
+        3 * about.size[0] * about.size[1]
+        if about.kind == "image"
+        else round(about.rate * about.seconds) * about.windows
     )
     mb = _COPIES * 8 * numbers * len(keys) // _MB
     with closing(Scratch()) as scratch:
@@ -66,7 +71,12 @@ def _decoded(keys: Sequence[Key], about: Description, paths: dict[str, str], siz
                 return [error]
             # One of them takes too much, or breaks what reads it: the others are none the worse for it.
             return [one for key in keys for one in _decoded([key], about, paths, size)]
-    return [next(made) if why is None else MediaError(*why) for why in said]
+    return [
+        ModelInputs(np.array(list(islice(made, one[0]))), one[1])
+        if isinstance(one[0], int)
+        else MediaError(*one)
+        for one in said
+    ]
 
 
 def _as_media_error(error: MediaError | OSError) -> MediaError:

@@ -3,29 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
+from db import trained
 from plcore import LabelTable
 from plcore.arrays import StepProgress, listed
-from plcore.tables import VECTOR_ENDINGS, Encoder, EncoderError, KeptFiles, MediaError, write_vectors
+from plcore.tables import (
+    VECTOR_ENDINGS,
+    ColumnVectors,
+    Encoder,
+    EncoderError,
+    KeptFiles,
+    MediaError,
+    directions_of,
+    write_vectors,
+)
 from workflow.access import Right
 from workflow.files.stored import path_of, whole_file
 from workflow.importing import more_rows
 from workflow.importing.encoder_inputs import taking
 from workflow.importing.uploads import read_as_named
+from workflow.importing.vector_memory import KeptVectors
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
     from workflow.server.home import Home
 
-__all__ = ["Encoder", "EncoderError", "encode_file", "encode_project", "encode_to", "folder_of", "names"]
+__all__ = [
+    "Encoder",
+    "EncoderError",
+    "back_to_words",
+    "encode_file",
+    "encode_new_rows",
+    "encode_project",
+    "encode_to",
+    "folder_of",
+    "names",
+]
 
 
 def names(home: Home) -> tuple[str, ...]:
     """The encoders that lie in the data folder, by name."""
     folder = home.encoders_dir
-    return tuple(sorted(one.name for one in folder.iterdir() if one.is_dir())) if folder.is_dir() else ()
+    found = [one.name for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else []
+    return tuple(sorted(name for name in found if not name.startswith(".")))  # those are not whole yet
 
 
 def folder_of(home: Home, name: str) -> Path:
@@ -41,18 +68,83 @@ def folder_of(home: Home, name: str) -> Path:
 
 
 def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = None) -> tuple[str, ...]:
-    """Give the rows of a project embeddings by this encoder, to learn from; notes about rows left out.
+    """Give the rows of a project vectors by this encoder, to learn from; notes about rows left out.
 
-    It may take long, and is no work for the server's process. The project goes on meanwhile; where it gets more rows,
-    nothing is stored, as RowsError says. Raises EncoderError, and as `workflow.importing.more_rows.add_rows`.
+    Rows that have vectors of this very encoder keep them, and what it has made of the same content before is not made
+    again. It may take long, and is no work for the server's process. The project goes on meanwhile; rows that come are
+    encoded, too.
+
+    Raises EncoderError, AlreadyThere: every row has its vector, or cannot have one; else as
+    `workflow.importing.more_rows.add_rows`.
+    """
+    memory = KeptVectors(seat.home.cache_dir / "vectors", encoder.sha256)
+    take = taking(partial(path_of, seat.home.media_dir))
+
+    def add() -> tuple[str, ...]:
+        with seat.reading(Right.OWN) as reading:
+            table_hash = reading.project.table_hash
+        table = seat.home.read_table(table_hash)
+        column, rows = encoder.column(table), None
+        before = next((one for one in table.encoded if one.column == column), None)
+        if before is not None and before.sha256 == encoder.sha256:
+            rows = np.flatnonzero(before.missing)
+        found = encoder.encode(table, _unopened, on_step, take, rows, memory)
+        values = directions_of(found.values)
+        if before is not None and rows is not None:
+            if np.isnan(found.values).all():
+                raise more_rows.AlreadyThere(found.notes)
+            values = before.values.copy()
+            values[rows] = directions_of(found.values)
+        vectors = ColumnVectors(column, encoder.folder.name, encoder.sha256, values)
+        more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, vectors))
+        return found.notes
+
+    return more_rows.added_anew(add, "vectors")
+
+
+def encode_new_rows(seat: Seat, on_step: StepProgress | None = None) -> tuple[int, tuple[str, ...]]:
+    """Encode rows that have come since the columns of a project were encoded, by the same encoders.
+
+    Returns how many rows the project had, and notes about rows left out. Raises as `encode_project`, but for
+    AlreadyThere.
     """
     with seat.reading(Right.OWN) as reading:
-        table_hash = reading.project.table_hash
-    table = seat.home.read_table(table_hash)
-    folder = seat.home.media_dir
-    found = encoder.encode(table, _unopened, on_step, taking(lambda name: path_of(folder, name)))
-    more_rows.add_rows(seat, more_rows.read_embeddings(seat, table_hash, found.values))
-    return found.notes
+        table = seat.home.read_table(reading.project.table_hash)
+    notes: list[str] = []
+    for one in table.encoded:
+        if one.missing.any():
+            with suppress(more_rows.AlreadyThere):
+                notes += encode_project(seat, _same_encoder(seat.home, one), on_step)
+    return table.n_rows, tuple(notes)
+
+
+def _same_encoder(home: Home, made: ColumnVectors) -> Encoder:
+    """The encoder of these vectors, whatever it is called by now. Raises EncoderError where it is gone."""
+    for name in sorted(names(home), key=lambda name: name != made.encoder):
+        with suppress(EncoderError, OSError):
+            found = Encoder(home.encoders_dir / name)
+            if found.sha256 == made.sha256:
+                return found
+    raise EncoderError(
+        f"The encoder {made.encoder} ({made.sha256[:6]}) is no longer on this server. Fix: download it again, or go "
+        "back to words."
+    )
+
+
+def back_to_words(seat: Seat) -> None:
+    """Remove the vectors of a project's rows: from then on it learns from its other columns alone.
+
+    An encoding that waits or runs is cancelled. One entry of the log names the table without vectors; the table before
+    it keeps them.
+
+    Raises NotAllowed unless the person is an owner, TableError where there are no vectors, or nothing else to learn
+    from; RowsError, CannotLearn, NotSaved, NotFound.
+    """
+    with seat.owning() as owning:
+        last = trained.latest_encoding(owning.session, owning.project.id)
+        if last is not None:
+            trained.end_encoding(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
+    more_rows.added_anew(lambda: more_rows.add_rows(seat, more_rows.read_without_vectors(seat)), "settings")
 
 
 def encode_file(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from db import trained
+from plcore.tables import read_encoded_columns
 from workflow.access import Right
 from workflow.importing import encoding
 from workflow.importing.encoding import EncoderError
@@ -17,14 +19,27 @@ if TYPE_CHECKING:
     from workflow.opened import Reading
     from workflow.seat import Seat
 
-__all__ = ["EncoderError", "Encoders", "EncodingNow", "StoredVectors", "ask", "cancel", "encoders"]
+__all__ = [
+    "EncodedColumn",
+    "EncoderError",
+    "Encoders",
+    "EncodingNow",
+    "StoredVectors",
+    "ask",
+    "cancel",
+    "encoders",
+]
+
+NEW_WORDS = "New rows"
 
 
 @dataclass(frozen=True)
 class EncodingNow:
-    """An encoding that waits or runs. encoder : its name      begun : whether a worker has it
+    """An encoding that waits or runs.
 
+    encoder : its name, NEW_WORDS for rows that came later      begun : whether a worker has it
     done, total : images, texts or segments; total is 0 before the first      fault : why no worker takes it for now
+    downloading : whether the encoder is not there yet; done and total are bytes of it then
     """
 
     encoder: str
@@ -32,11 +47,24 @@ class EncodingNow:
     total: int
     begun: bool
     fault: str | None
+    downloading: bool = False
+
+
+@dataclass(frozen=True)
+class EncodedColumn:
+    """A column that the project learns from by an encoder's vectors. sha256 : of the encoder, in hex"""
+
+    column: str
+    encoder: str
+    sha256: str
 
 
 @dataclass(frozen=True)
 class StoredVectors:
-    """The latest encoding that was stored, and when. notes : a sentence each about rows left out"""
+    """The latest encoding that was stored, and when. encoder : NEW_WORDS for rows that came later
+
+    notes : a sentence each about rows left out
+    """
 
     encoder: str
     at: datetime
@@ -47,11 +75,13 @@ class StoredVectors:
 class Encoders:
     """names : the encoders in the data folder      folder : where they are looked for
 
+    columns : those that are encoded now
     failed : why the latest encoding failed, None where it did not      cancelled : whether somebody has ended it
     """
 
     names: tuple[str, ...]
     folder: str
+    columns: tuple[EncodedColumn, ...]
     running: EncodingNow | None
     stored: StoredVectors | None
     failed: str | None
@@ -63,17 +93,20 @@ def encoders(seat: Seat) -> Encoders:
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """
+    names = encoding.names(seat.home)
     with seat.reading(Right.OWN) as reading:
         last = trained.latest_encoding(reading.session, reading.project.id)
         done = trained.latest_encoding(reading.session, reading.project.id, trained.DONE)
-        running = _running(reading, last)
+        running = _running(reading, last, names)
+        path = seat.home.table_path(reading.project.table_hash)
     return Encoders(
-        names=encoding.names(seat.home),
+        names=names,
         folder=str(seat.home.encoders_dir),
+        columns=tuple(starmap(EncodedColumn, read_encoded_columns(path))),
         running=running,
         stored=None
         if done is None
-        else StoredVectors(done.encoder, done.ended_at or done.asked_at, tuple(done.notes)),
+        else StoredVectors(done.encoder or NEW_WORDS, done.ended_at or done.asked_at, tuple(done.notes)),
         failed=last.fault if last is not None and last.state == trained.FAILED else None,
         cancelled=last is not None and last.state == trained.CANCELLED,
     )
@@ -107,12 +140,17 @@ def cancel(seat: Seat) -> None:
             trained.end_encoding(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
 
 
-def _running(reading: Reading, last: Encoding | None) -> EncodingNow | None:
+def _running(reading: Reading, last: Encoding | None, names: tuple[str, ...]) -> EncodingNow | None:
     if last is None or not last.unfinished:
         return None
     lease = trained.training(reading.session, reading.project.id, TASK)
     own = lease if lease is not None and lease.key == str(last.id) else None
     begun = own is not None and not own.ended and own.lease_until > datetime.now(UTC)
     return EncodingNow(
-        last.encoder, last.done, last.total, begun, own.fault if own is not None and own.ended else None
+        last.encoder or NEW_WORDS,
+        last.done,
+        last.total,
+        begun,
+        own.fault if own is not None and own.ended else None,
+        downloading=bool(last.encoder) and last.encoder not in names,
     )

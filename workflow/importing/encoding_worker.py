@@ -1,7 +1,8 @@
 """Encoding the rows of projects in the background, by encoders of the owner's own: one worker at a time a project.
 
-What an owner asked for waits in the database; a worker that dies leaves it to the next. Vectors are stored by the one
-entry of `add_rows`, once, whoever makes them.
+What an owner asked for waits in the database; a worker that dies leaves it to the next, which goes on after its last
+batch. Vectors are stored by the one entry of `add_rows`, once, whoever makes them. Rows that come later are encoded
+without being asked for, by the same encoders.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from typing import TYPE_CHECKING
 
 from db import projects, trained
 from workflow.importing import encoding
-from workflow.importing.more_rows import AlreadyThere
+from workflow.importing.more_rows import NEW_ROWS, AlreadyThere
 from workflow.models import leases, random_order, training
+from workflow.models.encoders import installed
 from workflow.models.random_order import RandomOrderWorker
 from workflow.models.training import WorkCancelled, attempt
 from workflow.seat import Seat
 
 if TYPE_CHECKING:
     from db.trained import Encoding
+    from plcore.arrays import StepProgress
     from workflow.server.home import Home
 
 TASK = "encode"
@@ -72,12 +75,19 @@ class EncodingWorker(RandomOrderWorker):
                     trained.end_encoding(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
 
             with attempt(fail, f"The rows of project {asked.project_id} cannot be encoded."):
-                notes = self._store(asked)
+                n_rows, notes = self._store(asked)
                 with self.home.database.write() as session:
-                    trained.end_done(session, asked.id, datetime.now(UTC), notes)
+                    now = datetime.now(UTC)
+                    trained.end_done(session, asked.id, now, notes)
+                    if (
+                        projects.get(session, asked.project_id).n_rows != n_rows
+                    ):  # some came at the last moment
+                        trained.ask_encoding(
+                            session, asked.project_id, asked_by=asked.asked_by, asked_at=now, encoder=NEW_ROWS
+                        )
 
-    def _store(self, asked: Encoding) -> tuple[str, ...]:
-        """Encode the rows and store their vectors; notes about rows left out."""
+    def _store(self, asked: Encoding) -> tuple[int, tuple[str, ...]]:
+        """Encode the rows and store their vectors; how many rows there were in the end, notes about rows left out."""
         with self.home.database.write() as session:
             if not trained.begin_encoding(session, asked.id):
                 raise WorkCancelled
@@ -94,8 +104,23 @@ class EncodingWorker(RandomOrderWorker):
                     raise WorkCancelled
             training.Worker.look(self)  # what people answer meanwhile is learnt
 
-        encoder = encoding.Encoder(encoding.folder_of(self.home, asked.encoder))
-        try:
-            return encoding.encode_project(Seat(self.home, asked.asked_by, asked.project_id), encoder, tell)
-        except AlreadyThere:  # stored by a worker that died before it could say so, or by hand
-            return ()
+        seat = Seat(self.home, asked.asked_by, asked.project_id)
+        notes: list[str] = []
+        if asked.encoder != NEW_ROWS:
+            self._get(asked.encoder, tell)
+            encoder = encoding.Encoder(encoding.folder_of(self.home, asked.encoder))
+            try:
+                notes += encoding.encode_project(seat, encoder, tell)
+            except AlreadyThere as error:  # stored by a worker that died before it could say so, or by hand
+                notes += error.notes
+        n_rows, others = encoding.encode_new_rows(seat, tell)
+        return n_rows, (*notes, *others)
+
+    def _get(self, name: str, tell: StepProgress) -> None:
+        """Download an encoder of the catalogue that is not there. Its licence was accepted when it was asked for."""
+        if name in encoding.names(self.home) or name not in installed.catalogue(self.home):
+            return
+        installed.get(
+            self.home, name, non_commercial=True, tell=lambda done, total: tell(done, total, "bytes")
+        )
+        tell(0, 0, "bytes")

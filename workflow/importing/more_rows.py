@@ -1,5 +1,5 @@
-"""More rows for a project that people work on: read, looked at, and added by one entry of the log. Embeddings of the
-rows that are there come in the same way, as an addition of no rows: the table changes, and nothing else.
+"""More rows for a project that people work on: read, looked at, and added by one entry of the log. What encoders make
+of the rows that are there comes in the same way, as an addition of no rows: the table changes, and nothing else.
 
 Its rows, what was drawn of them, its answers and its model stay; blind checks and held-out rows of the new ones are
 drawn by the same shares. The project then points to a table of all rows; the table before stays where it is.
@@ -7,21 +7,27 @@ drawn by the same shares. The project then points to a table of all rows; the ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from db import entries, projects
+from db import entries, projects, trained
 from db.entries import NO_ROW, DuplicateEntry, NewEntry
 from plcore import Roles, TableError
 from plcore.loop import ClassChange, ClassMap, EntryKind, changed_at
-from plcore.tables import Doubt, Grown, column_way, describe, with_embeddings
+from plcore.tables import (
+    ColumnVectors,
+    Doubt,
+    Grown,
+    LabelTable,
+    column_way,
+    describe,
+    with_encoded,
+    without_vectors,
+)
 from workflow.access import Right
 from workflow.files import limited
 from workflow.importing.reading import Out, Upload, room_wanted, table_of
@@ -45,6 +51,8 @@ __all__ = [
     "read_rows",
 ]
 
+NEW_ROWS = ""
+"""In the place of an encoder's name in a request: rows that came later, by the encoders that the others have."""
 TRIES = 8
 """How often at most what programs send is read for the project as it is: of all at once one is stored each time."""
 Added = TypeVar("Added")
@@ -55,7 +63,11 @@ class RowsError(ValueError):
 
 
 class AlreadyThere(RowsError):  # noqa: N818 - what a page says, not a fault
-    """The project has these very embeddings."""
+    """The project has these very vectors. notes : a sentence each about rows that have none"""
+
+    def __init__(self, notes: Sequence[str] = ()) -> None:
+        super().__init__("The project has these very vectors already. Fix: nothing has to be done.")
+        self.notes = tuple(notes)
 
 
 Version = tuple[str, int]
@@ -99,7 +111,7 @@ def takes_label_columns(seat: Seat) -> bool:
 
 
 def takes_vectors(seat: Seat) -> bool:
-    """Whether the project's rows have embeddings, so that new rows need them, too. Raises as ``columns``."""
+    """Whether the project's rows came with embeddings, so that new rows need them, too. Raises as ``columns``."""
     with seat.reading(Right.OWN) as reading:
         return Roles.from_json(reading.project.roles).embedding is not None
 
@@ -149,32 +161,56 @@ def read_rows(
         found = limited.ask_in_turn("grow", given, upload.folder, bounds, on_wait=on_wait).result
     n_new, *others = found["grown"]
     grown = Grown(table_of(out, found["files"]), n_new, *map(tuple, others))
-    return Addition(grown, version_of(project, changes), tuple(Doubt(**one) for one in found["doubts"]))
+    return Addition(
+        grown, version_of(project, changes), (*upload.doubts, *(Doubt(**one) for one in found["doubts"]))
+    )
 
 
-def read_embeddings(seat: Seat, table_hash: str, vectors: NDArray[np.float32]) -> Addition:
-    """What these embeddings would make of the project: the same rows, no new ones; nothing is stored.
+def read_encoded(seat: Seat, table_hash: str, vectors: ColumnVectors) -> Addition:
+    """What an encoder's vectors would make of the project: the same rows, no new ones; nothing is stored.
 
-    table_hash : of the table that they were made of      vectors : (n, d), NaN for none
-    Raises RowsError where the project has another table by now, AlreadyThere where it has these embeddings; else as
+    table_hash : of the table that they were made of
+    Raises RowsError where the project has another table by now, AlreadyThere where it has these vectors; else as
     ``read_rows``.
     """
+
+    def change(table: LabelTable, called: Mapping[str, str]) -> Grown:
+        for one in table.encoded:
+            if (one.column, one.sha256) == (vectors.column, vectors.sha256) and np.array_equal(
+                one.values, vectors.values, equal_nan=True
+            ):
+                raise AlreadyThere
+        return with_encoded(table, vectors, called)
+
+    return _changed(seat, change, f"vectors of {vectors.encoder}", table_hash)
+
+
+def read_without_vectors(seat: Seat) -> Addition:
+    """What the project would be without the vectors of its rows; nothing is stored. Raises as ``read_rows``, TableError
+    where it has none, or would have nothing else to learn from."""
+    return _changed(seat, without_vectors, "back to words")
+
+
+def _changed(
+    seat: Seat,
+    change: Callable[[LabelTable, Mapping[str, str]], Grown],
+    note: str,
+    table_hash: str | None = None,
+) -> Addition:
+    """An addition of no rows, which changes the table. table_hash : of the table it is for; None: as it is now"""
     with seat.reading(Right.OWN) as reading:
         project = reading.project
         changes = read_class_changes(reading.session, project.id)
-    if project.table_hash != table_hash:
+    if table_hash not in (None, project.table_hash):
         raise _stale()
-    table = seat.home.read_table(table_hash)
+    table = seat.home.read_table(project.table_hash)
     called = {} if seat.kind.CLASSES is None else ClassMap(table.classes, changes).first_names
-    grown = with_embeddings(table, vectors, called)
-    before = table.embeddings
-    if before is not None and not issparse(before) and np.array_equal(before, vectors, equal_nan=True):
-        raise AlreadyThere("The project has these very embeddings already. Fix: nothing has to be done.")
-    return Addition(grown, version_of(project, changes))
+    return Addition(change(table, called), version_of(project, changes), note=note)
 
 
 def add_rows(seat: Seat, addition: Addition) -> int:
-    """Store the rows, exactly once; how many there are now.
+    """Store the rows, exactly once; how many there are now. If columns of the project are encoded, a worker is asked to
+    encode the new rows; until then they count as rows in the middle of the others.
 
     Raises
     ------
@@ -218,6 +254,11 @@ def add_rows(seat: Seat, addition: Addition) -> int:
                 n_classes=len(learner.classes),
                 n_to_ask=learner.pool.n_to_ask,
             )
+            if grown.n_new and table.encoded:  # a worker makes the vectors of the new rows
+                now = datetime.now(UTC)
+                trained.ask_encoding(
+                    session, project.id, asked_by=seat.person_id, asked_at=now, encoder=NEW_ROWS
+                )
     except DuplicateEntry as error:
         raise _stale() from error
     table.let_go()
@@ -231,8 +272,12 @@ def added_anew(add: Callable[[], Added], what: str) -> Added:
     Raises RowsError where that was so at every one of TRIES; else as `add`.
     """
     for _ in range(TRIES):
-        with suppress(RowsError):
+        try:
             return add()
+        except AlreadyThere:
+            raise
+        except RowsError:
+            continue
     raise RowsError(
         f"The project's rows or classes have changed again and again while these {what} were read. Nothing was stored. "
         "Fix: send them again, one program at a time."

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,16 @@ import scipy.sparse as sp
 
 from plcore import LabelTable, Problem, Roles, TableError
 from plcore.arrays import listed, no_room
-from plcore.tables import MAX_FILES, MAX_ZIP_MB, KeptFiles, TableReading, mapped_numbers, read_stored
+from plcore.tables import (
+    MAX_FILES,
+    MAX_ZIP_MB,
+    Doubt,
+    KeptFiles,
+    TableReading,
+    Way,
+    mapped_numbers,
+    read_stored,
+)
 from workflow.answering.room_settings import MOST_GROUPED, Groups
 from workflow.files import limited
 from workflow.files.scratch import Scratch, clear
@@ -40,6 +50,7 @@ class Upload:
     source_hash : SHA-256 of the bytes of the file, and of the files beside it where there are any
     needs_rows : whether nothing in it describes the rows, so that a table of them is wanted beside it
     bounds : what checking it may cost
+    ways : what can be chosen about the file as a whole
     scratch : where the reading lies as long as this lives
     """
 
@@ -50,6 +61,7 @@ class Upload:
     needs_rows: bool
     bounds: limited.Bounds
     scratch: Scratch
+    ways: tuple[Way, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -76,11 +88,17 @@ class Upload:
             said = f"The groups of the taxonomy are left out: of their classes, at most {MOST_GROUPED:,} are taken."
         return (*self.reading.notes, said)
 
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Those about the file as a whole, which stop its import."""
+        return tuple(Doubt(*one, stops=True) for one in self.reading.asks)
+
     def suggest_roles(self) -> Roles:
         """What the format says each column is for, or a guess."""
         return self.guess
 
 
+NO_WAYS: Mapping[str, str] = MappingProxyType({})
 Source = tuple[bytes | Path, str | None]
 """Bytes or path of a file, and its name where only its bytes are given."""
 
@@ -92,6 +110,7 @@ def read_upload(
     rows: Source | None = None,
     vectors: Source | None = None,
     as_it_is: bool = False,
+    ways: Mapping[str, str] = NO_WAYS,
     on_wait: limited.OnWait | None = None,
 ) -> Upload:
     """The upload of these bytes, or of the file or folder at this path.
@@ -100,12 +119,13 @@ def read_upload(
     rows : bytes or path, and name, of the table of the rows that the candidates or votes of the file are about
     vectors : bytes or path, and name, of a file of embeddings of the rows
     as_it_is : take every row of the file as an item, whatever its columns are called
+    ways : what was chosen about the file, values by the names of choices (`Upload.ways`)
     on_wait : called now and then with how many files come before this one; where it raises, nothing more is done
     Raises TableError where it cannot be read at all, not within the limits of its size, or for want of room on the
     disk; LongLine where its turn has not come. OSError
     """
     with room_wanted():
-        return _read_upload(source, name, rows, vectors, as_it_is, on_wait)
+        return _read_upload(source, name, rows, vectors, as_it_is, ways, on_wait)
 
 
 @contextmanager
@@ -127,6 +147,7 @@ def _read_upload(
     rows: Source | None,
     vectors: Source | None,
     as_it_is: bool,
+    ways: Mapping[str, str],
     on_wait: limited.OnWait | None,
 ) -> Upload:
     scratch = Scratch()
@@ -137,7 +158,7 @@ def _read_upload(
         size = sum(_size(Path(one[0])) for one in given.values() if one is not None)
         bounds = limited.Bounds.of_file(size)
         found = limited.ask_in_turn(
-            "read", {**given, "as_it_is": as_it_is}, folder, bounds, on_wait=on_wait
+            "read", {**given, "as_it_is": as_it_is, "ways": dict(ways)}, folder, bounds, on_wait=on_wait
         ).result
         for key in aside:
             (folder / key).unlink(missing_ok=True)
@@ -150,6 +171,7 @@ def _read_upload(
             found["needs_rows"],
             limited.Bounds.of_file(size, _CHECKING_MB),
             scratch,
+            tuple(Way(**one) for one in found["ways"]),
         )
     except BaseException:
         scratch.close()
@@ -215,9 +237,14 @@ def _size(path: Path) -> int:
 
 
 def read_paths(
-    file: Path, *, rows: Path | None = None, vectors: Path | None = None, as_it_is: bool = False
+    file: Path,
+    *,
+    rows: Path | None = None,
+    vectors: Path | None = None,
+    as_it_is: bool = False,
+    ways: Mapping[str, str] = NO_WAYS,
 ) -> Upload:
     """`read_upload` of files at these paths. Commands do so where no server may be, which removes what others left."""
     clear()
     beside = [None if one is None else (one, None) for one in (rows, vectors)]
-    return read_upload(file, rows=beside[0], vectors=beside[1], as_it_is=as_it_is)
+    return read_upload(file, rows=beside[0], vectors=beside[1], as_it_is=as_it_is, ways=ways)

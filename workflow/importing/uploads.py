@@ -30,7 +30,7 @@ from workflow import kinds
 from workflow.access import Right
 from workflow.files import limited
 from workflow.importing.named_columns import adjusted
-from workflow.importing.reading import Out, Upload, checked_table, read_paths, room_wanted
+from workflow.importing.reading import NO_WAYS, Out, Upload, checked_table, read_paths, room_wanted
 from workflow.projects import managing
 from workflow.projects.managing import CannotLearn
 
@@ -52,10 +52,11 @@ def read_as_named(
     rows: Path | None = None,
     vectors: Path | None = None,
     as_it_is: bool = False,
+    ways: Mapping[str, str] = NO_WAYS,
 ) -> tuple[Upload, LabelTable]:
     """The upload of a file and the table that it makes, with these columns named (see `adjusted`) and the others
     guessed. Raises TableError."""
-    upload = read_paths(file, rows=rows, vectors=vectors, as_it_is=as_it_is)
+    upload = read_paths(file, rows=rows, vectors=vectors, as_it_is=as_it_is, ways=ways)
     roles = adjusted(upload.suggest_roles(), columns, upload.cells)
     found = check(upload, roles)
     if found.table is None:
@@ -92,7 +93,7 @@ def check(
             found = limited.ask_in_turn("check", given, upload.folder, upload.bounds, on_step, on_wait).result
     except TableError as error:
         return Checked(None, problems=error.problems)
-    doubts = tuple(Doubt(**one) for one in found["doubts"])
+    doubts = (*upload.doubts, *(Doubt(**one) for one in found["doubts"]))
     return Checked(checked_table(upload, roles, out, found), doubts=doubts)
 
 

@@ -99,6 +99,12 @@ def hold(
             trained.end_lease(session, project_id, worker, datetime.now(UTC), lease.fault, task=task)
 
 
+def give_back(home: Home, worker: str) -> None:
+    """End all leases of a worker that ends in the middle of its work. Raises what the database raises."""
+    with home.database.write() as session:
+        trained.end_leases(session, worker, datetime.now(UTC))
+
+
 def _take(home: Home, project_id: int, worker: str, key: str, task: str, killed: str) -> bool:
     now = datetime.now(UTC)
     with home.database.read() as session:  # most of the time it ends here, and nobody waits for a write

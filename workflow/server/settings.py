@@ -74,6 +74,7 @@ class Settings:
         that is `host` and `port`
     cluster, cluster_wait : who does long work in blocks, as `plcore.blocks.make_runner` takes it; for how many
         seconds it may be without a worker
+    encoders : whether pretrained encoders are offered and may be downloaded
     """
 
     home: Path
@@ -90,6 +91,7 @@ class Settings:
     backups: BackupSettings = BackupSettings()
     cluster: str = ""
     cluster_wait: int = 60
+    encoders: bool = True
 
     @property
     def base_path(self) -> str:
@@ -125,6 +127,7 @@ class Settings:
             backups=_backups(values),
             cluster=_cluster(values),
             cluster_wait=_whole_number(values, "WINNOW_CLUSTER_WAIT", 60, 0, 86_400),
+            encoders=_is_on(values, "WINNOW_ENCODERS"),
         )
 
 
@@ -173,6 +176,13 @@ def _backups(values: Mapping[str, str]) -> BackupSettings:
             f"daily:7, weekly:4 (1 to 999 of them). Got {value!r}."
         )
     return BackupSettings(_EVERY[how], int(kept), place)
+
+
+def _is_on(values: Mapping[str, str], key: str) -> bool:
+    value = values.get(key, "") or "on"
+    if value not in ("on", "off"):
+        raise SettingsError(f"{key} must be on or off. Got {value!r}.")
+    return value == "on"
 
 
 def _whole_number(values: Mapping[str, str], key: str, default: int, lowest: int, highest: int) -> int:

@@ -5,7 +5,7 @@ The result follows from table, settings and entries alone: a version can always 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
     BoolArray,
+    FeatureBlock,
     FeatureMatrix,
     FloatArray,
     IntArray,
@@ -150,10 +151,12 @@ class KernelFits:
     Later versions cost the rounds alone: kernel and eigendecomposition stay as they are until other rows are bad
     items; these are then fitted with weight 0. The class masses are always those of the sets as imported. Scores are
     logarithms of shares: of a training row by the regression that has not seen it, of a held-out row by the whole.
+
+    keep_scales : whether there are blocks among the columns of X; else the estimator scales each column itself
     """
 
-    def __init__(self, pool: OneLabelPool[Table], X: Matrix) -> None:
-        self._pool, self._X = pool, X
+    def __init__(self, pool: OneLabelPool[Table], X: Matrix, *, keep_scales: bool = False) -> None:
+        self._pool, self._X, self._keep_scales = pool, X, keep_scales
         self._estimator: BaseEstimator = None
         self._held: AnyArray | None = None  # where the held-out rows lie, which no version changes
         self._bad: BoolArray = np.zeros(len(pool.train), dtype=bool)  # when it was fitted
@@ -163,7 +166,10 @@ class KernelFits:
         imported, bad = pool.first[pool.train], pool.bad[pool.train]
         if self._estimator is None:
             settings = pool.settings
-            self._begin(settings.model_entry.make(settings.C, settings.seed), self._bad, progress)
+            estimator = settings.model_entry.make(settings.C, settings.seed)
+            if self._keep_scales:
+                estimator.set_params(scaling=None)
+            self._begin(estimator, self._bad, progress)
         if not np.array_equal(bad, self._bad):
             old = self._estimator
             names = ("kernel", "alpha", "class_mass", "set_mass")
@@ -235,8 +241,12 @@ class Trainer:
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
         self.pool = pool
-        made = KernelFits if pool.settings.model_entry.relabels else WholeFits
-        self._fits: Fits = made(pool, standardized_features(pool))
+        X, blocks = _standardized(pool)
+        self._fits: Fits
+        if pool.settings.model_entry.relabels:
+            self._fits = KernelFits(pool, X, keep_scales=bool(blocks))
+        else:
+            self._fits = WholeFits(pool, X)
 
     def train(self, progress: RoundProgress | None = None) -> Version:
         """One version of the model, from all training rows that are no bad items.
@@ -258,9 +268,18 @@ class Trainer:
 def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
     """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
 
+    The columns of a block with one scale are divided by one number: divided each by its own, rare words and the noise of
+    an embedding would count as much as what tells the rows apart. Several blocks get the same total variance, on
+    average 1 a column: else the one with most columns would outweigh the others.
+
     For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than
     are ever kept.
     """
+    return _standardized(pool)[0]
+
+
+def _standardized(pool: OneLabelPool[Table]) -> tuple[FeatureMatrix, Sequence[FeatureBlock]]:
+    """`standardized_features`, and the blocks among their columns."""
     n, m = pool.original.shape
     if n * m > MOST_CELLS:
         raise ValueError(
@@ -270,4 +289,12 @@ def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
     features = pool.table.features()
     features.fit(pool.table, pool.train)
     X = features.transform(pool.table, np.arange(len(pool.original)))
-    return StandardScaler(with_mean=not is_sparse(X)).fit(X[pool.train]).transform(X)
+    scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X[pool.train])
+    blocks = features.blocks_
+    width = sum(len(scaler.scale_[columns]) for columns, _ in blocks)
+    for columns, one_scale in blocks:
+        scales = scaler.scale_[columns]
+        if one_scale:
+            scales[:] = np.sqrt(scaler.var_[columns].mean()) or 1.0
+        scales *= np.sqrt(len(scales) * len(blocks) / width)
+    return scaler.transform(X), blocks

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from plcore.tables.encoders.building import build
+from plcore.tables.encoders.catalogue import PLACES, EncoderEntry, SourceFile, read_catalogue
 from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError, read_description
-from plcore.tables.encoders.encoding import Encoded, Encoder, Key, Take, taken
+from plcore.tables.encoders.encoding import (
+    Encoded,
+    Encoder,
+    Key,
+    MadeVector,
+    ModelInputs,
+    Take,
+    VectorMemory,
+    taken,
+)
+from plcore.tables.encoders.references import check_encoder, reference_vectors
 
 __all__ = [
     "DESCRIPTION",
     "MODEL",
+    "PLACES",
     "Description",
     "Encoded",
     "Encoder",
+    "EncoderEntry",
     "EncoderError",
     "Key",
+    "MadeVector",
+    "ModelInputs",
+    "SourceFile",
     "Take",
+    "VectorMemory",
+    "build",
+    "check_encoder",
+    "read_catalogue",
     "read_description",
+    "reference_vectors",
     "taken",
 ]

@@ -12,11 +12,16 @@ from plcore.arrays.words import listed, quoted
 
 Kind = Literal["image", "text", "sound"]
 KINDS: tuple[Kind, ...] = ("image", "text", "sound")
+Pooling = Literal["mean", "first"]
+POOLINGS: tuple[Pooling, ...] = ("mean", "first")
+Interpolation = Literal["nearest", "bilinear", "bicubic", "box", "lanczos"]
+INTERPOLATIONS: tuple[Interpolation, ...] = ("nearest", "bilinear", "bicubic", "box", "lanczos")
 MODEL, DESCRIPTION = "model.onnx", "encoder.json"
 MAX_SIDE = 2048  # points of an image; encoders take some hundreds
 MAX_RATE = 400_000  # samples a second, of bats
 MAX_SECONDS = 600.0
 MAX_TOKENS = 8192
+MAX_PREFIX = 200  # characters
 _COLORS = 3
 _MOST = 100_000  # bytes of encoder.json
 
@@ -31,32 +36,48 @@ class Description:
 
     kind : of the column that is encoded: "image", "text" or "sound"
     output : name of the model's output; None: its first
+    pooling : of an output of (n, tokens or moments, d): their "mean", or the "first" of them
     size : (width, height) in points that images are brought to      crop : whether the middle of an image is cut out in
         the shape of `size`, instead of drawing it out of shape      mean, std : of each colour, red, green, blue, of
         values in [0, 1]: what is taken away, and what the rest is divided by
-    rate : samples a second      seconds : of sound that the model takes; longer segments are cut, shorter ones end in
-        silence
+    resize : points of an image's shorter side before the middle is cut out; None: as long as that side of `size`
+    interpolation : how points are weighted when an image is made smaller or larger
+    rate : samples a second      seconds : of sound that the model takes; shorter segments end in silence
+    hop : seconds from the begin of a window to that of the next; None: `seconds`      windows : the most that are heard
+        of a segment, evenly over it, each `seconds` long; the vector is their mean
+    centred : whether the windows lie around the middle of the segment, and hear what is around a shorter one; else they
+        begin where it begins, and hear nothing beyond it
+    peak : the largest value of each window, from which its mean was taken before; None: as recorded
     tokenizer : name of the file, a `tokenizer.json` or the `vocab.txt` of a WordPiece model; None: the model takes text
     tokens : the most that a text has; the rest is cut off      lowercase : whether a `vocab.txt` knows no capitals
+    prefix : what the model wants before each text, such as "query: "
     """
 
     kind: Kind
     output: str | None = None
+    pooling: Pooling = "mean"
     size: tuple[int, int] = (224, 224)
     crop: bool = False
     mean: tuple[float, ...] = (0.0,) * _COLORS
     std: tuple[float, ...] = (1.0,) * _COLORS
+    resize: int | None = None
+    interpolation: Interpolation = "bilinear"
     rate: int = 0
     seconds: float = 0.0
+    hop: float | None = None
+    windows: int = 1
+    centred: bool = False
+    peak: float | None = None
     tokenizer: str | None = None
     tokens: int = 256
     lowercase: bool = True
+    prefix: str = ""
 
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {
-    "image": ("size", "crop", "mean", "std"),
-    "sound": ("rate", "seconds"),
-    "text": ("tokenizer", "tokens", "lowercase"),
+    "image": ("size", "crop", "mean", "std", "resize", "interpolation"),
+    "sound": ("rate", "seconds", "hop", "windows", "centred", "peak"),
+    "text": ("tokenizer", "tokens", "lowercase", "prefix"),
 }
 
 
@@ -70,10 +91,15 @@ def read_description(folder: Path) -> Description:
         raise EncoderError(f"{DESCRIPTION} is no JSON ({error}). Fix: write one object.") from error
     if not isinstance(told, dict):
         raise EncoderError(f'{DESCRIPTION} must hold one object. Fix: write {{"kind": "image", ...}}.')
+    return described(told)
+
+
+def described(told: Mapping[str, Any]) -> Description:
+    """What the object in an `encoder.json` says. Raises EncoderError: unknown or wrong values."""
     kind = told.get("kind")
     if kind not in KINDS:
         _wrong("kind", f"one of {listed(KINDS)}", kind)
-    allowed = ("kind", "output", *_FIELDS[kind])
+    allowed = ("kind", "output", "pooling", *_FIELDS[kind])
     if unknown := [name for name in told if name not in allowed]:
         raise EncoderError(f"{DESCRIPTION} has {listed(unknown)}. Fix: for {kind}, give {listed(allowed)}.")
     return Description(**_checked(told))
@@ -100,7 +126,7 @@ def _checked(told: Mapping[str, object]) -> dict[str, Any]:
             found[name] = told[name]
             if not isinstance(told[name], str) or not told[name]:
                 _wrong(name, "a name", told[name])
-    for name in ("crop", "lowercase"):
+    for name in ("crop", "lowercase", "centred"):
         if name in told:
             found[name] = told[name]
             if not isinstance(told[name], bool):
@@ -113,6 +139,17 @@ def _checked(told: Mapping[str, object]) -> dict[str, Any]:
     for name in ("mean", "std"):
         if name in told:
             found[name] = _of_colors(name, told[name])
+    for name, words in (("pooling", POOLINGS), ("interpolation", INTERPOLATIONS)):
+        if name in told:
+            found[name] = told[name]
+            if told[name] not in words:
+                _wrong(name, f"one of {listed(words)}", told[name])
+    if "resize" in told:
+        found["resize"] = _resize(told["resize"], found)
+    if "prefix" in told:
+        found["prefix"] = told["prefix"]
+        if not isinstance(told["prefix"], str) or len(told["prefix"]) > MAX_PREFIX:
+            _wrong("prefix", f"a text of at most {MAX_PREFIX} characters", told["prefix"])
     if "tokens" in told and not _is_whole(told["tokens"], MAX_TOKENS):
         _wrong("tokens", f"a whole number from 1 to {MAX_TOKENS:,}", told["tokens"])
     if kind == "sound":
@@ -121,10 +158,38 @@ def _checked(told: Mapping[str, object]) -> dict[str, Any]:
         seconds = told.get("seconds")
         if not _is_number(seconds) or not 0 < seconds <= MAX_SECONDS:
             _wrong("seconds", f"a number above 0, up to {MAX_SECONDS:g}", seconds)
-    for name in ("tokens", "rate", "seconds"):
+        most = max(1, int(MAX_SECONDS / seconds))
+        if not _is_whole(told.get("windows", 1), most):
+            limit = f"a whole number from 1 to {most}, for {MAX_SECONDS:g} seconds are heard at most"
+            _wrong("windows", limit, told["windows"])
+        if not _is_number(hop := told.get("hop", seconds)) or not 0 < hop <= seconds:
+            _wrong(
+                "hop",
+                "a number above 0, up to 'seconds', so that nothing between two windows is left out",
+                hop,
+            )
+        if not _is_number(peak := told.get("peak", 1)) or not peak > 0:
+            _wrong("peak", "a number above 0", peak)
+    for name in ("tokens", "rate", "seconds", "hop", "windows", "peak"):
         if name in told:
             found[name] = told[name]
     return found
+
+
+def _resize(value: object, found: Mapping[str, Any]) -> int:
+    least = max(found.get("size", Description.size))
+    if not found.get("crop", False):
+        raise EncoderError(
+            f"'resize' in {DESCRIPTION} is the shorter side before the middle is cut out, and nothing is cut out. "
+            "Fix: add \"crop\": true, or leave 'resize' out."
+        )
+    if not _is_whole(value, MAX_SIDE) or value < least:
+        _wrong(
+            "resize",
+            f"a whole number of points from {least}, the longer side of 'size', to {MAX_SIDE}",
+            value,
+        )
+    return value
 
 
 def _of_colors(name: str, value: object) -> tuple[float, ...]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property, partial
+from hashlib import file_digest, sha256
+from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 
-from plcore.arrays.types import StepProgress
+from plcore.arrays.types import AnyArray, FloatArray, IntArray, StepProgress
 from plcore.arrays.words import listed
 from plcore.tables.encoders.description import Description, EncoderError, read_description
 from plcore.tables.encoders.model import OnnxModel
-from plcore.tables.encoders.preparing import image_points, preparation, sound_samples
-from plcore.tables.features.embeddings import Dense
+from plcore.tables.encoders.preparing import image_points, preparation, sound_windows
+from plcore.tables.features.embeddings import Dense, directions_of
 from plcore.tables.media.cells import image_of_url
 from plcore.tables.media.file_tree import MediaError
 from plcore.tables.media.images import is_inline, listed_images, open_image
@@ -27,12 +29,43 @@ Open = Callable[[str], BinaryIO]
 Key = str | tuple[str, float | None, float | None]
 """What is encoded: a text; an image, by its kept name or as the data URL that holds it; or a segment of a recording:
 its kept name, and the seconds at which it begins and ends, None for its own."""
-Take = Callable[[Sequence[Key], Description], Sequence[object]]
+
+
+class ModelInputs(NamedTuple):
+    """What a model is given for one key.
+
+    inputs : (k,) texts, (k, height, width, 3) points of images or (k, samples) of a sound; the vector of the key is the
+        mean of theirs      whole : whether they are all that there is, which of a long recording they need not be
+    """
+
+    inputs: Sequence[Any] | FloatArray
+    whole: bool = True
+
+
+Take = Callable[[Sequence[Key], Description], Sequence[ModelInputs | MediaError]]
 """Makes of each key what a model takes in, or gives the MediaError that says why there is nothing."""
 
 
+class MadeVector(NamedTuple):
+    """values : (d,)      whole : as of `ModelInputs`"""
+
+    values: AnyArray
+    whole: bool
+
+
+class VectorMemory(Protocol):
+    """Vectors that an encoder has made before."""
+
+    def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
+        """Those of these keys that it has."""
+
+    def keep(self, made: Mapping[Key, MadeVector], /) -> None:
+        """Store them, of length 1 in float16: one batch, which outlives the process."""
+
+
 class Encoded(NamedTuple):
-    """values : (n, d), NaN in rows that have nothing to encode      notes : a sentence each about rows left out"""
+    """values : (r, d), NaN in rows that have nothing to encode; of rows none of which has, d is 0
+    notes : a sentence each about rows left out"""
 
     values: Dense
     notes: tuple[str, ...]
@@ -46,9 +79,9 @@ class Encoder:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        folder = Path(folder)
+        self.folder = folder = Path(folder)
         self.about = read_description(folder)
-        self._model = OnnxModel(folder, self.about.output)
+        self._model = OnnxModel(folder, self.about.output, self.about.pooling)
         self._prepare = preparation(self.about, self._model, folder)
 
     def encode(
@@ -57,6 +90,8 @@ class Encoder:
         open_file: Open,
         on_step: StepProgress | None = None,
         take: Take | None = None,
+        rows: IntArray | None = None,
+        memory: VectorMemory | None = None,
     ) -> Encoded:
         """A vector for each row; the mean of those of its images, where it has several. Rows of the same image, segment
         or text share one, which is made once.
@@ -64,60 +99,110 @@ class Encoder:
         open_file : for the kept names of the table's files
         on_step : called after each batch with (done, in all, the kind)
         take : decodes elsewhere what files and data URLs hold, `open_file` is not called then; None: here
+        rows : (r,) the rows to encode; None: all
+        memory : asked for vectors before any is made, and given each batch; vectors are then its directions in float16
         Raises EncoderError: no column of the kind, nothing in it, the model fails.
         """
-        keys = _keys(table, self.about.kind)
+        keys, ids = _keys(table, self.about.kind), table.ids
+        if rows is not None:
+            keys, ids = [keys[row] for row in rows], ids[rows]
         items = list(dict.fromkeys(key for own in keys for key in own))
-        if not items:
-            raise EncoderError(f"No row has {_A[self.about.kind]} to encode. Fix: say which column holds it.")
+        if not items and rows is None:
+            raise _nothing(self.about.kind)
+        if self.about.kind == "text":
+            items.sort(key=len)  # texts of a batch are made as long as its longest
         found: dict[Key, Dense] = {}
         broken: dict[Key, str] = {}
+        unheard: set[Key] = set()
+        for key, known in ({} if memory is None else memory.find(items)).items():
+            found[key] = known.values
+            if not known.whole:
+                unheard.add(key)
+        total, items = len(items), [key for key in items if key not in found]
         take = take or partial(_taken_here, open_file)
-        for begin in range(0, len(items), self._model.at_once):
-            asked = items[begin : begin + self._model.at_once]
-            batch: list[tuple[Key, object]] = []
+        at_once = max(1, self._model.at_once // self.about.windows)
+        for begin in range(0, len(items), at_once):
+            asked = items[begin : begin + at_once]
+            batch: list[tuple[Key, ModelInputs]] = []
             for key, item in zip(asked, take(asked, self.about), strict=True):
                 if isinstance(item, MediaError):
                     broken[key] = str(item.args[0])
                 else:
                     batch.append((key, item))
-            if batch:
-                vectors = self._model.run(self._prepare([item for _, item in batch]))
-                for (key, _), vector in zip(batch, vectors, strict=True):
-                    if np.isfinite(vector).all():
-                        found[key] = vector
-                    else:
-                        broken[key] = "the model gives numbers that are not finite."
+            made: dict[Key, MadeVector] = {}
+            for (key, given), vector in zip(
+                batch, self.encode_inputs([one for _, one in batch]), strict=True
+            ):
+                if np.isfinite(vector).all():
+                    if memory is not None:
+                        vector = directions_of(vector[None])[0]
+                    found[key], made[key] = vector, MadeVector(vector, given.whole)
+                else:
+                    broken[key] = "the model gives numbers that are not finite."
+                if not given.whole:
+                    unheard.add(key)
+            if memory is not None and made:
+                memory.keep(made)
             if on_step is not None:
-                on_step(min(begin + self._model.at_once, len(items)), len(items), self.about.kind)
-        if not found:
+                done = total - len(items) + min(begin + at_once, len(items))
+                on_step(done, total, self.about.kind)
+        if not found and rows is None:
             raise EncoderError(f"No row could be encoded; the first: {next(iter(broken.values()))}")
-        vectors = np.full((len(keys), len(next(iter(found.values())))), np.nan, dtype=np.float32)
-        for row, own in enumerate(keys):
-            if made := [found[key] for key in own if key in found]:
-                vectors[row] = np.mean(made, axis=0, dtype=np.float64)
-        return Encoded(vectors, tuple(_notes(table, keys, broken)))
+        width = len(next(iter(found.values()))) if found else 0
+        vectors = np.full((len(keys), width), np.nan, dtype=np.float32)
+        for row, names in enumerate(keys):
+            if several := [found[key] for key in names if key in found]:
+                vectors[row] = np.mean(several, axis=0, dtype=np.float64)
+        notes = [*_notes(ids, keys, broken), *_notes_unheard(ids, keys, unheard, self.about)]
+        return Encoded(vectors, tuple(notes))
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of its files, but for those that only say where it is from: vectors of one digest can be compared."""
+        digest = sha256()
+        for path in sorted(one for one in self.folder.rglob("*") if one.is_file()):
+            if path.stem.upper() not in _ABOUT_ALONE:
+                digest.update(f"{path.relative_to(self.folder).as_posix()}\0".encode())
+                with path.open("rb") as file:
+                    digest.update(file_digest(file, "sha256").digest())
+        return digest.hexdigest()
+
+    def column(self, table: LabelTable) -> str:
+        """The column of a table that it reads. Raises EncoderError."""
+        roles = table.roles
+        name = {"image": roles.image, "text": roles.text, "sound": roles.audio}[self.about.kind]
+        if name is None:
+            raise _nothing(self.about.kind)
+        return name
+
+    def encode_inputs(self, given: Sequence[ModelInputs]) -> list[Dense]:
+        """A vector (d,) of each: the mean over its inputs. Raises EncoderError: the model fails."""
+        items = [one for inputs, _ in given for one in inputs]
+        most = self._model.at_once
+        batches = [items[begin : begin + most] for begin in range(0, len(items), most)]
+        made = [vector for batch in batches for vector in self._model.run(self._prepare(batch))]
+        ends = np.cumsum([0, *(len(inputs) for inputs, _ in given)])
+        return [
+            np.asarray(np.mean(made[begin:end], axis=0, dtype=np.float64), dtype=np.float32)
+            for begin, end in pairwise(ends)
+        ]
 
 
-def taken(key: Key, about: Description, open_file: Open) -> object:
+def taken(key: Key, about: Description, open_file: Open) -> ModelInputs:
     """What a model is given for a key. Raises MediaError."""
     if about.kind == "text":
-        return key
+        return ModelInputs((key,))
     if isinstance(key, tuple):
         name, start, end = key
         with open_file(name) as file, Sound(file) as sound:
-            # No more than the model takes: a row may be a recording of hours.
-            begin = 0.0 if start is None else start
-            most = begin + about.seconds
-            read = sound.read(begin, most if end is None else min(end, most))
-            return sound_samples(read, sound.facts.rate, about)
+            return ModelInputs(*sound_windows(sound, start, end, about))
     data = image_of_url(key) if is_inline(key) else _bytes(open_file(key))
     with open_image(data) as image:
-        return image_points(image, about)
+        return ModelInputs(image_points(image, about)[None])
 
 
-def _taken_here(open_file: Open, keys: Sequence[Key], about: Description) -> list[object]:
-    found = []
+def _taken_here(open_file: Open, keys: Sequence[Key], about: Description) -> list[ModelInputs | MediaError]:
+    found: list[ModelInputs | MediaError] = []
     for key in keys:
         try:
             found.append(taken(key, about, open_file))
@@ -127,6 +212,11 @@ def _taken_here(open_file: Open, keys: Sequence[Key], about: Description) -> lis
 
 
 _A = {"image": "an image", "text": "a text", "sound": "a recording"}
+_ABOUT_ALONE = ("LICENSE", "LICENCE", "NOTICE", "README", "SOURCE")
+
+
+def _nothing(kind: str) -> EncoderError:
+    return EncoderError(f"No row has {_A[kind]} to encode. Fix: say which column holds it.")
 
 
 def _keys(table: LabelTable, kind: str) -> list[tuple[Key, ...]]:
@@ -156,13 +246,31 @@ def _bytes(file: BinaryIO) -> bytes:
         return file.read()
 
 
-def _notes(table: LabelTable, keys: Sequence[Sequence[Key]], broken: Mapping[Key, str]) -> list[str]:
-    empty = [str(name) for name, own in zip(table.ids, keys, strict=True) if not own]
-    failed = [
-        str(name) for name, own in zip(table.ids, keys, strict=True) if any(key in broken for key in own)
-    ]
-    notes = [f"{len(empty):,} rows have nothing to encode: {listed(empty, 5)}."] if empty else []
+def _notes(ids: AnyArray, keys: Sequence[Sequence[Key]], broken: Mapping[Key, str]) -> list[str]:
+    empty = [str(name) for name, own in zip(ids, keys, strict=True) if not own]
+    failed = [str(name) for name, own in zip(ids, keys, strict=True) if any(key in broken for key in own)]
+    notes = []
+    if empty:
+        has = "1 row has" if len(empty) == 1 else f"{len(empty):,} rows have"
+        notes.append(f"{has} nothing to encode: {listed(empty, 5)}.")
     if failed:
         first = next(iter(broken.values()))
-        notes.append(f"{len(failed):,} rows could not be encoded: {listed(failed, 5)}; the first: {first}")
+        rows = "1 row" if len(failed) == 1 else f"{len(failed):,} rows"
+        notes.append(f"{rows} could not be encoded: {listed(failed, 5)}; the first: {first}")
     return notes
+
+
+def _notes_unheard(
+    ids: AnyArray, keys: Sequence[Sequence[Key]], unheard: Collection[Key], about: Description
+) -> list[str]:
+    """Which rows are longer than what was heard of them."""
+    long = [str(name) for name, own in zip(ids, keys, strict=True) if any(key in unheard for key in own)]
+    if not long:
+        return []
+    rows = "1 row is" if len(long) == 1 else f"{len(long):,} rows are"
+    if about.windows > 1:
+        heard = f"{about.windows} parts of {about.seconds:g} s each, evenly over the row, were heard"
+    else:
+        heard = f"only the {'middle' if about.centred else 'first'} {about.seconds:g} s were heard"
+    fix = 'To hear more, raise "windows" in encoder.json.'
+    return [f"{rows} longer than the encoder hears at once; {heard}: {listed(long, 5)}. {fix}"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from plcore.arrays.types import AnyArray
 from plcore.arrays.words import listed
-from plcore.tables.encoders.description import MODEL, EncoderError, inside
+from plcore.tables.encoders.description import MODEL, EncoderError, Pooling, inside
 from plcore.tables.features.embeddings import MAX_WIDTH, Dense
 
 AT_ONCE = 16
@@ -36,7 +36,8 @@ class OnnxModel:
     at_once : how many rows it takes together; it always gets as many
     """
 
-    def __init__(self, folder: Path, output: str | None = None) -> None:
+    def __init__(self, folder: Path, output: str | None = None, pooling: Pooling = "mean") -> None:
+        """output, pooling : as of `Description`. Raises EncoderError: no ONNX Runtime, or no model that it can run."""
         try:
             import onnxruntime
         except ImportError as error:
@@ -63,14 +64,16 @@ class OnnxModel:
         if output is not None and output not in outputs:
             raise EncoderError(f"{MODEL} has no output {output!r}. Fix: name one of {listed(outputs)}.")
         self._output = output or outputs[0]
+        self._pooling = pooling
         first = {shape[0] for shape in self.inputs.values() if shape and shape[0] is not None}
         self.at_once = min(first, default=AT_ONCE)
 
     def run(self, given: Mapping[str, AnyArray]) -> Dense:
         """(n, d) the vectors of n rows, at most `at_once`. given : by input, (n, ...)
 
-        An output of three sides (n, tokens or moments, d) becomes its mean over the second; tokens that
-        `attention_mask` leaves out do not count. Raises EncoderError: the model fails, or its output has other sides.
+        An output of three sides (n, tokens or moments, d) becomes its mean over the second, where tokens that
+        `attention_mask` leaves out do not count; or its first, where `pooling` says so. Raises EncoderError: the model
+        fails, or its output has other sides.
         """
         n = len(next(iter(given.values())))
         missing = self.at_once - n
@@ -103,6 +106,8 @@ class OnnxModel:
         if found.shape[-1] > MAX_WIDTH:
             message = f"{MODEL} gives {found.shape[-1]:,} numbers a row; at most {MAX_WIDTH:,} are taken."
             raise EncoderError(f"{message} Fix: name another output.")
+        if found.ndim == 3 and self._pooling == "first":
+            found = found[:, 0]
         values = found.astype(np.float64)
         if found.ndim == 3:
             mask = given.get("attention_mask")

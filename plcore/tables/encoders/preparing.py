@@ -16,7 +16,10 @@ from plcore.arrays.words import listed
 from plcore.tables.encoders.description import Description, EncoderError, inside
 from plcore.tables.encoders.model import OnnxModel
 from plcore.tables.media.images import small_rgb
+from plcore.tables.media.sound import Sound
 
+_EVEN = 1e-6  # of a hop: a segment of 9.000000001 s is three windows of 3 s
+_SILENT = 1e-9  # less than the rounding of any recording: what is left of silence when its mean is taken away
 _FINEST = 1000  # of the fraction by which a sampling rate is changed: 44,100 to 32,000 is 320 / 441
 _TOKEN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -24,20 +27,63 @@ _TOKEN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 def image_points(image: Image.Image, about: Description) -> FloatArray:
     """(height, width, 3) red, green and blue in [0, 1], less `mean`, divided by `std`, of an image at the model's size.
     What shows through is white."""
+    box = None
     if about.crop:
         width, height = about.size
-        scale = min(image.width / width, image.height / height)
+        if about.resize is None:
+            scale = min(image.width / width, image.height / height)
+        else:
+            scale = min(image.width, image.height) / about.resize
+        # Cut out and made small in one step: made small first, a strip of one point would be of millions at 256.
         across, down = (image.width - scale * width) / 2, (image.height - scale * height) / 2
-        image = image.crop(
-            (round(across), round(down), round(image.width - across), round(image.height - down))
-        )
-    points = np.asarray(small_rgb(image, about.size), dtype=np.float64)
+        box = (max(0.0, across), max(0.0, down), image.width - across, image.height - down)
+        box = (*box[:2], min(box[2], image.width), min(box[3], image.height))
+    how = Image.Resampling[about.interpolation.upper()]
+    points = np.asarray(small_rgb(image, about.size, box, how), dtype=np.float64)
     return (points / 255 - about.mean) / about.std
 
 
-def sound_samples(samples: AnyArray, rate: int, about: Description) -> FloatArray:
-    """(rate * seconds,) of the first `seconds` of a sound (frames,), at the model's rate; silence behind its end."""
+def sound_windows(
+    sound: Sound, start: float | None, end: float | None, about: Description
+) -> tuple[FloatArray, bool]:
+    """(windows, rate * seconds) of a segment, None for the recording's own begin or end, at the model's rate; and
+    whether that is all of it.
+
+    Raises SoundError. No more is read than is heard: a row may be a recording of hours.
+    """
+    first, last = sound.span(start, end)
+    begin = first / sound.facts.rate if start is None else start
+    close = min(sound.facts.seconds, last / sound.facts.rate if end is None else end)
+    begins, whole = window_begins(begin, close, about)
+    limit = sound.facts.seconds if about.centred else close
+    made = []
+    for at in begins:
+        wanted = max(0.0, at), min(limit, at + about.seconds)
+        read = sound.read(*wanted)
+        made.append(sound_samples(read, sound.facts.rate, about, silence=max(0.0, -at)))
+    return np.stack(made), whole
+
+
+def window_begins(begin: float, end: float, about: Description) -> tuple[FloatArray, bool]:
+    """(windows,) seconds at which the windows of a segment begin, and whether they cover it.
+
+    As many as cover it, `hop` after `hop`; of those, where they are more than `windows`, as many, evenly from the first
+    to the last. One alone is the first, or, where they are to be `centred`, the one in the middle.
+    """
+    hop = about.hop or about.seconds
+    needed = 1 + max(0, ceil((end - begin - about.seconds) / hop - _EVEN))
+    length = (needed - 1) * hop
+    first = (begin + end - length - about.seconds) / 2 if about.centred else begin
+    if needed > about.windows == 1:
+        return np.array([first + length / 2 if about.centred else first]), False
+    return first + np.linspace(0.0, length, min(needed, about.windows)), needed <= about.windows
+
+
+def sound_samples(samples: AnyArray, rate: int, about: Description, silence: float = 0.0) -> FloatArray:
+    """(rate * seconds,) of the first `seconds` of a sound (frames,), at the model's rate, so many seconds of `silence`
+    before it, and behind its end; brought to `peak`."""
     wanted = round(about.rate * about.seconds)
+    lead = min(wanted, round(about.rate * silence))
     ratio = Fraction(about.rate, rate).limit_denominator(_FINEST)
     most = ceil((wanted + 1) / ratio)
     taken = np.asarray(samples[:most], dtype=np.float64)
@@ -46,7 +92,12 @@ def sound_samples(samples: AnyArray, rate: int, about: Description) -> FloatArra
 
         taken = resample_poly(taken, ratio.numerator, ratio.denominator)
     found = np.zeros(wanted)
-    found[: len(taken)] = taken[:wanted]
+    taken = taken[: wanted - lead]
+    found[lead : lead + len(taken)] = taken
+    if about.peak is not None:
+        found -= found.mean()
+        if (loudest := np.abs(found).max()) > _SILENT:
+            found *= about.peak / loudest
     return found
 
 
@@ -115,7 +166,9 @@ def _text_preparation(about: Description, model: OnnxModel, folder: Path) -> Pre
                 "encoder.json."
             )
         return lambda items: {
-            name: np.array(items, dtype=object).reshape(len(items), *(1,) * (len(shape) - 1))
+            name: np.array([about.prefix + one for one in items], dtype=object).reshape(
+                len(items), *(1,) * (len(shape) - 1)
+            )
         }
     if "input_ids" not in model.inputs or set(model.inputs) - set(_TOKEN_INPUTS):
         fix = f"Fix: export it with inputs {listed(_TOKEN_INPUTS)}; the first is needed."
@@ -131,7 +184,7 @@ def _text_preparation(about: Description, model: OnnxModel, folder: Path) -> Pre
     tokenizer.enable_padding(length=length)
 
     def prepare(items: Sequence[str]) -> Mapping[str, AnyArray]:
-        found = tokenizer.encode_batch(list(items))
+        found = tokenizer.encode_batch([about.prefix + one for one in items])
         values = {
             "input_ids": [one.ids or [0] for one in found],
             "attention_mask": [one.attention_mask or [0] for one in found],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -27,10 +28,44 @@ EMBEDDING = "embedding"
 
 _ROWS_AT_ONCE = 1 << 16
 Dense = npt.NDArray[np.float32]
+Directions = npt.NDArray[np.float16]
 Vectors: TypeAlias = "Dense | sp.csr_matrix"
 _FIX = (
     "Write a list of numbers, such as [0.12, -0.5, 3], as long as in the other rows, or leave the cell empty."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnVectors:
+    """What an encoder makes of one column of a table.
+
+    column : its name      encoder : the encoder's name when it was used      sha256 : of the encoder, in hex
+    values : (n, d) float16, each of length 1; NaN in rows that have no vector, or none yet
+    """
+
+    column: str
+    encoder: str
+    sha256: str
+    values: Directions
+
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False
+
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """(n,) bool, rows without a vector."""
+        return np.isnan(self.values[:, 0])
+
+
+def directions_of(vectors: Dense) -> Directions:
+    """(n, d) vectors as they are stored, of length 1; NaN and 0 stay.
+
+    Models learn from directions alone. float16 keeps three digits of them: the cosine to the exact vector is more than
+    0.9999.
+    """
+    exact = vectors.astype(np.float64)
+    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
+    return np.asarray(exact / np.where(lengths == 0, 1.0, lengths), dtype=np.float16)
 
 
 def parse_embeddings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -13,9 +14,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.arrays import large_array, let_go
-from plcore.arrays.types import FloatArray
-from plcore.tables.features.embeddings import Vectors
-from plcore.tables.features.text import TextFeatures
+from plcore.arrays.types import FeatureBlock, FloatArray
+from plcore.tables.features.embeddings import ColumnVectors, Vectors
+from plcore.tables.features.text import LatentText, TextFeatures
 from plcore.tables.media.cells import Media
 from plcore.tables.media.images import NAMES
 from plcore.tables.media.sound import SOUND_NAMES
@@ -30,7 +31,7 @@ _NARROWEST = (
     1e-50  # a range below it is none: the largest numbers of a table divided by it can still be squared
 )
 _ROWS_AT_ONCE = 1 << 13
-_LOOK, _SOUND, _EMBEDDING = "look", "sound", "embedding"
+_LOOK, _SOUND, _EMBEDDING, _TEXT = "look", "sound", "embedding", "text"
 
 
 class FeatureSource(Protocol):
@@ -46,6 +47,8 @@ class FeatureSource(Protocol):
     def media(self) -> Media: ...
     @property
     def embeddings(self) -> Vectors | None: ...
+    @property
+    def encoded(self) -> Sequence[ColumnVectors]: ...
 
 
 class _NumberScaler:
@@ -89,20 +92,36 @@ class FeatureTransformer:
         ends of a number column; empty cells and values not seen in training are all zeros;
     images, recordings : what they look like (`.descriptor`) or sound like (`.sound`), rows of about length 1, where the
         roles ask for it; a row without one gets the mean of the training rows;
-    embeddings : each divided by its length, so that the angle between two of them counts; missing ones as of images;
-    text : its words and the n-grams of their characters (`.text_features`), rows of length 1.
+    embeddings, vectors of encoders : each divided by its length, so that the angle between two of them counts; missing
+        ones as of images;
+    text : its words and the n-grams of their characters (`.text`), rows of length 1; next to dense vectors its 128
+        latent directions.
+
+    Images, recordings, embeddings, text, and vectors of each encoded column are *blocks*. If there are several, each is
+    divided by its spread, the root mean squared distance of its known training rows to their mean, so that all weigh
+    the same in distances. Vectors of some encoders all point about the same way: as rows of length 1 they would not
+    count next to words.
 
     `fit(table, rows)` learns, `transform(table, rows)` gives float64 (n_rows, n_features): an ndarray, or CSR
-    where text, or a sparse block of more than 1024 columns is in it. `rows` is an integer or bool array; None means all
-    rows. After `fit`: `feature_names_` (one per column), `n_features_`.
+    if there is text without dense vectors, or a sparse block of more than 1024 columns. `rows` is an integer or bool
+    array; None means all rows.
+
+    Attributes
+    ----------
+    feature_names_ : one per column.
+    n_features_ : how many.
+    blocks_ : the blocks, as columns. Those of images have no one scale.
     """
 
     feature_names_: tuple[str, ...]
     n_features_: int
+    blocks_: tuple[FeatureBlock, ...]
     _numbers: _NumberScaler | None
     _categories: OneHotEncoder | None
     _text: TextFeatures | None
+    _latent: LatentText | None
     _means: dict[str, FloatArray]
+    _spreads: dict[str, float]
     _used: list[int]
 
     def fit(self, table: FeatureSource, rows: Rows = None) -> FeatureTransformer:
@@ -110,7 +129,8 @@ class FeatureTransformer:
         roles = table.roles
         if not _n_taken(table.numbers, rows):
             raise ValueError("FeatureTransformer.fit needs at least one row; got none.")
-        self._numbers, self._categories, self._text, self._means = None, None, None, {}
+        self._numbers, self._categories, self._text, self._latent = None, None, None, None
+        self._means, self._spreads = {}, {}
         names: list[str] = []
         if roles.numbers:
             self._numbers = _NumberScaler(table.numbers, rows)
@@ -126,16 +146,36 @@ class FeatureTransformer:
             encoder = OneHotEncoder(categories=names_of, handle_unknown="ignore")
             self._categories = encoder.fit(np.array([[column[0] for column in names_of]], dtype=object))
             names += [f"{roles.categories[place]}={value}" for place in self._used for value in kinds[place]]
-        for name, vectors in _described(table).items():
-            self._means[name] = _mean(_unit_rows(name, vectors, rows), vectors.shape[1])
+        described, starts = _described(table), [len(names)]
+        for name, vectors in described.items():
+            self._means[name], self._spreads[name] = _mean(_unit_rows(name, vectors, rows), vectors.shape[1])
             names += _names_of(name, roles, vectors.shape[1])
+            starts.append(len(names))
         if table.embeddings is not None and sp.issparse(table.embeddings):
+            self._spreads[_EMBEDDING] = _spread(_sparse_rows(table.embeddings, rows))
             names += _names_of(_EMBEDDING, roles, table.embeddings.shape[1])
+            starts.append(len(names))
         if roles.text is not None:
-            text = TextFeatures().fit(_text(table, rows))
+            texts = _text(table, rows)
+            text = TextFeatures().fit(texts)
             if text.names_:  # else the texts hold no word
                 self._text = text
-                names += [f"{roles.text}: {name}" for name in text.names_]
+                found = text.transform(texts)
+                columns: Sequence[str] = text.names_
+                if described:
+                    self._latent = LatentText().fit(found)
+                    if (directions := self._latent.directions_) is not None:
+                        columns = [f"direction {place + 1}" for place in range(directions.shape[1])]
+                    found = self._latent.transform(found)
+                self._spreads[_TEXT] = _spread(found)
+                names += [f"{roles.text}: {name}" for name in columns]
+                starts.append(len(names))
+        self.blocks_ = tuple(
+            FeatureBlock(slice(*ends), name != _LOOK)
+            for name, ends in zip(self._spreads, pairwise(starts), strict=True)
+        )
+        if len(self.blocks_) == 1:
+            self._spreads = dict.fromkeys(self._spreads, 1.0)
         self.feature_names_ = tuple(names) or ("nothing",)
         self.n_features_ = len(self.feature_names_)
         return self
@@ -154,20 +194,22 @@ class FeatureTransformer:
             values = (some[:, self._used] for some in _categories(table, rows, at_once))
             blocks.append(_Block(width, (categories.transform(some) * np.sqrt(0.5) for some in values), True))
         for name, vectors in _described(table).items():
-            blocks.append(
-                _Block(vectors.shape[1], _filled(_unit_rows(name, vectors, rows), self._means[name]))
-            )
+            filled = _filled(_unit_rows(name, vectors, rows), self._means[name], self._spreads[name])
+            blocks.append(_Block(vectors.shape[1], filled))
         if table.embeddings is not None and sp.issparse(table.embeddings):
-            sparse = table.embeddings if rows is None else table.embeddings[rows]
-            blocks.append(_Block(sparse.shape[1], iter([normalize(sparse.astype(np.float64))]), True))
+            sparse = _sparse_rows(table.embeddings, rows) / self._spreads[_EMBEDDING]
+            blocks.append(_Block(sparse.shape[1], iter([sparse]), True))
         if self._text is not None:
             found = self._text.transform(_text(table, rows))
-            blocks.append(_Block(found.shape[1], iter([found]), True))
+            if self._latent is not None:
+                found = self._latent.transform(found)
+            found /= self._spreads[_TEXT]
+            blocks.append(_Block(found.shape[1], iter([found]), self._latent is None))
         n_rows = _n_taken(table.numbers, rows)
         if not blocks:  # nothing could be learned: one column that is the same for every row
             return np.zeros((n_rows, 1))
         widest = max((block.width for block in blocks if block.sparse), default=0)
-        if self._text is None and widest <= _WIDEST_DENSE:
+        if (self._text is None or self._latent is not None) and widest <= _WIDEST_DENSE:
             return _side_by_side(blocks, n_rows)
         stacked = []
         for block in blocks:
@@ -198,21 +240,22 @@ def _side_by_side(blocks: Sequence[_Block], n_rows: int) -> FloatArray:
     return found
 
 
-def _filled(blocks: Iterable[FloatArray], mean: FloatArray) -> Iterator[FloatArray]:
-    """The rows with this one (d,) in place of those that are not known."""
+def _filled(blocks: Iterable[FloatArray], mean: FloatArray, spread: float) -> Iterator[FloatArray]:
+    """The rows with this one (d,) in place of those that are not known, all divided by the spread."""
     for some in blocks:
-        yield np.where(np.isnan(some), mean, some)
+        yield np.where(np.isnan(some), mean, some) / spread
 
 
-def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.float32]]:
+def _described(table: FeatureSource) -> dict[str, npt.NDArray[np.floating[Any]]]:
     """What is known of each row of the table as a vector (n, d), NaN where it is not: by the block's name."""
-    found = {_LOOK: table.media.looks, _SOUND: table.media.sounds}
+    found: dict[str, Any] = {_LOOK: table.media.looks, _SOUND: table.media.sounds}
     if not sp.issparse(table.embeddings):
         found[_EMBEDDING] = table.embeddings
+    found |= {f"{one.column} by {one.encoder}": one.values for one in table.encoded}
     return {name: vectors for name, vectors in found.items() if vectors is not None}
 
 
-def _unit_rows(name: str, vectors: npt.NDArray[np.float32], rows: Rows) -> Iterator[FloatArray]:
+def _unit_rows(name: str, vectors: npt.NDArray[np.floating[Any]], rows: Rows) -> Iterator[FloatArray]:
     """These rows of a block of `_described` as vectors (r, d) of length 1, some rows after the other."""
     for some in _in_blocks(vectors, rows, _ROWS_AT_ONCE):
         found = some.astype(np.float64)
@@ -222,15 +265,36 @@ def _unit_rows(name: str, vectors: npt.NDArray[np.float32], rows: Rows) -> Itera
         yield found
 
 
-def _mean(blocks: Iterable[FloatArray], width: int) -> FloatArray:
-    """(d,) the mean of all rows that are known, added up one after the other; 0 where none is."""
-    total, n_known = np.zeros((0, width)), 0
+def _mean(blocks: Iterable[FloatArray], width: int) -> tuple[FloatArray, float]:
+    """(d,) the mean of all rows that are known, added up one after the other, 0 if none is; and their spread."""
+    total, n_known = np.zeros((0, width + 1)), 0
     for some in blocks:
         known = some[~np.isnan(some[:, 0])]
         n_known += len(known)
         if len(known):
-            total = np.add.reduce(np.vstack([total, known]), axis=0, keepdims=True)
-    return total[0] / n_known if n_known else np.zeros(width)
+            squares = np.einsum("ij,ij->i", known, known)[:, None]
+            total = np.add.reduce(np.vstack([total, np.hstack([known, squares])]), axis=0, keepdims=True)
+    if not n_known:
+        return np.zeros(width), 1.0
+    mean, square = total[0, :-1] / n_known, float(total[0, -1] / n_known)
+    return mean, _root(square, mean)
+
+
+def _spread(rows: Any) -> float:
+    """The root mean squared distance of these rows (r, d), dense or CSR, to their mean; 1 if it is 0."""
+    squares = rows.multiply(rows).sum() if sp.issparse(rows) else np.einsum("ij,ij->", rows, rows)
+    return _root(float(squares) / rows.shape[0], np.asarray(rows.mean(axis=0)).ravel())
+
+
+def _root(square: float, mean: FloatArray) -> float:
+    """The spread of rows of this mean squared length and mean (d,); what rounding leaves of equal rows is none."""
+    spread = square - float(mean @ mean)
+    return spread**0.5 if spread > 1e-12 * square else 1.0
+
+
+def _sparse_rows(vectors: sp.csr_matrix, rows: Rows) -> sp.csr_matrix:
+    """These rows of sparse embeddings, each of length 1."""
+    return normalize((vectors if rows is None else vectors[rows]).astype(np.float64))
 
 
 def _names_of(block: str, roles: Roles, width: int) -> list[str]:
@@ -239,7 +303,8 @@ def _names_of(block: str, roles: Roles, width: int) -> list[str]:
         return [f"{roles.image}: {name}" for name in NAMES]
     if block == _SOUND:
         return [f"{roles.audio}: {name}" for name in SOUND_NAMES]
-    return [f"{roles.embedding}: {place + 1}" for place in range(width)]
+    named = roles.embedding if block == _EMBEDDING else block
+    return [f"{named}: {place + 1}" for place in range(width)]
 
 
 def _n_taken(array: npt.NDArray[Any], rows: Rows) -> int:

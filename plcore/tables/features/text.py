@@ -14,8 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 
+from plcore.arrays.threads import one_thread
 from plcore.arrays.types import FloatArray
 
 _PLANE = 0x10000  # beyond it there are marks of a few scripts that nobody writes texts in any more
@@ -107,6 +109,40 @@ class TextFeatures:
             found += [(start, end, first + column) for start, end, column in side.columns_of(word)]
             first += side.width
         return found
+
+
+DIRECTIONS = 128
+"""Columns of `LatentText`. Next to MiniLM's vectors of 20 intents of banking77, 256 and 400 are no better, and random
+projections to 512 and 1,024 are worse."""
+_SAMPLE, _ROUNDS = 20_000, 4
+
+
+class LatentText:
+    """Rows of `TextFeatures` as few dense numbers: latent semantic analysis (Deerwester et al., JASIS 1990).
+
+    Next to vectors, tens of thousands of sparse columns make all features sparse: neighbours of 10,000 rows then take
+    50 s instead of 2, and models have no kernel but a linear one.
+
+    Attributes
+    ----------
+    directions_ : (width, k) the first right singular vectors of up to 20,000 training rows, k = 128 or the number of
+        rows, if that is less; None if there are at most 128 columns, which are taken as they are.
+    """
+
+    def fit(self, X: sp.csr_matrix) -> LatentText:
+        """X (n, width), n > 0."""
+        self.directions_: FloatArray | None = None
+        if X.shape[1] > DIRECTIONS:
+            if X.shape[0] > _SAMPLE:
+                X = X[np.sort(np.random.default_rng(0).choice(X.shape[0], _SAMPLE, replace=False))]
+            with one_thread():  # with several, the last bits would depend on how many
+                _, _, found = randomized_svd(X, min(DIRECTIONS, X.shape[0]), n_iter=_ROUNDS, random_state=0)
+            self.directions_ = found.T
+        return self
+
+    def transform(self, X: sp.csr_matrix) -> FloatArray:
+        """(n, k) of X (n, width)."""
+        return np.asarray(X.toarray() if self.directions_ is None else X @ self.directions_)
 
 
 Part = tuple[str, int, int]

@@ -36,11 +36,11 @@ _OTHER_TABLES = (
 RECORDINGS = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a")
 _TEXT = ".txt"
 """The ending of the tables of Raven and Audacity; a table only where it has tabs and there is no other."""
-_DETECTOR = re.compile(r"(birdnet|selections?|table)\b.*\.(csv|txt|tsv)$|\.txt$", re.IGNORECASE)
-_RECORDS = re.compile(r"\.(jsonl?|ndjson)$", re.IGNORECASE)
 _PACKAGE = re.compile(r"(^|/)(observations|media|deployments)\.csv$", re.IGNORECASE)
 _SETTINGS = re.compile(r"birdnet\w*[._]analy\w*[-_]params\.csv$", re.IGNORECASE)
 _LONGEST_HEADER = 10_000
+_FEW_TEXTS = 20
+"""Next to tables of other formats: most of the texts there are are none."""
 _DRIVE = re.compile("[A-Za-z]:")
 
 
@@ -54,18 +54,19 @@ class FileTree(ABC):
     Attributes
     ----------
     what : what holds the files, "zip" or "folder"
-    table_names : paths of the tables in it: one; or two, a CSV file first, of which one may hold the rows that the
-        other is about; or any number that may belong together by their names: tables of sound detectors, one for each
-        recording; files of JSON; the tables of a Camtrap DP
+    table_names : paths of the tables in it that may belong together: one; two, a CSV file first, of which one may hold
+        the rows that the other is about; or more of one kind: CSV files, others, or texts with tabs
+    more_tables : paths of further files that may be tables, too
     """
 
     what: str
     table_names: tuple[str, ...] = ()
+    more_tables: tuple[str, ...] = ()
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """paths : of all files, from the top. Raises TableError unless the tables among them are as above."""
+        """paths : of all files, from the top. Raises TableError if none is a table."""
         self._paths = dict.fromkeys(paths)
-        self.table_names = self._tables()
+        self.table_names, self.more_tables = self._tables()
         folder = str(PurePosixPath(self.table_names[0]).parent)
         self._folder = "" if folder == "." else folder + "/"
 
@@ -107,32 +108,28 @@ class FileTree(ABC):
     def _alike(self) -> dict[str, str]:
         return {PurePosixPath(name).name.lower(): name for name in self._paths}
 
-    def _tables(self) -> tuple[str, ...]:
+    def _tables(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         plain, others = (
             tuple(
                 name for name in self._paths if name.lower().endswith(endings) and not _SETTINGS.search(name)
             )
             for endings in (_TABLES, _OTHER_TABLES)
         )
+        texts = [name for name in self._paths if name.lower().endswith(_TEXT)]
+        looked_at = texts[:_FEW_TEXTS] if plain or others else texts
+        tabbed = tuple(name for name in looked_at if self._is_tabbed(name))
         # Beside one CSV file, another may hold its candidates, or describe it; of more nobody can tell.
-        tables = plain + others if len(plain) == len(others) == 1 else plain or others
-        tables = tables or tuple(name for name in self._paths if self._is_tabbed(name))
+        tables = plain + others if len(plain) == len(others) == 1 else plain or others or tabbed
         package = tuple(name for name in tables if _PACKAGE.search(name))
         if len(package) > 1:  # of Camtrap DP, whose other tables are about something else
             tables = package
-        if len(tables) > 2 and not any(
-            all(known.search(name) for name in tables) for known in (_DETECTOR, _RECORDS, _PACKAGE)
-        ):
-            raise too_many_tables(tables, self.what)
         if tables:
-            return tables
+            return tables, tuple(name for name in (*plain, *others, *tabbed) if name not in tables)
         fix = "Add the table, as a CSV file, say, its name ending in .csv."
         raise refused(f"The {self.what} holds no table: no CSV file, workbook, JSON or Parquet file.", fix)
 
     def _is_tabbed(self, name: str) -> bool:
-        """Whether it is a text whose first line has tabs."""
-        if not name.lower().endswith(_TEXT):
-            return False
+        """Whether the first line of a text has tabs."""
         try:
             with self.open(name) as file:
                 return b"\t" in file.readline(_LONGEST_HEADER)

@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -51,22 +52,28 @@ def open_image(data: bytes, least: int | None = None) -> Iterator[Image.Image]:
         raise MediaError("this is no image that can be read, or it is damaged.", IMAGE_FIX) from error
 
 
-def small_rgb(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+def small_rgb(
+    image: Image.Image,
+    size: tuple[int, int],
+    box: tuple[float, float, float, float] | None = None,
+    how: Image.Resampling = Image.Resampling.BILINEAR,
+) -> Image.Image:
     """The image at this size in RGB, transparent parts white; grey of 16 bits or floats fills 0..255.
 
+    box : the part that is taken, left, top, right and bottom in points of the image; None: all      how : its points
+        are weighted
     Made small before anything else: every copy of a large image would cost its size in memory.
     """
+    shrunk = partial(_resized, size=size, box=box, how=how)
     if image.mode.startswith(("I", "F")):
-        grey = np.asarray(_shrunk(image.convert("F"), size), dtype=np.float64)
+        grey = np.asarray(shrunk(image.convert("F")), dtype=np.float64)
         low, high = float(grey.min()), float(grey.max())
         scaled = (grey - low) * (255 / (high - low) if high > low else 0.0)
         return Image.fromarray(scaled.astype(np.uint8)).convert("RGB")
     if image.has_transparency_data:
-        clear = _shrunk(image if image.mode in ("RGBA", "LA") else image.convert("RGBA"), size).convert(
-            "RGBA"
-        )
+        clear = shrunk(image if image.mode in ("RGBA", "LA") else image.convert("RGBA")).convert("RGBA")
         return Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear).convert("RGB")
-    return _shrunk(image if image.mode in ("RGB", "L", "CMYK") else image.convert("RGB"), size).convert("RGB")
+    return shrunk(image if image.mode in ("RGB", "L", "CMYK") else image.convert("RGB")).convert("RGB")
 
 
 def thumbnail(data: bytes) -> bytes:
@@ -79,8 +86,13 @@ def thumbnail(data: bytes) -> bytes:
         return out.getvalue()
 
 
-def _shrunk(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
+def _resized(
+    image: Image.Image,
+    size: tuple[int, int],
+    box: tuple[float, float, float, float] | None,
+    how: Image.Resampling,
+) -> Image.Image:
+    return image.resize(size, how, box, reducing_gap=2.0)
 
 
 def _too_large(size: str) -> tuple[str, str]:

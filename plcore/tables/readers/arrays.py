@@ -243,7 +243,7 @@ def read_npz(data: bytes) -> TableReading:
     Features X (n, d), or the pieces of a CSR matrix (`data, indices, indptr, shape`); one that is too wide for columns
     of text becomes a vector for each row. With candidates, S (n, m) of 0 and 1, and the true class y (n,) from 0, -1
     where unknown. With label vectors, Y (n, L) of 0 and 1. Or scores of
-    classes: `classes` (m,), `scores` (n, m), and `ids` (n,). Or what `npz_rows` or `vector_arrays` here write. Other
+    classes: `classes` (m,), `scores` (n, m), and `ids` (n,). Or what `write_npz` and `write_vector_npz` write. Other
     names: `_SETS`, `_TRUTHS`, `_CLASSES`.
     Raises TableError: damaged, too large, other arrays, sides that do not fit.
     """
@@ -254,7 +254,11 @@ def read_npz(data: bytes) -> TableReading:
         return _of_scores(arrays)
     if set(arrays) >= {"ids", "classes", "candidates"} and _first(arrays, _FEATURES) is None:
         return read_written(arrays)
-    if set(arrays) >= {"ids", "labels", "values"} and _first(arrays, _FEATURES) is None:
+    if (
+        set(arrays) >= {"ids", "values"}
+        and {"classes", "labels"} & set(arrays)
+        and _first(arrays, _FEATURES) is None
+    ):
         return read_vectors(arrays)
     if set(arrays) >= set(_CSR):
         arrays["X"] = _matrix(arrays)

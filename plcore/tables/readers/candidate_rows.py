@@ -19,7 +19,7 @@ from plcore.tables.roles.cells import sorted_classes
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.roles.written_lists import rank_of
-from plcore.tables.writers.disambiguated import names_beside
+from plcore.tables.writers.disambiguated import OWN_TRUTH, OWN_VOTERS, names_beside
 
 T = TypeVar("T")
 
@@ -245,7 +245,27 @@ def rows_reading(
 
 OWN_VECTOR = "winnow_vector"
 """Where other tools carry a row's label vector, as JSON: `{label: 1, 0 or null}`, all labels of the project."""
+OWN_WEIGHTS = "winnow_weights"
+"""Where tools without a place for weights carry those of a row's candidates, as JSON."""
 _CELLS = {1: "1", 0: "0", None: ""}
+
+
+def add_own(found: Row, told: Mapping[str, Json], row: int, inside: str = "") -> None:
+    """Give the row the true label and the voters that were written here with it, and take these out of its cells.
+
+    told : the fields that may hold them      inside : what stands before their names in messages
+    Voters of labels that the row does not name any more are left out. Raises TableError.
+    """
+    for name in (OWN_TRUTH, OWN_VOTERS):
+        found.cells.pop(name, None)
+    if (truth := told.get(OWN_TRUTH)) not in (None, ""):
+        found.truth = a_name(truth, row, inside + OWN_TRUTH)
+    if told.get(OWN_VOTERS):
+        where = inside + OWN_VOTERS
+        for label, voters in own_object(told[OWN_VOTERS], row, where).items():
+            for voter in a_list(voters, row, where):
+                if label in found.weights:
+                    found.name(label, None, a_name(voter, row, where, "a voter"))
 
 
 def own_object(value: Json, row: int, where: str) -> JsonObject:

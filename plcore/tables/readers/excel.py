@@ -6,17 +6,18 @@ import io
 import re
 import struct
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 from xml.parsers import expat
 
 from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.media.file_tree import ZIP_FAULTS
 from plcore.tables.problems import TableError
 from plcore.tables.readers.reading import TableReading, cell_text, column_text, refusal, text_table
+from plcore.tables.readers.stacking import SHEET, are_parts, rows_again, stacked
 
 MAX_CELLS = 5_000_000
 """Of the sheets together. Reader and text take about 200 bytes a cell."""
@@ -260,7 +261,8 @@ _VISIBLE = SheetVisibleEnum.Visible
 
 
 def read_workbook(data: bytes) -> TableReading:
-    """The first sheet that is a table, those with labels before others and hidden ones last.
+    """The first sheet that is a table, those with labels before others and hidden ones last; with the rows of all other
+    sheets of the same columns, as of months or places.
 
     Its header is the first row with several cells, or two rows if cells of the upper one are merged. Empty rows and
     columns are left out, and so are titles above and notes below. A table has two columns and a row below their names.
@@ -277,26 +279,29 @@ def read_workbook(data: bytes) -> TableReading:
         known = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
         sheets = [sheet.name for sheet in known]
         # Hidden ones last: the table is the one that people see.
-        found: list[TableReading] = []
+        seen = [sheet.name for sheet in known if sheet.visible == _VISIBLE]
+        found: dict[str, TableReading] = {}
         fault: TableError | None = None
-        for name in (sheet.name for sheet in sorted(known, key=lambda sheet: sheet.visible != _VISIBLE)):
+        chosen: str | None = None
+        for name in sorted(sheets, key=lambda name: name not in seen):
             sheet = book.get_sheet_by_name(name)
             rows = [] if sheet.start is None else sheet.to_python()
             if not any(_is_filled(row) for row in rows):
                 continue
             try:
-                reading = _read(name, sheet, rows, sheets, oddities)
+                found[name] = _read(name, sheet, rows)
             except TableError as error:
                 fault = fault or error
-                if _is_table(rows):
+                if _is_table(rows) and chosen is None:
                     break  # it is the table, with a fault
                 continue
-            if len(known) == 1 or reading.suggest_roles().has_candidates:
-                return reading
-            found.append(reading)
-        tables = [one for one in found if len(one.cells.columns) > 1] or found
-        if tables and not (fault is not None and len(tables[0].cells.columns) == 1):
-            return tables[0]
+            if chosen is None and (len(known) == 1 or found[name].suggest_roles().has_candidates):
+                chosen = name
+        tables = [name for name, one in found.items() if len(one.cells.columns) > 1] or list(found)
+        if chosen is None and tables and not (fault is not None and len(found[tables[0]].cells.columns) == 1):
+            chosen = tables[0]
+        if chosen is not None:
+            return _with_oddities(_of_sheets(found, chosen, sheets, seen), oddities)
         if fault is not None:
             raise fault if len(known) == 1 else _with_sheets(fault, sheets)
     except PasswordError:
@@ -310,13 +315,54 @@ def read_workbook(data: bytes) -> TableReading:
     raise refusal("The workbook has no cells.", "Choose a workbook with a header and data rows.")
 
 
-def _read(
-    name: str,
-    sheet: CalamineSheet,
-    rows: Sequence[Sequence[object]],
-    sheets: Sequence[str],
-    oddities: Oddities,
+def _of_sheets(
+    found: Mapping[str, TableReading], chosen: str, sheets: Sequence[str], seen: Sequence[str]
 ) -> TableReading:
+    """The reading of a sheet with the rows of all that have its columns; or, if these hold rows of the same items, with
+    the doubt about them.
+
+    found : the tables by their sheets      seen : the sheets that are not hidden
+    """
+    same = {name: one for name, one in found.items() if name in seen and are_parts([found[chosen], one])}
+    again = rows_again(same) if len(same) > 1 and chosen in same else ""
+    together = len(same) > 1 and chosen in same and not again
+    reading = stacked(same, SHEET, "sheets") if together else found[chosen]
+    read = list(same) if together else [chosen]
+    if others := [name for name in sheets if name not in read]:
+        with_rows = [
+            f"{quoted(name)} ({counted(len(found[name].cells), 'row')})" if name in found else quoted(name)
+            for name in others
+        ]
+        sheet = "the sheet" if len(read) == 1 else "the sheets"
+        said = f"Only {sheet} {listed(read)} {'was' if len(read) == 1 else 'were'} read, not {', '.join(with_rows)}."
+        reading = replace(reading, notes=(said, *reading.notes))
+    if again:
+        left = [name for name in same if name != chosen]
+        count = sum(len(same[name].cells) for name in left)
+        message = (
+            f"Sheets {listed(list(same))} have the same columns and share {again}: read here are the "
+            f"{counted(len(reading.cells), 'row')} of {quoted(chosen)} alone, but the {counted(count, 'row')} of "
+            f"{listed(left)} may be labels of the same items by others, or at another time."
+        )
+        fix = "If so, write one sheet with a column for each person, or with the columns task, worker and label."
+        reading = replace(reading, asks=(("more-sheets", message, fix),))
+    what = f"workbook, {'sheet' if len(read) == 1 else 'sheets'} {listed(read, 3)}"
+    return replace(reading, format=what)
+
+
+def _with_oddities(reading: TableReading, oddities: Oddities) -> TableReading:
+    notes = []
+    if oddities.errors:
+        notes.append(f"{_cells(oddities.errors)} with an error such as #N/A or #DIV/0!: empty here.")
+    if oddities.not_calculated:
+        notes.append(
+            f"{_cells(oddities.not_calculated)} with a formula that was never calculated: empty here. Open the "
+            "workbook in its program and save it, to have the values."
+        )
+    return replace(reading, notes=(*reading.notes, *notes))
+
+
+def _read(name: str, sheet: CalamineSheet, rows: Sequence[Sequence[object]]) -> TableReading:
     first = sheet.start[0] + 1 if sheet.start else 1
     filled, left_out = _lines_of_table(rows)
     values = _filled_down(sheet, rows, filled)
@@ -331,20 +377,12 @@ def _read(
     columns = [[values[line][place] for line in body] for place in used]
     lines = [first + place for place in body]
     cells = text_table(names, [column_text(column) for column in columns], lines)
-    others = [other for other in sheets if other != name]
-    notes = [f"Only the sheet {quoted(name)} was read, not {listed(others)}."] if others else []
+    notes = []
     if left_out:
         shown = listed(
             [next(cell_text(value) for value in rows[line] if _is_filled([value])) for line in left_out], 3
         )
         notes.append(f"Lines around the table are left out, {len(left_out)}: {shown}.")
-    if oddities.errors:
-        notes.append(f"{_cells(oddities.errors)} with an error such as #N/A or #DIV/0!: empty here.")
-    if oddities.not_calculated:
-        notes.append(
-            f"{_cells(oddities.not_calculated)} with a formula that was never calculated: empty here. Open the "
-            "workbook in its program and save it, to have the values."
-        )
     return TableReading(cells, f"workbook, sheet {quoted(name)}", notes=tuple(notes))
 
 

@@ -88,12 +88,16 @@ def _inside(feature: Json) -> Json:
 @dataclass(frozen=True)
 class Told:
     """What a file says that was written here: the columns that came with the table, and those with the candidates, as
-    JSON once they are read, and with the ids; of label vectors, the lists of labels that are right and that are not."""
+    JSON once they are read, and with the ids; of label vectors, the lists of labels that are right and that are not;
+    those with the true labels and the voters, "" if there are none; None in files of older releases, which do not say.
+    """
 
     original: tuple[str, ...]
     candidates: str
     id: str
     not_labels: str | None = None
+    truth: str | None = ""
+    voters: str | None = ""
 
 
 def written_metadata(
@@ -117,12 +121,12 @@ def read_told(schema: pa.Schema) -> Told | None:
     """What `written_metadata` was told; None where the file was not written here."""
     try:
         told = json.loads((schema.metadata or {})[_OWN_KEY])
-        not_labels = told.get("not_labels")
+        others = {name: told.get(name) for name in ("not_labels", "truth", "voters")}
         return Told(
             tuple(map(str, told["original"])),
             str(told["candidates"]),
             str(told["id"]),
-            None if not_labels is None else str(not_labels),
+            **{name: None if column is None else str(column) for name, column in others.items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return None

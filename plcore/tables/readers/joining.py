@@ -22,6 +22,7 @@ from plcore.tables.problems import MAX_PROBLEMS, table_error
 from plcore.tables.readers.arrays import load_npz
 from plcore.tables.readers.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, Row, rows_reading
 from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.roles.cell_types import types_of, with_types
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import sample_columns
 from plcore.tables.roles.suggestion import suggest_roles
@@ -296,16 +297,19 @@ def join_rows(
     table : DataFrame of str; every column of it is kept, and these alone describe a row
     on : the column of `table` with the names; None: the one with most of them
     what : what is known of the rows, for the notes
-    Notes list the rows of either side that the other has not. Raises TableError where nothing matches, or where a name
-    occurs twice.
+    If the names are row numbers, and the table has neither an id nor a column with all of them, rows are joined by
+    number. Notes list the rows of either side that the other has not. Raises TableError where nothing matches, or where
+    a name occurs twice.
     """
     key = _key_column(table, set(rows)) if on is None else on
-    if key is None or key not in table.columns:
+    numbers = [str(row) for row in range(1, len(table) + 1)]
+    numbered = on is None and set(rows) <= set(numbers) and not _has_ids(table, key, set(rows))
+    if not numbered and (key is None or key not in table.columns):
         raise refusal(
             f"No column of the other table holds the names of these rows, such as {listed(list(rows), 3)}.",
             "Name the column with the same names in both files.",
         )
-    names = table[key].str.strip().tolist()
+    names = numbers if numbered else table[key].str.strip().tolist()
     first = _first_places(names, table, key)
     strangers = [name for name in rows if name not in first]
     if len(strangers) == len(rows):
@@ -314,7 +318,7 @@ def join_rows(
             f"which holds {listed(names, 3)}.",
             "Name the column with the same names in both files.",
         )
-    said = list(notes)
+    said = [*notes, *(["Rows were joined by their numbers."] if numbered else [])]
     without = [name for name in names if name not in rows]
     if without:
         said.append(
@@ -331,10 +335,13 @@ def join_rows(
         row.cells = {**known, **row.cells, **known}
         joined.append(row)
     own = list(map(str, table.columns))
-    return rows_reading(joined, format_name, describing=own, row_id=key, notes=said, groups=groups)
+    row_id = None if numbered else key
+    found = rows_reading(joined, format_name, describing=own, row_id=row_id, notes=said, groups=groups)
+    with_types(found.cells, types_of(table))
+    return found
 
 
-def _first_places(names: Sequence[str], table: pd.DataFrame, key: str) -> dict[str, int]:
+def _first_places(names: Sequence[str], table: pd.DataFrame, key: str | None) -> dict[str, int]:
     """Where each name stands; a problem for each that stands twice."""
     finder = Finder(table.index.tolist() if table.index.name == LINE_INDEX else None)
     first: dict[str, int] = {}
@@ -348,7 +355,18 @@ def _first_places(names: Sequence[str], table: pd.DataFrame, key: str) -> dict[s
 
 
 def _key_column(table: pd.DataFrame, names: set[str]) -> str | None:
-    """The column with most of the names; of those with as many the first."""
-    shares = {str(name): int(table[name].str.strip().isin(names).sum()) for name in table.columns}
-    best = max(shares, key=lambda name: shares[name], default=None)
-    return best if best is not None and shares[best] > 0 else None
+    """The column with most of the names; of those with as many the first that names each row once, else the first."""
+    counts = {str(name): int(table[name].str.strip().isin(names).sum()) for name in table.columns}
+    most = max(counts.values(), default=0)
+    best = [name for name, count in counts.items() if count == most > 0]
+    return next((name for name in best if _is_unique(table[name])), next(iter(best), None))
+
+
+def _has_ids(table: pd.DataFrame, key: str | None, names: set[str]) -> bool:
+    """Whether a column names the rows: it is an id, or the key has all names, each once."""
+    complete = key is not None and _is_unique(table[key]) and names <= set(table[key].str.strip())
+    return complete or suggest_roles(table).id is not None
+
+
+def _is_unique(column: pd.Series[str]) -> bool:
+    return bool(column.str.strip().is_unique)

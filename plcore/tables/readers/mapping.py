@@ -23,6 +23,7 @@ from plcore.tables.readers.candidate_rows import (
     a_name_or_none,
     a_number,
     a_rank,
+    add_own,
     an_object,
     first_of,
     own_vector,
@@ -230,12 +231,13 @@ class RecordMap:
 
     def __call__(self, records: Records, name: str) -> TableReading:
         """The reading of these records. Raises TableError."""
-        rows = read_each(records, self._row)
+        rows = read_each(records, self.row)
         if self.one_a_row:
             rows = _merged(rows, self.row_id)
         return rows_reading(rows, name, row_id=self.row_id, text=self.text, notes=self.notes(records))
 
-    def _row(self, record: JsonObject, row: int) -> Row:
+    def row(self, record: JsonObject, row: int) -> Row:
+        """The row of one record. row : its number, from 1. Raises TableError"""
         if self.cells is not None:
             found = Row(self.cells(record, row))
         else:
@@ -249,6 +251,7 @@ class RecordMap:
         for labels in self.labels:
             for label, weight, source in labels.of(record, row):
                 found.name(label, weight, source or model)
+        add_own(found, record, row)
         if (vector := own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR)) is not None:
             # What was right and is named no more is not known: nobody said that it is not.
             kept = {label: None if cell == 1 else cell for label, cell in vector.items()}

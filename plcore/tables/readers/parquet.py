@@ -23,9 +23,16 @@ from plcore.tables.media.file_tree import MAX_FILE_MB, MAX_UNPACKED_MB, MediaErr
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import Problem, TableError, check_size, table_error
 from plcore.tables.readers.hugging_face import DatasetFeatures, read_features, read_told
-from plcore.tables.readers.reading import TableReading, cell_text, check_vectors, refusal, text_table
+from plcore.tables.readers.reading import (
+    TableReading,
+    cell_text,
+    check_vectors,
+    own_roles,
+    refusal,
+    text_table,
+)
 from plcore.tables.roles.cell_types import with_types
-from plcore.tables.roles.roles import WAYS_IN, Roles
+from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import fewest_numbers
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.text.frames import numbers_as_text
@@ -383,18 +390,25 @@ def _told_roles(cells: pd.DataFrame, schema: pa.Schema, files: MediaFiles | None
     told = read_told(schema)
     if told is None:
         return None
-    not_labels = [] if told.not_labels is None else [told.not_labels]
-    if not {told.candidates, told.id, *not_labels, *told.original} <= set(cells.columns):
+    own = [name for name in (told.not_labels, told.truth, told.voters) if name]
+    if not {told.candidates, told.id, *own, *told.original} <= set(cells.columns):
         return None
-    others = [name for name in told.original if name != told.id]
-    guess = suggest_roles(cells[others], files=files is not None, typed=True) if others else Roles()
-    none: dict[str, Any] = {way: () for way in WAYS_IN if way != "candidates"} | {"choice_scores": ()}
-    if not_labels:
-        none["truth"] = None  # label vectors have no one true label
-    kept = replace(
-        guess, label_vectors=bool(not_labels), not_labels=told.not_labels, cut="all", cut_at=0.0, **none
+    roles = Roles(
+        candidates=told.candidates,
+        form="json",
+        id=told.id,
+        label_vectors=told.not_labels is not None,
+        not_labels=told.not_labels,
+        truth=told.truth or None,
+        voters=told.voters or None,
     )
-    return replace(kept, candidates=told.candidates, form="json", id=told.id)
+    has_files = files is not None
+    found = own_roles(cells, told.original, roles, files=has_files, typed=True)
+    if told.truth is not None or roles.label_vectors:
+        return found
+    originals = cells[[name for name in told.original if name != told.id]]
+    guess = suggest_roles(originals, files=has_files, typed=True) if len(originals.columns) else roles
+    return replace(found, truth=guess.truth)
 
 
 def _roles(

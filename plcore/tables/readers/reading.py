@@ -19,6 +19,7 @@ from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.features.embeddings import Vectors
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, table_error
+from plcore.tables.roles.cells import named_labels
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import is_embedding_name
 from plcore.tables.roles.suggestion import suggest_roles
@@ -44,6 +45,8 @@ class TableReading:
     arrays : by name, columns of vectors (n_rows, d) beside those of text
     typed : whether the source tells texts from missing values
     groups : names of groups of classes (a genus), each with its classes (its species), where the format tells
+    asks : name, message and fix of each doubt about the file as a whole that stops its import until a person has said
+        that the reading is right
     """
 
     cells: pd.DataFrame
@@ -54,6 +57,7 @@ class TableReading:
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     arrays: Mapping[str, Vectors] = field(default_factory=dict)
     typed: bool = False
+    asks: tuple[tuple[str, str, str], ...] = ()
 
     def suggest_roles(self) -> Roles:
         """What the format says, or a guess at what each column is for. A column of vectors is the embedding."""
@@ -64,6 +68,34 @@ class TableReading:
             return roles
         name = next(filter(is_embedding_name, self.arrays), next(iter(self.arrays)))
         return replace(roles, embedding=name, image_features=False, sound_features=False)
+
+
+_SHOWN = (
+    "text", "image", "more_images", "audio", "start", "end", "embedding", "image_features", "sound_features", "numbers",
+    "categories", "caption",
+)  # fmt: skip
+
+
+def own_roles(
+    cells: pd.DataFrame, original: Sequence[str], own: Roles, *, files: bool = False, typed: bool = False
+) -> Roles:
+    """The roles of a table that was written here: those of labels, votes, true labels and ids, which it says itself,
+    and of the columns that it came with, guessed.
+
+    original : the columns that it came with      own : the roles that the file says
+    files, typed : as of `suggest_roles`
+    """
+    others = [name for name in original if name not in (own.id, *own.label_columns)]
+    if not others:
+        return own
+    guess = suggest_roles(cells[others], files=files, typed=typed)
+    found = replace(own, **{name: getattr(guess, name) for name in _SHOWN})
+    labels = (
+        set(named_labels(cells, own, Finder(None)).labels.unique().to_pylist()) if own.candidates else set()
+    )
+    # Votes and true labels, under any name: as features they would give every answer away.
+    categories = tuple(name for name in found.categories if not set(cells[name].str.strip()) <= {*labels, ""})
+    return replace(found, categories=categories)
 
 
 def refusal(message: str, fix: str, *, row: int | None = None, line: int | None = None) -> TableError:

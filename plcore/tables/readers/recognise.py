@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from plcore.arrays.words import listed
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder, first_rows
 from plcore.tables.media.file_tree import (
     MAX_ZIP_MB,
@@ -42,8 +42,11 @@ from plcore.tables.readers.registry import (
     shaped,
     text_format,
 )
+from plcore.tables.readers.stacking import SOURCE_FILE, are_parts, rows_again, stacked
 from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
 from plcore.tables.readers.tools.camera_traps import with_observers
+from plcore.tables.readers.tools.detections import is_detections, with_recordings
+from plcore.tables.readers.tools.kaleidoscope import with_metadata
 from plcore.tables.readers.tools.monitoring import CAMTRAP_OBSERVATIONS, OBSERVATIONS, PACKAGE, read_package
 from plcore.tables.readers.tools.sound_detectors import (
     AUDACITY,
@@ -71,6 +74,9 @@ from plcore.tables.text.stream import Batch, PlainCsv, batches, find_plain
 GZIP_START = b"\x1f\x8b"
 _PIECE = 1 << 20
 _MB = 1_000_000
+_MOST_LEFT = 20
+"""Files that may be tables and are looked into though they are not read."""
+_PACKAGE = re.compile(r"(observations|media|deployments)\.csv", re.IGNORECASE)
 _ANEW = "Pack it anew, or import the file without packing it."
 
 
@@ -255,14 +261,19 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
 def _read_tree(archive: FileTree) -> TableReading:
     """A table with the images and recordings it names, and perhaps vectors of its rows; candidates or votes, and the
     table of their rows; or an ARFF file with MULAN's list of labels."""
-    reading = None
+    reading, left = None, archive.more_tables
     if len(archive.table_names) > 1:
         reading = _read_package(archive) or _read_together(archive) or _read_detections(archive)
     if reading is None and len(archive.table_names) == 2:
         reading = _read_with_votes(archive) or _read_with_vectors(archive) or _read_two(archive)
+    if reading is None and len(archive.table_names) > 2:
+        reading = _read_parts(archive)
     if reading is None:
-        inner = _read_member(archive, archive.table_names[0])
+        name, *others = archive.table_names
+        inner = _read_member(archive, name)
         reading = replace(inner, format=f"{archive.what} of a table ({inner.format}) and its files")
+        left = (*others, *left)
+    reading = _with_left(reading, archive, left)
     refuse_drawings(reading, archive)
     files = reading.files if reading.files is not None else MediaFiles(archive)
     return with_pictures(replace(reading, files=files))
@@ -310,7 +321,7 @@ def _read_with_votes(archive: FileTree) -> TableReading | None:
 
 def _read_detections(archive: FileTree) -> TableReading | None:
     """The rows of all tables, one after the other, where they are tables of one sound detector, one for each recording;
-    None where they are not. Raises TableError where they are too many and something else."""
+    None where they are not."""
     names, readings, silent = archive.table_names, [], []
     for name in names:
         try:
@@ -325,8 +336,6 @@ def _read_detections(archive: FileTree) -> TableReading | None:
         readings.append(reading)
     layouts = {detection_layout(one.cells) for one in readings}
     if len(readings) + len(silent) < len(names) or len(layouts) != 1:
-        if len(names) > 2:
-            raise too_many_tables(names, archive.what)
         return None
     # No line of a file tells where a row of several files stands.
     cells = pd.concat([one.cells for one in readings], ignore_index=True).fillna("").astype("str")
@@ -392,18 +401,76 @@ def _read_two(archive: FileTree) -> TableReading | None:
             readings.append(_read_member(archive, name))
         except TableError as error:
             faults.append(error)
-    if (seen := with_observers(readings)) is not None:
-        return replace(
-            seen, format=f"{archive.what} of two tables ({seen.format})", files=MediaFiles(archive)
-        )
+    if (seen := with_observers(readings) or with_metadata(readings)) is not None:
+        files = MediaFiles(archive)
+        found = replace(seen, format=f"{archive.what} of two tables ({seen.format})", files=files)
+        return with_recordings(found) if is_detections(found.cells) else found
     about = [lacks_rows(one) for one in readings]
     if sorted(about) == [False, True]:
         rows = replace(readings[about.index(False)], files=MediaFiles(archive))
         found = joined(readings[about.index(True)], rows)
         return replace(found, format=f"{archive.what} of two tables ({found.format})")
+    if not faults and are_parts(readings):
+        return _in_parts(archive, readings)
     if is_plain_table(archive.table_names[0]) and not is_plain_table(archive.table_names[1]):
         return None
     raise faults[0] if len(faults) == 1 else too_many_tables(archive.table_names, archive.what)
+
+
+def _read_parts(archive: FileTree) -> TableReading:
+    """The rows of all tables, one after the other, if they have the same columns. Raises TableError if not."""
+    readings: list[TableReading] = []
+    for name in archive.table_names:
+        try:
+            readings.append(_read_member(archive, name))
+        except TableError as error:
+            raise too_many_tables(archive.table_names, archive.what) from error
+        if len(readings) > 1 and not are_parts(readings[-2:]):
+            raise too_many_tables(archive.table_names, archive.what)
+    return _in_parts(archive, readings)
+
+
+def _in_parts(archive: FileTree, readings: Sequence[TableReading]) -> TableReading:
+    tables = dict(zip(archive.table_names, readings, strict=True))
+    if again := rows_again(tables):
+        message = (
+            f"The {archive.what} holds {len(tables)} tables with the same columns: {listed(list(tables))}. "
+        )
+        message += f"They share {again}, so they are no parts of one table."
+        fix = (
+            "Leave one in it. If each is one person's, write a table with the columns task, worker and label."
+        )
+        raise refusal(message, fix)
+    found = stacked(tables, SOURCE_FILE, "tables")
+    return replace(
+        found, format=f"{archive.what} of {len(tables)} tables ({found.format})", files=MediaFiles(archive)
+    )
+
+
+def _with_left(reading: TableReading, archive: FileTree, left: Sequence[str]) -> TableReading:
+    """The reading with what is to be said of files that may be tables and were not read. left : their names"""
+    rows: dict[str, int] = {}
+    for name in left[:_MOST_LEFT]:
+        try:
+            other = _read_member(archive, name).cells
+        except TableError:  # a setting, a licence: something else than a table
+            continue
+        if len(other) > 1 and len(other.columns) > 1:
+            rows[name] = len(other)
+    if any(map(_PACKAGE.fullmatch, map(base_name, archive.table_names))):
+        rows.clear()  # its other tables are about something else
+    others = [name for name in left if name not in rows]
+    notes = (*reading.notes, f"Not read: {listed(others, 5)}.") if others else reading.notes
+    if not rows:
+        return replace(reading, notes=notes)
+    read = listed([name for name in archive.table_names if name not in left], 3)
+    unread = ", ".join(f"{quoted(name)} ({counted(count, 'row')})" for name, count in rows.items())
+    message = (
+        f"The {archive.what} holds several tables: read here are the {counted(len(reading.cells), 'row')} of {read} "
+        f"alone, but {unread} may belong to them."
+    )
+    fix = "If so, put all rows into one table. If not, leave the other files out, or accept."
+    return replace(reading, notes=notes, asks=(*reading.asks, ("more-tables", message, fix)))
 
 
 def _read_member(archive: FileTree, name: str) -> TableReading:

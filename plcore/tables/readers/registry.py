@@ -37,7 +37,12 @@ from plcore.tables.readers.tools.crowds import (
     TOLOKA_AGGREGATED,
 )
 from plcore.tables.readers.tools.detections import is_detections, with_recordings
-from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_CLUSTERS, KALEIDOSCOPE_IDS
+from plcore.tables.readers.tools.doccano import DOCCANO, DOCCANO_CONFIG, DOCCANO_CSV, DOCCANO_MEMBERS
+from plcore.tables.readers.tools.kaleidoscope import (
+    KALEIDOSCOPE_CLUSTERS,
+    KALEIDOSCOPE_IDS,
+    KALEIDOSCOPE_META,
+)
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO, LABEL_STUDIO_CSV, LABEL_STUDIO_MIN
 from plcore.tables.readers.tools.language_models import (
     ANTHROPIC_BATCHES,
@@ -54,13 +59,7 @@ from plcore.tables.readers.tools.monitoring import (
     BIRDNET_PI,
     CAMTRAP_OBSERVATIONS,
 )
-from plcore.tables.readers.tools.plain_records import (
-    DOCCANO,
-    DOCCANO_MEMBERS,
-    MODEL_CANDIDATES,
-    OWN_VECTORS,
-    ZERO_SHOT,
-)
+from plcore.tables.readers.tools.plain_records import MODEL_CANDIDATES, OWN_VECTORS, ZERO_SHOT
 from plcore.tables.readers.tools.prodigy import PRODIGY
 from plcore.tables.readers.tools.sound_detectors import (
     DETECTION_TABLES,
@@ -73,6 +72,8 @@ from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
 from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH, WRENCH_SPLITS
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
+from plcore.tables.writers.label_vectors import OWN_LONG, OWN_WIDE
+from plcore.tables.writers.sheets import OWN_SHEET
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ NPZ = ByteFormat(
     ZIP_STARTS, read_npz, lambda names: bool(names) and all(name.endswith(".npy") for name in names)
 )
 
-TOGETHER = (DOCCANO_MEMBERS, WRENCH_SPLITS, BATCH_FILES)
+TOGETHER = (DOCCANO_CONFIG, DOCCANO_MEMBERS, WRENCH_SPLITS, BATCH_FILES)
 """Tools that write several files of JSON, as `RecordFiles`."""
 
 READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable, ...] = (
@@ -175,6 +176,9 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
         lambda data, _name, _xml: read_libsvm(data),
     ),
     TextFormat(lambda data, _name: looks_like_labels(data), lambda data, name, _xml: read_labels(data, name)),
+    OWN_SHEET,
+    OWN_WIDE,
+    OWN_LONG,
     MEGADETECTOR,
     PYTORCH_WILDLIFE,
     OWN_VECTORS,
@@ -198,6 +202,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     SPECIESNET_TABLE,
     KALEIDOSCOPE_IDS,
     KALEIDOSCOPE_CLUSTERS,
+    KALEIDOSCOPE_META,
     BIRDNET_PI,
     BIRDNET_GO_NOTES,
     BIRDNET_GO_SUMMARY,
@@ -211,6 +216,7 @@ READERS: tuple[ByteFormat | TextFormat | RecordTool | TableTool | DetectionTable
     APPEN_AGGREGATED,
     QUALTRICS,
     GORILLA,
+    DOCCANO_CSV,
     *DETECTION_TABLES,
     LONG_VOTES,
     LONG_SCORES,
@@ -269,7 +275,7 @@ def shaped(reading: TableReading) -> TableReading:
         else shape.read(reading.cells)
     )
     found = _with_files(read, reading.files)
-    return replace(found, notes=(*reading.notes, *found.notes))
+    return replace(found, notes=(*reading.notes, *found.notes), asks=(*reading.asks, *found.asks))
 
 
 def lacks_rows(reading: TableReading, guess: Roles | None = None) -> bool:
@@ -298,7 +304,8 @@ def joined(candidates: TableReading, rows: TableReading) -> TableReading:
     notes = dict.fromkeys((*candidates.notes, *rows.notes, *found.notes))
     told = tuple(note for note in notes if note != NEEDS_ROWS)
     # The rows stand as in their own table, and so do its vectors.
-    return replace(_with_files(found, rows.files), notes=told, arrays=rows.arrays)
+    asks = tuple(dict.fromkeys((*candidates.asks, *rows.asks, *found.asks)))
+    return replace(_with_files(found, rows.files), notes=told, arrays=rows.arrays, asks=asks)
 
 
 def _with_files(found: TableReading, files: MediaFiles | None) -> TableReading:

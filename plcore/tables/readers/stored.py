@@ -49,6 +49,7 @@ def store_reading(reading: TableReading, folder: Path) -> None:
         reading.format,
         roles=reading.roles,
         notes=reading.notes,
+        asks=reading.asks,
         groups=reading.groups,
         types=to_text(types_of(cells)),
         arrays=[
@@ -66,6 +67,7 @@ def store_said(
     *,
     roles: Roles | None = None,
     notes: Sequence[str] = (),
+    asks: Sequence[Sequence[str]] = (),
     groups: Mapping[str, Sequence[str]] | None = None,
     arrays: Sequence[Mapping[str, Any]] = (),
     files: Mapping[str, Any] | None = None,
@@ -81,6 +83,7 @@ def store_said(
         "format": called,
         "roles": None if roles is None else roles.to_json(),
         "notes": notes,
+        "asks": asks,
         "groups": dict(groups or {}),
         "arrays": arrays,
         "files": files,
@@ -110,6 +113,7 @@ def read_stored(folder: Path, *, with_files: bool = True) -> TableReading:
         tuple(said["notes"]),
         {name: tuple(classes) for name, classes in said["groups"].items()},
         {one["name"]: _read_array(one, folder) for one in said["arrays"]},
+        asks=tuple((name, message, fix) for name, message, fix in said["asks"]),
     )
 
 

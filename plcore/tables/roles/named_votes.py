@@ -65,6 +65,18 @@ class NamedVotes:
         kept = self.rows < n_rows
         return NamedVotes.of(self.rows[kept], self.who[kept], self.labels[kept], self.voters)
 
+    def chosen(self, rows: IntArray | slice) -> NamedVotes:
+        """The votes on these rows, each of which is there once, numbered as they then are. A slice has no step."""
+        if isinstance(rows, slice):
+            begin, end = np.searchsorted(self.rows, [rows.start, rows.stop])
+            part = slice(begin, end)
+            return NamedVotes(self.rows[part] - rows.start, self.who[part], self.labels[part], self.voters)
+        place = np.full(max(int(rows.max(initial=-1)), int(self.rows.max(initial=-1))) + 1, -1)
+        place[rows] = np.arange(len(rows))
+        found = place[self.rows]
+        kept = found >= 0
+        return NamedVotes.of(found[kept], self.who[kept], self.labels[kept], self.voters)
+
     def sets(self, n_classes: int) -> tuple[IntArray, IntArray, BoolArray]:
         """rows, who (k,) int64 and masks (k, n_classes) bool, as `DawidSkene.fit_masks` takes them: one line a vote."""
         first = np.ones(len(self), dtype=bool)

@@ -37,12 +37,20 @@ _LATER = (
 
 
 _MARKS = frozenset("|;,/&+")
+_CLOSING = {"(": ")", "[": "]"}
 
 
 def marks_of(separator: str) -> tuple[str, ...]:
     """The marks that cells are split at: those that a separator such as `|,` consists of, or itself."""
     several = len(separator) > 1 and len(set(separator)) == len(separator) and set(separator) <= _MARKS
     return tuple(separator) if several else (separator,)
+
+
+def label_in_name(name: str, prefix: str) -> str:
+    """The label that a column of scores is named like. prefix : `Roles.score_prefix`"""
+    before, _, behind = prefix.partition("*")
+    behind = behind or _CLOSING.get(before[-1:], "")  # p(wren)
+    return name.strip().removeprefix(before).removesuffix(behind).strip() or name
 
 
 @dataclass(frozen=True)
@@ -59,8 +67,8 @@ class Roles:
     annotators : columns with one vote each; the distinct votes of a row are its candidates;
     choices : columns with one candidate each, best first; `choice_scores`, as many columns of numbers in the same order
         or none, say how much speaks for it;
-    score_columns : one column of numbers for each label, named like the label with `score_prefix` before it:
-        probabilities, scores, counts of votes.
+    score_columns : one column of numbers for each label, named like the label with `score_prefix` before it, or around
+        it where it has a `*` for the label, as in `*_prob`: probabilities, scores, counts of votes.
 
     cut : which candidates with weights stay: "all" above 0; "threshold", those of at least `cut_at` (where none is, all
         stay); "top", the `cut_at` heaviest and those as heavy as the last of them; "mass", the smallest set of the
@@ -249,8 +257,13 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
             "Choose a column of scores for each column of candidates, in the same order, or none.",
         )
     prefix = roles.score_prefix
-    if prefix and roles.score_columns and not any(name.startswith(prefix) for name in roles.score_columns):
-        message = f"no name of a column of scores begins with {prefix!r}; they are {listed(roles.score_columns, 5)}."
+    before, _, behind = prefix.partition("*")
+    around = [
+        name for name in roles.score_columns if name.startswith(before) and name.strip().endswith(behind)
+    ]
+    if roles.score_columns and not around:
+        like = f"is like {prefix!r}" if behind else f"begins with {prefix!r}"
+        message = f"no name of a column of scores {like}; they are {listed(roles.score_columns, 5)}."
         add(None, message, "Correct what stands before the labels, or leave it empty.")
     problems += _cut_problems(roles)
     problems += _voter_problems(roles)

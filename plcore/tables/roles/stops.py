@@ -18,6 +18,7 @@ from plcore.tables.roles.cells import MISSING, without_weight
 from plcore.tables.roles.fact_names import is_from_model, is_from_votes, names_worker
 from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
+from plcore.tables.roles.suggested_labels import scores_of_classes
 from plcore.tables.roles.written_lists import is_code, labels_of_cell, read_cell
 from plcore.tables.table import LabelTable
 
@@ -441,6 +442,15 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
         for cell in some[column].str.strip()
     ]
     if max(sizes, default=0) < 2:
+        return
+    named = [name for name in map(str, some.columns) if name not in used]
+    if len(found := scores_of_classes(named, table.classes)) > 1:
+        message = (
+            f"Columns {listed(found, _SHOWN)} are called like classes, with a score each: read here, they count for "
+            "nothing, but they may say how probable each class is."
+        )
+        fix = "If they do, choose them as columns of scores, or write both in one cell, as in wren:0.6|robin:0.4."
+        yield "scores-elsewhere", message, fix
         return
     for name in [str(one) for one in some.columns if one not in used][:_MOST_COLUMNS]:
         cells = some[name].str.strip()

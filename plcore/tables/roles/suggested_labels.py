@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -17,6 +17,7 @@ from plcore.tables.roles.sample import (
     TEXT_NAMES,
     ColumnSample,
     is_written,
+    key_of,
     mean_of,
     parts_of,
 )
@@ -41,6 +42,12 @@ _SCORE_PREFIX = re.compile(
     r"(?:p|(?:class_|label_|predicted_)?prob(?:s|a|as|ability|abilities)?|scores?|conf|confidences?|pred_proba)"
     r"[_ .:(\[-]",
     re.I,
+)
+_LAST_WORD = re.compile(r"[_ .:(\[-]([^_ .:(\[-]+?)[)\]]?$")  # begins at the last of these signs: linear
+_FIRST_WORD = re.compile(r"([^_ .:(\[-]+)[_ .:(\[-](.+)", re.DOTALL)
+_SAYS_HOW_MUCH = re.compile(
+    r"prob\w*|p|scores?|conf|confidences?|certainty|weights?|pct|percent|%|logits?|logprobs?|ranks?|votes?|counts?",
+    re.IGNORECASE,
 )
 _COUNT_PREFIX = re.compile(r"(?:(?:label_?)?(?:votes?|counts?|counter))[_ .:-]", re.I)
 MASS = 0.95
@@ -208,7 +215,8 @@ def _add_first(
 
 @dataclass(frozen=True)
 class ScoresGuess:
-    """One column of numbers for each label, what stands before the labels in their names, and how to cut."""
+    """One column of numbers for each label, what is around the labels in their names (`Roles.score_prefix`), and how to
+    cut."""
 
     columns: tuple[ColumnSample, ...]
     prefix: str
@@ -249,17 +257,58 @@ def guess_scores(columns: Sequence[ColumnSample], known: frozenset[str]) -> Scor
         and not all(c.is_bits for c in named)
     ):
         return ScoresGuess(tuple(named), "", "mass", MASS)
+    by_suffix: dict[str, list[ColumnSample]] = {}
+    for column in numbers:
+        if (behind := _suffix(column.name)) and column.name.strip().removesuffix(behind) in known:
+            by_suffix.setdefault(behind, []).append(column)
+    for behind, found in by_suffix.items():
+        if len(found) >= max(2, len(known) / 2):
+            return ScoresGuess(tuple(found), f"*{behind}", "mass", MASS)
     return None
 
 
+def _suffix(name: str) -> str:
+    """The end of a name that says that the column holds scores: `_prob`, ` (%)`; "" if there is none."""
+    text = name.strip()
+    last = _LAST_WORD.search(text)
+    if last is None or not _SAYS_HOW_MUCH.fullmatch(last[1]):
+        return ""
+    start = last.start()
+    return text[start - 1 if text[:start].endswith(" ") else start :]
+
+
+def scores_of_classes(names: Iterable[str], labels: Iterable[str]) -> list[str]:
+    """The columns that say how much speaks for one class each: `cat_prob`, `cat (%)`, `p_cat`; or several called as
+    classes are.
+
+    names : of columns that have no other role      labels : the classes
+    """
+    known = {key_of(label) for label in labels} - {""}
+    found, plain = [], []
+    for name in names:
+        text = name.strip()
+        stems = [text.removesuffix(behind)] if (behind := _suffix(name)) else []
+        stems += [text[match.end() :] for one in (_SCORE_PREFIX, _COUNT_PREFIX) if (match := one.match(text))]
+        if (first := _FIRST_WORD.match(text)) and _SAYS_HOW_MUCH.fullmatch(first[1]):
+            stems.append(first[2])
+        if any(key_of(stem) in known for stem in stems):
+            found.append(name)
+        elif key_of(text) in known:
+            plain.append(name)
+    return [*found, *(plain if len(plain) > 1 else ())]
+
+
 def guess_reading(columns: Sequence[ColumnSample]) -> ScoresGuess:
-    """How columns that somebody has named as those of scores are read: the prefix that all names share, if they share
-    a usual one, and the cut."""
+    """How columns that somebody has named as those of scores are read: the prefix or suffix that all names share, if
+    they share a usual one, and the cut."""
     prefix = ""
     for pattern in (_SCORE_PREFIX, _COUNT_PREFIX):
         found = {match[0] if (match := pattern.match(column.name.strip())) else "" for column in columns}
         if len(found) == 1:
             prefix = prefix or found.pop()
+    behind = {_suffix(column.name) for column in columns}
+    if not prefix and len(columns) > 1 and len(behind) == 1 and behind != {""}:
+        prefix = f"*{behind.pop()}"
     shares = _are_shares(columns) and not all(column.is_bits for column in columns)
     return ScoresGuess(tuple(columns), prefix, *(("mass", MASS) if shares else ("all", 0.0)))
 

@@ -22,7 +22,7 @@ from plcore.tables.roles.fact_names import (
     never_labels,
     never_learnt,
 )
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.roles import Roles, label_in_name
 from plcore.tables.roles.sample import (
     DEFAULT_SEPARATOR,
     NO_WORDS,
@@ -47,6 +47,7 @@ from plcore.tables.roles.suggested_labels import (
     guess_reading,
     guess_scores,
     guess_voters,
+    scores_of_classes,
 )
 
 _NOT_LABEL_NAMES = {"not_labels", "not_label", "no_labels", "negative_labels", "absent_labels"}
@@ -70,6 +71,7 @@ _DATE = re.compile(
 """Dates, and addresses of people: neither describes an item."""
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
+_CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w.:#-]{2,64}", re.ASCII)
 _COUNT = re.compile(r"_count$|^(num|n|number_of)_")
 _MAYBE_ID_NAMES = {
     "index",
@@ -100,6 +102,7 @@ _PEOPLE = {
 }
 """Columns that list the people, or all their answers, in each cell."""
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
+_LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # begins at the last of these signs: linear
 _YES_NO = {*YES_WORDS, *NO_WORDS}
 _PROSE = 3
 """Words of a cell, on average, above which it is a text and no name."""
@@ -142,12 +145,17 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         take(column)
     not_labels = take(others if given.roles.candidates is not None else None)
     labels = given.labels
+    # They tell the label, in the words of a model or of a person: no feature.
+    for name in scores_of_classes([one.name for one in free.values() if one.words < _PROSE], labels):
+        free.pop(name)
     vectors = not_labels is not None or are_vectors(cells, list(given.roles.label_columns))
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
     described = bool(text or image or audio or embedding)
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
+    if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
+        row_id = take(columns[0]) if _names_rows(columns[0]) else None
     return replace(
         given.roles,
         label_vectors=vectors and truth is None,
@@ -183,7 +191,7 @@ def _features(
     differ = [one for one in differ if one.is_numbers or one.share(_DATE) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
     # What survey tools write of the same question in one cell, next to animals/cat and animals/dog.
-    stems = {re.sub(r"[/._:\- ]+[^/._:\- ]*$", "", name.strip()) for name in labels}
+    stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
     differ = [one for one in differ if not one.is_objects and one.name.strip() not in stems]
     # A number that names something measures nothing, however often it is repeated.
     differ = [one for one in differ if not (one.is_numbers and _ID_LIKE.search(one.key))]
@@ -239,7 +247,9 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
             cut_at=scores.cut_at,
         )
         return _Labels(
-            roles, scores.columns, frozenset(name.removeprefix(scores.prefix) for name in roles.score_columns)
+            roles,
+            scores.columns,
+            frozenset(label_in_name(name, scores.prefix) for name in roles.score_columns),
         )
     annotators = [
         column
@@ -417,6 +427,11 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
         if (named or column.key.endswith("_id")) and column.unique:
             return column
     return None
+
+
+def _names_rows(column: ColumnSample) -> bool:
+    """Whether each of its cells is a code, such as T1017, that no other row has."""
+    return column.share(_CODE) == 1 and not column.share(_DATE) and column.unique
 
 
 def _text(columns: list[ColumnSample]) -> ColumnSample | None:

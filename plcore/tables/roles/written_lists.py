@@ -20,11 +20,10 @@ _WORD_IN_QUOTES = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 _MOST = 100_000  # characters of a cell: a longer one is no list of labels
 _MOST_WRITTEN = 2_000  # of a list that a person wrote
 _LONGEST = 40  # characters of a label in a list without quotes: longer ones are sentences
-_WRAPPED = re.compile(
-    r"(?:\w+\.)*(?:frozenset|set|list|tuple|array|tensor|Index|Counter|OrderedDict|deque|dict_keys|dict_values)"
-    r"\(\s*([\[{(].*[\]})])\s*(?:,\s*\w+=[\w.'\"]+)*\s*\)",
-    re.DOTALL,
+_CALL = re.compile(
+    r"(?:\w+\.)*(?:frozenset|set|list|tuple|array|tensor|Index|Counter|OrderedDict|deque|dict_keys|dict_values)\("
 )
+_KEYWORD = re.compile(r"\s*\w+=[\w.'\"]+\s*")
 _NUMPY_VALUE = re.compile(
     rf"\b(?:np|numpy)\.(?:(?:float|int|uint)\d*\(([^()'\"]*)\)|str_\(({_STRING})\))", re.ASCII
 )
@@ -62,11 +61,27 @@ def _printed(cell: str) -> object:
     """What Python prints of other objects than lists: `frozenset({'a'})`, `[np.str_('a')]`, `[<Label.A: 'a'>]`."""
     if "(" not in cell and "<" not in cell:
         return None
-    inner = wrapped[1] if (wrapped := _WRAPPED.fullmatch(cell)) else cell
+    inner = _unwrapped(cell)
     plain = _ENUM.sub(r"\1", _NUMPY_VALUE.sub(lambda found: found[1] or found[2], inner))
     if plain == cell:
         return None
     return _numpy_words(plain) or _literal_once(plain)
+
+
+def _unwrapped(cell: str) -> str:
+    """The list or object that a cell hands to one of Python's types: `{'a'}` of `frozenset({'a'})`, `['a']` of
+    `array(['a'], dtype=object)`; the cell itself if it is something else.
+
+    No pattern for the whole cell: it would look at every bracket again for each blank behind it.
+    """
+    call = _CALL.match(cell)
+    if call is None or not cell.endswith(")"):
+        return cell
+    start, end = call.end(), len(cell) - 1
+    while (comma := cell.rfind(",", start, end)) >= 0 and _KEYWORD.fullmatch(cell, comma + 1, end):
+        end = comma
+    inner = cell[start:end].strip()
+    return inner if len(inner) > 1 and inner[0] in "[{(" and inner[-1] in "]})" else cell
 
 
 def _written_out(cell: str) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from plcore.arrays import let_go
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
+from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.text.arrow import stripped
 
 VOTES = ("is", "among")
@@ -25,11 +27,24 @@ VERDICT = "verdict"
 DECIDING = (*VOTES, "not", "none", "bad", VERDICT)
 """Kinds of answers that change what a row may be; the latest of a row, a verdict before all others, decided it."""
 
+SOURCES_OF_LABELS = (
+    "given", "oracle", "verdict", "necessary", "model", "file", "truth", "bad", "open", "pending", "combined",
+    "disputed",
+)  # fmt: skip
+"""Where the label of a row can come from."""
+
+UNDECIDED = ("pending", "disputed")
+"""Sources of rows that wait for another answer, or on which people differ."""
+
 SAYS = {"yes": 1, "no": 0, "right": 1, "wrong": 0}
 """Kinds of answers about labels of a vector, with the value of the cells that they name; the last two a reviewer's."""
 
 OWN_ID = "winnow_id"
 """Where files carry the name of a row, if no column of the table does."""
+
+OWN_TRUTH, OWN_VOTERS = "winnow_truth", "winnow_voters"
+"""Where files carry the true label that came with the table, and, as JSON, who named which label before the import:
+`{label: voters}`."""
 
 PIECE_ROWS = 2_000
 """Rows that are written at once."""
@@ -68,8 +83,8 @@ class Disambiguated:
     weights : (n, m) float, how much spoke for each candidate before, above 0, and 0 for what was none; None where
         nothing was weighed
     label : (n,) int, class numbers; -1 where it is open
-    source : (n,) str, where the label comes from: given, oracle, verdict, necessary, model, file (its
-        scores), truth, bad or open; if several people answer a row, also pending, combined or disputed
+    source : (n,) str, where the label comes from, one of `SOURCES_OF_LABELS`; `file` are its scores; the last three
+        occur if several people answer a row
     probability : (n,) float, of the label; NaN where none is known
     answers : each a dict with `row` (0-based), `person`, `kind` (is, among, not, ...), `labels` (names), `at` (text of
         ISO 8601), `seconds` (float or None) and `model_version` (str or None), in the order they were given; those
@@ -84,6 +99,8 @@ class Disambiguated:
     probabilities : (n, m) how likely each class of each row is, or what gives it slice by slice; rows sum to 1; None if
         it is not known
     types : of columns of `cells` that are no text in their source; each cell of them is one of that type
+    truth : (n,) int, class numbers of the true labels that came with the table; -1 if unknown; None without any
+    votes : who named which label before the import; None if nothing says so
     """
 
     ids: npt.NDArray[np.object_]
@@ -104,6 +121,8 @@ class Disambiguated:
     likelihood: FloatArray | None = None
     probabilities: RowShares | None = None
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
+    truth: IntArray | None = None
+    votes: NamedVotes | None = None
 
     def with_disputed(self) -> Disambiguated:
         """The same, in which disputed rows have their most likely class as label. Their source stays `disputed`."""
@@ -141,6 +160,8 @@ class Disambiguated:
             likelihood=None if self.likelihood is None else self.likelihood[rows],
             probabilities=None if self.probabilities is None else _SomeShares(self.probabilities, rows),
             answers=answers,
+            truth=None if self.truth is None else self.truth[rows],
+            votes=None if self.votes is None else self.votes.chosen(rows),
         )
 
     def kept(self) -> pd.DataFrame:
@@ -151,8 +172,17 @@ class Disambiguated:
         """The cells of each row, by column."""
         return _records(self.cells)
 
-    def weights_after(self, rows: slice = slice(None)) -> FloatArray | None:
-        """(r, m) the weights of the candidates left in these rows, 0 elsewhere; None where nothing was weighed.
+    def left(self, rows: slice = slice(None)) -> BoolArray:
+        """(r, m) the candidates that are given out for these rows: those left, but all that came if a row waits for
+        another answer or is disputed, for one candidate would be read as certain."""
+        after = np.asarray(self.candidates_after[rows])
+        undecided = np.isin(np.asarray(self.source[rows]).astype(str), UNDECIDED)
+        if not undecided.any():
+            return after
+        return np.where(undecided[:, None], np.asarray(self.candidates_before[rows]), after)
+
+    def weights_left(self, rows: slice = slice(None)) -> FloatArray | None:
+        """(r, m) the weights of the candidates `left` in these rows, 0 elsewhere; None where nothing was weighed.
 
         A candidate that came by an answer weighs as much as the heaviest that the row came with: so the models take it
         (`plcore.labels.weights.weights_after_answers`).
@@ -162,29 +192,51 @@ class Disambiguated:
         weights = self.weights[rows]
         heaviest = weights.max(axis=1, keepdims=True, initial=0.0)
         known = np.where(weights > 0, weights, np.where(heaviest > 0, heaviest, 1.0))
-        return np.where(self.candidates_after[rows], known, 0.0)
+        return np.where(self.left(rows), known, 0.0)
 
-    def weighted(self, *, after: bool = False) -> list[dict[str, float | None]]:
-        """The candidates of each row in class order, with their weights, None where nothing was weighed; to be asked of
-        a piece."""
-        candidates = self.candidates_after if after else self.candidates_before
-        weights = self.weights_after() if after else self.weights
+    def weighted(self, *, before: bool = False) -> list[dict[str, float | None]]:
+        """The candidates `left` of each row, or those that came, in class order, with their weights, None where nothing
+        was weighed; to be asked of a piece."""
+        candidates = self.candidates_before if before else self.left()
+        weights = self.weights if before else self.weights_left()
         rows, places = np.nonzero(candidates)
         given = [None] * len(places) if weights is None else weights[rows, places].tolist()
         named = [*zip([self.classes[place] for place in places.tolist()], given, strict=True)]
         ends = np.searchsorted(rows, np.arange(len(candidates) + 1)).tolist()
         return [dict(named[start:stop]) for start, stop in pairwise(ends)]
 
-    def offered(self) -> list[dict[str, float | None]]:
-        """The candidates that another tool offers for each row, as of `weighted`: those left, but all that came where
-        a row waits for another answer or is disputed: one candidate would be read as certain."""
-        undecided = np.isin(self.source.astype(str), ("pending", "disputed"))
-        pairs = zip(self.weighted(), self.weighted(after=True), undecided, strict=True)
-        return [before if is_open else after for before, after, is_open in pairs]
+    def voters(self) -> list[dict[str, list[str]]]:
+        """What each person named before the import, of the candidates `left`, {voter: labels}; for a piece."""
+        found: list[dict[str, list[str]]] = [{} for _ in self.ids]
+        if self.votes is not None:
+            left, lines = self.left(), (self.votes.rows, self.votes.who, self.votes.labels)
+            for row, who, label in zip(*(line.tolist() for line in lines), strict=True):
+                if left[row, label]:
+                    found[row].setdefault(self.votes.voters[who], []).append(self.classes[label])
+        return found
 
-    def listed(self, of: Callable[[Collection[str]], str], *, after: bool = False) -> pa.LargeStringArray:
-        """A cell of the candidates of each row, in class order, as `of` writes it; equal ones are written once."""
-        candidates = self.candidates_after if after else self.candidates_before
+    def carried(self) -> list[dict[str, str]]:
+        """What formats without a place for it carry under names of ours (`add_own`): the true label that came with each
+        row, and who named which label before the import; to be asked of a piece."""
+        found: list[dict[str, str]] = [{} for _ in self.ids]
+        for own, truth, voters in zip(found, self.truths(), self.voters(), strict=True):
+            own |= {} if truth is None else {OWN_TRUTH: truth}
+            named: dict[str, list[str]] = {}
+            for voter, labels in voters.items():
+                for label in labels:
+                    named.setdefault(label, []).append(voter)
+            own |= {OWN_VOTERS: json.dumps(named, ensure_ascii=False)} if named else {}
+        return found
+
+    def truths(self) -> list[str | None]:
+        """The true label of each row, None if it is unknown; to be asked of a piece."""
+        numbers = [-1] * len(self.ids) if self.truth is None else self.truth.tolist()
+        return [None if number < 0 else self.classes[number] for number in numbers]
+
+    def listed(self, of: Callable[[Collection[str]], str], *, before: bool = False) -> pa.LargeStringArray:
+        """A cell of the candidates `left` of each row, or of those that came, in class order, as `of` writes it; equal
+        ones are written once."""
+        candidates = self.candidates_before if before else self.left()
         _, first, which = np.unique(
             np.packbits(candidates, axis=1), axis=0, return_index=True, return_inverse=True
         )
@@ -221,6 +273,22 @@ class Disambiguated:
     def id_column(self) -> str | None:
         """The first column that holds the ids; None where the rows are only numbered."""
         return column_of_ids(self.cells, self.ids)
+
+
+def absent_columns(table: Disambiguated, *, without_id: bool) -> set[str]:
+    """The columns that files add to the table only if it has something for them and now has not.
+
+    without_id : whether a column of the table names its rows
+    """
+    has = {
+        OWN_ID: not without_id,
+        "winnow_weights": table.weights is not None,
+        "winnow_outside": table.outside is not None,
+        OWN_TRUTH: table.truth is not None,
+        OWN_VOTERS: table.votes is not None,
+        "winnow_people": table.several,
+    }
+    return {name for name, is_there in has.items() if not is_there}
 
 
 class _SomeShares:

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Literal
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
+
 from plcore.tables.readers.candidate_rows import OWN_VECTOR, json_text
 from plcore.tables.readers.tools.label_studio import (
     NOT_QUESTION,
+    OTHERS_LEFT,
     OWN_CANDIDATES,
     OWN_PERSON,
     OWN_SAID,
@@ -39,24 +42,25 @@ _ASKED = {QUESTION: "Right", NOT_QUESTION: "Not right"}
 def label_studio_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """The JSON of all tasks, piece by piece.
 
-    `data` is the row as it came, `meta` its id and the candidates left. Answers that name labels are annotations with
-    these labels; all others (not, none, skip, ...) have no form there and are written as cancelled. The person is in
-    `winnow_person`, of the annotation and in the `meta` of its result: Label Studio refuses a `completed_by` that is no
-    member there. A label known has its probability as score, and its weight as that of its result. Each other candidate
-    left is a prediction of its own with its weight as score. Scores lie in [0, 1] there: if weights are above
-    1, as counts of votes are, all are divided by the largest.
+    `data` is the row as it came, `meta` its id, the candidates left, the true label and the votes that came. Answers
+    that name labels are annotations with these labels; all others (not, none, skip, ...) have no form there and are
+    written as cancelled. The person is in `winnow_person`, of the annotation and in the `meta` of its result: Label
+    Studio refuses a `completed_by` that is no member there. A label known has its probability as score, and its weight
+    as that of its result. Each other candidate left is a prediction of its own with its weight as score. Scores lie in
+    [0, 1] there: if weights are above 1, as counts of votes are, all are divided by the largest.
     """
     scale = 1.0 if table.weights is None else float(table.weights.max(initial=1.0))
     yield "["
     number = 0
     for piece in table.pieces():
-        answers, left = piece.answers_by_row(), piece.offered()
-        for row, cells in enumerate(piece.records()):
+        answers, left = piece.answers_by_row(), piece.weighted()
+        for row, (cells, carried) in enumerate(zip(piece.records(), piece.carried(), strict=True)):
             number += 1
+            own = {OWN_ID: piece.ids[row], OWN_CANDIDATES: json_text(_scaled(left[row], scale))}
             task = {
                 "id": number,
                 "data": cells,
-                "meta": {OWN_ID: piece.ids[row], OWN_CANDIDATES: json_text(_scaled(left[row], scale))},
+                "meta": {**own, **carried},
                 "annotations": [_annotation(answer) for answer in answers.get(row, [])],
                 "predictions": _predictions(piece, row, left[row], scale),
             }
@@ -70,16 +74,18 @@ def label_studio_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterat
 
     `meta` holds the id and the vector, which Label Studio keeps. What each person said is an annotation, with the right
     labels in one question and those that are not right in another; one that names no label is cancelled. What is known,
-    and what the model says of the rest, is a prediction each.
+    and what the model says of the rest, is a prediction each; the score of the latter is how likely its least certain
+    label is right.
     """
     yield "["
     number = 0
     for piece in table.pieces():
         answers = piece.answers_by_row()
-        parts = zip(piece.records(), piece.known(), piece.said(), piece.found.predicted.tolist(), strict=True)
-        for row, (cells, vector, said, predicted) in enumerate(parts):
+        predicted, sure = piece.found.predicted, _sureness(piece)
+        parts = zip(piece.records(), piece.known(), piece.said(), predicted.tolist(), sure, strict=True)
+        for row, (cells, vector, said, of_row, score) in enumerate(parts):
             number += 1
-            guessed = dict(zip(vector, predicted, strict=True))
+            guessed = dict(zip(vector, of_row, strict=True))
             task = {
                 "id": number,
                 "data": cells,
@@ -89,14 +95,24 @@ def label_studio_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterat
                     for person, given in _by_person(answers.get(row, [])).items()
                 ],
                 "predictions": [
-                    {"model_version": source, "result": result}
-                    for source, values in (("known", vector), ("model", guessed))
+                    {"model_version": source, "result": result} | ({} if least is None else {"score": least})
+                    for source, values, least in (("known", vector, None), ("model", guessed, score))
                     if (result := _vector_result(values))
                 ],
             }
             yield ("\n" if number == 1 else ",\n") + json_text(task)
         tell(number)
     yield "\n]\n"
+
+
+def _sureness(piece: LabelVectorTable) -> list[float | None]:
+    """How likely the least certain of the model's guesses about each row is right; None if it guesses none."""
+    shares, guessed = piece.found.probabilities, piece.found.predicted >= 0
+    likely = np.where(
+        guessed & ~np.isnan(shares), np.where(piece.found.predicted == 1, shares, 1 - shares), np.inf
+    )
+    least = likely.min(axis=1, initial=np.inf)
+    return [float(one) if np.isfinite(one) else None for one in least]
 
 
 def _by_person(answers: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -204,7 +220,7 @@ def _predictions(
         if weight is not None:
             prediction["result"] = [{**one, "score": weight} for one in _result([label])]
         found.append(prediction)
-    return found + [_prediction(name, weight, "candidates") for name, weight in weighted.items()]
+    return found + [_prediction(name, weight, OTHERS_LEFT) for name, weight in weighted.items()]
 
 
 def _prediction(label: str, score: float | None, source: str) -> dict[str, object]:

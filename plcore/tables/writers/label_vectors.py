@@ -10,16 +10,23 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from plcore.tables.readers.candidate_rows import json_text
+from plcore.arrays.words import quoted
+from plcore.tables.columns import Finder
+from plcore.tables.problems import table_error
+from plcore.tables.readers.candidate_rows import Row, json_text, rows_reading
 from plcore.tables.readers.hugging_face import Told, written_metadata
+from plcore.tables.readers.mapping import TableTool
+from plcore.tables.readers.reading import Fingerprint, TableReading, lines_of, own_roles
 from plcore.tables.readers.tools.prodigy import prodigy_vectors
 from plcore.tables.readers.tools.votes import long_votes
+from plcore.tables.roles.roles import Roles
 from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import OWN_ID, LabelVectorTable, Tell, names_beside
 from plcore.tables.writers.label_studio import label_studio_vectors, write_label_studio_config
 from plcore.tables.writers.npz import write_vector_npz
 from plcore.tables.writers.parquet import Opens, typed_columns
 from plcore.tables.writers.records import argilla_records, doccano_lines
+from plcore.tables.writers.sheets import called_id, own_id
 from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, text_writer
 
 LABELS, NOT_LABELS, CELLS = "winnow_labels", "winnow_not_labels", "winnow_cells"
@@ -36,18 +43,58 @@ _CELL = pa.struct(
 
 
 def write_wide_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
-    """A row for each row, the cells in the place of their columns. Where no column holds the ids, `winnow_id` does."""
-    numbered = table.id_column() is None
+    """A row for each row, the cells in the place of their columns. If no column called `id` holds the ids, `winnow_id`
+    does."""
+    numbered = not called_id(table)
 
     def frames() -> Iterator[pd.DataFrame]:
         for piece in table.pieces():
             frame = piece.wide()
             if numbered:
                 new_names = names_beside(frame.columns, [OWN_ID])
-                frame = frame.rename(columns=new_names).assign(**{OWN_ID: list(piece.found.ids)})
+                ids = pd.Series(list(piece.found.ids), dtype="str", index=frame.index)
+                frame = frame.rename(columns=new_names).assign(**{OWN_ID: ids})
             yield frame
 
     _write_frames(frames(), file, tell)
+
+
+def read_wide(cells: pd.DataFrame, name: str) -> TableReading:
+    """The table with its label columns, whatever their cells hold. Raises no TableError."""
+    columns = _label_columns(cells)
+    original = [str(one) for one in cells.columns if one != OWN_ID and not str(one).startswith(_ABOUT)]
+    roles = Roles(label_columns=columns, label_vectors=True, id=own_id(cells))
+    return TableReading(cells, name, own_roles(cells, original, roles), typed=True)
+
+
+_ABOUT = ("winnow_probability:", "winnow_predicted:", "winnow_source:")
+
+
+def _label_columns(cells: pd.DataFrame) -> tuple[str, ...]:
+    """The columns with the cells of the labels that `winnow_probability:` names: those in front of it, or, if they
+    stand in the places in which they came, those called like the labels. Empty if they are not there."""
+    names = [str(one) for one in cells.columns]
+    labels = [one.removeprefix(_ABOUT[0]) for one in names if one.startswith(_ABOUT[0])]
+    first = names.index(_ABOUT[0] + labels[0])
+    front = names[max(0, first - len(labels)) : first]
+    if [_without_before(one) for one in front] == [_without_before(one) for one in labels]:
+        return tuple(front)
+    by_name = {one.strip(): one for one in reversed(names)}
+    return tuple(by_name[label] for label in labels) if set(labels) <= by_name.keys() else ()
+
+
+def _without_before(name: str) -> str:
+    while name.startswith("before_"):
+        name = name.removeprefix("before_")
+    return name
+
+
+OWN_WIDE = TableTool(
+    "table of label vectors that Winnow exported",
+    read_wide,
+    Fingerprint(frozenset(), starts=_ABOUT),
+    lambda cells: bool(_label_columns(cells)),
+)
 
 
 def write_long_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
@@ -56,6 +103,31 @@ def write_long_csv(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> None:
     _write_frames(
         (piece.found.long() for piece in table.pieces()), file, lambda lines: tell(lines // n_labels)
     )
+
+
+def read_long(cells: pd.DataFrame, name: str) -> TableReading:
+    """A row for each id, with the values of its labels. Raises TableError."""
+    rows: dict[str, Row] = {}
+    finder = Finder(lines_of(cells))
+    lines = zip(*(cells[one].tolist() for one in ("id", "label", "value")), strict=True)
+    for place, (row_id, label, value) in enumerate(lines):
+        row = rows.setdefault(row_id, Row({"id": row_id}, vector={}))
+        if value not in _VALUES:
+            finder.add(place, "value", f"expected 1, 0 or nothing, got {quoted(value)}.", "Correct the cell.")
+        elif row.vector is not None:
+            row.vector[label] = _VALUES[value]
+    if finder.problems:
+        raise table_error(finder.problems)
+    return rows_reading(list(rows.values()), name, describing=(), row_id="id")
+
+
+_VALUES = {"1": 1, "0": 0, "": None}
+OWN_LONG = TableTool(
+    "table of cells that Winnow exported",
+    read_long,
+    Fingerprint(frozenset(("id", "label", "value", "probability", "predicted", "source"))),
+    has_rows=False,
+)
 
 
 def _write_frames(frames: Iterator[pd.DataFrame], file: BinaryIO, tell: Tell) -> None:

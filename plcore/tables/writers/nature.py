@@ -25,10 +25,11 @@ from plcore.tables.readers.tools.detections import (
     read_original,
 )
 from plcore.tables.readers.tools.kaleidoscope import KALEIDOSCOPE_FORMAT
-from plcore.tables.readers.tools.megadetector import MEGADETECTOR_FORMAT, is_megadetector
+from plcore.tables.readers.tools.megadetector import is_megadetector
 from plcore.tables.readers.tools.speciesnet import BLANK, PATH, PREDICTIONS
 from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import DECIDING, VERDICT, Disambiguated, Tell, names_beside
+from plcore.tables.writers.megadetector import MEGADETECTOR_FORMAT
 from plcore.tables.writers.verdicts import (
     VERIFIED,
     PeoplesVerdict,

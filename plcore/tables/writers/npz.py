@@ -16,6 +16,7 @@ from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row, rows_reading
 from plcore.tables.readers.reading import TableReading, refusal, text_table
 from plcore.tables.roles.roles import Roles
 from plcore.tables.writers.disambiguated import (
+    OWN_TRUTH,
     PIECE_ROWS,
     Disambiguated,
     LabelVectorTable,
@@ -69,13 +70,15 @@ ROWS_FORMAT = "NumPy arrays of a disambiguated table"
 
 
 def write_npz(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """Write the table as .npz, some thousand rows of an array at a time."""
+    """Write the table as .npz, some thousand rows of an array at a time. An open label is "", its index -1."""
+    numbers, names = np.asarray(table.label), np.array([*table.classes, ""], dtype=np.str_)  # the last for -1
     arrays = {
         "winnow_id": array_rows(table.ids),
         "winnow_classes": array_rows(np.array(table.classes, dtype=np.str_)),
         "winnow_candidates_before": array_rows(table.candidates_before, bool),
-        "winnow_candidates": array_rows(table.candidates_after, bool),
-        "winnow_label": array_rows(np.asarray(table.label), "<i8"),
+        "winnow_candidates": ArrayRows(np.dtype(bool), table.candidates_after.shape, table.left),
+        "winnow_label": ArrayRows(names.dtype, numbers.shape, lambda rows: names[numbers[rows]]),
+        "winnow_label_index": array_rows(numbers, "<i8"),
         "winnow_source": array_rows(np.asarray(table.source)),
         "winnow_confidence": array_rows(np.asarray(table.probability), "<f8"),
     }
@@ -83,6 +86,8 @@ def write_npz(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
         arrays["winnow_probabilities"] = ArrayRows(
             np.dtype("<f8"), tuple(shares.shape), lambda rows: shares[rows]
         )
+    if (truth := table.truth) is not None:
+        arrays[OWN_TRUTH] = ArrayRows(names.dtype, truth.shape, lambda rows: names[truth[rows]])
     if table.outside is not None:
         arrays["winnow_outside"] = array_rows(np.asarray(table.outside), "<f8")
     if table.weights is not None:
@@ -93,7 +98,7 @@ def write_npz(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
 
 
 def _weights(table: Disambiguated, rows: slice) -> AnyArray:
-    weights = table.weights_after(rows)
+    weights = table.weights_left(rows)
     if weights is None:
         raise ValueError("Nothing was weighed in this table.")
     return weights
@@ -103,11 +108,14 @@ def read_written(arrays: Mapping[str, AnyArray]) -> TableReading:
     """The rows of such arrays: their ids, and the candidates now with their weights. Raises TableError."""
     ids, classes, candidates = arrays["ids"], arrays["classes"], arrays["candidates"]
     weights = arrays.get("weights", candidates)
-    label = arrays.get("label", np.full(len(ids), -1))
+    # Earlier releases wrote the index as the label.
+    truth = arrays.get(OWN_TRUTH.removeprefix("winnow_"))
+    label = arrays.get("label_index", arrays.get("label", np.full(len(ids), -1)))
     fits = (
         ids.ndim == classes.ndim == 1
         and candidates.shape == weights.shape == (len(ids), len(classes))
         and label.shape == ids.shape
+        and (truth is None or truth.shape == ids.shape)
         and candidates.dtype.kind == "b"
         and weights.dtype.kind in "bf"
         and label.dtype.kind == "i"
@@ -117,12 +125,13 @@ def read_written(arrays: Mapping[str, AnyArray]) -> TableReading:
         found = listed([f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()])
         raise refusal(
             f"The arrays do not fit: {found}.",
-            "Give ids (n,), classes (m,), candidates (n, m) of bool, weights (n, m) of float, label (n,) of int.",
+            "Give ids (n,), classes (m,), candidates (n, m) of bool, weights (n, m) of float, label_index (n,) of int.",
         )
     names = [str(name) for name in classes]
     rows = []
     for place, (name, may_be) in enumerate(zip(ids, candidates, strict=True)):
         row = Row({"id": str(name), "winnow_label": "" if label[place] < 0 else names[label[place]]})
+        row.truth = None if truth is None else str(truth[place]) or None
         for k in np.flatnonzero(may_be):
             row.name(names[k], float(weights[place, k]) if "weights" in arrays else None)
         rows.append(row)
@@ -139,7 +148,7 @@ def write_vector_npz(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> Non
     sources = found.part(slice(0, 0)).sources.dtype
     arrays = {
         "winnow_id": array_rows(np.array(found.ids, dtype=object)),
-        "winnow_labels": array_rows(np.array(found.labels, dtype=np.str_)),
+        "winnow_classes": array_rows(np.array(found.labels, dtype=np.str_)),
         "winnow_values": array_rows(found.cells, "i1"),
         "winnow_probability": array_rows(found.probabilities, "<f8"),
         "winnow_predicted": array_rows(found.predicted, "i1"),
@@ -150,7 +159,9 @@ def write_vector_npz(table: LabelVectorTable, file: BinaryIO, tell: Tell) -> Non
 
 def read_vectors(arrays: Mapping[str, AnyArray]) -> TableReading:
     """The rows of such arrays: their ids, and a column of 1, 0 or nothing for each label. Raises TableError."""
-    ids, labels, values = arrays["ids"], arrays["labels"], arrays["values"]
+    # Earlier releases called the classes labels.
+    ids, labels, values = arrays["ids"], arrays.get("classes", arrays.get("labels")), arrays["values"]
+    assert labels is not None  # noqa: S101 - `read_npz` looks for them
     fits = (
         ids.ndim == labels.ndim == 1 and values.shape == (len(ids), len(labels)) and values.dtype.kind == "i"
     )
@@ -158,7 +169,7 @@ def read_vectors(arrays: Mapping[str, AnyArray]) -> TableReading:
         found = listed([f"{name} {array.shape} {array.dtype}" for name, array in arrays.items()])
         raise refusal(
             f"The arrays do not fit: {found}.",
-            "Give ids (n,), labels (L,), and values (n, L) as integers: 1 yes, 0 no, -1 not asked.",
+            "Give ids (n,), classes (L,), and values (n, L) as integers: 1 yes, 0 no, -1 not asked.",
         )
     check_size(len(ids), len(labels) + 1)
     names = [str(name) for name in labels]

@@ -15,8 +15,16 @@ from plcore.arrays.types import BoolArray, FloatArray
 from plcore.tables.readers.hugging_face import Told, written_metadata
 from plcore.tables.roles.cell_types import typed
 from plcore.tables.text.arrow import columns_of_text
-from plcore.tables.writers.disambiguated import OWN_ID as ID
-from plcore.tables.writers.disambiguated import PIECE_ROWS, Disambiguated, Tell, names_beside
+from plcore.tables.writers.disambiguated import (
+    OWN_ID,
+    OWN_TRUTH,
+    OWN_VOTERS,
+    PIECE_ROWS,
+    Disambiguated,
+    Tell,
+    absent_columns,
+    names_beside,
+)
 
 CANDIDATES, WEIGHTS, OUTSIDE = "winnow_candidates", "winnow_weights", "winnow_outside"
 BEFORE, NAME, SOURCE, CONFIDENCE = (
@@ -40,7 +48,7 @@ _ANSWER = pa.struct(
     }
 )
 _ADDED: dict[str, pa.DataType] = {
-    ID: pa.string(),
+    OWN_ID: pa.string(),
     BEFORE: _NAMES,
     CANDIDATES: _NAMES,
     WEIGHTS: pa.list_(_WEIGHTED),
@@ -50,6 +58,8 @@ _ADDED: dict[str, pa.DataType] = {
     VERSION: pa.string(),
     OUTSIDE: pa.float64(),
     ANSWERS: pa.list_(_ANSWER),
+    OWN_TRUTH: pa.string(),
+    OWN_VOTERS: pa.string(),
     LABEL: pa.int64(),
     LABEL_NAME: pa.string(),
 }
@@ -64,8 +74,7 @@ def write_parquet(
 ) -> None:
     """Write the table as Parquet, a group of some thousand rows at a time."""
     id_column = table.id_column()
-    absent = ({ID} if id_column is not None else set()) | ({WEIGHTS} if table.weights is None else set())
-    absent |= {OUTSIDE} if table.outside is None else set()
+    absent = absent_columns(table, without_id=id_column is not None)
     added = {name: kind for name, kind in _ADDED.items() if name not in absent}
     columns = [str(name) for name in table.cells.columns]
     new_names = names_beside(columns, list(added))
@@ -75,7 +84,9 @@ def write_parquet(
     told = Told(
         original=tuple(originals),
         candidates=CANDIDATES if table.weights is None else WEIGHTS,
-        id=ID if id_column is None else new_names.get(id_column, id_column),
+        id=OWN_ID if id_column is None else new_names.get(id_column, id_column),
+        truth=OWN_TRUTH if OWN_TRUTH in added else "",
+        voters=OWN_VOTERS if OWN_VOTERS in added else "",
     )
     schema = schema.with_metadata(written_metadata(schema, {LABEL: table.classes}, told))
     done = 0
@@ -103,11 +114,12 @@ def _added(piece: Disambiguated) -> dict[str, pa.Array]:
     """The columns that are added."""
     rows = range(len(piece.ids))
     names = pa.array(piece.classes, pa.string())
-    after, weights = piece.candidates_after, piece.weights_after()
+    after, weights = piece.left(), piece.weights_left()
+    carried = piece.carried()
     given = piece.answers_by_row()
     called = names.take(pa.array(piece.label, pa.int64(), mask=piece.label < 0))
     arrays = {
-        ID: pa.array([str(name) for name in piece.ids], pa.string()),
+        OWN_ID: pa.array([str(name) for name in piece.ids], pa.string()),
         BEFORE: _lists(piece.candidates_before, names),
         CANDIDATES: _lists(after, names),
         LABEL: pa.array(piece.label, pa.int64(), mask=piece.label < 0),
@@ -116,6 +128,8 @@ def _added(piece: Disambiguated) -> dict[str, pa.Array]:
         SOURCE: pa.array([str(name) for name in piece.source], pa.string()),
         CONFIDENCE: pa.array(piece.probability, pa.float64(), from_pandas=True),
         VERSION: pa.array([piece.version_of(row) for row in rows], pa.string()),
+        OWN_TRUTH: pa.array([own.get(OWN_TRUTH) for own in carried], pa.string()),
+        OWN_VOTERS: pa.array([own.get(OWN_VOTERS) for own in carried], pa.string()),
         ANSWERS: pa.array([_answers(given.get(row, ())) for row in rows], pa.list_(_ANSWER)),
     }
     if weights is not None:
@@ -151,7 +165,7 @@ def write_probabilities(table: Disambiguated, file: BinaryIO, tell: Tell) -> Non
         )
     schema = pa.schema(
         {
-            ID: pa.string(),
+            OWN_ID: pa.string(),
             "winnow_label": pa.string(),
             "winnow_source": pa.string(),
             **{f"{PREFIX}{name}": pa.float64() for name in table.classes},

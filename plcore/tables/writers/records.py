@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from plcore.tables.readers.candidate_rows import OWN_VECTOR, json_text
-from plcore.tables.readers.tools.argilla import NOT_QUESTION, OWN_PEOPLE, QUESTION
-from plcore.tables.readers.tools.plain_records import OWN_WEIGHTS
+from plcore.tables.readers.candidate_rows import OWN_VECTOR, OWN_WEIGHTS, json_text
+from plcore.tables.readers.tools.argilla import NOT_QUESTION, OWN_AGENT, OWN_PEOPLE, QUESTION
 from plcore.tables.writers.disambiguated import (
     OWN_ID,
+    OWN_TRUTH,
+    OWN_VOTERS,
     VERDICT,
     VOTES,
     Disambiguated,
@@ -32,6 +33,7 @@ class _Row:
     labels : the candidates left with their weights, or the labels that are right
     not_labels : of label vectors, those that are not right
     vector : of label vectors, for `OWN_VECTOR`; else empty
+    carried : as of `Disambiguated.carried`
     answers : all of them, in the order in which they came
     """
 
@@ -40,23 +42,25 @@ class _Row:
     labels: dict[str, float | None]
     not_labels: list[str]
     vector: dict[str, int | None]
+    carried: dict[str, str]
     answers: list[dict[str, Any]]
 
 
 def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
     """All rows. taken : names that columns must not have; `id` is that of the ids alone"""
-    own = [*taken, OWN_ID, *([] if table.id_column() == "id" else ["id"])]
+    own = [*taken, OWN_ID, OWN_TRUTH, OWN_VOTERS, *([] if table.id_column() == "id" else ["id"])]
     new_names = names_beside([str(name) for name in table.kept().columns], own)
     done = 0
     for piece in table.pieces():
         answers = piece.answers_by_row()
         vectors: list[dict[str, int | None]] = [{} for _ in piece.ids]
+        carried: list[dict[str, str]] = [{} for _ in piece.ids]
         left: list[dict[str, float | None]]
         if isinstance(piece, LabelVectorTable):
             vectors = piece.known()
             left = [{label: None for label, cell in one.items() if cell == 1} for one in vectors]
         else:
-            left = piece.offered()
+            left, carried = piece.weighted(), piece.carried()
         for row, record in enumerate(piece.records()):
             yield _Row(
                 str(piece.ids[row]),
@@ -68,6 +72,7 @@ def _rows(table: Table, taken: Collection[str], tell: Tell) -> Iterator[_Row]:
                 left[row],
                 [label for label, cell in vectors[row].items() if cell == 0],
                 vectors[row],
+                carried[row],
                 answers.get(row, []),
             )
         done += len(piece.ids)
@@ -88,6 +93,7 @@ def doccano_lines(table: Table, tell: Tell = silent) -> Iterator[str]:
             "Comments": [],
             OWN_ID: row.name,
             **own,
+            **row.carried,
         }
         yield json_text(line) + "\n"
 
@@ -113,6 +119,7 @@ def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
         }
         users = {person: str(uuid5(NAMESPACE_URL, f"winnow:{person}")) for person in said}
         metadata = {OWN_VECTOR: json_text(row.vector)} if row.vector else {}
+        metadata |= row.carried
         metadata |= {OWN_PEOPLE: json_text({user: name for name, user in users.items()})} if users else {}
         scores = [None if weight is None else weight / scale for weight in row.labels.values()]
         suggested: dict[str, tuple[list[str], list[float | None]]] = {
@@ -121,10 +128,10 @@ def argilla_records(table: Table, tell: Tell = silent) -> Iterator[str]:
         }
         record = {
             "id": row.name,
-            "fields": row.cells,
+            "fields": row.cells or {OWN_ID: row.name},
             "metadata": metadata,
             "suggestions": {
-                question: {"value": labels, "score": None if None in scores else scores, "agent": "winnow"}
+                question: {"value": labels, "score": None if None in scores else scores, "agent": OWN_AGENT}
                 for question, (labels, scores) in suggested.items()
                 if labels
             },

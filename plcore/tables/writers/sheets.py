@@ -10,74 +10,94 @@ from typing import Any, BinaryIO
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from plcore.arrays.types import FloatArray
 from plcore.tables.readers.candidate_rows import json_text
+from plcore.tables.readers.mapping import TableTool
+from plcore.tables.readers.reading import Fingerprint, TableReading, names, own_roles
 from plcore.tables.roles.cell_types import typed
+from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.written_lists import read_cell
 from plcore.tables.text.arrow import csv_header, csv_rows
-from plcore.tables.writers.disambiguated import DECIDING, VERDICT, Disambiguated, Tell, names_beside
-from plcore.tables.writers.disambiguated import OWN_ID as ID
+from plcore.tables.writers.disambiguated import (
+    DECIDING,
+    OWN_ID,
+    OWN_TRUTH,
+    OWN_VOTERS,
+    UNDECIDED,
+    VERDICT,
+    Disambiguated,
+    LabelVectorTable,
+    Tell,
+    absent_columns,
+    names_beside,
+)
 
-MARKS = ("|", ";", ",", "/", "\t")
-"""What may stand between the labels of a cell, in the order in which they are tried."""
-
+BEFORE, CANDIDATES, LABEL, SOURCE = (
+    "winnow_candidates_before",
+    "winnow_candidates",
+    "winnow_label",
+    "winnow_source",
+)
 CONFIDENCE, SECONDS, PEOPLE = "winnow_confidence", "winnow_seconds", "winnow_people"
 WEIGHTS = "winnow_weights"
 OUTSIDE = "winnow_outside"
 ADDED = (
-    ID,
-    "winnow_candidates_before",
-    "winnow_candidates",
+    OWN_ID,
+    BEFORE,
+    CANDIDATES,
     WEIGHTS,
-    "winnow_label",
-    "winnow_source",
+    LABEL,
+    SOURCE,
     CONFIDENCE,
     "winnow_annotator",
     "winnow_answered_at",
     SECONDS,
     "winnow_model_version",
     OUTSIDE,
+    OWN_TRUTH,
+    OWN_VOTERS,
     PEOPLE,
     "winnow_answers",
 )
 PEOPLES = set(DECIDING) - {VERDICT}
 """Kinds of answers by which somebody counts as one who answered."""
-OF_SEVERAL = {"winnow_people", "winnow_answers"}
-"""Columns of tables that several people answer."""
+
+
+BAR = "|"
+"""What stands between the labels of a cell."""
 
 
 @dataclass(frozen=True)
 class CellForm:
-    """How the labels of a cell are listed: with this mark between them; None: as JSON, which reads back whatever the
-    labels hold. `plcore.tables.roles.roles.Roles` is told by `form` and `separator`."""
+    """How the labels of a cell are listed: joined by a bar, or as JSON, which reads back whatever the labels hold."""
 
-    separator: str | None
+    as_json: bool
 
     def form(self, *, weighted: bool = False) -> str:
         """`Roles.form` of such cells."""
-        if self.separator is None:
+        if self.as_json:
             return "json"
         return "weighted" if weighted else "list"
 
     def listed(self, names: Collection[str]) -> str:
         """A cell of labels; empty where there are none."""
-        if self.separator is None:
+        if self.as_json:
             return json_text(list(names)) if names else ""
-        return self.separator.join(names)
+        return BAR.join(names)
 
     def weighted(self, weights: Mapping[str, float | None]) -> str:
         """A cell of labels with their weights, as in `a:0.6|b:0.3`."""
-        if self.separator is None:
+        if self.as_json:
             return json_text(weights) if weights else ""
-        return self.separator.join(f"{name}:{weight!r}" for name, weight in weights.items())
+        return BAR.join(f"{name}:{weight!r}" for name, weight in weights.items())
 
 
-def cell_form(classes: Sequence[str]) -> CellForm:
-    """The first mark that no label holds; JSON where none is free, or where a label has several lines."""
-    if any("\n" in name for name in classes):
-        return CellForm(None)
-    return CellForm(next((mark for mark in MARKS if not any(mark in name for name in classes)), None))
+def _cell_form(classes: Sequence[str]) -> CellForm:
+    """JSON if a label holds a bar, has several lines or begins like JSON, so that a reader can tell the two apart."""
+    return CellForm(any(BAR in name or "\n" in name or name.startswith("[") for name in classes))
 
 
 @dataclass(frozen=True)
@@ -94,7 +114,7 @@ class CsvLayout:
 
     def pieces(self) -> Iterator[list[pa.LargeStringArray]]:
         """The cells of all columns, some thousand rows at a time."""
-        form = cell_form(self.table.classes)
+        form = _cell_form(self.table.classes)
         for piece in self.table.pieces():
             found = _added(piece, form)
             columns = range(len(self.originals))
@@ -102,13 +122,16 @@ class CsvLayout:
             yield [*originals, *(pa.array(found[name], pa.large_string()) for name in self.added)]
 
 
+def called_id(table: Disambiguated | LabelVectorTable) -> bool:
+    """Whether a column that is called `id` holds the ids. If not, files without roles have `winnow_id`: no reader could
+    tell which of the columns names the rows."""
+    return (table.id_column() or "").strip().lower() == "id"
+
+
 def csv_layout(table: Disambiguated) -> CsvLayout:
     """The columns of a table's file."""
-    absent = ({ID} if table.id_column() is not None else set()) | (
-        {WEIGHTS} if table.weights is None else set()
-    )
-    absent |= set() if table.several else OF_SEVERAL
-    absent |= {OUTSIDE} if table.outside is None else set()
+    absent = absent_columns(table, without_id=called_id(table))
+    absent |= set() if table.several else {"winnow_answers"}
     added = [name for name in ADDED if name not in absent]
     columns = [str(name) for name in table.cells.columns]
     new_names = names_beside(columns, added)
@@ -132,11 +155,12 @@ def _added(piece: Disambiguated, form: CellForm) -> dict[str, Sequence[str] | pa
     given = piece.answers_by_row() if piece.several else {}
     by, version = piece.deciding(), piece.model_version or ""
     names = np.array([*piece.classes, ""], dtype=object)  # the last is that of an open label
-    weighted = [] if piece.weights is None else piece.weighted(after=True)
+    weighted = [] if piece.weights is None else piece.weighted()
+    carried = piece.carried()
     cells = (
         piece.ids,
+        piece.listed(form.listed, before=True),
         piece.listed(form.listed),
-        piece.listed(form.listed, after=True),
         [form.weighted(weights) for weights in weighted],
         names[np.maximum(piece.label, -1)],
         piece.source,
@@ -146,6 +170,8 @@ def _added(piece: Disambiguated, form: CellForm) -> dict[str, Sequence[str] | pa
         [_said(answer, "seconds") for answer in by],
         np.where(piece.source == "model", version, "").astype(object),
         [] if piece.outside is None else _shares(piece.outside),
+        [own.get(OWN_TRUTH, "") for own in carried],
+        [own.get(OWN_VOTERS, "") for own in carried],
         _n_people(given, rows) if piece.several else [],
         [_answers(given.get(row, ())) for row in rows] if piece.several else [],
     )
@@ -171,6 +197,52 @@ def _said(answer: dict[str, Any] | None, name: str) -> str:
     value = None if answer is None else answer.get(name)
     return "" if value is None else str(value)
 
+
+def read_own_sheet(cells: pd.DataFrame, name: str) -> TableReading:
+    """The table with its candidates left, weights, true labels and voters. Raises no TableError."""
+    column = WEIGHTS if WEIGHTS in cells else CANDIDATES
+    form = _form_of(cells)
+    roles = Roles(
+        candidates=column,
+        separator=BAR,
+        form=form.form(weighted=column == WEIGHTS),
+        id=own_id(cells),
+        truth=OWN_TRUTH if OWN_TRUTH in cells else None,
+        voters=OWN_VOTERS if OWN_VOTERS in cells else None,
+    )
+    original = [str(one) for one in cells.columns if one not in ADDED]
+    return TableReading(cells, name, own_roles(cells, original, roles), typed=True)
+
+
+def own_id(cells: pd.DataFrame) -> str | None:
+    """The column with the ids of a table that was written here without roles (`called_id`)."""
+    if OWN_ID in cells:
+        return OWN_ID
+    return next((str(name) for name in cells.columns if str(name).strip().lower() == "id"), None)
+
+
+def _form_of(cells: pd.DataFrame) -> CellForm:
+    filled = cells[BEFORE][cells[BEFORE] != ""]
+    return CellForm(bool(len(filled)) and bool(filled.str.startswith("[").all()))
+
+
+def _is_own_sheet(cells: pd.DataFrame) -> bool:
+    """Whether each label is one of the candidates left; not so in files of earlier releases, which joined labels that
+    hold a bar by another mark."""
+    form = _form_of(cells)
+    for cell, label, source in set(zip(cells[CANDIDATES], cells[LABEL], cells[SOURCE], strict=True)):
+        names = [one for one, _ in read_cell(cell) or []] if form.as_json else cell.split(BAR)
+        if label and source not in UNDECIDED and label not in names:
+            return False
+    return True
+
+
+OWN_SHEET = TableTool(
+    "table that Winnow exported",
+    read_own_sheet,
+    Fingerprint(names(BEFORE, CANDIDATES, LABEL, SOURCE)),
+    _is_own_sheet,
+)
 
 MOST_ROWS, MOST_COLUMNS, LONGEST = 1_048_576, 16_384, 32_767
 """What a sheet holds, its head counted, and a cell."""

@@ -50,11 +50,11 @@ class FileFormat(Generic[TableT]):
 
 def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     """A line of JSON for each row, with all that is known of it; `MODEL_CANDIDATES` reads its candidates again,
-    those that are left."""
+    as of `Disambiguated.left`."""
     done = 0
     for piece in table.pieces():
         answers, records = piece.answers_by_row(), piece.records()
-        before, after = piece.weighted(), piece.weighted(after=True)
+        before, after, carried = piece.weighted(before=True), piece.weighted(), piece.carried()
         for row, record in enumerate(records):
             line = {
                 "winnow_id": piece.ids[row],
@@ -65,6 +65,7 @@ def own_lines(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
                 "winnow_source": str(piece.source[row]),
                 "winnow_confidence": piece.known_probability(row),
                 "winnow_model_version": piece.version_of(row),
+                **carried[row],
                 **_outside(piece, row),
                 "winnow_answers": [
                     {k: v for k, v in one.items() if k != "row"} for one in answers.get(row, [])

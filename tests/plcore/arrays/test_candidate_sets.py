@@ -17,6 +17,7 @@ from plcore.arrays.candidate_sets import (
     put_sets,
     read_only,
     rows_that_differ,
+    rows_with_any,
     set_exact,
 )
 
@@ -145,6 +146,7 @@ def test_sets_are_looked_at_in_parts(monkeypatch):
     assert len(one._blocks()) > 20
     np.testing.assert_array_equal(rows_that_differ(one, other), np.flatnonzero((before != after).any(axis=1)))
     np.testing.assert_array_equal(one.sum(axis=0), before.sum(axis=0))
+    np.testing.assert_array_equal(rows_with_any(one, np.array([3, 68])), before[:, [3, 68]].any(axis=1))
 
 
 @given(st.integers(0, 2**32), st.integers(0, 12), st.sampled_from([1, 5, 33, 70, 200]))
@@ -156,6 +158,8 @@ def test_sets_are_put_back_as_pairs_and_differences_are_found(seed, n, m):
     changed = np.flatnonzero((before != after).any(axis=1))
     for form in (np.array, CandidateSets.of_mask):
         one, other = form(before), form(after)
+        named = rng.random(m) < 0.1
+        np.testing.assert_array_equal(rows_with_any(one, named), before[:, named].any(axis=1))
         np.testing.assert_array_equal(rows_that_differ(one, other), changed)
         rows = rng.permutation(n)[: n // 2 + 1]
         put_sets(one, rows, *pairs_of(other.take(rows, axis=0)))

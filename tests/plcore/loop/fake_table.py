@@ -9,6 +9,8 @@ from sklearn.preprocessing import MinMaxScaler
 class FakeFeatures:
     """Min-max scaling, fitted on the rows it is given; remembers them."""
 
+    blocks_ = ()
+
     def fit(self, table, rows):
         self.fitted_rows = np.array(rows)
         self.scaler = MinMaxScaler().fit(table.X[rows])

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore.tables import LabelTable, Roles, TableError, read_cells, read_table, with_embeddings, with_rows
+from plcore.tables import (
+    LabelTable,
+    Roles,
+    TableError,
+    read_cells,
+    read_table,
+    with_encoded,
+    with_rows,
+    without_vectors,
+)
+from plcore.tables.features.embeddings import ColumnVectors, directions_of
 from plcore.tables.media.cells import Media
 from tests.plcore.tables.zips import birds, make_zip
 
@@ -234,44 +250,135 @@ def test_rows_added_later_are_as_if_they_had_been_there(
 VECTORS = np.array([[1, 2], [np.nan, np.nan], [3, 4]], dtype=np.float32)
 
 
-def test_embeddings_come_to_the_rows_that_are_there_and_nothing_else_changes() -> None:
+def seen_by(encoder: str, column: str = "n", values: np.ndarray = VECTORS) -> ColumnVectors:
+    return ColumnVectors(column, encoder, "5a" * 32, directions_of(values))
+
+
+def test_encoded_columns_come_to_the_rows_that_are_there_and_nothing_else_changes() -> None:
     table = first()
-    grown = with_embeddings(table, VECTORS, {"wren": "wren", "robin": "robin", "tit": "tit", "owl": "owl"})
+    called = {"wren": "wren", "robin": "robin", "tit": "tit", "owl": "owl"}
+    grown = with_encoded(table, seen_by("small"), called)
     assert (grown.n_new, grown.known, grown.new_classes, grown.dropped, grown.empty) == (0, (), (), (), ())
     found = grown.table
-    np.testing.assert_array_equal(found.embeddings, VECTORS)
-    assert found.roles.to_json() == table.roles.to_json() | {"embedding": "embedding"}
+    (one,) = found.encoded
+    np.testing.assert_array_equal(one.values, directions_of(VECTORS))
+    assert found.roles == table.roles
     assert found.classes == (*table.classes, "owl")  # a class that the log has added is one of the table now
     assert sets(found) == sets(table)
     pd.testing.assert_frame_equal(found.cells, table.cells)
     np.testing.assert_array_equal(found.truth, table.truth)
-    again = with_embeddings(found, VECTORS[:, :1]).table
-    np.testing.assert_array_equal(again.embeddings, VECTORS[:, :1])
 
 
-def test_label_vectors_get_embeddings_too() -> None:
+def test_another_encoder_takes_the_place_of_the_one_before_on_the_same_column() -> None:
+    found = with_encoded(with_encoded(first(), seen_by("one", "id")).table, seen_by("two")).table
+    found = with_encoded(found, seen_by("three", values=VECTORS[:, :1])).table
+    assert [(one.column, one.encoder, one.values.shape[1]) for one in found.encoded] == [
+        ("id", "one", 2),
+        ("n", "three", 1),
+    ]
+
+
+def test_label_vectors_get_encoded_columns_too() -> None:
     cells = pd.DataFrame({"a": ["1", "0"], "b": ["", "1"], "n": ["1", "2"]}, dtype="str")
     roles = Roles(label_columns=("a", "b"), label_vectors=True, numbers=("n",))
     table = LabelTable.from_cells(cells, roles)
-    found = with_embeddings(table, VECTORS[[0, 2]]).table
+    found = with_encoded(table, seen_by("small", values=VECTORS[[0, 2]])).table
     np.testing.assert_array_equal(found.label_vectors, table.label_vectors)
-    np.testing.assert_array_equal(found.embeddings, VECTORS[[0, 2]])
+    assert [one.encoder for one in found.encoded] == ["small"]
+    assert without_vectors(found).table.encoded == ()
 
 
-@pytest.mark.parametrize(
-    ("vectors", "words"),
-    [
-        ([[1, np.inf], [1, 1], [1, 1]], "Row 1, column 'embedding': not all numbers"),
-        ([[np.nan] * 2] * 3, "there is no embedding in it"),
-    ],
-)
-def test_embeddings_that_are_none_are_refused(vectors: list[list[float]], words: str) -> None:
-    with pytest.raises(TableError, match=words):
-        with_embeddings(first(), np.array(vectors, dtype=np.float32))
+def test_an_encoder_that_gave_no_row_a_vector_is_refused() -> None:
+    with pytest.raises(TableError, match="small gave no row a vector"):
+        with_encoded(first(), seen_by("small", values=np.full((3, 2), np.nan)))
+
+
+def test_new_rows_of_an_encoded_table_come_without_vectors_and_count_as_the_mean() -> None:
+    table = with_encoded(first(), seen_by("small")).table
+    grown = with_rows(table, read_cells(b"id,birds,n,truth\nd,tit,4,\n")).table
+    (one,) = grown.encoded
+    np.testing.assert_array_equal(one.missing, [False, True, False, True])
+    np.testing.assert_array_equal(one.values[:3], directions_of(VECTORS))
+    X = grown.features().fit(grown, np.arange(3)).transform(grown)[:, -2:]
+    np.testing.assert_allclose(X[[1, 3]], [X[[0, 2]].mean(axis=0)] * 2)
+
+
+def test_without_vectors_the_cells_stay_what_is_learned_from() -> None:
+    table = first()
+    kept = without_vectors(with_encoded(table, seen_by("small")).table)
+    assert (kept.n_new, kept.table.encoded, kept.table.roles) == (0, (), table.roles)
+    array = with_rows(embedded(), read_cells(b"id,birds,n,truth,embedding\nd,tit,4,,5 6\n")).table
+    assert (without_vectors(array).table.embeddings, without_vectors(array).table.roles) == (
+        None,
+        table.roles,
+    )
+
+
+def test_without_vectors_is_refused_without_any_and_where_nothing_else_is_learned_from() -> None:
+    with pytest.raises(TableError, match="no vectors that could be removed"):
+        without_vectors(first())
+    roles = Roles(candidates="birds", id="id", embedding="v")
+    in_cells = LabelTable.read_csv(b"id,birds,v\na,wren|tit,1 2\nb,tit,2 1\n", roles)
+    with pytest.raises(TableError, match="no vectors that could be removed"):
+        without_vectors(in_cells)
+    bare = LabelTable.from_cells(in_cells.cells[["id", "birds"]], roles, arrays={"v": VECTORS[:2]})
+    with pytest.raises(TableError, match="Without vectors there is nothing to learn from"):
+        without_vectors(bare)
+
+
+def test_several_encoded_columns_are_stored_by_name(tmp_path: Path) -> None:
+    values = np.where(np.arange(3)[:, None] == 1, np.nan, VECTORS)
+    table = with_encoded(with_encoded(first(), seen_by("one", "id", values)).table, seen_by("two")).table
+    digest = table.write_named(tmp_path)
+    back = LabelTable.read(tmp_path / f"{digest}.parquet")
+    for one, other in zip(back.encoded, table.encoded, strict=True):
+        assert (one.column, one.encoder, one.sha256) == (other.column, other.encoder, other.sha256)
+        assert one.values.dtype == np.float16
+        np.testing.assert_array_equal(one.values, other.values)
+        with pytest.raises(ValueError, match="read-only"):
+            one.values[0] = 0
+    assert back.write(tmp_path / "again.parquet") == digest
+
+
+def test_a_table_that_was_stored_before_columns_were_encoded_is_still_read(tmp_path: Path) -> None:
+    about = {
+        "version": 1,
+        "roles": Roles(candidates="c", embedding="embedding").to_json(),
+        "classes": ["a", "b"],
+    }
+    vectors = pa.FixedSizeListArray.from_arrays(
+        pa.array([3, 4, 0, 0], pa.float32()), 2, mask=pa.array([False, True])
+    )
+    columns = {
+        "cell:c": pa.array(["a|b", "b"]),
+        "candidates": pa.array([["a", "b"], ["b"]], pa.list_(pa.large_string())),
+        "embedding": vectors,
+    }
+    data = pa.table(columns).replace_schema_metadata({b"winnow": json.dumps(about).encode()})
+    pa.parquet.write_table(data, tmp_path / "old.parquet")
+    table = LabelTable.read(tmp_path / "old.parquet")
+    assert table.encoded == ()
+    np.testing.assert_array_equal(table.embeddings, [[3, 4], [np.nan, np.nan]])
+
+
+@pytest.mark.parametrize("width", [2, 384, 1280])
+def test_stored_vectors_point_where_the_exact_ones_do(width: int) -> None:
+    exact = np.random.default_rng(0).normal(size=(50, width)) * np.geomspace(1e-3, 1e4, 50)[:, None]
+    found = directions_of(exact.astype(np.float32)).astype(np.float64)
+    cosine = (found * exact).sum(axis=1) / np.linalg.norm(found, axis=1) / np.linalg.norm(exact, axis=1)
+    assert cosine.min() > 0.9999
+
+
+def embedded() -> LabelTable:
+    """The first table, with an embedding that came in a file of its own."""
+    table = first()
+    return LabelTable.from_cells(
+        table.cells, replace(table.roles, embedding="embedding"), arrays={"embedding": VECTORS}
+    )
 
 
 def test_new_rows_may_have_their_vectors_in_a_file_of_another_name() -> None:
-    table = with_embeddings(first(), VECTORS).table
+    table = embedded()
     more = read_cells(b"id,birds,n,truth\nd,tit,4,\nb,tit,4,\n")
     grown = with_rows(table, more, arrays={"emb": np.array([[5, 6], [7, 8]], dtype=np.float32)})
     np.testing.assert_array_equal(grown.table.embeddings, [*VECTORS, [5, 6]])

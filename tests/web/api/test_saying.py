@@ -5,17 +5,20 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 from httpx import Response
 from pydantic import ValidationError
 from starlette.testclient import TestClient
 
+from plcore.tables import ColumnVectors, directions_of
 from tests.web.api.conftest import KINDS, program, somebody_with
 from tests.workflow.four import log
 from web.api import sent
 from web.api import sent as bodies
 from web.api.made import make_api
 from workflow.answering import loop
+from workflow.importing import encoding_requests, more_rows
 from workflow.people import members, team
 from workflow.projects import classes
 from workflow.saving import NotSaved
@@ -266,6 +269,24 @@ def test_predictions_come_in_once_all_or_none(server: TestClient, home: Home) ->
     assert [entry.kind for entry in log(home, seat.project_id or 0)] == ["rows"]
     eve = program(server, somebody_with(seat, "reviewer"))
     assert eve.post(at, json=said | {"key": "k3"}).status_code == 403
+
+
+def test_back_to_words_removes_the_vectors_once(server: TestClient, home: Home) -> None:
+    seat = Seat(home, team.ensure_owner(home).id, KINDS["one_label"](home, team.ensure_owner(home).id))
+    api, at = program(server, seat), f"/projects/{seat.project_id}/back-to-words"
+    refused = api.post(at)
+    assert (refused.status_code, "no vectors" in refused.json()["detail"]) == (422, True)
+    with seat.reading() as reading:
+        table_hash, n_rows = reading.project.table_hash, reading.project.n_rows
+    values = directions_of(np.random.default_rng(0).normal(size=(n_rows, 2)))
+    vectors = ColumnVectors("id", "words", "5a" * 32, values)
+    more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, vectors))
+    assert program(server, somebody_with(seat, "reviewer")).post(at).status_code == 403
+    assert [one.column for one in encoding_requests.encoders(seat).columns] == ["id"]
+    done = api.post(at)
+    assert (done.status_code, done.content) == (204, b"")
+    assert encoding_requests.encoders(seat).columns == ()
+    assert api.post(at).status_code == 422
 
 
 def test_label_vectors_take_no_predictions(server: TestClient, home: Home) -> None:

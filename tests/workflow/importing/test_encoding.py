@@ -15,7 +15,7 @@ import pytest
 from db import trained
 from plcore import LabelTable, Roles
 from plcore.tables import MediaError, read_vectors
-from plcore.tables.encoders import Description, taken
+from plcore.tables.encoders import Description, ModelInputs, taken
 from plcore.tables.encoders import encoding as encoders_encoding
 from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
 from tests.plcore.tables.zips import picture
@@ -63,7 +63,7 @@ def test_vectors_are_written_by_the_names_of_the_rows(tmp_path: Path, ending: st
     path = tmp_path / f"v{ending}"
     steps: list[tuple[int, int, str]] = []
     notes = encoding.encode_to(path, table("owl", "", "wren"), words, lambda *step: steps.append(step))
-    assert notes == ("1 rows have nothing to encode: '2'.",)
+    assert notes == ("1 row has nothing to encode: '2'.",)
     assert steps == [(2, 2, "text")]
     found = read_vectors(path)
     assert list(found.names.values()) == [["1", "2", "3"]]
@@ -89,7 +89,7 @@ def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 IMAGES = Description("image", size=(4, 3))
-SOUNDS = Description("sound", rate=8_000, seconds=0.5)
+SOUNDS = Description("sound", rate=8_000, seconds=0.5, windows=3)
 INLINE = "data:image/png;base64," + base64.b64encode(picture(3)).decode()
 
 
@@ -103,7 +103,7 @@ def folder(tmp_path: Path) -> Path:
 def test_images_and_sounds_are_those_that_are_made_anywhere(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = {"image": ["a", INLINE, "b"], "sound": [("s", None, None), ("s", 1.0, 1.2)]}
+    keys = {"image": ["a", INLINE, "b"], "sound": [("s", None, None), ("s", 1.0, 1.2), ("s", 0.0, 0.7)]}
     wanted = {
         about.kind: [taken(key, about, lambda name: (folder / name).open("rb")) for key in keys[about.kind]]
         for about in (IMAGES, SOUNDS)
@@ -112,7 +112,9 @@ def test_images_and_sounds_are_those_that_are_made_anywhere(
     monkeypatch.setattr(encoders_encoding, "Sound", None)
     for about in (IMAGES, SOUNDS):
         found = taking(lambda name: folder / name)(keys[about.kind], about)
-        np.testing.assert_array_equal(found, wanted[about.kind])
+        assert [one.whole for one in found] == [one.whole for one in wanted[about.kind]]
+        for one, other in zip(found, wanted[about.kind], strict=True):
+            np.testing.assert_array_equal(one.inputs, other.inputs)
 
 
 def test_each_that_has_none_says_why(folder: Path) -> None:
@@ -145,7 +147,10 @@ def test_one_that_takes_too_much_does_no_harm_to_the_others(
 
 
 def test_texts_are_taken_as_they_are() -> None:
-    assert taking(Path)(["wren", "owl"], Description("text")) == ["wren", "owl"]
+    assert taking(Path)(["wren", "owl"], Description("text")) == [
+        ModelInputs(("wren",)),
+        ModelInputs(("owl",)),
+    ]
 
 
 # An encoding as an owner asks for it, sees it and ends it; none of it needs a worker

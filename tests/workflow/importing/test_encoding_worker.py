@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from db import trained
 from db.engine import DatabaseUnavailableError
-from plcore import LabelTable, LearnerSettings, Roles
-from tests.plcore.tables.encoders.models import encoder, mean_color
-from tests.workflow.encoder_world import VECTORS, asked, at_each_step, latest, stored, table_of
+from plcore import LabelTable, LearnerSettings, Roles, TableError
+from plcore.tables.encoders import MadeVector
+from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
+from tests.workflow.encoder_world import KNOWN, VECTORS, asked, at_each_step, latest, stored, table_of
 from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.world import annotator, answer_next, newest_version, small_project
 from workflow import importing
-from workflow.importing import encoding, encoding_requests, encoding_worker, more_rows
+from workflow.access import NotAllowed
+from workflow.importing import (
+    encoding,
+    encoding_requests,
+    encoding_worker,
+    more_rows,
+    row_records,
+    vector_memory,
+)
+from workflow.importing.encoding import Encoder
 from workflow.importing.encoding_worker import EncodingWorker, anything_to_do
+from workflow.importing.vector_memory import KeptVectors
 from workflow.models import leases
 from workflow.models.comparing import ComparingWorker
 from workflow.projects import managing
@@ -57,8 +71,9 @@ def test_what_was_asked_for_is_stored_once_in_the_name_of_who_asked(
     done = latest(seat)
     assert (done.state, done.fault, done.notes, done.done, done.total) == ("done", None, [], 60, 60)
     table = table_of(seat)
-    assert table.roles.embedding == "embedding"
-    np.testing.assert_array_equal(table.embeddings, VECTORS)
+    (one,) = table.encoded
+    assert (one.column, one.encoder) == ("text", "words")
+    np.testing.assert_array_equal(one.values, VECTORS)
     (entry,) = stored(seat)
     assert (entry.person_id, entry.labels[:2]) == (seat.person_id, ("60", "0"))
     assert not anything_to_do(seat.home)
@@ -77,7 +92,7 @@ def test_what_people_do_meanwhile_stays_and_is_learnt_from_both(
     assert latest(seat).state == trained.DONE
     with seat.learner() as opened:
         assert opened.learner.progress().answers == 4
-        assert opened.learner.table.embeddings is not None
+        assert [one.encoder for one in opened.learner.table.encoded] == ["words"]
 
 
 def test_a_row_without_a_text_is_noted(home: Home, owner: int, worker: EncodingWorker) -> None:
@@ -90,11 +105,11 @@ def test_a_row_without_a_text_is_noted(home: Home, owner: int, worker: EncodingW
         managing.create_project(Seat(home, owner), "texts", table, LearnerSettings(n_neighbors=4)),
     )
     worker.look()
-    assert latest(seat).notes == ["1 rows have nothing to encode: 't5'."]
-    assert np.isnan(table_of(seat).embeddings[5]).all()
+    assert latest(seat).notes == ["1 row has nothing to encode: 't5'."]
+    assert np.flatnonzero(table_of(seat).encoded[0].missing).tolist() == [5]
     found = encoding_requests.encoders(seat).stored
     assert found is not None
-    assert found.notes == ("1 rows have nothing to encode: 't5'.",)
+    assert found.notes == ("1 row has nothing to encode: 't5'.",)
 
 
 def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(
@@ -156,7 +171,7 @@ def test_what_is_cancelled_stores_nothing(
     worker.look()
     assert seen[-1] == at
     assert latest(seat).state == trained.CANCELLED
-    assert table_of(seat).embeddings is None
+    assert table_of(seat).encoded == ()
     assert stored(seat) == []
     assert not anything_to_do(seat.home)
 
@@ -219,7 +234,7 @@ def test_a_failure_says_why_and_the_others_go_on(
     assert not anything_to_do(home), "what has failed is not tried again by itself"
 
 
-def test_rows_that_came_meanwhile_have_no_vectors_and_so_nothing_is_stored(
+def test_rows_that_come_while_others_are_encoded_are_encoded_too(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more = text_frame()[:1].assign(id="later", truth="")
@@ -231,9 +246,9 @@ def test_rows_that_came_meanwhile_have_no_vectors_and_so_nothing_is_stored(
 
     at_each_step(monkeypatch, add)
     worker.look()
-    assert latest(seat).state == trained.FAILED
-    assert "have changed" in str(latest(seat).fault)
-    assert (table_of(seat).n_rows, table_of(seat).embeddings) == (61, None)
+    assert latest(seat).state == trained.DONE
+    (one,) = table_of(seat).encoded
+    np.testing.assert_array_equal(one.values, [*VECTORS, VECTORS[0]])
 
 
 def test_nothing_is_stored_in_the_name_of_who_may_not(home: Home, owner: int, worker: EncodingWorker) -> None:
@@ -407,5 +422,215 @@ def test_the_same_encoder_again_changes_nothing(seat: Seat, worker: EncodingWork
     worker.encode_asked()
     assert latest(seat).state == trained.DONE
     assert len(stored(seat)) == 1
-    with pytest.raises(more_rows.AlreadyThere, match="these very embeddings already"):
+    with pytest.raises(more_rows.AlreadyThere, match="these very vectors already"):
         encoding.encode_project(seat, encoding.Encoder(encoding.folder_of(seat.home, "words")))
+
+
+# Rows that come later: a worker encodes them unasked, each content once
+
+
+def later(seat: Seat, *texts: str, begin: int = 0) -> None:
+    """Add a row of each text to the project."""
+    more = text_frame()[: len(texts)].assign(
+        id=[f"later{begin + place}" for place in range(len(texts))], text=texts, truth=""
+    )
+    upload = importing.read_upload(more.to_csv(index=False).encode())
+    more_rows.add_rows(seat, more_rows.read_rows(seat, upload))
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that a model has been given."""
+    found: list[str] = []
+    made = Encoder.encode_inputs
+
+    def encode_inputs(self: Encoder, given: Any) -> Any:
+        found.extend(text for inputs, _ in given for text in inputs)
+        return made(self, given)
+
+    monkeypatch.setattr(Encoder, "encode_inputs", encode_inputs)
+    return found
+
+
+def test_rows_that_come_later_wait_as_the_mean_and_are_then_encoded_alone(
+    seat: Seat, worker: EncodingWorker, seen: list[str]
+) -> None:
+    worker.look()
+    seen.clear()
+    later(seat, "something else", KNOWN[1])
+    assert np.flatnonzero(table_of(seat).encoded[0].missing).tolist() == [60, 61]
+    with seat.learner() as opened:
+        assert opened.learner.table.n_rows == 62
+    running = encoding_requests.encoders(seat).running
+    assert running is not None
+    assert running.encoder == "New rows"
+    worker.look()
+    assert seen == ["something else"], "the other text is known"
+    (one,) = table_of(seat).encoded
+    np.testing.assert_array_equal(one.values, [*VECTORS, [0, 0, 0], VECTORS[1]])
+    assert [entry.labels[:2] for entry in stored(seat)] == [("60", "0"), ("60", "2"), ("62", "0")]
+    assert not anything_to_do(seat.home)
+
+
+def test_records_of_a_program_need_no_vectors(seat: Seat, worker: EncodingWorker) -> None:
+    worker.look()
+    row = text_frame().iloc[0].to_dict() | {"id": "later", "text": KNOWN[2], "truth": ""}
+    assert row_records.append_rows(seat, [{name: str(cell) for name, cell in row.items()}]).added == 1
+    worker.look()
+    np.testing.assert_array_equal(table_of(seat).encoded[0].values[60], VECTORS[2])
+
+
+def test_later_rows_say_which_encoder_is_gone(seat: Seat, worker: EncodingWorker) -> None:
+    worker.look()
+    digest = table_of(seat).encoded[0].sha256
+    encoder(seat.home.encoders_dir / "words", {"kind": "text"}, words_of("another"))
+    later(seat, "owl")
+    worker.look()
+    assert latest(seat).fault == (
+        f"The encoder words ({digest[:6]}) is no longer on this server. Fix: download it again, or go back to words."
+    )
+    assert table_of(seat).n_rows == 61
+    assert not anything_to_do(seat.home), "what has failed is not tried again by itself"
+
+
+def test_an_encoder_is_known_by_its_files_whatever_it_is_called(seat: Seat, worker: EncodingWorker) -> None:
+    worker.look()
+    folder = seat.home.encoders_dir
+    (folder / "words").rename(folder / "renamed")
+    (folder / "renamed" / "LICENSE").write_text("Apache-2.0")
+    later(seat, KNOWN[0])
+    worker.look()
+    (one,) = table_of(seat).encoded
+    assert one.encoder == "renamed"
+    np.testing.assert_array_equal(one.values[60], VECTORS[0])
+
+
+def test_rows_that_come_at_the_last_moment_are_asked_for_again(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode = encoding.encode_new_rows
+
+    def and_then(*given: Any) -> Any:
+        found = encode(*given)
+        if table_of(seat).n_rows == 60:
+            later(seat, KNOWN[1])
+        return found
+
+    monkeypatch.setattr(encoding, "encode_new_rows", and_then)
+    worker.look()
+    assert latest(seat).state == trained.WAITING
+    worker.look()
+    assert latest(seat).state == trained.DONE
+    assert not table_of(seat).encoded[0].missing.any()
+
+
+def test_a_new_row_with_nothing_to_encode_is_noted_and_not_tried_forever(
+    seat: Seat, worker: EncodingWorker
+) -> None:
+    worker.look()
+    later(seat, "")
+    worker.look()
+    assert (latest(seat).state, latest(seat).notes) == (trained.DONE, [])
+    assert table_of(seat).encoded[0].missing.tolist() == [False] * 60 + [True]
+    assert not anything_to_do(seat.home)
+
+
+# What is stored by encoder and content
+
+
+def test_a_worker_goes_on_after_the_last_batch_of_one_that_was_killed(
+    seat: Seat, worker: EncodingWorker, seen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(done: int, _total: int) -> None:
+        if done == 32:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        at_each_step(patch, die)
+        with pytest.raises(Killed):
+            worker.look()
+    first = list(seen)
+    with seat.home.database.write() as session:
+        past = datetime.now(UTC) - timedelta(seconds=1)
+        trained.keep_lease(session, latest(seat).project_id, "one", past, encoding_worker.TASK)
+    EncodingWorker(seat.home, "two").look()
+    assert latest(seat).state == trained.DONE
+    assert len(first) == 32
+    assert len(seen) == len(set(seen)) == 60
+
+
+def test_a_second_project_of_the_same_rows_encodes_none(
+    home: Home, owner: int, seat: Seat, worker: EncodingWorker, seen: list[str]
+) -> None:
+    worker.look()
+    seen.clear()
+    other = asked(home, owner, text_project(home, owner, "again"))
+    worker.look()
+    assert seen == []
+    np.testing.assert_array_equal(table_of(other).encoded[0].values, table_of(seat).encoded[0].values)
+
+
+def test_damaged_stored_vectors_are_made_again(
+    home: Home, owner: int, seat: Seat, worker: EncodingWorker, seen: list[str]
+) -> None:
+    worker.look()
+    (path,) = (home.cache_dir / "vectors").iterdir()
+    path.write_bytes(b"no database" * 1000)
+    other = asked(home, owner, text_project(home, owner, "again"))
+    worker.look()
+    np.testing.assert_array_equal(table_of(other).encoded[0].values, VECTORS)
+    assert len(seen) == 120
+
+
+def test_vectors_of_the_encoders_unused_longest_go_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vector = MadeVector(np.ones(500, dtype=np.float16), True)
+    for place, name in enumerate("abc"):
+        KeptVectors(tmp_path, name).keep({"text": vector})
+        os.utime(tmp_path / f"{name}.sqlite3", (place, place))
+    size = (tmp_path / "a.sqlite3").stat().st_size
+    monkeypatch.setattr(vector_memory, "MOST_BYTES", 2 * size)
+    assert KeptVectors(tmp_path, "a").find(["text", "other"]).keys() == {"text"}
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.sqlite3", "c.sqlite3"]
+
+
+# Back to words
+
+
+def test_back_to_words_removes_the_vectors_and_says_so_in_the_log(seat: Seat, worker: EncodingWorker) -> None:
+    worker.look()
+    answer_next(seat.home, seat.person_id, seat.project_id or 0)
+    encoding.back_to_words(seat)
+    assert table_of(seat).encoded == ()
+    assert [entry.note for entry in stored(seat)] == ["vectors of words", "back to words"]
+    assert encoding_requests.encoders(seat).columns == ()
+    with seat.learner() as opened:
+        assert opened.learner.progress().answers == 1
+    with pytest.raises(TableError, match="no vectors that could be removed"):
+        encoding.back_to_words(seat)
+    asked(seat.home, seat.person_id, seat.project_id or 0)
+    worker.look()
+    assert [one.encoder for one in encoding_requests.encoders(seat).columns] == ["words"]
+
+
+def test_back_to_words_ends_an_encoding_that_runs(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker.look()
+    later(seat, "owl")
+    at_each_step(monkeypatch, lambda *_: encoding.back_to_words(seat) if table_of(seat).encoded else None)
+    worker.look()
+    assert latest(seat).state == trained.CANCELLED
+    assert table_of(seat).encoded == ()
+
+
+def test_back_to_words_is_the_owners(home: Home, owner: int, seat: Seat, worker: EncodingWorker) -> None:
+    worker.look()
+    ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)
+    with pytest.raises(NotAllowed):
+        encoding.back_to_words(ada)
+    assert len(table_of(seat).encoded) == 1

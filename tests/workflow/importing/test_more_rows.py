@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from db import entries
 from plcore import LearnerSettings
+from plcore.tables import ColumnVectors, directions_of
 from tests.workflow import vector_world, world
 from tests.workflow.four import log
 from tests.workflow.vector_world import vector_frame, vector_project
@@ -307,21 +308,25 @@ def test_excel_and_csv_give_the_same_rows(more_rows_seat: Seat) -> None:
     np.testing.assert_array_equal(looked.grown.table.candidates, same.grown.table.candidates)
 
 
-def test_embeddings_that_the_project_had_before_come_back(more_rows_seat: Seat) -> None:
-    first, second = (np.full((60, 2), share, dtype=np.float32) for share in (0.25, 0.5))
+def encoded(vectors: np.ndarray) -> ColumnVectors:
+    return ColumnVectors("x", "words", "5a" * 32, directions_of(vectors))
+
+
+def test_vectors_that_the_project_had_before_come_back(more_rows_seat: Seat) -> None:
+    first, second = (encoded(np.array([[share, 1]] * 60)) for share in (0.25, 0.5))
     tables = []
     for vectors in (first, second, first):
         with more_rows_seat.reading() as reading:
             table_hash = reading.project.table_hash
         assert (
-            more_rows.add_rows(more_rows_seat, more_rows.read_embeddings(more_rows_seat, table_hash, vectors))
+            more_rows.add_rows(more_rows_seat, more_rows.read_encoded(more_rows_seat, table_hash, vectors))
             == 60
         )
         with more_rows_seat.reading() as reading:
             tables.append(reading.project.table_hash)
     assert tables[0] == tables[2] != tables[1]
     with more_rows_seat.learner() as opened_:
-        assert np.array_equal(opened_.learner.table.embeddings, first)
+        assert np.array_equal(opened_.learner.table.encoded[0].values, first.values)
 
 
 # Projects that grow while people answer, change their minds and the classes: laws that hold after every
@@ -400,15 +405,11 @@ def do(seat: Seat, people: list[int], step: tuple) -> None:
         getattr(undoing, what)(Seat(seat.home, people[how[0]], seat.project_id))
     elif what == "rows":
         n = managing.get_project(seat).n_rows
-        with seat.learner() as at:
-            has_vectors = at.learner.table.embeddings is not None
-        more = frame(n, how[0][0], known=how[0][1])
-        # Such rows have vectors, too.
-        add(seat, more.assign(embedding=str(vectors(1, how[0][1] + 1)[0].tolist())) if has_vectors else more)
+        add(seat, frame(n, how[0][0], known=how[0][1]))
     elif what == "embed":
         with seat.reading() as reading:
-            found = vectors(reading.project.n_rows, how[0])
-            addition = more_rows.read_embeddings(seat, reading.project.table_hash, found)
+            found = encoded(vectors(reading.project.n_rows, how[0]))
+            addition = more_rows.read_encoded(seat, reading.project.table_hash, found)
         more_rows.add_rows(seat, addition)
     elif what == "score":
         names = [one.name for one in classes.classes_view(seat).classes]

@@ -26,6 +26,7 @@ from plcore.tables import KeptFiles
 from plcore.tables.readers import recognise
 from tests.disks import small_disk
 from tests.plcore.tables.media.sound.recordings import tone, written
+from tests.plcore.tables.right_readings import path_of
 from tests.plcore.tables.zips import make_zip, picture
 from tests.workflow import vector_world
 from tests.workflow.files.test_finding import FILES, ZIP
@@ -53,6 +54,23 @@ def test_nothing_of_a_file_is_read_in_this_process(monkeypatch: pytest.MonkeyPat
     assert upload.cells.index.tolist() == [2, 3]
     assert upload.suggest_roles().candidates == "labels"
     assert upload.reading.format == "CSV"
+
+
+def test_file_is_read_as_it_was_chosen() -> None:
+    upload = read_upload(path_of("md16.json"), ways={"item": "detection"})
+    assert [(way.name, list(way.options)) for way in upload.ways] == [
+        ("item", ["picture", "detection", "frame"])
+    ]
+    assert upload.cells["item"].tolist()[0] == "A/1.jpg#1"
+    with pytest.raises(TableError, match="cannot be 'frame'"):
+        read_upload(path_of("megadetector_classified.json"), ways={"item": "frame"})
+    assert read_upload(CSV, "birds.csv").ways == ()
+
+
+def test_doubts_about_the_whole_file_stop_its_import() -> None:
+    upload = read_upload(path_of("qualtrics.csv"))
+    found = [doubt for doubt in check(upload, upload.suggest_roles()).doubts if doubt.stops]
+    assert [doubt.name for doubt in found] == ["unfinished-answers"]
 
 
 def test_what_lies_on_the_disk_goes_with_the_upload() -> None:

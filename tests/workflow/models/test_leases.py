@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +16,7 @@ import pytest
 from db import trained
 from plcore.loop.one_label import Trainer
 from tests.browser.loaded import run
+from tests.conftest import ROOT
 from tests.workflow.world import answer_next, newest_version, small_project
 from workflow.models import leases, training
 from workflow.projects import managing
@@ -46,6 +49,20 @@ training.Worker(home, f"killed-{{os.getpid()}}").work(threading.Event())
 """
 
 
+ENDLESS = """
+import worker
+from plcore.loop.one_label import Trainer
+
+def train(self, progress=None):
+    print("training", flush=True)
+    while True:
+        pass
+
+Trainer.train = train
+worker.main()
+"""
+
+
 @pytest.fixture
 def project(home: Home, owner: int) -> int:
     return small_project(home, owner, model="plsvc", strategy="margin", train_every=1)
@@ -66,6 +83,33 @@ def killed(home: Home) -> None:
     }
     assert run(environment, KILLED) == -signal.SIGKILL
     time.sleep(SHORT)
+
+
+def test_a_worker_ends_with_its_server_in_the_middle_of_a_fit_and_that_is_no_death(
+    home: Home, owner: int, project: int
+) -> None:
+    environment = {
+        **os.environ,
+        "WINNOW_HOME": str(home.settings.home),
+        "WINNOW_DATABASE_URL": home.settings.database_url,
+    }
+    program = [sys.executable, "-c", ENDLESS, "--with-parent"]
+    for _ in range(leases.MOST_DEATHS):
+        with subprocess.Popen(
+            program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT
+        ) as process:
+            try:
+                assert process.stdout is not None
+                assert process.stdin is not None
+                assert process.stdout.readline() == b"training\n"
+                process.stdin.close()  # as its server does, and the system where the server is killed
+                assert process.wait(60) == 0
+            finally:
+                process.kill()
+        with home.database.read() as session:
+            lease = trained.training(session, project)
+        assert lease is not None
+        assert (lease.ended, lease.deaths) == (True, 0)
 
 
 def train_due(home: Home, worker: training.Worker) -> list[int]:

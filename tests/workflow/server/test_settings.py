@@ -235,3 +235,10 @@ def test_what_would_let_strangers_in_ends_the_start(values: dict[str, str], said
     with pytest.raises(SettingsError, match=said) as refused:
         Settings.from_environment(values)
     assert "hush" not in str(refused.value)
+
+
+def test_encoders_are_offered_unless_switched_off() -> None:
+    assert Settings.from_environment({}).encoders
+    assert not Settings.from_environment({"WINNOW_ENCODERS": "off"}).encoders
+    with pytest.raises(SettingsError, match=r"WINNOW_ENCODERS must be on or off\. Got 'no'"):
+        Settings.from_environment({"WINNOW_ENCODERS": "no"})

@@ -28,6 +28,7 @@ from plcore.tables import (
     lacks_rows,
     lay_out,
     look_through,
+    read_in,
     read_stored,
     read_table,
     read_vectors,
@@ -38,6 +39,7 @@ from plcore.tables import (
     store_reading,
     thumbnail,
     to_png,
+    ways_of,
     with_rows,
     with_vectors,
 )
@@ -119,22 +121,25 @@ def spectrogram(given: SpectrogramGiven, _folder: Path, _tell: Callable[[float],
     return {"png": base64.b64encode(to_png(picture)).decode(), "edges": edges}
 
 
-def model_inputs(given: InputsGiven, folder: Path, _tell: Callable[[float], None]) -> list[list[str] | None]:
+def model_inputs(
+    given: InputsGiven, folder: Path, _tell: Callable[[float], None]
+) -> list[list[str] | tuple[int, bool]]:
     """What a model of the owner's takes in of images or segments: left in the folder as POINTS, one after the other.
 
     given : `about`, the fields of a `Description`; `keys`, as `plcore.tables.encoders.taken` takes them; `paths`, where
         the files lie that they name
-    Gives for each None, or why it has nothing there.
+    Gives for each how many inputs it has there and whether they are all of it, as `ModelInputs`, or why it has none.
     """
     about = Description(**{name: _fixed(value) for name, value in given["about"].items()})
     found: list[Any] = []
-    said: list[list[str] | None] = []
+    said: list[list[str] | tuple[int, bool]] = []
     for key in map(_fixed, given["keys"]):
         try:
-            found.append(taken(key, about, partial(_opened, given["paths"])))
-            said.append(None)
+            one = taken(key, about, partial(_opened, given["paths"]))
+            found.extend(one.inputs)
+            said.append((len(one.inputs), one.whole))
         except MediaError as error:
-            said.append([str(one) for one in error.args])
+            said.append([str(words) for words in error.args])
     with (folder / POINTS).open("wb") as file:
         np.save(file, np.array(found, dtype=np.float64), allow_pickle=False)
     return said
@@ -172,6 +177,7 @@ class ReadGiven(TypedDict):
     rows: Named | None
     vectors: Named | None
     as_it_is: bool
+    ways: Mapping[str, str]
 
 
 class CheckGiven(TypedDict):
@@ -193,7 +199,8 @@ class GrowGiven(TypedDict):
 def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
     """Read a table, with the files beside it; the reading is left in the folder (`plcore.tables.store_reading`).
 
-    given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`
+    given : `file`, and perhaps `rows` and `vectors`, each a path and the file's own name or None; `as_it_is`;
+        `ways`, as of `plcore.tables.read_in`
     Gives fields of `workflow.importing.reading.Upload`. Raises TableError.
     """
     wanted = {"file": given["file"], "rows": given["rows"], "vectors": given["vectors"]}
@@ -211,7 +218,9 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
     at_once = _stored_at_once(plain, folder)
     if at_once is not None:
         digests.append(at_once)
-    first = reading = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
+    first = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
+    ways = ways_of(first)
+    reading = read_in(first, given["ways"]) if given["ways"] else first
     shape = shape_name(reading)
     if "rows" in files:
         reading = joined(reading, read_table(*in_hand("rows")))
@@ -228,6 +237,7 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
         # A vote in each row that shall be items as they are describes itself.
         "needs_rows": shape_name(reading) is None and lacks_rows(reading, guess),
         "guess": guess.to_json(),
+        "ways": [asdict(one) for one in ways],
     }
 
 

@@ -78,6 +78,8 @@ def snapshot(opened: Opened[Learner]) -> Snapshot:
             likelihood=cast("FloatArray", taken.column("likelihood")) if several else None,
             probabilities=taken.probabilities(),
             types=export_types(table.cells, table.roles, table.numbers),
+            truth=pool.table.truth,
+            votes=pool.table.votes,
             renamed={name: now for name in class_map.known_names if (now := class_map.now(name)) != name},
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from plcore import ActiveLearner, LabelTable
 from plcore.arrays import BoolArray
+from plcore.arrays.candidate_sets import rows_with_any
 from plcore.evaluation import ScoredCandidates, scored_candidates
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.kinds.one_label.settings import reason, strategies_for
@@ -65,8 +66,8 @@ def list_queue(
     order, scores = learner.ranking(None if held else SHOWN)
     matching = np.ones(len(order), dtype=bool)
     for word, rows in held.items():
-        named = [place for place, name in enumerate(pool.classes) if word in name.casefold()]
-        matching &= (rows | pool.candidates[:, named].any(axis=1))[order]
+        named = np.array([word in name.casefold() for name in pool.classes])
+        matching &= (rows | rows_with_any(pool.candidates, named))[order]
     places, listed = np.flatnonzero(matching), int(np.count_nonzero(pool.counts.fresh))
     return QueueView(
         strategy=learner.settings.strategy,

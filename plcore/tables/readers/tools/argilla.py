@@ -16,6 +16,7 @@ from plcore.tables.readers.candidate_rows import (
     a_name,
     a_name_or_none,
     a_number,
+    add_own,
     an_object,
     json_text,
     own_object,
@@ -26,9 +27,12 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import LOOK, Fields, RecordTool
 from plcore.tables.readers.reading import TableReading, refusal
+from plcore.tables.writers.disambiguated import OWN_ID
 
 QUESTION, NOT_QUESTION = "label", "not_label"
 """The questions of records that were written here; the second, of label vectors, names what is not right."""
+OWN_AGENT = "winnow"
+"""Who suggests in records that were written here: nobody who has voted."""
 OWN_PEOPLE = "winnow_people"
 """Names of users by their ids, as JSON, in records that were written here."""
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
@@ -77,6 +81,8 @@ def _vector_row(record: JsonObject, row: int) -> Row:
     questions = {QUESTION: 1, NOT_QUESTION: 0}
     own = {question + end for question in questions for end in _ENDINGS} | {OWN_VECTOR}
     found = Row({name: value for name, value in record.items() if name not in own})
+    if found.cells.get(OWN_ID) == found.cells.get("id"):  # the only field of a table without other columns
+        found.cells.pop(OWN_ID, None)
     found.vector = own_vector(record.get(OWN_VECTOR), row, OWN_VECTOR) or {}
     for question, cell in questions.items():
         answered = {
@@ -153,6 +159,9 @@ def _row(record: JsonObject, row: int, question: str, left_out: Counter[str]) ->
             for label in _labels(response, row, where):
                 found.name(label, 1.0, people.get(user or "", user))
     _suggest(found, record, row, question + SUGGESTION)
+    add_own(found, record, row)
+    if found.cells.get(OWN_ID) == found.cells.get("id"):  # the only field of a table without other columns
+        found.cells.pop(OWN_ID, None)
     return found
 
 
@@ -168,6 +177,7 @@ def _suggest(found: Row, record: JsonObject, row: int, where: str) -> None:
     labels = _labels(record[where], row, where)
     score = record.get(f"{where}.score")
     agent = a_name_or_none(record.get(f"{where}.agent"), row, f"{where}.agent", "an agent")
+    agent = None if agent == OWN_AGENT else agent
     scores = score if isinstance(score, list) else [score] * len(labels)
     if len(scores) != len(labels):
         message = f"expected a score for each of the {len(labels)} labels suggested, got {len(scores)}."

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import Finder
 from plcore.tables.problems import table_error
 from plcore.tables.readers.candidate_rows import Json, JsonObject, Row, rows_reading
@@ -329,6 +329,7 @@ _SURVEY = frozenset((
     "locationlatitude", "locationlongitude", "distributionchannel", "userlanguage",
 ))  # fmt: skip
 _LONGEST_ANSWER = 60
+_LOOPED = re.compile(r"(\d+)_(\w.*)", re.ASCII)  # of Loop & Merge: the number of the item, the question
 
 
 def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
@@ -343,22 +344,20 @@ def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
     body = cells.iloc[n_heads:]
     status = [text.lower() for text in texts_of(body, columns.get("status"))]
     previews = [text in ("survey preview", "spam", "1", "8") for text in status]
-    unfinished = [text.lower() in ("false", "0") for text in texts_of(body, columns["finished"])]
+    unfinished = [text.lower() in _UNFINISHED for text in texts_of(body, columns["finished"])]
     started = [one and not seen for one, seen in zip(unfinished, previews, strict=True)]
-    kept = [not (one or other) for one, other in zip(previews, started, strict=True)]
+    kept = body[[not (one or other) for one, other in zip(previews, started, strict=True)]]
     asked = {
-        str(name): {text for text in texts_of(body[kept], str(name)) if text}
+        str(name): {text for text in texts_of(kept, str(name)) if text}
         for name in cells.columns
         if plain_name(name) not in _SURVEY
     }
     asked = {
         name: words for name, words in asked.items() if words and max(map(len, words)) <= _LONGEST_ANSWER
     }
-    alike = {
-        name: [other for other, more in asked.items() if 2 * len(words & more) >= min(len(words), len(more))]
-        for name, words in asked.items()
-    }
-    items = max(alike.values(), key=len, default=[])
+    items, asks = _loop_items(asked)
+    if not items:
+        items = {name: name for name in _most_alike(asked)}
     if len(items) < 2:
         raise refusal(
             f"No two questions of the survey share their answers: {listed(list(asked))}.",
@@ -366,23 +365,97 @@ def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
         )
     lines = pd.DataFrame(
         [
-            {"question_id": item, "question": texts[item], "respondent": person, "answer": answer}
-            for item in items
+            {"question_id": item, "question": texts[column], "respondent": person, "answer": answer}
+            for item, column in items.items()
             for person, answer in zip(
-                texts_of(body[kept], columns["responseid"]), texts_of(body[kept], item), strict=True
+                texts_of(kept, columns["responseid"]), texts_of(kept, column), strict=True
             )
         ],
         dtype="str",
     )
-    rest = [name for name in asked if name not in items]
+    rest = [name for name in asked if name not in items.values()]
+    looped = any(item != column for item, column in items.items())
+    what = "items that the survey loops over" if looped else "questions with the same answers"
     notes = [
-        f"Each of the {len(items)} questions with the same answers is an item: {listed(items, 5)}.",
+        f"Each of the {len(items)} {what} is an item: {listed(list(items), 5)}.",
         *_left_out(previews, "that are previews or spam"),
         *_left_out(started, "of people who did not finish"),
     ]
     if rest:
         notes.append(f"Other questions are left out: {listed(rest, 5)}.")
-    return votes_reading(lines, VoteColumns("question_id", (), "respondent", "answer"), called, notes)
+    if count := sum(started):
+        message = (
+            f"{counted(count, 'person', 'people')} of {counted(len(body) - sum(previews), 'person', 'people')} did not "
+            "finish the survey: read here, their answers are left out, but those that they gave may count."
+        )
+        fix = "If they do, choose that they are counted (--unfinished count); accept to leave them out."
+        asks = (*asks, ("unfinished-answers", message, fix))
+    found = votes_reading(lines, VoteColumns("question_id", (), "respondent", "answer"), called, notes)
+    return replace(found, asks=asks)
+
+
+def _most_alike(asked: Mapping[str, set[str]]) -> list[str]:
+    """The largest group of questions that share their answers. asked : their different answers"""
+    alike = {
+        name: [other for other, more in asked.items() if 2 * len(words & more) >= min(len(words), len(more))]
+        for name, words in asked.items()
+    }
+    return max(alike.values(), key=len, default=[])
+
+
+def _loop_items(asked: Mapping[str, set[str]]) -> tuple[dict[str, str], tuple[tuple[str, str, str], ...]]:
+    """The column of each item that a survey loops over (`1_Q3`, `2_Q3`), and the doubt about further questions that it
+    asked of each; none if it does not loop."""
+    loops: dict[str, dict[str, str]] = {}
+    for name in asked:
+        if (match := _LOOPED.fullmatch(name.strip())) is not None:
+            loops.setdefault(match[2], {})[match[1]] = name
+    loops = {
+        question: named
+        for question, named in loops.items()
+        if len(named) > 1 and len(_most_alike({name: asked[name] for name in named.values()})) == len(named)
+    }
+    question = max(loops, key=lambda one: len(loops[one]), default=None)
+    if question is None:
+        return {}, ()
+    others = [one for one in loops if one != question]
+    if not others:
+        return loops[question], ()
+    message = (
+        f"The survey asks several questions about each item, {listed(list(loops), 5)}: read here, {quoted(question)} "
+        f"asks for the label, but {listed(others, 5)} may."
+    )
+    fix = "If so, remove the columns of the others and import the file again."
+    return loops[question], (("several-questions", message, fix),)
+
+
+UNFINISHED = ("leave-out", "count")
+"""What can become of answers of people who did not finish a survey."""
+_UNFINISHED = ("false", "0")
+
+
+def has_unfinished(reading: TableReading) -> bool:
+    """Whether a file is Qualtrics' with answers of people who did not finish."""
+    if reading.roles is not None or not QUALTRICS.fits(reading.cells):
+        return False
+    finished = by_plain_name(reading.cells.columns)["finished"]
+    return bool(reading.cells[finished].str.strip().str.lower().isin(_UNFINISHED).any())
+
+
+def with_answers(reading: TableReading, value: str) -> TableReading:
+    """The file with the answers of people who did not finish left out, or counted. value : one of `UNFINISHED`"""
+    finished = by_plain_name(reading.cells.columns)["finished"]
+    started = reading.cells[finished].str.strip().str.lower().isin(_UNFINISHED)
+    people = counted(int(started.sum()), "person", "people")
+    if value == "count":
+        cells = reading.cells.assign(
+            **{finished: reading.cells[finished].mask(started, "True").astype("str")}
+        )
+        return replace(
+            reading, cells=cells, notes=(*reading.notes, f"Answers of {people} who did not finish count.")
+        )
+    said = f"Left out, as chosen: the answers of {people} who did not finish."
+    return replace(reading, cells=reading.cells[~started], notes=(*reading.notes, said))
 
 
 def _read_gorilla(cells: pd.DataFrame, called: str) -> TableReading:

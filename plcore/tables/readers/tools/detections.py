@@ -17,7 +17,7 @@ from typing import TypedDict, TypeGuard
 import numpy as np
 import pandas as pd
 
-from plcore.tables.media.file_tree import FilesByBaseName, FileTree, base_name
+from plcore.tables.media.file_tree import RECORDINGS, FilesByBaseName, FileTree, base_name
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.readers.candidate_rows import (
     Json,
@@ -46,6 +46,9 @@ ITEM, RECORDING, START, END, CONFIDENCE, SCIENTIFIC, ORIGINAL_ROWS = (
 
 BOXES, WHOLE_FILE = "boxes", "megadetector_file"
 """Columns of MegaDetector's files: the boxes of an item as JSON; the rest of the file, in the first row."""
+
+BOX_SIDES = ("box_left", "box_top", "box_width", "box_height")
+"""Columns with the box of an item that is one detection, as shares of the picture."""
 
 LEAST_WEIGHT = 0.01
 """What `NOTHING` weighs at least, where the highest score is 1: a weight of 0 would be no candidate."""
@@ -148,6 +151,8 @@ def with_recordings(reading: TableReading) -> TableReading:
     """The same with the recordings that came beside it, found by their base names; as it is where none came."""
     files, roles = reading.files, reading.suggest_roles()
     if files is None or not isinstance(files.archive, FileTree):
+        return reading
+    if not any(name.lower().endswith(RECORDINGS) for name in files.archive.names()):
         return reading
     places = replace(roles, audio=RECORDING, start=START, end=END, sound_features=True)
     heard = replace(places, numbers=(), categories=())

@@ -1,4 +1,4 @@
-"""Kaleidoscope Pro's `id.csv` and `cluster.csv`: recordings with its identifications, read and written back.
+"""Kaleidoscope Pro's `id.csv`, `cluster.csv` and `meta.csv`: identifications in recordings, read and written back.
 
 A line is a stretch of a recording. `AUTO ID` and the columns `ALTERNATE`, or the columns `TOP1MATCH`, are its
 candidates; `MANUAL ID` is what a person found. Kaleidoscope writes a star behind some of the names.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import BinaryIO
@@ -16,6 +16,7 @@ from typing import BinaryIO
 import pandas as pd
 import pyarrow as pa
 
+from plcore.arrays.words import counted
 from plcore.tables.columns import Finder
 from plcore.tables.problems import table_error
 from plcore.tables.readers.candidate_rows import Row, json_text, rows_reading
@@ -27,6 +28,7 @@ from plcore.tables.readers.reading import (
     lines_of,
     names,
     plain_name,
+    refusal,
     texts_of,
 )
 from plcore.tables.readers.tools.detections import (
@@ -58,7 +60,6 @@ _MEASURED = (
 )  # fmt: skip
 _ALONE = f"{NO_RECORDINGS}. To hear them, put them into one zip with it; their base names are enough."
 _CLUSTER = re.compile(r"\.\d+$")
-_MARK = re.compile(r"\s*,\s*")
 
 
 Proposals = list[dict[str, float | None]]
@@ -80,10 +81,7 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
     length = _numbers(cells, columns["duration"], finder)
     if finder.problems:
         raise table_error(finder.problems)
-    paths = [
-        "/".join(part.replace("\\", "/").rstrip("/") for part in parts if part)
-        for parts in zip(*(texts_of(cells, columns.get(name)) for name in _PATH), strict=True)
-    ]
+    paths = _paths(cells, columns)
     channels = texts_of(cells, columns.get("channel"))
     proposed = propose(cells, columns)
     manual = texts_of(cells, columns.get(MANUAL))
@@ -126,6 +124,14 @@ def _reading(cells: pd.DataFrame, called: str, propose: Propose, about: str) -> 
     return replace(reading, roles=roles, notes=(*reading.notes, _ALONE))
 
 
+def _paths(cells: pd.DataFrame, columns: Mapping[str, str]) -> list[str]:
+    """The path of each line's recording. columns : by plain name"""
+    return [
+        "/".join(part.replace("\\", "/").rstrip("/") for part in parts if part)
+        for parts in zip(*(texts_of(cells, columns.get(name)) for name in _PATH), strict=True)
+    ]
+
+
 def _numbers(cells: pd.DataFrame, column: str, finder: Finder) -> list[float]:
     found = []
     for row, text in enumerate(texts_of(cells, column)):
@@ -156,7 +162,7 @@ def _class(text: str) -> str | None:
 
 
 def _classes(text: str) -> list[str]:
-    return [label for part in _MARK.split(text) if (label := _class(part.strip())) is not None]
+    return [label for part in text.split(",") if (label := _class(part.strip())) is not None]
 
 
 def _by_ratio(cells: pd.DataFrame, columns: dict[str, str]) -> Proposals:
@@ -266,6 +272,55 @@ KALEIDOSCOPE_CLUSTERS = TableTool(
     ),
     Fingerprint(names(*_PLACED, "top1match", "top1dist", "top2dist"), never=names("auto id")),
 )
+
+
+def _no_identifications(_cells: pd.DataFrame, _called: str) -> TableReading:
+    raise refusal(
+        "Kaleidoscope's meta.csv describes recordings, but names nothing that was heard in them.",
+        "Put it into one zip with id.csv or cluster.csv.",
+    )
+
+
+KALEIDOSCOPE_META = TableTool(
+    "Kaleidoscope meta.csv",
+    _no_identifications,
+    Fingerprint(
+        names("indir", "folder", "in file"),
+        one_of=(names("duration", "date", "time", "timestamp", "length"),),
+        never=names("offset", "auto id", "top1match", "top1dist", "confidence"),
+    ),
+)
+"""Facts about each recording, such as its date, place and device."""
+_SHOWN_META = 4
+
+
+def with_metadata(readings: Sequence[TableReading]) -> TableReading | None:
+    """The lines of `id.csv` or `cluster.csv` with what `meta.csv` says of their recordings; None if these are others.
+
+    The facts are shown with the row and exported; nothing is learnt from them. Raises TableError as the tools do.
+    """
+    tools = (KALEIDOSCOPE_IDS, KALEIDOSCOPE_CLUSTERS)
+    about = [one for one in readings if one.roles is None and KALEIDOSCOPE_META.fits(one.cells)]
+    tables = [(tool, one) for one in readings for tool in tools if one.roles is None and tool.fits(one.cells)]
+    if len(readings) != 2 or len(about) != 1 or len(tables) != 1:
+        return None
+    ((tool, table),) = tables
+    reading, meta = tool.read(table.cells), about[0].cells
+    columns = by_plain_name(meta.columns)
+    places = {path: place for place, path in reversed(list(enumerate(_paths(meta, columns))))}
+    at = [places.get(path) for path in reading.cells[RECORDING]]
+    known = {plain_name(name) for name in (*reading.cells.columns, *table.cells.columns)}
+    own = [name for plain, name in columns.items() if plain not in (*_PATH, *known)]
+    facts = {name: ["" if place is None else meta[name].iloc[place] for place in at] for name in own}
+    cells = reading.cells.assign(
+        **{name: pd.Series(one, index=reading.cells.index, dtype="str") for name, one in facts.items()}
+    )
+    found = sum(place is not None for place in at)
+    note = f"meta.csv describes the recordings of {found:,} of {counted(len(at), 'row')}."
+    caption = tuple(name for name in own if any(facts[name]))[:_SHOWN_META]
+    roles = replace(reading.suggest_roles(), caption=caption)
+    form = f"{tool.name}, {KALEIDOSCOPE_META.name}"
+    return replace(reading, cells=cells, roles=roles, format=form, notes=(*reading.notes, note))
 
 
 def is_kaleidoscope(cells: pd.DataFrame) -> bool:

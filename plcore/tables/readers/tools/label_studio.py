@@ -20,6 +20,7 @@ from plcore.tables.readers.candidate_rows import (
     a_name,
     a_name_or_none,
     a_number,
+    add_own,
     agreed,
     an_object,
     first_of,
@@ -33,7 +34,7 @@ from plcore.tables.readers.candidate_rows import (
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, names, refusal
-from plcore.tables.writers.disambiguated import OWN_ID
+from plcore.tables.writers.disambiguated import OWN_ID, SOURCES_OF_LABELS
 
 Path = tuple[str, ...]
 """The parts of a label from the root on, as in ("Corvus", "Corvus corax"); a plain label has one part."""
@@ -103,6 +104,10 @@ OWN_PERSON, OWN_SAID = "winnow_person", "winnow_said"
 OWN_CANDIDATES = "winnow_candidates"
 """In the `meta` of tasks that were written here: the candidates left with their weights, as JSON. Label Studio's JSON
 names predictions by their ids alone."""
+OTHERS_LEFT = "candidates"
+"""What predictions of candidates other than the label name as their model, in tasks that were written here."""
+OWN_MODELS = frozenset((OTHERS_LEFT, *SOURCES_OF_LABELS))
+"""What predictions that were written here name as their model: nobody who has voted."""
 QUESTION, NOT_QUESTION = "label", "not_label"
 """The questions of interfaces that were written here; the second, of label vectors, names what is not right."""
 
@@ -133,6 +138,7 @@ class Item:
     cancelled: int = 0
     prediction_ids: int = 0
     vector: dict[str, int | None] | None = None
+    meta: JsonObject = field(default_factory=dict)
     said: dict[str, set[int | None]] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
 
@@ -207,7 +213,7 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
             "Where a group of the taxonomy was chosen, all its classes are candidates and share the weight."
         )
     rows, unclear = [], 0
-    for item in items:
+    for number, item in enumerate(items):
         row = Row({**_facts(item), **item.data, **_others(item, others)})
         truths: set[str] = set()
         for choice in item.choices:
@@ -221,6 +227,7 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
                     row.name(label, choice.weight / len(classes), choice.source)
         unclear += len(truths) > 1
         row.truth = truths.pop() if len(truths) == 1 else None
+        add_own(row, item.meta, number, "meta.")
         rows.append(row)
     if unclear:
         notes.append(
@@ -268,6 +275,7 @@ def _task(record: JsonObject, row: int) -> Item:
     task = record.get("id") if own is None else own
     item = Item(an_object(record.get("data"), row, "data"))
     if isinstance(meta, dict):
+        item.meta = meta
         item.vector = own_vector(meta.get(OWN_VECTOR), row, f"meta.{OWN_VECTOR}")
     item.number = a_name_or_none(task, row, "id", "an id")
     said = "annotations" if record.get("annotations") is not None else "completions"
@@ -301,12 +309,13 @@ def _task(record: JsonObject, row: int) -> Item:
         for label, weight in own_object(meta[OWN_CANDIDATES], row, where).items():
             number = 1.0 if weight is None else a_number(weight, row, where)
             path = (a_name(label, row, where),)
-            item.choices.append(Choice(QUESTION, path, number, "candidates", is_model=True))
+            item.choices.append(Choice(QUESTION, path, number, None, is_model=True))
     # Written here, of a table that weighs nothing: the probability of its label is no weight beside those of others.
     unweighed = own is not None and any(one.get("score") is None for one in predictions)
     for place, prediction in enumerate(predictions):
         where = f"predictions[{place}]"
         model = a_name_or_none(prediction.get("model_version"), row, f"{where}.model_version", "a model")
+        model = None if own is not None and model in OWN_MODELS else model
         score = None if unweighed else prediction.get("score")
         for result_place, value in enumerate(a_list(prediction.get("result"), row, f"{where}.result")):
             inside = f"{where}.result[{result_place}]"

@@ -1,20 +1,22 @@
-"""MegaDetector's batch JSON, with the classes of a classifier such as SpeciesNet in it, read and written back.
+"""MegaDetector's batch JSON, with the classes of a classifier such as SpeciesNet in it.
 
 Layout: agentmorris/MegaDetector, `megadetector-output-format.md`, versions 1.3 to 1.6, and what Pytorch-Wildlife writes
-(`PytorchWildlife/utils/post_process.py`) and AddaxAI (`results_detections.csv`). An item is a file. Its candidates are
-the classes over its detections, each with its best score; files without a detection are blank.
+(`PytorchWildlife/utils/post_process.py`) and AddaxAI (`results_detections.csv`). An item is a file, or if asked a
+detection in it, or a frame of a video. Its candidates are the classes over its detections, each with its best score;
+files without a detection are blank. `plcore.tables.writers.megadetector` writes the file back.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from plcore.arrays.words import counted
 from plcore.tables.readers.candidate_rows import (
     Cells,
     Json,
@@ -30,7 +32,6 @@ from plcore.tables.readers.candidate_rows import (
     read_each,
     refuse,
     rows_reading,
-    shown,
 )
 from plcore.tables.readers.mapping import Fields, RecordTool, TableTool
 from plcore.tables.readers.reading import (
@@ -43,6 +44,7 @@ from plcore.tables.readers.reading import (
     texts_of,
 )
 from plcore.tables.readers.tools.detections import (
+    BOX_SIDES,
     BOXES,
     CONFIDENCE,
     ITEM,
@@ -52,10 +54,8 @@ from plcore.tables.readers.tools.detections import (
     original_row,
     read_original,
 )
-from plcore.tables.readers.tools.speciesnet import ALONE, BLANK, PATH, Taxon, groups_of
-from plcore.tables.writers.disambiguated import Disambiguated, Tell
-from plcore.tables.writers.verdicts import PeoplesVerdict, first_original, verdicts
-from plcore.tables.writers.writing import FileFormat
+from plcore.tables.readers.tools.speciesnet import ALONE, BLANK, PATH, Taxon, groups_of, with_pictures
+from plcore.tables.writers.verdicts import first_original
 
 if TYPE_CHECKING:
     from plcore.tables.table import LabelTable
@@ -63,14 +63,21 @@ if TYPE_CHECKING:
 IMAGE = "image"
 """The field with an image as it came."""
 
-_IMAGES, _DETECTORS, _CLASSES = "images", "detection_categories", "classification_categories"
+IMAGES, DETECTORS, CLASSES = "images", "detection_categories", "classification_categories"
 _DESCRIPTIONS = "classification_category_descriptions"
 _ANIMAL = "animal"
-_BLANKS = ("blank", "empty")
+BLANKS = ("blank", "empty")
 _VIDEOS = (".mp4", ".avi", ".mov", ".mkv", ".m4v", ".mpg", ".mpeg", ".wmv", ".flv", ".asf")
 _FACTS = ("frame_rate", "failure", "max_detection_conf")
-_LIKELY = 0.2
+LIKELY = 0.2
 """The confidence from which on MegaDetector's authors look at detections."""
+PICTURE, DETECTION, FRAME = ITEMS = "picture", "detection", "frame"
+"""What an item can be: a file, a detection in it, or a frame of a video."""
+OWN, OTHERS = "own", "others"
+"""Fields with the places of an item's detections in its file, and, at the first item of a file, the detections of no
+item by their places."""
+SECOND = "second"
+"""The column with the second of a video that a frame is from."""
 _FIX = "Run the detector again, or correct the file."
 
 
@@ -83,28 +90,29 @@ class _Names:
     blank: str
 
 
-def _read(records: Records, called: str) -> TableReading:
-    """One row for each file that could be read. Raises TableError."""
+def _read(records: Records, called: str, item: str = PICTURE) -> TableReading:
+    """One row for each item of the files that could be read. Raises TableError. item : one of `ITEMS`"""
     whole = an_object(records[0] if records else None, None, None)
-    images = a_list(whole.get(_IMAGES), None, _IMAGES)
+    images = a_list(whole.get(IMAGES), None, IMAGES)
     if not images:
         raise refusal("The file lists no images.", "Choose a file with at least one image.")
     named = _names(whole)
-    found = read_each(images, lambda record, row: _image(record, row, named))
+    cut = _likely(whole)
+    found = read_each(images, lambda record, row: _items(record, row, named, item, cut))
     left_out = [an_object(images[place], None, None) for place, one in enumerate(found) if one is None]
     reasons = sorted({str(one.get("failure")) for one in left_out})
     notes = []
     if left_out:
-        count = f"{len(left_out)} file{'s' if len(left_out) > 1 else ''}"
+        count = counted(len(left_out), "file")
         notes.append(
             f"{count} could not be read by MegaDetector and {'are' if len(left_out) > 1 else 'is'} left out: "
             f"{'; '.join(reasons[:3])}. The first is {left_out[0]['file']}."
         )
-    rows = [row for row in found if row is not None]
+    rows = [row for one in found for row in one or ()]
     if not rows:
         raise refusal("MegaDetector could not read any of the files.", _FIX)
-    notes += _notes(rows, images)
-    header = {name: value for name, value in whole.items() if name != _IMAGES} | {"left_out": left_out}
+    notes += _notes(rows, images, item, cut)
+    header = {name: value for name, value in whole.items() if name != IMAGES} | {"left_out": left_out}
     for place, row in enumerate(rows):
         row.cells[WHOLE_FILE] = json_text(header) if place == 0 else ""
     known = {label for row in rows for label in row.weights}
@@ -118,11 +126,46 @@ def _read(records: Records, called: str) -> TableReading:
         groups=_groups(whole, named),
         has_rows=True,
     )
-    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE,))
+    sides = BOX_SIDES if item == DETECTION else ()
+    caption = (SECOND,) if SECOND in reading.cells else ()
+    roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE, *sides), caption=caption)
     return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
 
 
-_FILE = Fields({_IMAGES: list, _DETECTORS: dict}, inside={_IMAGES: ("file",)})
+def _likely(whole: JsonObject) -> float:
+    """The confidence from which on a detection is an item of its own: what the file calls typical."""
+    info = whole.get("info")
+    about = info.get("detector_metadata") if isinstance(info, dict) else None
+    given = about.get("typical_detection_threshold") if isinstance(about, dict) else None
+    return given if isinstance(given, float) and 0 < given < 1 else LIKELY
+
+
+def items_of(reading: TableReading) -> tuple[str, ...]:
+    """What an item of MegaDetector's file can be, as it is read first; none of other files, or joined ones."""
+    if not is_megadetector(reading.cells) or reading.suggest_roles().voters is not None:
+        return ()
+    has_frames = reading.cells[BOXES].str.contains('"frame"', regex=False).any()
+    return ITEMS if has_frames else (PICTURE, DETECTION)
+
+
+def read_by(reading: TableReading, item: str) -> TableReading:
+    """The same file with another item. item : one of `items_of`. Raises TableError"""
+    if item == PICTURE:
+        return reading
+    header = json.loads(reading.cells[WHOLE_FILE].iloc[0])
+    left_out = header.pop("left_out")
+    images = [
+        json.loads(str(read_original(cell)[0]["cells"][IMAGE])) for cell in reading.cells[ORIGINAL_ROWS]
+    ]
+    records: Records = [{**header, IMAGES: [*images, *left_out]}]
+    known = _read(records, MEGADETECTOR.name).notes
+    found = _read(records, MEGADETECTOR.name, item)
+    what = reading.format.replace(MEGADETECTOR.name, f"{MEGADETECTOR.name}, an item a {item}")
+    notes = (*found.notes, *(one for one in reading.notes if one not in known))
+    return with_pictures(replace(found, format=what, files=reading.files, notes=notes, asks=reading.asks))
+
+
+_FILE = Fields({IMAGES: list, DETECTORS: dict}, inside={IMAGES: ("file",)})
 MEGADETECTOR = RecordTool(
     "MegaDetector JSON", lambda records: len(records) == 1 and _FILE.match(records), _read
 )
@@ -130,10 +173,10 @@ MEGADETECTOR = RecordTool(
 
 
 def _names(whole: JsonObject) -> _Names:
-    detectors = _categories(whole, _DETECTORS)
-    classes = _categories(whole, _CLASSES)
+    detectors = _categories(whole, DETECTORS)
+    classes = _categories(whole, CLASSES)
     every = (*classes.values(), *detectors.values())
-    blank = next((name for name in every if name.lower() in _BLANKS), BLANK)
+    blank = next((name for name in every if name.lower() in BLANKS), BLANK)
     return _Names(detectors, classes, blank)
 
 
@@ -142,59 +185,129 @@ def _categories(whole: JsonObject, field: str) -> dict[str, str]:
     return {number: a_name(name, None, f"{field}.{number}", "a name") for number, name in given.items()}
 
 
-def _image(record: JsonObject, row: int, named: _Names) -> Row | None:
-    """The row of an image; None if the detector could not read it."""
+@dataclass(frozen=True)
+class _Found:
+    """A detection. place : in the list of its file, from 1      box : as it is kept      classes : with their scores"""
+
+    place: int
+    category: str
+    confidence: float
+    box: JsonObject
+    classes: dict[str, float]
+
+    @property
+    def frame(self) -> Json:
+        return self.box.get("frame")
+
+
+def _items(record: JsonObject, row: int, named: _Names, item: str, cut: float) -> list[Row] | None:
+    """The rows of a file; None if the detector could not read it. A file without a likely detection is one item."""
     path = a_name(record.get("file"), row, "file", "a path")
     if record.get("failure"):
         return None
+    given = a_list(record.get("detections"), row, "detections")
+    found = [
+        one
+        for place, detection in enumerate(given, start=1)
+        if (one := _found(an_object(detection, row, f"detections[{place - 1}]"), row, place, named))
+        is not None
+    ]
+    likely = [one for one in found if one.confidence >= cut]
+    if item == DETECTION and likely:
+        groups = {f"{path}#{one.place}": [one] for one in likely}
+    elif item == FRAME and any(one.frame is not None for one in found):
+        by_frame: dict[str, list[_Found]] = {}
+        for one in found:
+            by_frame.setdefault(f"{path}#frame{one.frame}", []).append(one)
+        groups = by_frame
+    else:
+        groups = {path: found}
+    rows = [_row(record, named, name, own, item) for name, own in groups.items()]
+    kept: list[dict[str, object]]
+    if item == PICTURE:
+        kept = [{IMAGE: json_text(record)}]
+    else:
+        of_items = {one.place for own in groups.values() for one in own}
+        rest = {str(place): one for place, one in enumerate(given, start=1) if place not in of_items}
+        kept = [
+            {
+                IMAGE: json_text({**record, "detections": [given[one.place - 1] for one in own]}),
+                OWN: [one.place for one in own],
+                OTHERS: rest if first == 0 else {},
+            }
+            for first, own in enumerate(groups.values())
+        ]
+    for made, cells in zip(rows, kept, strict=True):
+        top = sorted(made.weights, key=lambda label: -(made.weights[label] or 0.0))[:1]
+        made.cells[ORIGINAL_ROWS] = json_text([original_row(row - 1, top, "", cells)])
+    return rows
+
+
+def _found(detection: JsonObject, row: int, place: int, named: _Names) -> _Found | None:
+    """A detection of a known category."""
+    where = f"detections[{place - 1}]"
+    category = a_name(detection.get("category"), row, f"{where}.category", "an id")
+    if category not in named.detectors:
+        return None
+    confidence = a_number(detection.get("conf"), row, f"{where}.conf", "a confidence")
+    box: JsonObject = {
+        "category": named.detectors[category],
+        "conf": confidence,
+        "bbox": [*_box(detection, row, where)],
+    }
+    if "frame_number" in detection:
+        box["frame"] = detection["frame_number"]
+    return _Found(place, named.detectors[category], confidence, box, _classes(detection, row, where, named))
+
+
+def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], item: str) -> Row:
+    """The row of an item with these detections."""
+    checked = _is_checked(record)
+    # A person's own boxes have the confidence 1.
+    sure = [one for one in found if one.confidence == 1.0] if checked else []
     scores: dict[str, float] = {}
     generic: dict[str, float] = {}
-    given = record.get("detections")
-    detections = [
-        an_object(one, row, f"detections[{place}]")
-        for place, one in enumerate(a_list(given, row, "detections"))
-    ]
-    top = None
-    boxes = []
-    for place, one in enumerate(detections):
-        where = f"detections[{place}]"
-        category = a_name(one.get("category"), row, f"{where}.category", "an id")
-        if category not in named.detectors:
-            continue
-        confidence = a_number(one.get("conf"), row, f"{where}.conf", "a confidence")
-        top = confidence if top is None else max(top, confidence)
-        box = {"category": named.detectors[category], "conf": confidence, "bbox": _box(one, row, where)}
-        boxes.append(box | ({"frame": one["frame_number"]} if "frame_number" in one else {}))
-        of_class = _classes(one, row, where, named)
-        into = scores if of_class or named.detectors[category].lower() != _ANIMAL else generic
-        for label, score in (of_class or {named.detectors[category]: confidence}).items():
+    for one in sure or found:
+        into = scores if one.classes or one.category.lower() != _ANIMAL else generic
+        for label, score in (one.classes or {one.category: one.confidence}).items():
             into[label] = max(score, into.get(label, 0.0))
     if not scores:  # an animal without a class says nothing next to one that has one
         scores = generic
-    if given == []:
+    top = max((one.confidence for one in found), default=None)
+    if record.get("detections") == []:
         scores = {named.blank: 1.0}
-    labels = sorted(scores, key=lambda label: -scores[label])
+    elif item != PICTURE and top is not None and not checked:
+        scores.setdefault(named.blank, max(1.0 - top, LEAST_WEIGHT))  # it may have found nothing there
+    path = str(record["file"])
     cells: Cells = {
-        ITEM: path,
+        ITEM: name,
         PATH: "" if path.lower().endswith(_VIDEOS) else path,
         CONFIDENCE: "" if top is None else repr(top),
-        BOXES: json_text(boxes) if boxes else "",
-        **{name: record[name] for name in _FACTS if record.get(name) not in (None, "")},
-        ORIGINAL_ROWS: json_text([original_row(row - 1, labels[:1], "", {IMAGE: json_text(record)})]),
+        BOXES: json_text([one.box for one in found]) if found else "",
+        **{fact: record[fact] for fact in _FACTS if record.get(fact) not in (None, "")},
     }
-    found = Row(cells)
-    checked = _is_checked(record)
-    if checked and len(labels) == 1:
-        found.truth = labels[0]
+    if item == DETECTION:
+        sides = found[0].box["bbox"] if len(found) == 1 else ["", "", "", ""]
+        cells |= dict(zip(BOX_SIDES, sides, strict=True))  # type: ignore[arg-type]
+    rate, frame = record.get("frame_rate"), found[0].frame if found and item != PICTURE else None
+    if isinstance(rate, int | float) and rate > 0 and isinstance(frame, int):
+        cells[SECOND] = round(frame / rate, 3)
+    made = Row(cells)
+    if checked and len(scores) == 1:
+        made.truth = next(iter(scores))
     for label, score in scores.items():
-        found.name(label, 1.0 if checked else max(score, LEAST_WEIGHT / 100))
-    return found
+        made.name(label, 1.0 if checked else max(score, LEAST_WEIGHT / 100))
+    return made
+
+
+def _confidences(image: Json) -> list[float]:
+    detections = objects_in(image.get("detections")) if isinstance(image, dict) else []
+    return [conf for one in detections if isinstance(conf := one.get("conf"), float)]
 
 
 def _animals(image: Json) -> int:
     """How many detections of an image are likely to be right."""
-    detections = objects_in(image.get("detections")) if isinstance(image, dict) else []
-    return sum(isinstance(conf := one.get("conf"), float) and conf >= _LIKELY for one in detections)
+    return sum(one >= LIKELY for one in _confidences(image))
 
 
 def _is_checked(image: Json) -> bool:
@@ -263,37 +376,48 @@ def _classes(detection: JsonObject, row: int, where: str, named: _Names) -> dict
             raise refuse(row, inside, "expected the id of a class and its score.", _FIX)
         number = a_name(pair[0], row, inside, "an id")
         if number not in named.classes:
-            message = f"the class {number!r} is not in {_CLASSES}."
-            raise refuse(row, inside, message, f"Add it to {_CLASSES}, or remove it here.")
+            message = f"the class {number!r} is not in {CLASSES}."
+            raise refuse(row, inside, message, f"Add it to {CLASSES}, or remove it here.")
         label = named.classes[number]
         found[label] = max(a_number(pair[1], row, inside, "a score"), found.get(label, 0.0))
     return found
 
 
-def _notes(rows: Sequence[Row], images: Records) -> list[str]:
+def _notes(rows: Sequence[Row], images: Records, item: str, cut: float) -> list[str]:
+    files = {str(one.get("file")) for one in images if isinstance(one, dict) and not one.get("failure")}
     blank = sum(not row.cells[BOXES] and bool(row.weights) for row in rows)
     checked = sum(row.truth is not None for row in rows)
     unclear = sum(_is_checked(one) for one in images) - checked
     several = sum(_animals(one) > 1 for one in images)
     notes = []
     if blank:
+        whose = "their only candidate is" if blank > 1 else "its only candidate is"
         notes.append(
-            f"MegaDetector found nothing in {blank} of {len(rows)} files: their only candidate is blank."
+            f"MegaDetector found nothing in {blank:,} of {counted(len(files), 'file')}: {whose} blank."
         )
     if checked:
-        notes.append(f"{checked} files were checked by a person: their class is the true label.")
-    if unclear > 0:
+        what = counted(checked, "file" if item == PICTURE else "item")
+        notes.append(
+            f"{what} {'was' if checked == 1 else 'were'} checked by a person: the class is the true label."
+        )
+    if item == PICTURE and unclear > 0:
         notes.append(
             f"Files that a person checked in which there are several classes, so no single true label: {unclear}."
         )
-    if several:
+    if item == PICTURE and several:
         notes.append(
-            f"Several detections are in {several} of {len(rows)} files, which may be several animals. Winnow asks for "
-            "one class a file."
+            f"Several detections are in {several:,} of {counted(len(files), 'file')}, which may be several animals. "
+            "Winnow asks for one class a file; it can also ask about each detection."
         )
-    unseen = sum(not row.cells[PATH] for row in rows)
+    if item == DETECTION:
+        weak = [one for image in images for one in _confidences(image) if one < cut]
+        if weak:
+            notes.append(
+                f"Detections below the confidence {cut:g}, which are no items of their own: {len(weak):,}."
+            )
+    unseen = {str(row.cells[ITEM]).partition("#")[0] for row in rows if not row.cells[PATH]}
     if unseen:
-        notes.append(f"Videos are not shown: {unseen} of {len(rows)} files.")
+        notes.append(f"Videos are not shown: {len(unseen):,} of {counted(len(files), 'file')}.")
     if any(
         isinstance(one, dict) and one.get("detections") is None and not one.get("failure") for one in images
     ):
@@ -322,9 +446,9 @@ def _read_wildlife(records: Records, called: str) -> TableReading:
     detectors = whole.get("det_categories", whole.get("categories"))
     images = read_each(a_list(whole.get("annotations"), None, "annotations"), _wildlife_image)
     inside: JsonObject = {
-        _DETECTORS: detectors if isinstance(detectors, dict) else {},
-        _CLASSES: whole.get("clf_categories"),
-        _IMAGES: [*images],
+        DETECTORS: detectors if isinstance(detectors, dict) else {},
+        CLASSES: whole.get("clf_categories"),
+        IMAGES: [*images],
     }
     reading = _read([inside], called)
     # It is no batch file of MegaDetector, so it goes back in no such file.
@@ -405,105 +529,4 @@ ADDAXAI = TableTool(
 
 def is_megadetector(cells: pd.DataFrame) -> bool:
     """Whether a table was read from MegaDetector's JSON."""
-    return WHOLE_FILE in cells.columns and first_original(cells).keys() == {IMAGE}
-
-
-def write_megadetector(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
-    """The JSON as it came, with the verdicts of people in it.
-
-    The class of a verdict stands first in each detection, with the score 1; `manually_checked` and `human_verified_by`
-    are added to its image. An image that is blank has no detections. Files that could not be read come last.
-    """
-    header = _header(table.cells)
-    left_out = objects_in(header.pop("left_out", []))
-    classes, detectors = (_texts(header.get(field)) for field in (_CLASSES, _DETECTORS))
-    file.write(f'{{"{_IMAGES}": ['.encode())
-    before, done = "\n", 0
-    for piece in table.pieces():
-        said = verdicts(piece)
-        texts = [
-            json_text(_verified(record, one, classes, detectors))
-            for record, one in zip(_originals(piece.cells), said, strict=True)
-            if record is not None
-        ]
-        if texts:
-            file.write((before + ",\n".join(texts)).encode())
-            before = ",\n"
-        done += len(piece.ids)
-        tell(done)
-    for record in left_out:
-        file.write((before + json_text(record)).encode())
-        before = ",\n"
-    if classes:
-        header[_CLASSES] = dict(classes)
-    rest = "".join(f",\n{json_text(name)}: {json_text(value)}" for name, value in header.items())
-    file.write(f"\n]{rest}}}\n".encode())
-    tell(len(table.ids))
-
-
-def _header(cells: pd.DataFrame) -> JsonObject:
-    if WHOLE_FILE not in cells.columns:
-        return {}
-    filled = cells[WHOLE_FILE][cells[WHOLE_FILE] != ""]
-    return _stored_object(filled.iloc[0], WHOLE_FILE) if len(filled) else {}
-
-
-def _stored_object(text: str, column: str) -> JsonObject:
-    """The object in a cell that was made when the file was read. Raises TableError if somebody has changed it."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, dict):
-        return found
-    message = f"expected a part of MegaDetector's file as JSON, got {shown(text)}."
-    raise refuse(None, column, message, "Import the file as MegaDetector wrote it, and export that project.")
-
-
-def _texts(value: Json) -> dict[str, str]:
-    """The names in an object of a file that was read before."""
-    return {number: str(name) for number, name in value.items()} if isinstance(value, dict) else {}
-
-
-def _originals(cells: pd.DataFrame) -> Iterator[JsonObject | None]:
-    """The image of each row as it came; None for rows of another file."""
-    for cell in cells[ORIGINAL_ROWS]:
-        kept = read_original(cell)
-        whole = kept and IMAGE in kept[0]["cells"]
-        yield _stored_object(str(kept[0]["cells"][IMAGE]), ORIGINAL_ROWS) if whole else None
-
-
-def _verified(
-    record: JsonObject, said: PeoplesVerdict, classes: dict[str, str], detectors: Mapping[str, str]
-) -> JsonObject:
-    """An image with the verdict about it. A class that the file has no id for is added to `classes`."""
-    if not said.label:
-        return record
-    marked: JsonObject = {**record, "manually_checked": True, "human_verified_by": said.person}
-    if said.label.lower() in _BLANKS:
-        return {**marked, "detections": []}
-    of_detector = next((number for number, name in detectors.items() if name == said.label), None)
-    detections = objects_in(record.get("detections")) or [
-        {"category": of_detector or next(iter(detectors)), "conf": 1.0, "bbox": [0, 0, 1, 1]}
-    ]
-    if of_detector is not None:
-        kept: list[Json] = [one for one in detections if one.get("category") == of_detector]
-        return {**marked, "detections": kept or [{**detections[0], "category": of_detector}]}
-    number = next((number for number, name in classes.items() if name == said.label), None)
-    if number is None:
-        number = str(max((int(one) for one in classes if one.isdecimal()), default=-1) + 1)
-        classes[number] = said.label
-    return {
-        **marked,
-        "detections": [{**one, "classifications": [[number, 1.0]]} for one in detections],
-    }
-
-
-MEGADETECTOR_FORMAT = FileFormat(
-    "megadetector",
-    "MegaDetector JSON, verified",
-    ".megadetector.json",
-    "The batch file as it came, with the classes that people named in its detections, as Timelapse reads it.",
-    write_megadetector,
-    is_megadetector,
-)
+    return WHOLE_FILE in cells.columns and IMAGE in first_original(cells)

@@ -6,9 +6,11 @@ tdwg/camtrap-dp 1.0, `observations-table-schema.json`.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import MappingProxyType
 
 import pandas as pd
@@ -160,9 +162,11 @@ _SHOWN_DEPLOYMENT = ("locationName", "latitude", "longitude")
 
 
 def read_package(tables: Mapping[str, pd.DataFrame]) -> TableReading:
-    """One row for each medium of a Camtrap DP, or for each event. tables : by the names of their files
+    """One row for each medium of a Camtrap DP, or for each event if no observation is about a medium.
 
-    Media without an observation are rows, too. Raises TableError.
+    tables : by the names of their files
+    Media without an observation are rows, too. The pictures of an event are the media of its deployment that were taken
+    from eventStart to eventEnd. Raises TableError.
     """
     media = _by_id(tables.get(_MEDIA), "mediaid")
     deployments = _by_id(tables.get(_DEPLOYMENTS), "deploymentid")
@@ -211,7 +215,8 @@ def _read_observations(
     wanted, id_name = ("media", "mediaID") if of_media else ("event", "eventID")
     ids, kinds, species = texts(id_name), texts("observationType"), texts("scientificName")
     methods, people = texts("classificationMethod"), texts("classifiedBy")
-    places, starts = texts("deploymentID"), texts("eventStart")
+    places, starts, ends = texts("deploymentID"), texts("eventStart"), texts("eventEnd")
+    during = _media_by_time(media)
     scores = _scores(cells, columns.get("classificationprobability"))
     rows: dict[str, Row] = {}
     tops: dict[str, float] = {}
@@ -224,6 +229,9 @@ def _read_observations(
         facts: Cells = {id_name: item, "deploymentID": places[place], "eventStart": starts[place]}
         if item not in rows:
             about = _about_medium(media[item]) if of_media and item in media else {}
+            if not of_media and media:
+                about = _about_event(during(places[place], starts[place], ends[place]))
+                said["without"] += not about[PATH]
             rows[item] = Row(
                 {**facts, **about, **_facts(deployments.get(places[place], {}), _SHOWN_DEPLOYMENT)}
             )
@@ -273,6 +281,44 @@ def _read_observations(
     return replace(reading, roles=roles)
 
 
+def _moment(text: str) -> float | None:
+    """Seconds since 1970 of a time in ISO 8601, in UTC if it names no zone; None of other texts."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+
+
+def _media_by_time(
+    media: Mapping[str, Mapping[str, str]],
+) -> Callable[[str, str, str], list[Mapping[str, str]]]:
+    """A function that gives the media of a deployment between two moments, both included, the earliest first."""
+    times: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for item, known in media.items():
+        if (moment := _moment(known.get("timestamp", ""))) is not None:
+            times[known.get("deploymentid", "")].append((moment, item))
+    for one in times.values():
+        one.sort()
+
+    def during(deployment: str, start: str, end: str) -> list[Mapping[str, str]]:
+        first = _moment(start)
+        last = first if (found := _moment(end)) is None else found
+        if first is None or last is None:
+            return []
+        known = times.get(deployment, [])
+        moments = [moment for moment, _ in known]
+        return [media[item] for _, item in known[bisect_left(moments, first) : bisect_right(moments, last)]]
+
+    return during
+
+
+def _about_event(media: Sequence[Mapping[str, str]]) -> Cells:
+    """The pictures of an event, as one cell lists several, and how many media it has."""
+    paths = [str(path) for one in media if (path := _about_medium(one)[PATH])]
+    return {PATH: "|".join(paths), "media": len(media)}
+
+
 def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
     notes = [
         "Observations by a machine are candidates that weigh their probability; those by people are votes."
@@ -281,6 +327,11 @@ def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
         other = "events" if wanted == "media" else "media"
         notes.append(
             f"Observations about {other} that were not read, for they tell of the same animals: {said['other']}."
+        )
+    if said["without"]:
+        notes.append(
+            "Events without a picture, as no medium of their deployment was taken between eventStart and eventEnd: "
+            f"{said['without']}."
         )
     if said["unknown"]:
         notes.append(f"Observations of type unknown, whose observer could not tell: {said['unknown']}.")

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-
 from plcore.tables.readers.candidate_rows import (
-    OWN_VECTOR,
     Cells,
-    Json,
     JsonObject,
     Records,
     Row,
@@ -20,14 +15,12 @@ from plcore.tables.readers.candidate_rows import (
     refuse,
     rows_reading,
 )
-from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordMap, RecordTool
+from plcore.tables.readers.mapping import Fields, LabelFields, RecordMap, RecordTool
 from plcore.tables.readers.reading import TableReading
-from plcore.tables.writers.disambiguated import OWN_ID
+from plcore.tables.writers.disambiguated import OWN_ID, OWN_VOTERS
 
 WEIGHTS = ("p", "score", "probability", "confidence", "weight")
 LABEL_NAMES = ("label", "class", "category", "name")
-OWN_WEIGHTS = "winnow_weights"
-"""Where doccano carries the weights of the labels, as JSON, in lines that were written here."""
 _DECIDED = ("candidates_before", "label", "source", "probability", "model_version", "outside", "answers")
 """Results of a row, in lines that Winnow wrote: neither candidates nor truth."""
 _TAKEN = ("id", "data", "candidates", "model", "truth")
@@ -39,7 +32,10 @@ def _plain_names(records: Records) -> Records:
         return records
     names = {"winnow_confidence": "probability"}
     return [
-        {names.get(name, name.removeprefix("winnow_")): value for name, value in one.items()}
+        {
+            name if name == OWN_VOTERS else names.get(name, name.removeprefix("winnow_")): one[name]
+            for name in one
+        }
         if isinstance(one, dict)
         else one
         for one in records
@@ -103,86 +99,3 @@ ZERO_SHOT = RecordTool(
     (Fields({"labels": list, "scores": list}),),
     RecordMap((LabelFields("labels", scores="scores"),), text="sequence"),
 )
-
-_DOCCANO_NEW = Fields({"id": object, "label": list, "Comments": list})
-_DOCCANO_OLD = Fields(
-    {"id": object, "text": object, "annotations": list},
-    inside={"annotations": ("label", "user")},
-)
-"""Versions before 1.0: ids of labels with their users."""
-
-
-def _doccano_cells(record: JsonObject, _row: int) -> Cells:
-    about = ("label", "annotations", "Comments", "meta", OWN_ID, OWN_VECTOR, OWN_WEIGHTS)
-    meta: Json = record.get("meta")
-    own = {name: value for name, value in record.items() if name not in about}
-    named = {"id": record[OWN_ID]} if OWN_ID in record else {}  # doccano numbers its examples
-    return {**(meta if isinstance(meta, dict) else {}), **own, **named}
-
-
-def _doccano_records(records: Records) -> Records:
-    """Lines that were written here with the weights of their labels as doccano has no place for."""
-    return [_weighed(one) if isinstance(one, dict) and one.get(OWN_WEIGHTS) else one for one in records]
-
-
-def _weighed(record: JsonObject) -> JsonObject:
-    try:
-        weights = json.loads(str(record[OWN_WEIGHTS]))
-    except (ValueError, RecursionError):
-        weights = None
-    label = record.get("label")
-    if not isinstance(weights, dict) or not isinstance(label, list) or set(weights) != set(map(str, label)):
-        return record  # people have chosen other labels since
-    return {**record, "label": [{"label": label, "weight": weight} for label, weight in weights.items()]}
-
-
-def _doccano_notes(records: Records) -> Iterator[str]:
-    if any(_DOCCANO_OLD.match([record]) for record in records):
-        yield "The labels are ids of doccano, whose names are not in the file."
-
-
-DOCCANO = RecordTool(
-    "doccano JSONL",
-    (_DOCCANO_NEW, _DOCCANO_OLD),
-    RecordMap(
-        (
-            LabelFields("label", ("label",), ("weight",)),
-            LabelFields("annotations", ("label",), by=("user", "a user"), weight=1.0),
-        ),
-        cells=_doccano_cells,
-        notes=_doccano_notes,
-    ),
-    _doccano_records,
-)
-
-_MEMBER = Fields({"id": object, "label": list}, one_of=(("text", "filename", "data"),))
-_UNKNOWN = "unknown"
-"""The file of annotations whose user was deleted."""
-
-
-def _read_members(members: Mapping[str, Records], name: str) -> TableReading:
-    """One row for each id in the files of all members. Raises TableError."""
-    rows: dict[str, Row] = {}
-    silent = 0
-    for file, records in members.items():
-        voter = file.rpartition(".")[0]
-        for row, cells in zip(records, read_each(records, _doccano_cells), strict=True):
-            found = rows.setdefault(str(cells["id"]), Row(cells))
-            labels = list(LabelFields("label").of(an_object(row, None, None), len(rows)))
-            silent += not labels
-            for label, _, _ in labels:
-                found.name(label, 1.0, None if voter == _UNKNOWN else voter)
-    notes = [f"Each file is a voter, called as the file is: {', '.join(sorted(members))}."]
-    if silent:
-        notes.append(
-            f"Lines without a label: {silent}. doccano writes them for what a member has not done yet, too: no vote."
-        )
-    return rows_reading(list(rows.values()), name, row_id="id", notes=notes)
-
-
-DOCCANO_MEMBERS = RecordFiles(
-    "doccano files of the members",
-    lambda members: all(_MEMBER.match(records) for records in members.values()),
-    _read_members,
-)
-"""The export of a project whose members annotate for themselves: `<user>.jsonl` of each, and `unknown.jsonl`."""

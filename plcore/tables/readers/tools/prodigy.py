@@ -7,13 +7,14 @@ about the same input are one row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from plcore.arrays.words import listed
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
+    OWN_WEIGHTS,
     Cells,
     Json,
     JsonObject,
@@ -22,10 +23,13 @@ from plcore.tables.readers.candidate_rows import (
     a_list,
     a_name,
     a_name_or_none,
+    a_number,
+    add_own,
     agreed,
     an_object,
     first_of,
     json_text,
+    own_object,
     own_vector,
     read_each,
     refuse,
@@ -61,24 +65,27 @@ def _read(records: Records, name: str) -> TableReading:
     if any(_vector_of(record, 0) for record in records):
         return _vectors(records, name)
     rows: dict[str, Row] = {}
-    options: dict[str, dict[str, None]] = {}
+    options: dict[str, dict[str, float | None]] = {}
+    metas: dict[str, JsonObject] = {}
     counts: Counter[str] = Counter()
     for task in read_each(records, _task):
         key = task.key
         row = rows.setdefault(key, Row(task.cells))
-        options.setdefault(key, {}).update(dict.fromkeys(task.options))
+        options.setdefault(key, {}).update(task.options)
+        metas.setdefault(key, task.meta)
         counts[task.answer] += 1
         for label in task.votes:
             row.name(label, 1.0, task.person)
         row.ruled_out.update(task.ruled_out)
     chosen = 0
-    for key, row in rows.items():
+    for number, (key, row) in enumerate(rows.items()):
         chosen += bool(row.weights and options[key])
         row.ruled_out -= row.weights.keys()
         if not row.weights:
-            for label in options[key]:
+            for label, weight in options[key].items():
                 if label not in row.ruled_out:
-                    row.name(label)
+                    row.name(label, weight)
+        add_own(row, metas[key], number, "meta.")
     notes = []
     if chosen:
         notes.append(
@@ -142,11 +149,12 @@ def _is_task(record: JsonObject) -> bool:
 
 @dataclass(frozen=True)
 class _Task:
-    """One record: about which input it is, and what was said."""
+    """One record: about which input it is, and what was said. options : with their weights, None without any"""
 
     key: str
     cells: Cells
-    options: tuple[str, ...]
+    options: dict[str, float | None]
+    meta: JsonObject
     votes: tuple[str, ...]
     ruled_out: tuple[str, ...]
     person: str | None
@@ -164,15 +172,15 @@ def _task(record: JsonObject, row: int) -> _Task:
         for name, value in record.items()
         if not name.startswith("_") and name not in _ABOUT_ANSWERS
     }
-    cells |= {name: value for name, value in meta.items() if name not in cells}
+    cells |= {name: value for name, value in meta.items() if name not in cells and name != OWN_WEIGHTS}
     person = a_name_or_none(
         first_of(record, ("_annotator_id", "_session_id")), row, "_annotator_id", "a person"
     )
     said = answer or "nothing"
     if "options" not in record:
         label = a_name(record.get("label"), row, "label")
-        accepted, rejected = ([label] if answer == wanted else [] for wanted in ("accept", "reject"))
-        return _Task(_key(record, row), cells, (), tuple(accepted), tuple(rejected), person, said)
+        yes, no = ([label] if answer == wanted else [] for wanted in ("accept", "reject"))
+        return _Task(_key(record, row), cells, {}, meta, tuple(yes), tuple(no), person, said)
     names = {}
     for place, value in enumerate(a_list(record["options"], row, "options")):
         option = an_object(value, row, f"options[{place}]")
@@ -184,9 +192,13 @@ def _task(record: JsonObject, row: int) -> _Task:
     votes = tuple(_option(names, value, row) for value in a_list(record.get("accept"), row, "accept"))
     if answer == "reject":
         said = _REJECTED
-    return _Task(
-        _key(record, row), cells, tuple(names.values()), votes if answer == "accept" else (), (), person, said
-    )
+    weights = own_object(meta.get(OWN_WEIGHTS) or {}, row, f"meta.{OWN_WEIGHTS}")
+    options = {
+        name: a_number(weights[name], row, f"meta.{OWN_WEIGHTS}") if weights.get(name) is not None else None
+        for name in names.values()
+    }
+    accepted = votes if answer == "accept" else ()
+    return _Task(_key(record, row), cells, options, meta, accepted, (), person, said)
 
 
 def _option(names: dict[str, str], value: Json, row: int) -> str:
@@ -217,7 +229,7 @@ def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
     columns = [str(name) for name in table.cells.columns]
     new_names = {} if table.id_column() == "id" else names_beside(columns, ["id"])
     for piece in table.pieces():
-        answers, left = piece.answers_by_row(), piece.offered()
+        answers, left, carried = piece.answers_by_row(), piece.weighted(), piece.carried()
         for row, record in enumerate(piece.records()):
             cells = {new_names.get(column, column): cell for column, cell in record.items()}
             number += 1
@@ -225,8 +237,11 @@ def prodigy_tasks(table: Disambiguated, tell: Tell = silent) -> Iterator[str]:
             given: list[dict[str, Any] | None] = [
                 one for one in said if one["kind"] in VOTES or (one["kind"] == VERDICT and one["labels"])
             ]
+            own = carried[row]
+            if piece.weights is not None:
+                own[OWN_WEIGHTS] = json_text(left[row])
             for answer in given or [None]:
-                yield json_text(_written(cells, list(left[row]), answer, piece.ids[row], number)) + "\n"
+                yield json_text(_written(cells, list(left[row]), answer, piece.ids[row], number, own)) + "\n"
         tell(number)
 
 
@@ -239,23 +254,27 @@ def prodigy_vectors(table: LabelVectorTable, tell: Tell = silent) -> Iterator[st
         for name, record, vector in zip(piece.ids, piece.records(), piece.known(), strict=True):
             cells = {new_names.get(column, column): cell for column, cell in record.items()}
             number += 1
-            task = _written(cells, list(vector), None, name, number)
+            task = _written(cells, list(vector), None, name, number, {OWN_VECTOR: json_text(vector)})
             task["accept"] = [label for label, cell in vector.items() if cell == 1]
             task["config"] = {"choice_style": "multiple"}
-            meta = an_object(task["meta"], None, "meta")
-            yield json_text({**task, "meta": {**meta, OWN_VECTOR: json_text(vector)}}) + "\n"
+            yield json_text(task) + "\n"
         tell(number)
 
 
 def _written(
-    cells: dict[str, str], left: list[str], answer: dict[str, Any] | None, name: str, number: int
+    cells: dict[str, str],
+    left: list[str],
+    answer: dict[str, Any] | None,
+    name: str,
+    number: int,
+    carried: Mapping[str, str],
 ) -> JsonObject:
-    """The task of one answer. left : the candidates left      name : the id of the row"""
+    """The task of one answer. left : the candidates left      name : the id of the row      carried : goes to `meta`"""
     accepted = [] if answer is None else list(answer["labels"])
     own = [column for column in cells if column in _TAKEN or column.startswith("_")]
     task: JsonObject = {column: cell for column, cell in cells.items() if column not in own}
     task["options"] = [{"id": option, "text": option} for option in dict.fromkeys([*left, *accepted])]
-    task["meta"] = {"id": name, **{column: cells[column] for column in own}}
+    task["meta"] = {"id": name, **{column: cells[column] for column in own}, **carried}
     task["_input_hash"] = number
     if answer is not None:
         task |= {"accept": accepted, "answer": "accept", "_annotator_id": answer["person"]}

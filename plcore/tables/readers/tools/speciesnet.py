@@ -19,6 +19,7 @@ import pandas as pd
 from plcore.arrays.words import quoted
 from plcore.tables.media.file_tree import FilesByBaseName, FileTree, repeated_names
 from plcore.tables.media.files import IMAGE_ENDINGS, MediaFiles
+from plcore.tables.media.images import listed_images
 from plcore.tables.readers.candidate_rows import (
     Cells,
     Json,
@@ -45,6 +46,7 @@ from plcore.tables.readers.reading import (
     texts_of,
 )
 from plcore.tables.readers.tools.detections import (
+    BOX_SIDES,
     CONFIDENCE,
     ITEM,
     LEAST_WEIGHT,
@@ -54,8 +56,8 @@ from plcore.tables.readers.tools.detections import (
 )
 
 PREDICTIONS, PATH = "predictions", "filepath"
-MEDIUM = "mediaID"
-"""The column with the id of a picture in a Camtrap DP."""
+MEDIUM, EVENT = "mediaID", "eventID"
+"""The columns with the id of a picture and of an event in a Camtrap DP."""
 BLANK = "blank"
 """The class of pictures of nothing."""
 
@@ -118,20 +120,26 @@ def _read(pictures: Records, name: str) -> TableReading:
 
 def with_pictures(reading: TableReading) -> TableReading:
     """The same with the pictures that came beside it, found by their base names; as it is where none came."""
-    files = reading.files
-    if not names_pictures(reading.cells) or files is None or not isinstance(files.archive, FileTree):
+    tree = None if reading.files is None else reading.files.archive
+    if isinstance(tree, FilesByBaseName):
+        tree = tree.files
+    if not names_pictures(reading.cells) or not isinstance(tree, FileTree):
         return reading
-    if not any(name.lower().endswith(IMAGE_ENDINGS) for name in files.archive.names()):
+    if not any(name.lower().endswith(IMAGE_ENDINGS) for name in tree.names()):
         return reading
-    seen = replace(reading.suggest_roles(), image=PATH, image_features=True, numbers=(), categories=())
+    roles = reading.suggest_roles()
+    # What a picture shows does not tell its boxes apart.
+    sides = tuple(name for name in roles.numbers if name in BOX_SIDES)
+    seen = replace(roles, image=PATH, image_features=True, numbers=sides, categories=())
     notes = tuple(note for note in reading.notes if not note.startswith(NO_PICTURES))
-    found = FilesByBaseName(files.archive, repeated_names(reading.cells[PATH]))
+    paths = (path for cell in reading.cells[PATH] for path in listed_images(cell))
+    found = FilesByBaseName(tree, repeated_names(paths))
     return replace(reading, roles=seen, files=MediaFiles(found), notes=notes)
 
 
 def names_pictures(cells: pd.DataFrame) -> bool:
     """Whether these are cells whose column of paths names the picture of each item."""
-    return PATH in cells.columns and (ITEM in cells.columns or MEDIUM in cells.columns)
+    return PATH in cells.columns and not cells.columns.intersection([ITEM, MEDIUM, EVENT]).empty
 
 
 def _pictures(records: Records) -> Records:

@@ -180,6 +180,7 @@ _HEADER = ("task", "worker", "label", "kind", "timestamp", "seconds", "weight", 
 class _Vote:
     place: int  # 0-based row of the file
     label: str
+    kind: str
     weight: float
     time: float | None
 
@@ -388,7 +389,7 @@ def _votes(
         else:
             # A worker without a name is somebody else each time.
             key = task, worker or f"\x1f{place}"
-            vote = _Vote(place, label, _weight(weight, place, columns, finder), _instant(time))
+            vote = _Vote(place, label, kind, _weight(weight, place, columns, finder), _instant(time))
             votes.setdefault(key, []).append(vote)
     return votes, left_out
 
@@ -426,13 +427,26 @@ def _instant(text: str) -> float | None:
 
 
 def _last(given: list[_Vote]) -> list[_Vote]:
-    """The latest answer of a worker. Several labels at one time are one answer: the row is one of them."""
+    """The latest answer of a worker. Several labels at one time, or below each other as one of several, are one answer:
+    the row is one of them."""
     if len(given) == 1:
         return given
     if not _are_timed(given):
-        return given[-1:]
+        first = len(given) - 1
+        while (
+            first > 0
+            and {given[first].kind, given[first - 1].kind} == {"among"}
+            and _follow(*given[first - 1 : first + 1])
+        ):
+            first -= 1
+        return given[first:]
     latest = max(vote.time for vote in given if vote.time is not None)
     return [vote for vote in given if vote.time == latest]
+
+
+def _follow(one: _Vote, other: _Vote) -> bool:
+    """Whether the second stands in the line below the first, and both have no time."""
+    return one.place + 1 == other.place and one.time is None and other.time is None
 
 
 def _are_timed(given: list[_Vote]) -> bool:
@@ -464,7 +478,8 @@ def _golds(cells: pd.DataFrame, columns: VoteColumns, tasks: list[str], finder: 
 
 
 def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> Iterator[str]:
-    """The answers as CSV text, a line for each label of each answer, as `LONG_VOTES` and crowd-kit read it.
+    """The votes that came with the table, which have no time, and the answers as CSV text, a line for each label of
+    each, as `LONG_VOTES` and crowd-kit read it.
 
     Answers that name no label have an empty one; those of kind `not` name the label that it is not: `kind` tells. Of
     label vectors it is yes or no, of a reviewer right or wrong.
@@ -472,6 +487,14 @@ def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> 
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(_HEADER)
+    for piece in table.pieces() if isinstance(table, Disambiguated) and table.votes is not None else ():
+        for row_id, voters in zip(piece.ids, piece.voters(), strict=True):
+            for voter, labels in voters.items():
+                kind = "is" if len(labels) == 1 else "among"
+                writer.writerows([row_id, voter, label, kind, "", "", 1, ""] for label in labels)
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
     for count, answer in enumerate(table.answers):
         for label in answer["labels"] or [""]:
             seconds, version = answer.get("seconds"), answer.get("model_version")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from plcore.arrays.types import AnyArray, IntArray
-from plcore.arrays.words import listed
+from plcore.arrays.words import counted, listed
 from plcore.tables.readers.candidate_rows import (
     Cells,
     Json,
@@ -102,13 +103,15 @@ def annotator_matrix(
     """cleanlab's two arrays: votes are candidates, and the probabilities of its model are columns `p_<class>`.
 
     labels_multiannotator : (n, m) class numbers from 0, NaN where a person was not asked
-    pred_probs : (n, K), rows that sum to 1
+    pred_probs : (n, K), rows that sum to 1; or of several models (M, n, K), as cleanlab takes ensembles, or (n, M, K):
+        their mean counts
     Raises TableError; also for class numbers below 0.
     """
     given = _whole(labels_multiannotator, 2, "labels_multiannotator", nothing=np.nan)
     more: dict[str, Sequence[object]] = dict(columns or {})
+    said: list[str] = []
     if pred_probs is not None:
-        probabilities = _probabilities(pred_probs, len(given))
+        probabilities, said = _probabilities(pred_probs, len(given))
         names = _names(classes, range(probabilities.shape[1]))
         if len(names) != probabilities.shape[1]:
             raise refusal(
@@ -117,7 +120,7 @@ def annotator_matrix(
             )
         classes = names
         more |= {f"p_{name}": probabilities[:, place].tolist() for place, name in enumerate(names)}
-    return label_matrix(
+    found = label_matrix(
         given,
         classes=classes,
         functions=annotators,
@@ -125,6 +128,7 @@ def annotator_matrix(
         columns=more,
         format_name="cleanlab matrices",
     )
+    return replace(found, notes=(*found.notes, *said))
 
 
 def partial_votes(
@@ -256,8 +260,19 @@ def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str,
     return found
 
 
-def _probabilities(values: AnyArray, n_rows: int) -> npt.NDArray[np.float64]:
-    array = np.asarray(values)
+def _probabilities(values: AnyArray, n_rows: int) -> tuple[npt.NDArray[np.float64], list[str]]:
+    """The probabilities (n_rows, K), and a note if they are the mean of several models."""
+    array, said = np.asarray(values), []
+    if array.ndim == 3 and array.dtype.kind in "biuf":
+        axes = [axis for axis in (1, 0) if array.shape[1 - axis] == n_rows and array.shape[axis]]
+        if len(axes) == 1:
+            said.append(f"pred_probs are the mean of {counted(array.shape[axes[0]], 'model')}.")
+            array = array.mean(axis=axes[0])
+        elif axes:
+            raise refusal(
+                f"pred_probs have the shape {array.shape}: which side are the rows, which the models cannot be told.",
+                "Give their mean over the models.",
+            )
     if array.ndim != 2 or len(array) != n_rows or array.dtype.kind not in "biuf":
         raise refusal(
             f"pred_probs have the shape {array.shape} and the type {array.dtype}.",
@@ -270,7 +285,7 @@ def _probabilities(values: AnyArray, n_rows: int) -> npt.NDArray[np.float64]:
         raise refuse(
             row + 1, "pred_probs", "the row is no set of probabilities that sum to 1.", "Correct the row."
         )
-    return floats
+    return floats, said
 
 
 def _rows_of(columns: Mapping[str, Sequence[object]] | None, n_rows: int) -> list[Cells]:

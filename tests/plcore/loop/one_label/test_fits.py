@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 from plcore import LearnerSettings, PLKernelRidge
+from plcore.arrays.types import FeatureBlock
 from plcore.kernel.soft_labels import softmax_inside
 from plcore.kernels import margins
 from plcore.labels.weights import prior_labels
@@ -382,3 +386,50 @@ def test_a_graph_of_another_table_is_refused():
         ActiveLearner(other, graph=graph)
     with pytest.raises(ValueError, match="Fix: find it anew"):
         ActiveLearner(table, LearnerSettings(n_neighbors=9), graph=graph)
+
+
+class GivenFeatures:
+    """A matrix in blocks, whatever the table."""
+
+    def __init__(self, X: Any, *blocks: FeatureBlock) -> None:
+        self.X, self.blocks_ = X, blocks
+
+    def fit(self, table: Any, rows: Any) -> GivenFeatures:
+        return self
+
+    def transform(self, table: Any, rows: Any) -> Any:
+        return self.X[rows]
+
+
+def with_blocks(X: Any, *blocks: FeatureBlock) -> tuple[OneLabelPool, Any]:
+    """A pool of these features, and the features of its training rows."""
+    table, _ = blobs(X.shape[0])
+    table.features = lambda: GivenFeatures(X, *blocks)
+    pool = OneLabelPool(table, LearnerSettings())
+    return pool, X[pool.train]
+
+
+def test_standardized_features_give_each_block_the_same_total_variance() -> None:
+    rng = np.random.default_rng(0)
+    wide, narrow = rng.normal(size=(80, 30)) * rng.uniform(0.1, 3, size=30), rng.normal(size=(80, 3))
+    blocks = FeatureBlock(slice(1, 31)), FeatureBlock(slice(31, 34), one_scale=False)
+    pool, X = with_blocks(np.hstack([100 * rng.normal(size=(80, 1)), wide, narrow]), *blocks)
+    found = standardized_features(pool)[pool.train]
+    assert found[:, 0].std() == pytest.approx(1)
+    for columns, _ in blocks:
+        assert found[:, columns].var(axis=0).sum() == pytest.approx(33 / 2)
+    divided = X.std(axis=0) / found.std(axis=0)
+    np.testing.assert_allclose(divided[1:31], divided[1])
+    np.testing.assert_allclose(found[:, 31:].var(axis=0), 33 / 2 / 3)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_a_block_alone_keeps_the_proportions_of_its_columns(form: Any) -> None:
+    X = np.random.default_rng(1).normal(size=(80, 6)) * [1, 2, 3, 4, 5, 0]
+    pool, own = with_blocks(form(X), FeatureBlock(slice(0, 6)))
+    found = standardized_features(pool)[pool.train]
+    found, own = (one.toarray() if sparse.issparse(one) else one for one in (found, own))
+    assert found.var(axis=0).sum() == pytest.approx(6)
+    np.testing.assert_allclose(
+        found.std(axis=0)[:5] / own.std(axis=0)[:5], found.std(axis=0)[0] / own.std(axis=0)[0]
+    )

@@ -37,15 +37,38 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
         "crop": True,
         "mean": [0.1, 0.2, 0.3],
         "std": 2,
+        "pooling": "first",
+        "resize": 36,
+        "interpolation": "bicubic",
     }
-    expected = Description("image", "pooled", (32, 16), True, (0.1, 0.2, 0.3), (2.0, 2.0, 2.0))
+    expected = Description(
+        "image",
+        "pooled",
+        "first",
+        size=(32, 16),
+        crop=True,
+        mean=(0.1, 0.2, 0.3),
+        std=(2.0, 2.0, 2.0),
+        resize=36,
+        interpolation="bicubic",
+    )
     assert read_description(written(tmp_path, image)) == expected
     assert read_description(written(tmp_path, {"kind": "image", "size": 96})).size == (96, 96)
     sound = read_description(written(tmp_path, {"kind": "sound", "rate": 48000, "seconds": 3}))
-    assert (sound.rate, sound.seconds) == (48000, 3)
-    text = {"kind": "text", "tokenizer": "vocab.txt", "tokens": 8, "lowercase": False}
+    assert (sound.rate, sound.seconds, sound.windows) == (48000, 3, 1)
+    windows = {"hop": 1.5, "windows": 8, "centred": True, "peak": 0.25}
+    sound = read_description(written(tmp_path, {"kind": "sound", "rate": 32000, "seconds": 5, **windows}))
+    assert (sound.hop, sound.windows, sound.centred, sound.peak) == (1.5, 8, True, 0.25)
+    text = {
+        "kind": "text",
+        "tokenizer": "vocab.txt",
+        "tokens": 8,
+        "lowercase": False,
+        "prefix": "query: ",
+    }
     found = read_description(written(tmp_path, text))
     assert (found.tokenizer, found.tokens, found.lowercase) == ("vocab.txt", 8, False)
+    assert (found.prefix, found.pooling) == ("query: ", "mean")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +79,10 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
         ([], "must hold one object"),
         ({}, "'kind' in encoder.json must be one of 'image', 'text', 'sound'. Got 'null'"),
         ({"kind": ["image"]}, "must be one of"),
-        ({"kind": "image", "rate": 3}, "has 'rate'. Fix: for image, give 'kind', 'output', 'size'"),
+        (
+            {"kind": "image", "rate": 3},
+            "has 'rate'. Fix: for image, give 'kind', 'output', 'pooling', 'size'",
+        ),
         ({"kind": "image", "size": [0, 4]}, "from 1 to 2048 points"),
         ({"kind": "image", "size": [4, 4, 4]}, "[width, height]"),
         ({"kind": "image", "size": True}, "[width, height]"),
@@ -68,6 +94,18 @@ def test_every_value_is_taken(tmp_path: Path) -> None:
         ({"kind": "sound", "seconds": 3}, "'rate' in encoder.json must be samples a second"),
         ({"kind": "sound", "rate": 48000}, "'seconds' in encoder.json must be"),
         ({"kind": "sound", "rate": 48000, "seconds": 0}, "above 0, up to 600"),
+        ({"kind": "sound", "rate": 48000, "seconds": 3, "windows": 201}, "from 1 to 200, for 600 seconds"),
+        ({"kind": "sound", "rate": 48000, "seconds": 3, "hop": 4}, "above 0, up to 'seconds'"),
+        (
+            {"kind": "sound", "rate": 48000, "seconds": 3, "peak": 0},
+            "'peak' in encoder.json must be a number",
+        ),
+        ({"kind": "sound", "rate": 48000, "seconds": 3, "centred": 1}, "true or false"),
+        ({"kind": "image", "pooling": "last"}, "must be one of 'mean', 'first'"),
+        ({"kind": "image", "interpolation": "linear"}, "must be one of 'nearest', 'bilinear', 'bicubic'"),
+        ({"kind": "image", "resize": 256}, 'Fix: add "crop": true'),
+        ({"kind": "image", "crop": True, "resize": 200}, "from 224, the longer side of 'size', to 2048"),
+        ({"kind": "text", "prefix": "x" * 201}, "a text of at most 200 characters"),
         ({"kind": "text", "tokens": 0}, "from 1 to 8,192"),
         ({"kind": "text", "tokenizer": 3}, "must be a name"),
     ],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,8 @@ from PIL import Image
 
 from plcore import LabelTable, Roles
 from plcore.tables import Encoder, EncoderError, read_table
-from tests.plcore.tables.encoders.models import FLOAT, encoder, energy, made, mean_color, words_of
+from plcore.tables.encoders import Description, Encoded, Key, ModelInputs
+from tests.plcore.tables.encoders.models import FLOAT, encoder, energy, made, mean_color, tokens, words_of
 from tests.plcore.tables.zips import WAV, make_zip
 
 COLORS = {"red.png": (255, 0, 0), "dark.png": (0, 0, 51)}
@@ -60,7 +62,7 @@ def test_images_of_a_zip_and_in_cells(colors: Encoder) -> None:
     np.testing.assert_allclose(
         found.values, [[1, 0, 0], nothing, [0, 0, 0.2], [1, 0, 0], [0, 1, 0]], atol=1e-6
     )
-    assert found.notes == ("1 rows have nothing to encode: '2'.",)
+    assert found.notes == ("1 row has nothing to encode: '2'.",)
     assert steps == [(3, 3, "image")]
     assert len(read) == 2  # the image that two rows name is read once
 
@@ -144,7 +146,98 @@ def test_segments_of_recordings(tmp_path: Path) -> None:
     found = sounds.encode(table, reading.files.open)
     expected = [[2, 1], [1, 0.25], [2, 1], [np.nan, np.nan], [1, 0.5]]
     np.testing.assert_allclose(found.values, expected, rtol=1e-6)
-    assert found.notes == ("1 rows have nothing to encode: '4'.",)
+    assert found.notes == (
+        "1 row has nothing to encode: '4'.",
+        "3 rows are longer than the encoder hears at once; only the first 0.04 s were heard: '1', '2', '3'. "
+        'To hear more, raise "windows" in encoder.json.',
+    )
+
+
+def sounds_of(folder: Path, spans: Sequence[tuple[float, float]], **about: Any) -> Encoded:
+    """What `energy` gives of segments of a recording of three seconds whose samples sum to 1, 2 and 4."""
+    out = io.BytesIO()
+    soundfile.write(out, np.repeat([0.01, 0.02, 0.04], 100), 100, format="WAV", subtype="FLOAT")
+    rows = [f"a|b,c.wav,{start},{end},{row}" for row, (start, end) in enumerate(spans)]
+    csv = "\n".join(["candidates,clip,start,end,x", *rows]).encode()
+    reading = read_table(make_zip({"t.csv": csv, "c.wav": out.getvalue()}))
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+    assert reading.files is not None
+    samples = round(100 * about["seconds"])
+    sounds = Encoder(encoder(folder, {"kind": "sound", "rate": 100, **about}, energy(samples)))
+    return sounds.encode(table, reading.files.open)
+
+
+def test_sound_windows_cover_the_segment_and_are_averaged(tmp_path: Path) -> None:
+    """Windows of a second of [0, 3): sums 1, 2 and 4. Of [0, 2.5) the last window ends in silence: 1, 2, 2."""
+    found = sounds_of(tmp_path, [(0, 3), (0, 2.5), (1, 2)], seconds=1, windows=3)
+    np.testing.assert_allclose(found.values[:, 0], [7 / 3, 5 / 3, 2], rtol=1e-6)
+    assert found.notes == ()
+
+
+def test_sound_windows_overlap_by_hop(tmp_path: Path) -> None:
+    """Windows at 0, .5 and 1 of [0, 2): sums 1, 1.5 and 2."""
+    found = sounds_of(tmp_path, [(0, 2)], seconds=1, hop=0.5, windows=10)
+    np.testing.assert_allclose(found.values[:, 0], [1.5], rtol=1e-6)
+
+
+def test_too_few_windows_are_spread_evenly_and_reported(tmp_path: Path) -> None:
+    """Two of the six half seconds of [0, 3), the first and the last: sums .5 and 2."""
+    found = sounds_of(tmp_path, [(0, 3), (0, 1)], seconds=0.5, windows=2)
+    np.testing.assert_allclose(found.values[:, 0], [1.25, 0.5], rtol=1e-6)
+    assert found.notes == (
+        "1 row is longer than the encoder hears at once; 2 parts of 0.5 s each, evenly over the row, were heard: '1'. "
+        'To hear more, raise "windows" in encoder.json.',
+    )
+
+
+def test_a_centred_window_hears_the_middle_and_what_is_around_a_short_segment(tmp_path: Path) -> None:
+    """Of [0, 3) the second [1, 2); around [.8, 1.2) the second [.5, 1.5); before the recording there is silence."""
+    found = sounds_of(tmp_path, [(0, 3), (0.8, 1.2), (0, 0.4)], seconds=1, centred=True)
+    np.testing.assert_allclose(found.values[:, 0], [2, 1.5, 0.7], rtol=1e-6)
+    assert "only the middle 1 s were heard: '1'." in found.notes[0]
+
+
+def test_peak_removes_the_mean_and_scales_each_window(tmp_path: Path) -> None:
+    """[.5, 1.5) is .01, then .02: less its mean ±.005, scaled to ±.25; energy 100 · .25². Silence stays."""
+    found = sounds_of(tmp_path, [(0.5, 1.5), (0, 1)], seconds=1, peak=0.25)
+    np.testing.assert_allclose(found.values, [[0, 6.25], [0, 0]], atol=1e-5)
+
+
+def test_texts_are_encoded_by_length_and_the_vectors_stay_with_their_rows(tmp_path: Path) -> None:
+    """One text at a time is as good as a batch; batches hold texts of alike length."""
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\nwren\n")
+    about = {"kind": "text", "tokenizer": "vocab.txt"}
+    words = Encoder(encoder(tmp_path, about, tokens()))
+    texts = ["wren " * (1 + row * 7 % 30) for row in range(30)]
+    cells = pd.DataFrame({"c": ["a|b"] * 30, "t": texts}, dtype="str")
+    table = LabelTable.from_cells(cells, Roles(candidates="c", text="t"))
+    seen: list[list[int]] = []
+
+    def take(keys: Sequence[Key], about: Description) -> list[ModelInputs]:
+        seen.append([len(str(key).split()) for key in keys])
+        return [ModelInputs((key,)) for key in keys]
+
+    found = words.encode(table, no_files, take=take).values
+    assert seen == [list(range(1, 17)), list(range(17, 31))]
+    counts = np.array([len(text.split()) for text in texts])
+    # [CLS] is 2, [SEP] 3, "wren" 5: the mean over counts + 2 tokens.
+    np.testing.assert_allclose(found[:, 0], (5 + 5 * counts) / (counts + 2), rtol=1e-6)
+
+
+def test_a_prefix_stands_before_each_text(tmp_path: Path) -> None:
+    words = Encoder(encoder(tmp_path, {"kind": "text", "prefix": "query: "}, words_of("query: wren", "wren")))
+    cells = pd.DataFrame({"c": ["a|b"] * 2, "t": ["wren", "owl"]}, dtype="str")
+    found = words.encode(LabelTable.from_cells(cells, Roles(candidates="c", text="t")), no_files)
+    np.testing.assert_array_equal(found.values, [[1, 0], [0, 0]])
+
+
+def test_the_first_token_is_the_vector_if_pooling_says_so(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nwren\n")
+    about = {"kind": "text", "tokenizer": "vocab.txt", "pooling": "first", "prefix": "wren "}
+    words = Encoder(encoder(tmp_path, about, tokens()))
+    cells = pd.DataFrame({"c": ["a|b"] * 2, "t": ["wren wren", "wren"]}, dtype="str")
+    found = words.encode(LabelTable.from_cells(cells, Roles(candidates="c", text="t")), no_files)
+    np.testing.assert_array_equal(found.values, [[2, 4], [2, 4]])  # [CLS]
 
 
 def test_recordings_that_cannot_be_decoded_are_told(tmp_path: Path) -> None:

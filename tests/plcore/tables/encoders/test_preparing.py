@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from plcore.tables.encoders import Description, EncoderError
+from plcore.tables.encoders.description import Interpolation
 from plcore.tables.encoders.model import OnnxModel
 from plcore.tables.encoders.preparing import image_points, preparation, sound_samples
 from tests.plcore.tables.encoders.models import encoder, energy, made, mean_color, tokens, words_of
@@ -53,6 +54,28 @@ def test_the_middle_is_cut_out_or_all_is_squeezed() -> None:
     image = Image.fromarray(stripes)
     assert image_points(image, replace(IMAGE, crop=True)).min() == 1
     assert image_points(image, IMAGE)[:, 0].max() == 0
+
+
+def test_the_middle_is_cut_out_of_an_image_whose_shorter_side_was_resized() -> None:
+    """Of 8 x 16 points brought to 4 x 8, the middle 2 x 4: the points 2 to 6 of 4 to 12. Without `resize`, all 8."""
+    down = np.zeros((8, 16, 3), dtype=np.uint8)
+    down[2:6, 4:12] = 255
+    image, about = Image.fromarray(down), replace(IMAGE, crop=True, interpolation="box")
+    assert image_points(image, replace(about, resize=4)).min() == 1
+    assert image_points(image, about).min() == 0
+
+
+@pytest.mark.parametrize("how", ["nearest", "bilinear", "bicubic", "box", "lanczos"])
+def test_images_are_resized_by_interpolation(how: Interpolation) -> None:
+    noise = Image.fromarray(np.random.default_rng(2).integers(0, 256, (3, 5, 3), dtype=np.uint8))
+    wanted = np.asarray(noise.resize((4, 2), Image.Resampling[how.upper()]), dtype=float) / 255
+    np.testing.assert_array_equal(image_points(noise, replace(IMAGE, interpolation=how)), wanted)
+
+
+@pytest.mark.parametrize("sides", [(1, 40_000), (40_000, 1)])
+def test_a_strip_of_one_point_costs_no_more_than_its_crop(sides: tuple[int, int]) -> None:
+    about = replace(IMAGE, crop=True, resize=2048)
+    assert image_points(Image.new("RGB", sides, (255, 255, 255)), about).shape == (2, 4, 3)
 
 
 @pytest.mark.parametrize("mode", ["L", "LA", "P", "RGBA", "CMYK", "1", "I;16"])

@@ -121,6 +121,67 @@ def test_features_are_directions_and_the_mean_where_there_is_none() -> None:
     np.testing.assert_allclose(features.transform(table), expected, atol=1e-7)
 
 
+def described(texts: list[str], vectors: np.ndarray) -> LabelTable:
+    frame = pd.DataFrame({"c": ["a|b"] * len(texts), "t": texts}, dtype="str")
+    return LabelTable.from_cells(frame, replace(ROLES, text="t"), arrays={"v": vectors})
+
+
+def many_words(n: int) -> list[str]:
+    """Texts of some thousand different words and n-grams."""
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefghijklmnop"), 6)) for _ in range(300)]
+    return [" ".join(rng.choice(words, 5)) for _ in range(n)]
+
+
+def test_embeddings_stay_dense_beside_a_text_whose_features_become_few() -> None:
+    vectors = np.random.default_rng(1).normal(size=(200, 5)).astype(np.float32)
+    table = described(many_words(200), vectors)
+    rows = np.arange(150)
+    features = table.features().fit(table, rows)
+    X = features.transform(table)
+    assert isinstance(X, np.ndarray)
+    assert X.shape == (200, features.n_features_) == (200, 5 + 128)
+    assert features.feature_names_[5:7] == ("t: direction 1", "t: direction 2")
+    assert features.blocks_ == ((slice(0, 5), True), (slice(5, 133), True))
+    # The inner products of the texts are nearly those of all their words and n-grams.
+    alone = replace(table, embeddings=None, roles=replace(table.roles, embedding=None))
+    words = alone.features().fit(alone, rows).transform(alone, rows).toarray()
+    few = X[rows, 5:]
+    exact = words @ words.T
+    scale = np.trace(few @ few.T) / np.trace(exact)
+    off = (few @ few.T / scale - exact)[~np.eye(150, dtype=bool)]
+    assert np.sqrt(np.mean(off**2)) < 0.03
+    np.testing.assert_array_equal(table.features().fit(table, rows).transform(table), X)
+
+
+@pytest.mark.parametrize("shift", [0.0, 20.0])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_each_block_weighs_the_same_in_distances(shift: float, form: Any) -> None:
+    rng = np.random.default_rng(2)
+    vectors = rng.normal(size=(60, 8)).astype(np.float32)
+    vectors[:, 0] += shift  # as vectors of some encoders, which all point about the same way
+    table = described(many_words(60), form(vectors))
+    rows = np.arange(40)
+    features = table.features().fit(table, rows)
+    X = features.transform(table, rows)
+    X = X.toarray() if sp.issparse(X) else X
+    for columns, _ in features.blocks_:
+        some = X[:, columns]
+        assert ((some - some.mean(axis=0)) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=1e-5)
+
+
+def test_rows_without_an_embedding_do_not_make_it_weigh_more() -> None:
+    vectors = np.random.default_rng(3).normal(size=(40, 4)).astype(np.float32)
+    gaps = vectors.copy()
+    gaps[30:] = np.nan
+    texts = many_words(40)
+    whole, some = described(texts, vectors), described(texts, gaps)
+    wanted = whole.features().fit(whole, np.arange(30)).transform(whole, np.arange(30))[:, :4]
+    found = some.features().fit(some).transform(some)[:, :4]
+    np.testing.assert_allclose(found[:30], wanted)
+    np.testing.assert_allclose(found[30:], np.broadcast_to(wanted.mean(axis=0), (10, 4)), atol=1e-12)
+
+
 def test_embeddings_are_stored_and_grow(tmp_path: Path) -> None:
     roles = replace(ROLES, id="i")
     table = LabelTable.from_cells(cells("[3, 4]", "").assign(i=["1", "2"]), roles)

@@ -25,7 +25,7 @@ from plcore.tables import (
 )
 from plcore.tables.media.file_tree import MediaError
 from plcore.tables.readers.tools.camera_traps import label_columns, write_timelapse
-from plcore.tables.readers.tools.megadetector import write_megadetector
+from plcore.tables.writers.megadetector import write_megadetector
 from tests.plcore.tables.readers.cases import (
     CASES,
     candidates,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from plcore import TableError
+from plcore import LabelTable, TableError, read_cells
 from plcore.tables import TableReading, read_table, shaped
 from plcore.tables.readers.tools.detections import NOTHING
-from tests.plcore.tables.readers.cases import read_case, says, voters, weights
+from plcore.tables.readers.tools.kaleidoscope import write_kaleidoscope
+from tests.plcore.tables.readers.cases import decided, read_case, says, voters, weights
+from tests.plcore.tables.writers.tables import written
 from tests.plcore.tables.zips import make_zip, picture
 
 
@@ -157,3 +159,65 @@ def test_camtrap_package_shows_the_pictures_in_the_zip() -> None:
     reading = read_table(make_zip(tables | pictures))
     roles = reading.suggest_roles()
     assert (roles.id, roles.image, roles.numbers) == ("mediaID", "filepath", ())
+
+
+EVENTS = (
+    "observationID,deploymentID,mediaID,eventID,eventStart,eventEnd,observationLevel,observationType,scientificName,"
+    "classificationMethod,classifiedBy,classificationProbability\n"
+    "o1,d1,,e1,2024-05-01T06:00:00Z,2024-05-01T06:00:05Z,event,animal,Meles meles,machine,S,0.7\n"
+    "o2,d1,,e1,2024-05-01T06:00:00Z,2024-05-01T06:00:05Z,event,animal,Vulpes vulpes,machine,S,0.2\n"
+    "o3,d1,,e2,2024-05-01T08:00:00+02:00,2024-05-01T08:00:02+02:00,event,blank,,human,Ana,\n"
+    "o4,d2,,e3,2024-05-01T06:00:00Z,2024-05-01T06:00:05Z,event,animal,Meles meles,human,Ana,\n"
+)
+SHOTS = "mediaID,deploymentID,timestamp,filePath,fileMediatype\n" + "".join(
+    f"m{second},d1,2024-05-01T06:00:{second:02}Z,media/{second}.jpg,image/jpeg\n" for second in (6, 5, 2, 0)
+)
+
+
+def test_camtrap_events_have_the_pictures_of_their_time_and_place() -> None:
+    tables = {"media.csv": SHOTS.encode(), "observations.csv": EVENTS.encode()}
+    pictures = {f"media/{second}.jpg": picture(second, "JPEG") for second in (0, 2, 5, 6)}
+    reading = read_table(make_zip(tables | pictures))
+    assert reading.cells["eventID"].tolist() == ["e1", "e2", "e3"]
+    assert reading.cells["filepath"].tolist() == [
+        "media/0.jpg|media/2.jpg|media/5.jpg", "media/0.jpg|media/2.jpg", ""
+    ]  # fmt: skip
+    assert reading.cells["media"].tolist() == ["3", "2", "0"]
+    assert says(reading, "as no medium of their deployment was taken between eventStart and eventEnd: 1.")
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
+    assert table.media.more_images is not None
+    assert [len(one) for one in table.media.more_images] == [2, 1, 0]
+
+
+def test_camtrap_events_without_media_stay_events() -> None:
+    reading = read_table(
+        make_zip({"observations.csv": EVENTS.encode(), "deployments.csv": DEPLOYMENTS.encode()})
+    )
+    assert reading.cells["eventID"].tolist() == ["e1", "e2", "e3"]
+    assert "filepath" not in reading.cells
+
+
+IDS = (
+    "INDIR,FOLDER,IN FILE,OFFSET,DURATION,AUTO ID*,MANUAL ID\n"
+    "D:\\bats,n1,A.wav,0,5,PIPPIP,\nD:\\bats,n1,A.wav,5,5,NoID,\nD:\\bats,n1,B.wav,0,5,MYODAU,\n"
+)
+ABOUT = "INDIR,FOLDER,IN FILE,DURATION,DATE,Temperature,Site\nD:\\bats,n1,A.wav,10,2024-07-01,12,pond\n"
+
+
+def test_kaleidoscope_meta_describes_the_recordings() -> None:
+    reading = read_table(make_zip({"meta.csv": ABOUT.encode(), "id.csv": IDS.encode()}))
+    assert reading.format == "zip of two tables (Kaleidoscope id.csv, Kaleidoscope meta.csv)"
+    assert reading.cells["Temperature"].tolist() == ["12", "12", ""]
+    assert says(reading, "meta.csv describes the recordings of 2 of 3 rows.")
+    roles = reading.suggest_roles()
+    assert roles.caption == ("DATE", "Temperature", "Site")
+    assert not {"DATE", "Temperature", "Site"} & {*roles.numbers, *roles.categories}
+    table = LabelTable.from_cells(reading.cells, roles, reading.files)
+    back = read_cells(written(write_kaleidoscope, decided(reading, {0: "MYODAU"})))
+    assert list(back.columns) == IDS.splitlines()[0].split(","), "Kaleidoscope shows no other columns"
+    assert table.n_rows == 3
+
+
+def test_kaleidoscope_meta_alone_is_refused_in_words() -> None:
+    with pytest.raises(TableError, match=r"meta\.csv describes recordings, but names nothing that was heard"):
+        read(ABOUT)

@@ -82,6 +82,7 @@ TABLES = {
     "Kaleidoscope cluster.csv": (
         b"INDIR,IN FILE,OFFSET,DURATION,TOP1MATCH*,TOP1DIST,TOP2MATCH,TOP2DIST\nd,a.wav,0,5,x.1,0.5,y.2,1\n"
     ),
+    "Kaleidoscope meta.csv": b"INDIR,FOLDER,IN FILE,DURATION,DATE,TEMPERATURE\nd,f,a.wav,5,2024-07-01,12\n",
     "BirdNET-Pi detections": (
         b"Date;Time;Sci_Name;Com_Name;Confidence;Lat;Lon;Cutoff;Week;Sens;Overlap\n"
         b"2024-05-01;06:00:03;Parus major;Great Tit;0.9;1;2;0.7;18;1.25;0.0\n"
@@ -104,6 +105,7 @@ TABLES = {
     "Gorilla task data": (
         b"Event Index,Participant Private ID,Zone Type,Response,Spreadsheet: a\n1,2,response,x,b.jpg\n"
     ),
+    "doccano CSV": b"id,text,label\n1,a,x#y\n2,b,x\n3,c,y\n",
     "BirdNET table of detections": BIRDNET.replace(b"Wald, ", b""),
     "Raven selection table": RAVEN,
     "Kaleidoscope table": KALEIDOSCOPE,

@@ -171,6 +171,17 @@ def test_ids() -> None:
     assert (repeated.id, repeated.categories) == (None, ("place_id",))
 
 
+def test_first_column_of_codes_names_the_rows() -> None:
+    def id_of(codes: list[str]) -> str | None:
+        rows = [f"{code},a message of words no. {row},a|b" for row, code in enumerate(codes)]
+        return guess("\n".join(["ticket,message,candidates", *rows])).id
+
+    assert id_of([f"T{1000 + row}" for row in range(60)]) == "ticket"
+    assert id_of([f"T{1000 + row // 2}" for row in range(60)]) is None
+    assert id_of([f"2026-05-18T10:{row:02}" for row in range(60)]) is None
+    assert id_of([f"{1000 + 7 * row}" for row in range(60)]) is None
+
+
 def test_columns_of_no_use_get_no_role() -> None:
     rows = "".join(f"a|b,{place},code{place},\n" for place in range(9))
     roles = guess(f"candidates,w,unique,empty\n{rows}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from plcore import LabelTable, Roles, suggest_roles
-from plcore.tables import read_cells, suggest_reading
+from plcore.tables import find_doubts, read_cells, suggest_reading
 
 
 def guess(csv: str) -> Roles:
@@ -248,3 +250,61 @@ def test_named_columns_of_scores_are_read_as_their_names_and_cells_are(
     roles = suggest_reading(cells, names, scores=True)
     assert roles.score_columns == names
     assert (roles.score_prefix, roles.cut, roles.cut_at) == wanted
+
+
+SCORED = {
+    "cat_prob": "0.{}",
+    "dog_prob": "0.{}",
+    "cat (%)": "{}",
+    "dog (%)": "{}",
+    "Cat confidence": "{}",
+    "dog.confidence": "{}",
+    "p_cat": "0.{}",
+    "p_dog": "0.{}",
+    "rank(cat)": "{}",
+    "dog_rank": "{}",
+    "cat": "0.{}",
+    "dog": "0.{}",
+}
+
+
+@pytest.mark.parametrize("names", [list(SCORED)[k : k + 2] for k in range(0, len(SCORED), 2)], ids=str)
+def test_scores_of_classes_next_to_candidates_are_no_features(names: list[str]) -> None:
+    rows = [
+        {"text": f"a pet seen at {k}", "labels": ("cat|dog", "cat", "dog")[k % 3], "wing_mm": k * k % 13}
+        | {name: SCORED[name].format(k * 7 % 10) for name in names}
+        for k in range(20)
+    ]
+    cells = read_cells(pd.DataFrame(rows).to_csv(index=False).encode())
+    roles = suggest_roles(cells)
+    assert (roles.candidates, roles.text, roles.numbers, roles.categories) == (
+        "labels",
+        "text",
+        ("wing_mm",),
+        (),
+    )
+    doubts = {one.name: one.message for one in find_doubts(LabelTable.from_cells(cells, roles)) if one.stops}
+    assert list(doubts) == ["scores-elsewhere"]
+    assert all(repr(name) in doubts["scores-elsewhere"] for name in names)
+
+
+def test_measurements_called_like_scores_of_something_else_are_features() -> None:
+    rows = [
+        {"text": f"a pet seen at {k}", "labels": ("cat|dog", "cat")[k % 2]}
+        | {"wind_p": k * k % 13, "test_score": k * 3 % 7}
+        for k in range(20)
+    ]
+    cells = read_cells(pd.DataFrame(rows).to_csv(index=False).encode())
+    assert suggest_roles(cells).numbers == ("wind_p", "test_score")
+
+
+@pytest.mark.parametrize("suffix", ["_prob", " (%)"])
+def test_score_columns_with_a_suffix_are_called_like_their_labels(suffix: str) -> None:
+    names, prefix = [f"cat{suffix}", f"dog{suffix}"], f"*{suffix}"
+    columns = {"text": ["a pet", "two pets"], names[0]: ["0.3", "0.9"], names[1]: ["0.7", "0.1"]}
+    frame = pd.DataFrame(columns, dtype="str")
+    roles = suggest_reading(frame, names, scores=True)
+    assert roles.score_prefix == prefix
+    assert LabelTable.from_cells(frame, replace(roles, text="text")).classes == ("cat", "dog")
+    known = suggest_roles(frame.assign(label=["dog", "cat"]).astype("str"))
+    assert (known.score_columns, known.score_prefix, known.truth) == (tuple(names), prefix, "label")

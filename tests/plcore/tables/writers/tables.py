@@ -45,7 +45,8 @@ def candidates(reading: TableReading) -> list[Any]:
 
 
 def sources(reading: TableReading) -> list[Any]:
-    return [json.loads(cell) if cell else {} for cell in reading.cells["sources"]]
+    cells = reading.cells.get("sources", [""] * len(reading.cells))
+    return [json.loads(cell) if cell else {} for cell in cells]
 
 
 def noted(reading: TableReading, *words: str) -> bool:
@@ -232,7 +233,7 @@ def same_candidates(table: Disambiguated, read: LabelTable) -> None:
     """Whether what was read has the same ids, and of every row the same candidates with the same weights."""
     assert read.ids.tolist() == table.ids.tolist()
     weights = read.candidate_weights
-    for row, left in enumerate(table.weighted(after=True)):
+    for row, left in enumerate(table.weighted()):
         found = {read.classes[place]: place for place in np.flatnonzero(read.candidates[row])}
         assert found.keys() == left.keys()
         even = len(set(left.values())) == 1

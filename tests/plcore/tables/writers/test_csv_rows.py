@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -15,23 +14,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore import LabelTable, read_cells
+from plcore import read_cells
 from plcore.tables import read_table, suggest_roles
-from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.writers import sheets as module
 from plcore.tables.writers.disambiguated import Disambiguated
 from plcore.tables.writers.sheets import (
     ADDED,
-    MARKS,
-    OF_SEVERAL,
     OUTSIDE,
-    CellForm,
-    cell_form,
+    OWN_SHEET,
     csv_layout,
     write_csv,
     write_xlsx,
 )
-from tests.plcore.tables.writers.tables import TEXTS, decided, same_candidates, small_table, written
+from tests.plcore.tables.writers.tables import TEXTS, decided, frame, small_table, written
+
+SOMETIMES = {
+    "winnow_id",
+    "winnow_weights",
+    OUTSIDE,
+    "winnow_truth",
+    "winnow_voters",
+    "winnow_people",
+    "winnow_answers",
+}
+"""Columns of tables that have something for them."""
 
 
 def read(table: Disambiguated) -> pd.DataFrame:
@@ -39,23 +46,8 @@ def read(table: Disambiguated) -> pd.DataFrame:
 
 
 @given(decided())
-def test_candidates_weights_and_labels_written_and_read_again(table: Disambiguated) -> None:
-    """In the one form that `cell_form` says."""
-    cells, form = read(table), cell_form(table.classes)
-    column = "winnow_candidates" if table.weights is None else "winnow_weights"
-    told = Roles(
-        candidates=column,
-        form=form.form(weighted=table.weights is not None),
-        separator=form.separator or "|",
-        text="text",
-        id="name" if "name" in table.cells else "winnow_id",
-    )
-    same_candidates(table, LabelTable.from_cells(cells, told))
-    before = replace(told, candidates="winnow_candidates_before", form=form.form())
-    same_candidates(
-        replace(table, candidates_after=table.candidates_before, weights=None),
-        LabelTable.from_cells(cells, before),
-    )
+def test_labels_are_written_with_their_confidence(table: Disambiguated) -> None:
+    cells = read(table)
     assert cells["winnow_label"].tolist() == [table.label_name(row) or "" for row in range(len(table.ids))]
     assert cells["winnow_source"].tolist() == table.source.tolist()
     for cell, share in zip(cells["winnow_confidence"], table.probability, strict=True):
@@ -69,7 +61,7 @@ def test_the_original_cells_come_back_exactly(table: Disambiguated, name: str, t
     again = replace(table, cells=table.cells.assign(**{name: text, f"before_{name}": "kept"}))
     cells = read(again)
     names = [f"before_before_{name}" if column == name else column for column in again.cells.columns]
-    if name not in ("winnow_id", "winnow_weights", OUTSIDE, *OF_SEVERAL):
+    if name not in SOMETIMES:
         assert list(cells.columns[: len(names)]) == names
     found = cells.iloc[:, : len(names)]
     assert found.to_numpy().tolist() == again.cells.to_numpy().tolist()
@@ -95,49 +87,39 @@ def test_the_answer_that_decided_is_told(table: Disambiguated) -> None:
 def test_columns_stand_in_their_order_and_only_where_they_are_needed() -> None:
     table = small_table()
     header = read(table).columns.tolist()
-    only_some = {"winnow_id", OUTSIDE, *OF_SEVERAL}
+    only_some = SOMETIMES - {"winnow_id", "winnow_weights"}
     assert header == ["name", "text", *(one for one in ADDED if one not in only_some)]
-    whole = replace(table, several=True, outside=np.full(len(table.ids), 0.5))
-    assert read(whole).columns.tolist() == [
-        "name",
-        "text",
-        *(one for one in ADDED if one != "winnow_id"),
-    ]
+    votes = NamedVotes.of([0], [0], [0], ["ann"])
+    outside, truth = np.full(len(table.ids), 0.5), np.array([0, -1, 2])
+    whole = replace(table, several=True, outside=outside, truth=truth, votes=votes)
+    assert read(whole).columns.tolist() == ["name", "text", *ADDED]
+    assert read(whole)[["winnow_truth", "winnow_voters"]].to_numpy().tolist() == [
+        ["wren", '{"wren": ["ann"]}'], ["", ""], ["film", ""],
+    ]  # fmt: skip
     assert "winnow_weights" not in read(replace(table, weights=None)).columns
-    numbered = read(replace(table, cells=table.cells[["text"]]))
-    assert numbered["winnow_id"].tolist() == table.ids.tolist()
+    called = read(replace(table, cells=table.cells.rename(columns={"name": "id"})))
+    assert "winnow_id" not in called, "a column called id holds the ids"
     one = next(csv.reader(io.StringIO(written(write_csv, table).decode().split("\n")[1])))
     assert one == [
-        "p", "some words", "wren|robin", "wren", "wren:0.5", "wren", "oracle", "1.0000", "ann",
+        "p", "some words", "p", "wren|robin", "wren", "wren:0.5", "wren", "oracle", "1.0000", "ann",
         "2026-01-01T00:00:00+00:00", "1.5", "",
     ]  # fmt: skip
+
+
+def test_file_that_joined_labels_by_another_mark_is_no_own_table() -> None:
+    """Earlier releases did so with labels that hold a bar: split at bars they would be other labels."""
+    cells = frame(
+        {"text": "x", "winnow_candidates_before": "a|b;c", "winnow_candidates": "a|b", "winnow_label": "a|b",
+         "winnow_source": "oracle"},
+    )  # fmt: skip
+    assert not OWN_SHEET.fits(cells)
+    assert OWN_SHEET.fits(cells.assign(winnow_label="a", winnow_candidates="a"))
 
 
 def test_nothing_that_was_added_is_suggested_as_truth_or_feature() -> None:
     cells = read(replace(small_table(), cells=small_table().cells.assign(size=["1.5", "2.5", "3.25"])))
     roles = suggest_roles(cells)
     assert not [column for _, column in roles.used() if column.startswith("winnow_")]
-
-
-def test_labels_that_hold_a_bar_are_joined_by_another_mark() -> None:
-    assert cell_form(["a", "b"]) == CellForm("|")
-    assert cell_form(["a|b", "c"]) == CellForm(";")
-    assert cell_form(["a|b", "c;d"]) == CellForm(",")
-    assert cell_form(list(MARKS)) == CellForm(None), "none is free"
-    assert cell_form(["one\nline", "b"]) == CellForm(None), "a weight could not be told from the label"
-
-
-def test_cells_of_each_form() -> None:
-    assert CellForm("|").listed(["a", "b"]) == "a|b"
-    assert CellForm("|").weighted({"a": 0.5, "b": 1e-7}) == "a:0.5|b:1e-07"
-    assert json.loads(CellForm(None).listed(["a|", "b"])) == ["a|", "b"]
-    assert json.loads(CellForm(None).weighted({"a|": 0.5})) == {"a|": 0.5}
-    assert CellForm(None).listed([]) == CellForm("|").listed([]) == CellForm(None).weighted({}) == ""
-    assert [CellForm("|").form(), CellForm("|").form(weighted=True), CellForm(None).form()] == [
-        "list",
-        "weighted",
-        "json",
-    ]
 
 
 def test_any_number_of_rows_is_written_piece_by_piece() -> None:

@@ -15,7 +15,7 @@ from tests.plcore.tables.writers.tables import TEXTS, decided, disambiguated, fr
 
 @given(disambiguated())
 def test_candidates_of_a_row(table: Disambiguated) -> None:
-    for row, (before, after) in enumerate(zip(table.weighted(), table.weighted(after=True), strict=True)):
+    for row, (before, after) in enumerate(zip(table.weighted(before=True), table.weighted(), strict=True)):
         assert list(before) == [
             name for name, bit in zip(table.classes, table.candidates_before[row], strict=True) if bit
         ]
@@ -48,7 +48,7 @@ def test_labels_and_probabilities() -> None:
     assert [table.known_probability(row) for row in (0, 1)] == [0.5, None]
     assert table.records() == [{"text": "x", "n": "1"}, {"text": "y", "n": "2"}]
     assert table.answers_by_row() == {}
-    assert replace(table, weights=ones * 0.5).weighted()[0] == {"a": 0.5, "b": 0.5}
+    assert replace(table, weights=ones * 0.5).weighted(before=True)[0] == {"a": 0.5, "b": 0.5}
 
 
 @given(decided(), st.data())
@@ -59,7 +59,7 @@ def test_a_choice_of_rows_is_these_rows_with_their_answers(table: Disambiguated,
     assert found.ids.tolist() == [table.ids[row] for row in rows]
     assert found.records() == [table.records()[row] for row in rows]
     for after in (False, True):
-        assert found.weighted(after=after) == [table.weighted(after=after)[row] for row in rows]
+        assert found.weighted(before=not after) == [table.weighted(before=not after)[row] for row in rows]
     assert [found.label_name(row) for row in range(len(rows))] == [table.label_name(row) for row in rows]
     back = [{**answer, "row": rows[answer["row"]]} for answer in found.answers]
     assert back == [answer for answer in table.answers if answer["row"] in rows]
@@ -79,13 +79,13 @@ def test_pieces_are_all_rows_one_after_the_other(table: Disambiguated, size: int
     pieces = list(table.pieces(size))
     assert [len(piece.ids) for piece in pieces[:-1]] == [size] * (len(pieces) - 1)
     assert [name for piece in pieces for name in piece.ids] == table.ids.tolist()
-    assert [row for piece in pieces for row in piece.weighted(after=True)] == table.weighted(after=True)
+    assert [row for piece in pieces for row in piece.weighted()] == table.weighted()
     assert [one for piece in pieces for one in said_last(piece)] == said_last(table)
     assert sum(len(piece.answers) for piece in pieces) == len(table.answers)
     starts = range(0, len(table.ids), size)
     if table.weights is not None:
-        joined = np.concatenate([table.weights_after(slice(start, start + size)) for start in starts])
-        assert (joined == table.weights_after()).all()
+        joined = np.concatenate([table.weights_left(slice(start, start + size)) for start in starts])
+        assert (joined == table.weights_left()).all()
 
 
 def said_last(table: Disambiguated) -> list[tuple[str, str] | None]:
@@ -98,9 +98,9 @@ def test_a_candidate_that_came_by_an_answer_weighs_as_the_heaviest() -> None:
     after = np.array([[True, False, True], [False, True, True]])
     weights = np.array([[0.5, 2.0, 0.0], [0.0, 0.0, 0.0]])
     table = replace(small_table().chosen(np.array([0, 1])), candidates_before=before, candidates_after=after)
-    found = replace(table, weights=weights).weights_after()
+    found = replace(table, weights=weights).weights_left()
     assert found.tolist() == [[0.5, 0.0, 2.0], [0.0, 1.0, 1.0]]
-    assert replace(table, weights=None).weights_after() is None
+    assert replace(table, weights=None).weights_left() is None
 
 
 def test_an_answer_that_only_puts_a_row_aside_decides_nothing() -> None:

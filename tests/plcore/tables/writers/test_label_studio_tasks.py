@@ -49,17 +49,6 @@ def written(table: Disambiguated) -> list[dict[str, object]]:
 
 
 @given(disambiguated(answered=False))
-def test_candidates_written_and_read_again(table: Disambiguated) -> None:
-    reading = LABEL_STUDIO.read(written(table))
-    assert reading.cells["task_id"].tolist() == table.ids.tolist()
-    assert reading.cells["text"].tolist() == table.cells["text"].tolist()
-    scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
-    for left, found in zip(table.weighted(after=True), candidates(reading), strict=True):
-        expected = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
-        assert found == pytest.approx(expected)
-
-
-@given(disambiguated(answered=False))
 def test_candidates_are_read_from_exports_that_name_predictions_by_id(table: Disambiguated) -> None:
     tasks = written(table)
     wanted = candidates(LABEL_STUDIO.read(tasks))
@@ -78,11 +67,7 @@ def test_answers_written_and_read_again(table: Disambiguated) -> None:
         for label in answer["labels"]:
             people[answer["row"]].setdefault(label, set()).add(answer["person"])
     for row, found in enumerate(sources(reading)):
-        assert {
-            label: set(names) - {"candidates"}
-            for label, names in found.items()
-            if set(names) != {"candidates"}
-        } == people[row]
+        assert {label: set(names) for label, names in found.items()} == people[row]
 
 
 @given(disambiguated())
@@ -196,7 +181,7 @@ def test_weights_of_rows_with_a_label_are_read_again(table: Disambiguated, sure:
     known = replace(table, label=label, probability=np.full(len(label), sure))
     scale = 1.0 if table.weights is None else max(1.0, table.weights.max())
     found = candidates(LABEL_STUDIO.read(written(known)))
-    for left, read in zip(table.weighted(after=True), found, strict=True):
+    for left, read in zip(table.weighted(), found, strict=True):
         weights = {name: 1.0 if weight is None else weight / scale for name, weight in left.items()}
         assert read.keys() == weights.keys()
         assert len(left) == 1 or read == pytest.approx(weights)

@@ -16,15 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore import LabelTable, TableError, read_cells
+from plcore import TableError, read_cells
 from plcore.tables import read_table
 from plcore.tables.readers.hugging_face import read_features
-from plcore.tables.readers.reading import TableReading
 from plcore.tables.readers.registry import joined
 from plcore.tables.readers.tools.argilla import ARGILLA_NESTED
 from plcore.tables.readers.tools.label_studio import LABEL_STUDIO
 from plcore.tables.readers.tools.prodigy import PRODIGY, prodigy_vectors
-from plcore.tables.roles.roles import Roles
 from plcore.tables.writers.disambiguated import CELLS_AT_ONCE, PIECE_ROWS, LabelVectorTable
 from plcore.tables.writers.label_studio import label_studio_vectors
 from plcore.tables.writers.label_vectors import (
@@ -38,7 +36,7 @@ from plcore.tables.writers.npz import write_vector_npz
 from plcore.tables.writers.records import argilla_records
 from plcore.tables.writers.writing import format_of
 from tests.plcore.tables.writers.tables import noted, written
-from tests.plcore.tables.writers.vectors import same_vectors, small_vectors, vector_tables
+from tests.plcore.tables.writers.vectors import small_vectors, vector_tables
 
 LARGE = small_vectors(4_500)
 
@@ -48,47 +46,9 @@ def named(table: LabelVectorTable, own: str) -> str:
 
 
 @given(vector_tables())
-def test_wide_csv_written_and_read_again(table: LabelVectorTable) -> None:
-    cells = read_cells(written(write_wide_csv, table))
-    kept = table.kept()
-    first = [*table.replaced] or [
-        cells.columns[table.original.shape[1] + place] for place in range(len(table.found.labels))
-    ]
-    roles = Roles(label_columns=tuple(first), label_vectors=True, id=named(table, "winnow_id"), text="text")
-    read = LabelTable.from_cells(cells, roles)
-    assert read.ids.tolist() == list(table.found.ids)
-    assert read.label_vectors is not None
-    assert read.label_vectors.tolist() == table.found.cells.tolist()
-    assert cells[list(kept.columns)].to_numpy().tolist() == kept.to_numpy().tolist()
-
-
-@given(vector_tables())
 def test_long_csv_has_a_line_for_every_cell(table: LabelVectorTable) -> None:
     lines = read_cells(written(write_long_csv, table))
     assert lines.to_dict("list") == table.found.long().to_dict("list")
-
-
-ROUND = ("jsonl", "parquet", "arrow", "labelstudio", "prodigy", "doccano", "argilla")
-"""Formats that tell themselves what their columns are for."""
-
-
-def read_back(name: str, table: LabelVectorTable) -> tuple[TableReading, LabelTable]:
-    each = VECTOR_FORMATS[name]
-    reading = read_table(written(each.write, table), f"any{each.suffix}")
-    roles = reading.suggest_roles()
-    assert (roles.label_vectors, roles.truth) == (True, None)
-    return reading, LabelTable.from_cells(
-        reading.cells, replace(roles, text="text", numbers=(), categories=())
-    )
-
-
-@pytest.mark.parametrize("name", ROUND)
-@given(vector_tables())
-def test_vectors_written_and_read_again(name: str, table: LabelVectorTable) -> None:
-    reading, read = read_back(name, table)
-    same_vectors(table, read)
-    kept = table.kept()
-    assert reading.cells[list(kept.columns)].to_numpy().tolist() == kept.to_numpy().tolist()
 
 
 @given(vector_tables())
@@ -115,7 +75,12 @@ def test_files_of_older_names_are_read() -> None:
     }
     cells = read_table(json.dumps(old).encode(), "old.jsonl").cells
     assert cells.to_dict("records") == [{"name": "n0", "text": "a b", "sea": "1", "sand": "0"}]
-    names = {"winnow_id": "ids", "winnow_probability": "probabilities", "winnow_source": "sources"}
+    names = {
+        "winnow_id": "ids",
+        "winnow_classes": "labels",
+        "winnow_probability": "probabilities",
+        "winnow_source": "sources",
+    }
     file = io.BytesIO()
     np.savez(
         file,
@@ -170,6 +135,20 @@ def test_arrays_of_vectors_are_joined_to_the_table_of_their_rows() -> None:
     found = joined(arrays, read_table(b"name,text\nn0,a\nn2,c\nn3,d\n", "rows.csv"))
     assert found.cells[["sea", "sand"]].to_numpy().tolist() == [["1", "0"], ["", ""], ["", ""]]
     assert noted(found, "n1")
+
+
+def test_label_studio_has_how_sure_the_model_is_of_its_guesses() -> None:
+    tasks = json.loads("".join(label_studio_vectors(small_vectors())))
+    scores = [{one["model_version"]: one.get("score") for one in task["predictions"]} for task in tasks]
+    assert scores == [{"known": None}, {"known": None, "model": 0.75}, {"model": 0.5}]
+
+
+def test_argilla_has_a_field_of_a_table_without_other_columns() -> None:
+    table = small_vectors()
+    bare = replace(table, original=table.original[["sea", "sand"]])
+    records = json.loads("".join(argilla_records(bare)))
+    assert [one["fields"] for one in records] == [{"winnow_id": name} for name in table.ids]
+    assert "winnow_id" not in ARGILLA_NESTED.read(records).cells
 
 
 def test_prodigy_and_argilla_read_what_people_said_since() -> None:
@@ -358,22 +337,11 @@ def arrays_of(table: LabelVectorTable) -> dict[str, Any]:
 def test_numpy_gives_back_every_array(table: LabelVectorTable) -> None:
     found, given_out = arrays_of(table), table.found
     assert found["winnow_id"].tolist() == list(given_out.ids)
-    assert found["winnow_labels"].tolist() == list(given_out.labels)
+    assert found["winnow_classes"].tolist() == list(given_out.labels)
     assert (found["winnow_values"] == given_out.cells).all()
     assert (found["winnow_predicted"] == given_out.predicted).all()
     assert (found["winnow_source"] == given_out.sources).all()
     np.testing.assert_array_equal(found["winnow_probability"], given_out.probabilities)
-
-
-@given(vector_tables())
-def test_written_and_read_again_as_a_table(table: LabelVectorTable) -> None:
-    reading = read_table(written(write_vector_npz, table), "any.npz")
-    assert noted(reading, "table of the rows is needed")
-    shown = next(name for name in ("shown", "shown 2") if name not in reading.cells)
-    cells = reading.cells.assign(**{shown: "a text"})
-    read = LabelTable.from_cells(cells, replace(reading.suggest_roles(), text=shown))
-    same_vectors(table, read)
-    assert read.classes == tuple(table.found.labels), "in their order"
 
 
 def test_a_label_may_be_called_like_the_column_of_ids() -> None:
@@ -406,7 +374,7 @@ def test_one_long_id_does_not_make_all_of_them_long_in_memory() -> None:
     ("name", "array"),
     [
         ("winnow_id", np.array(["a"])),
-        ("winnow_labels", np.array([["a", "b"]])),
+        ("winnow_classes", np.array([["a", "b"]])),
         ("winnow_values", np.zeros((3, 2))),
         ("winnow_values", np.full((3, 2), 2)),
         ("winnow_values", np.zeros((3, 3), dtype=np.int8)),

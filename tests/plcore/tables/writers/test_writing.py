@@ -11,13 +11,11 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import assume, given
 
 from plcore import LabelTable, read_cells
-from plcore.tables import read_table
-from plcore.tables.writers.disambiguated import Disambiguated
+from plcore.tables import read_table, shape_name, shaped
 from plcore.tables.writers.writing import FILE_FORMATS, format_of
-from tests.plcore.tables.writers.tables import decided, same_candidates, small_table, written
+from tests.plcore.tables.writers.tables import small_table, written
 
 LARGE = small_table(4_500)
 CONFIG = "labelstudio-config"
@@ -192,26 +190,19 @@ def names_in(cell: str) -> list[str]:
     return [one["label"] if isinstance(one, dict) else one for one in json.loads(cell)]
 
 
-ROUND = ("jsonl", "parquet", "arrow", "doccano", "argilla")
-"""Formats that tell themselves what their columns are for."""
-
-
-@pytest.mark.parametrize("name", ROUND)
-@given(decided())
-def test_rows_written_and_read_again(name: str, table: Disambiguated) -> None:
-    assume(table.id_column() != "text")  # the texts may be the rows' numbers: nothing is left to learn from
-    if name == "argilla":  # answers are votes there, and scores lie in [0, 1]
-        scale = 1.0 if table.weights is None else table.weights.max(initial=1.0)
-        weights = None if table.weights is None else table.weights / scale
-        table = replace(table, answers=[], weights=weights)
-    reading = read_table(written(FILE_FORMATS[name].write, table), f"any{FILE_FORMATS[name].suffix}")
-    roles = reading.suggest_roles()
-    row_id = roles.id if table.id_column() is None else table.id_column()
-    others = [one for one in ("id", "winnow_id") if one != row_id and one in reading.cells]
-    chosen = replace(roles, text="text", id=row_id, numbers=(), categories=())
-    same_candidates(table, LabelTable.from_cells(reading.cells.drop(columns=others), chosen))
-    for column in table.cells.columns:
-        assert reading.cells[column].tolist() == table.cells[column].tolist()
+@pytest.mark.parametrize("name", ["csv", "parquet", "jsonl", "npz", "xlsx"])
+@pytest.mark.parametrize("source", ["pending", "disputed"])
+def test_row_without_a_decision_leaves_with_all_its_candidates(name: str, source: str) -> None:
+    table = small_table()
+    table.source[0] = source
+    each = FILE_FORMATS[name]
+    reading = read_table(written(each.write, table), f"birds{each.suffix}")
+    reading = reading if shape_name(reading) is None else shaped(reading)
+    cells = reading.cells.assign(shown="a text")
+    read = LabelTable.from_cells(
+        cells, replace(reading.suggest_roles(), text="shown", numbers=(), categories=())
+    )
+    assert [read.classes[k] for k in np.flatnonzero(read.candidates[0])] == ["robin", "wren"]
 
 
 def test_lines_of_older_names_are_read() -> None:
@@ -232,7 +223,7 @@ def test_argilla_and_doccano_tell_votes_from_candidates() -> None:
     (first, *_) = json.loads(written(FILE_FORMATS["argilla"].write, small_table()))
     reading = read_table(written(FILE_FORMATS["argilla"].write, small_table()), "a.argilla.json")
     assert first["suggestions"]["label"] == {"value": ["wren"], "score": [0.5], "agent": "winnow"}
-    assert json.loads(reading.cells["sources"].iloc[0]) == {"wren": ["ann", "winnow"]}
+    assert json.loads(reading.cells["sources"].iloc[0]) == {"wren": ["ann"]}
     lines = [json.loads(line) for line in written(FILE_FORMATS["doccano"].write, small_table()).splitlines()]
     lines[1]["label"] = ["film"]  # somebody has chosen there
     lines[1]["id"] = 7

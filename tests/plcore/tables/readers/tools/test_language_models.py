@@ -120,19 +120,6 @@ def test_wrong_types_in_every_place_are_refused_in_words(path: tuple[Any, ...], 
 
 
 @given(disambiguated())
-def test_lines_written_and_read_again(table: Disambiguated) -> None:
-    lines = list(own_lines(table))
-    assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
-    reading = read(*map(json.loads, lines))
-    assert reading.cells["id"].tolist() == table.ids.tolist()
-    assert reading.cells["text"].tolist() == table.cells["text"].tolist()
-    weighted = table.weighted(after=True)
-    expected = weighted if table.weights is not None else [list(one) for one in weighted]
-    assert candidates(reading) == expected
-    assert list(reading.cells.columns) == ["id", "text", "candidates"]
-
-
-@given(disambiguated())
 @settings(max_examples=20)
 def test_lines_hold_what_has_become_of_a_row(table: Disambiguated) -> None:
     label = np.array([np.flatnonzero(row)[0] for row in table.candidates_after])
@@ -145,7 +132,7 @@ def test_lines_hold_what_has_become_of_a_row(table: Disambiguated) -> None:
     assert [one["winnow_confidence"] for one in found] == [None, *probability[1:]]
     assert {one["winnow_source"] for one in found} == {"model"}
     for name, after in (("winnow_candidates_before", False), ("winnow_candidates", True)):
-        expected = table.weighted(after=after)
+        expected = table.weighted(before=not after)
         assert [{each["label"]: each.get("p") for each in one[name]} for one in found] == expected
     assert [answer for one in found for answer in one["winnow_answers"]] == sorted_answers(table)
 

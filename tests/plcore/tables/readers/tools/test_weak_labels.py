@@ -315,3 +315,16 @@ def test_wrong_cells_are_refused() -> None:
         LABEL_MATRIX.read(read_cells(b"lf_a,lf_b\n-1,1\nx,1\n"))
     with pytest.raises(TableError, match="No column is called lf_"):
         LABEL_MATRIX.read(read_cells(b"a,b\n-1,1\n"))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_predictions_of_several_models_count_by_their_mean(axis: int) -> None:
+    models = np.stack([[[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], [[0.7, 0.3], [0.4, 0.6], [0.5, 0.5]]], axis=axis)
+    asked = np.array([[0, 1], [1, np.nan], [0, 0]])
+    reading = annotator_matrix(asked, models)
+    assert reading.cells["p_0"].astype(float).tolist() == pytest.approx([0.8, 0.3, 0.5])
+    assert any("pred_probs are the mean of 2 models." in note for note in reading.notes)
+    with pytest.raises(TableError, match="cannot be told"):
+        annotator_matrix(asked[:2], models[:2, :2])
+    with pytest.raises(TableError, match="pred_probs have the shape"):
+        annotator_matrix(asked[:1], models)

