@@ -23,7 +23,14 @@ LONG = {
     "questions": "active_models seconds",
     "models": "model_accuracy lmplane_tables",
 }
-FULL = ("large_project", "margin_curves", "sensing_figure2", "sensing_figure4a", "sensing_figure4bc")
+FULL = (
+    "large_project",
+    "meaning",
+    "margin_curves",
+    "sensing_figure2",
+    "sensing_figure4a",
+    "sensing_figure4bc",
+)
 """Those with a `--full` of their own."""
 
 

@@ -10,11 +10,15 @@ Candidates come in two ways. *Random*: the truth and other classes drawn for eac
 lists are wrong alike for alike rows. It sees WordLlama's vectors of texts, which are none of the features compared on
 its lists, and EfficientNet's of photos. The truth takes the last place if it is not in the list. *With scores*: its
 probabilities weigh the candidates from the first fit on, as projects do with the scores of a file.
+
+*The choice*, measured with `--full`, is that of projects: both until 40 rows are answered, then the features with which
+a kernel ridge predicts answered rows best that it was not shown. It is made again when answers have grown by half.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,9 +41,10 @@ from benchmarks.harness import (
     sized,
 )
 from benchmarks.processes import forget_peak, peak, resident
-from plcore import FeatureTransformer, LabelTable, Roles
-from plcore.evaluation import contaminate
-from plcore.loop import MODEL_ENTRIES
+from plcore import FeatureTransformer, LabelTable, PLKernelRidge, Roles
+from plcore.arrays.types import BOTH, MEANING, WORDS
+from plcore.evaluation import compare_learners, contaminate
+from plcore.loop import FeatureComparison
 from plcore.loop.one_label.training import standardized_features
 from plcore.query import SmallestMargin
 from plcore.tables import Encoder, MediaFiles, read_table
@@ -51,7 +56,9 @@ SEEDS, ROWS, CLASSES = sized((3, 500, 20), tiny=(1, 30, 3))
 EVERY, SHOWN = sized((10, (0, 50, 100, 200)), tiny=(10, (0, 10, 20)))
 TAUGHT = 3  # rows a class, of the weak model
 PHOTOS = sized(200, tiny=20)  # that measure
-BUILT_IN, PLAIN, BOTH = "built-in", "built-in, not standardised", "built-in and {}"
+BUILT_IN, TOGETHER = "built-in", "built-in and {}"
+CHOICE = "the choice: {}"
+COMPARED = sized((), tiny=(10,), full=(40, 60, 90, 140))  # answers after which it is made
 NAMES = {"minilm": "MiniLM", "wordllama": "WordLlama", "efflite0": "EfficientNet-Lite0"}
 COST = {"minilm": 60, "wordllama": 2, "efflite0": 300}
 """Seconds that 10,000 rows may take on an idle core."""
@@ -97,11 +104,6 @@ class Rows(NamedTuple):
         pool: Any = Fitted(self.table(key, built_in), self.train, np.empty((len(self.y), self.y.max() + 1)))
         return standardized_features(pool)
 
-    def plain(self) -> Any:
-        """Return the built-in features (n, d) as they are made."""
-        table = self.table(None)
-        return FeatureTransformer().fit(table, self.train).transform(table)
-
 
 class Fitted(NamedTuple):
     """What `standardized_features` reads of a project's pool."""
@@ -109,6 +111,9 @@ class Fitted(NamedTuple):
     table: LabelTable
     train: np.ndarray
     original: np.ndarray
+
+    def make_features(self, use: str | None = None) -> FeatureTransformer:
+        return self.table.features(use or BOTH)
 
 
 def with_vectors(rows: Rows, keys: tuple[str, ...], at: Path, name: str) -> Rows:
@@ -171,35 +176,66 @@ def weak_lists(rows: Rows, key: str, most: int) -> tuple[np.ndarray, np.ndarray,
 
 
 def run(
-    X: Any, rows: Rows, candidates: np.ndarray, weights: np.ndarray | None, **settings: Any
-) -> list[float]:
-    """Return the accuracy before the first answer and after every 10."""
-    train, y, y_test = X[rows.train], rows.y[rows.train], rows.y[rows.test]
-    model = MODEL_ENTRIES["kernelridge"].make(None, 0).set_params(**settings)
-    model.fit(train, candidates, candidate_weights=weights)
-    margin, now, labels = (
-        SmallestMargin().fit(train, candidates),
-        candidates.copy(),
-        np.eye(candidates.shape[1], dtype=bool),
-    )
+    sets: dict[str, Any], rows: Rows, candidates: np.ndarray, weights: np.ndarray | None
+) -> tuple[list[float], str]:
+    """Return the accuracy before the first answer and after every 10, and the features in the end.
+
+    sets : features (n, d) by the name of their set; of several those of BOTH come first, and others may be chosen
+    """
+    y, y_test = rows.y[rows.train], rows.y[rows.test]
+    labels, now, asked = np.eye(candidates.shape[1], dtype=bool), candidates.copy(), []
+
+    def begin(use: str) -> tuple[Any, Any]:
+        model = PLKernelRidge(scaling=None)  # they are standardised, if they are to be
+        return model.fit(sets[use][rows.train], candidates, candidate_weights=weights), sets[use]
+
+    use = next(iter(sets))
+    model, X = begin(use)
+    margin = SmallestMargin().fit(X[rows.train], candidates)
     found = []
     for answers in range(max(SHOWN) + 1):
+        is_due = answers in COMPARED and len(sets) > 1
+        if is_due and (better := better_features(sets, rows, now, weights, asked, use)) != use:
+            use = better
+            model, X = begin(use)
         if answers % EVERY == 0:
             if answers:
                 model.relabel(now, candidate_weights=weights, imported=candidates)
-            margin.learner_changed(model, train)
+            margin.learner_changed(model, X[rows.train])
             found.append(float((model.predict(X[rows.test]) == y_test).mean()))
         for row in margin.next(1).tolist():
+            asked.append(row)
             now[row] = labels[y[row]]
             margin.update(row, now[row])
-    return found
+    return found, use
+
+
+def better_features(
+    sets: dict[str, Any],
+    rows: Rows,
+    candidates: np.ndarray,
+    weights: np.ndarray | None,
+    asked: list[int],
+    in_force: str,
+) -> str:
+    """Return what projects choose of these sets, by the rows that were asked."""
+    truth = np.full(len(candidates), np.nan)
+    truth[asked] = candidates[asked].argmax(axis=1)
+    accuracy = {}
+    for use, X in sets.items():
+        learners = {"kernelridge": PLKernelRidge(scaling=None)}
+        one = compare_learners(
+            X[rows.train], candidates, learners, y_true=truth, random_state=0, candidate_weights=weights
+        )
+        accuracy[use] = float(one["accuracy"].iloc[0])
+    return FeatureComparison(accuracy, "kernelridge", len(asked)).choice(in_force)
 
 
 class Part(NamedTuple):
     """make : of a seed and the folder      encoders : compared, the first is the default
 
     others : random classes of a row      weak, most : encoder that makes lists of so many classes
-    own_lists : whether an encoder is measured on lists that it made
+    others_lists : whether encoders are measured on the lists of others alone
     """
 
     make: Any
@@ -207,20 +243,20 @@ class Part(NamedTuple):
     others: int
     weak: str
     most: int
-    own_lists: bool
+    others_lists: bool
 
 
 PARTS = {
-    "texts": Part(texts, ("minilm", "wordllama"), 4, "wordllama", 5, own_lists=False),
-    "photos": Part(photos, ("efflite0",), 2, "efflite0", 3, own_lists=True),
+    "texts": Part(texts, ("minilm", "wordllama"), 4, "wordllama", 5, others_lists=True),
+    "photos": Part(photos, ("efflite0",), 2, "efflite0", 3, others_lists=False),
 }
 Curves = dict[tuple[str, str], np.ndarray]
 """Accuracies (seeds, points) by lists and features."""
 
 
-def curves(name: str, at: Path) -> tuple[Curves, float]:
-    """Return the accuracies, and how often the truth was put into the lists of the weak model."""
-    part, found, put_in = PARTS[name], {}, []
+def curves(name: str, at: Path) -> tuple[Curves, str]:
+    """Return the accuracies, and what is to be said of lists and choices."""
+    part, found, put_in, ends = PARTS[name], {}, [], []
     for seed in range(SEEDS):
         rows = part.make(seed, at)
         m = int(rows.y.max()) + 1
@@ -231,20 +267,32 @@ def curves(name: str, at: Path) -> tuple[Curves, float]:
         put_in.append(share)
         top = f"{name}, top {part.most}"
         given = {f"{name}, random": (drawn, None), top: (lists, None), f"{top}, with scores": (lists, shares)}
-        made = {(BUILT_IN, None): rows.features(None, built_in=True)}
-        if name == "texts":
-            made[PLAIN, None] = rows.plain()
+        made = {BUILT_IN: {WORDS: rows.features(None, built_in=True)}}
         for key in part.encoders:
-            made[key, key] = rows.features(key, built_in=False)
-            made[BOTH.format(NAMES[key]), key] = rows.features(key, built_in=True)
-        for (kind, (candidates, weights)), ((title, key), X) in product(given.items(), made.items()):
-            if key == part.weak and not part.own_lists and "random" not in kind:
+            made[key] = {MEANING: rows.features(key, built_in=False)}
+            made[TOGETHER.format(NAMES[key])] = {BOTH: rows.features(key, built_in=True)}
+        if COMPARED:
+            first = part.encoders[0]
+            made[CHOICE.format(NAMES[first])] = (
+                made[TOGETHER.format(NAMES[first])] | made[BUILT_IN] | made[first]
+            )
+        for (kind, (candidates, weights)), (title, sets) in product(given.items(), made.items()):
+            if (
+                part.others_lists
+                and "random" not in kind
+                and NAMES.get(title, title).endswith(NAMES[part.weak])
+            ):
                 continue
-            settings = {"scaling": None} if title == PLAIN else {}
-            accuracy = run(X, rows, candidates, weights, **settings)
+            accuracy, use = run(sets, rows, candidates, weights)
             found.setdefault((kind, title), []).append(accuracy)
-            print("  ", seed, kind, title, f"{accuracy[0]:.3f} {accuracy[-1]:.3f}", flush=True)
-    return {which: np.array(runs) for which, runs in found.items()}, float(np.mean(put_in))
+            print("  ", seed, kind, title, use, f"{accuracy[0]:.3f} {accuracy[-1]:.3f}", flush=True)
+            if len(sets) > 1:
+                ends.append(f"{kind}: {use}")
+    told = f"The truth was put into {np.mean(put_in):.0%} of the weak model's lists."
+    if ends:
+        counts = ", ".join(f"{what} ({count})" for what, count in sorted(Counter(ends).items()))
+        told += f" The choice after all answers: {counts}."
+    return {which: np.array(runs) for which, runs in found.items()}, told
 
 
 def reached(curve: np.ndarray, accuracy: float) -> int | None:
@@ -271,7 +319,7 @@ def targets(found: Curves) -> Table:
     mean = {which: runs.mean(axis=0) for which, runs in found.items()}
     for (kind, title), own in mean.items():
         base = mean[kind, BUILT_IN]
-        if title in (BUILT_IN, PLAIN):
+        if title == BUILT_IN:
             continue
         told = kind, NAMES.get(title, title)
         if "with scores" in kind:
@@ -325,9 +373,8 @@ def measure() -> str:
     with folder(large=True) as at, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of too few rounds
         for name in only(PARTS):
-            found, put_in = curves(name, at)
-            blocks += [f"## {name.capitalize()}", f"The truth was put into {put_in:.0%} of the weak model's lists.",
-                       table_of(found), targets(found)]  # fmt: skip
+            found, told = curves(name, at)
+            blocks += [f"## {name.capitalize()}", told, table_of(found), targets(found)]
         blocks += [
             "## What encoding costs",
             "One thread; memory above that of the process with the table.",
