@@ -1,13 +1,14 @@
 """What every benchmark shares: its arguments, clocks, tables, processes of its own, and the page it writes.
 
-A benchmark is a file `benchmarks/FOLDER/NAME.py` with TITLE, PACKAGES (whose versions the page names), perhaps PEERS
-(distributions it compares with, if installed) and `measure()`, which returns the page's text. The arguments are set as
-environment variables before it is imported, so that every process it starts knows them.
+A benchmark is a function that returns the text of its page, marked by `benchmark`. Its name is that of the page, and an
+argument of `python -m benchmarks`. The arguments are set as environment variables before its file is imported, so
+that every process it starts knows them.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import json
 import os
@@ -23,7 +24,7 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -97,14 +98,15 @@ def folder(*, large: bool = False) -> Iterator[Path]:
         yield Path(name).resolve()
 
 
-def kept(benchmark: str, part: str, measure: Callable[[], Any]) -> Any:
+def kept(benchmark: str, part: str, measure: Callable[[], Any], place: Path | None = None) -> Any:
     """Return what `measure` gave for this part, now or in an earlier run: plain JSON values.
 
-    A long benchmark that was stopped goes on like this. Remove `.cache/benchmarks/NAME` to measure again.
+    A long benchmark that was stopped goes on like this. Remove `.cache/benchmarks/NAME`, or the folder `place`, to
+    measure again.
     """
     if mode() == "try":
         return json.loads(json.dumps(measure()))
-    path = PARTS / benchmark / (re.sub(r"[^A-Za-z0-9.=-]+", "_", part) + ".json")
+    path = (place or PARTS / benchmark) / (re.sub(r"[^A-Za-z0-9.=-]+", "_", part) + ".json")
     if not path.exists():
         found = json.dumps(measure())
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,6 +114,12 @@ def kept(benchmark: str, part: str, measure: Callable[[], Any]) -> Any:
         aside.write_text(found)
         aside.replace(path)
     return json.loads(path.read_text())
+
+
+def kept_runs(benchmark: str, run: Callable[..., Any], *cell: object, seeds: int) -> list[Any]:
+    """Return what `run(*cell, seed)` gave for each seed, now or in an earlier run."""
+    called = " ".join(map(str, cell))
+    return [kept(benchmark, f"{called} {seed}", lambda seed=seed: run(*cell, seed)) for seed in range(seeds)]
 
 
 # Clocks
@@ -165,19 +173,28 @@ def met(is_met: bool) -> str:
 
 
 class Table:
-    """A Markdown table, whose rows are shown while they are measured."""
+    """A Markdown table, whose rows are shown while they are measured.
 
-    def __init__(self, head: str | Sequence[str]) -> None:
-        """head : titles, or one string with " | " between them"""
+    head : titles, or one string with " | " between them      form : of cells that are floats; nan is an empty cell
+    """
+
+    def __init__(self, head: str | Sequence[str], form: str = ".3f") -> None:
         self.head = head.split(" | ") if isinstance(head, str) else list(head)
+        self.form = form
         self.rows: list[list[str]] = []
 
     def add(self, *cells: object) -> None:
-        row = [str(cell) for cell in cells]
+        row = [self._text(cell) for cell in cells]
         if len(row) > len(self.head):
             raise ValueError(f"{len(row)} cells under {len(self.head)} titles: {row}")
         self.rows.append(row + [""] * (len(self.head) - len(row)))
         print("  ", " | ".join(row), flush=True)
+
+    def _text(self, cell: object) -> str:
+        if isinstance(cell, float | np.floating):
+            return "" if np.isnan(cell) else f"{cell:{self.form}}"
+        is_count = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
+        return f"{cell:,}" if is_count else str(cell)
 
     def __str__(self) -> str:
         lines = (self.head, ["---"] * len(self.head), *self.rows)
@@ -208,6 +225,14 @@ def in_process(call: Callable[..., Any], *arguments: Any, tree: Path = ROOT, **e
             stdout=subprocess.PIPE, text=True, check=True,
         )  # fmt: skip
     return json.loads(run.stdout.splitlines()[-1])
+
+
+def in_turns(runs: int, measure: Callable[[Path], Sequence[float]]) -> dict[str, np.ndarray]:
+    """Return the least of each figure over some runs, by tree. measure : is given a tree; these take turns"""
+    found: dict[str, list[Sequence[float]]] = {name: [] for name in trees()}
+    for name, tree in list(trees().items()) * runs:
+        found[name].append(measure(tree))
+    return {name: np.min(figures, axis=0) for name, figures in found.items()}
 
 
 def child() -> None:
@@ -243,7 +268,57 @@ def _timed(job: tuple[Callable[[Any], Result], Any]) -> tuple[Any, Result, float
         return (cell, *clocked(lambda: call(cell)))
 
 
-# The page
+# The benchmarks and their pages
+
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "pyarrow", "SQLAlchemy", "streamlit")
+"""Distributions whose versions every page names."""
+
+
+def benchmark(
+    title: str,
+    *,
+    packages: Sequence[str] = (),
+    peers: Sequence[str] = (),
+    full: bool = False,
+    long: bool = False,
+) -> Callable[[Callable[[], str]], Callable[[], str]]:
+    """Mark a benchmark.
+
+    packages : further distributions whose versions are named      peers : those it compares with, if installed
+    full : it has a `--full` of its own      long : it takes half an hour and more, and runs only when named
+    """
+
+    def mark(measure: Callable[[], str]) -> Callable[[], str]:
+        vars(measure).update(title=title, packages=packages, peers=peers)
+        return measure
+
+    return mark
+
+
+class Listed(NamedTuple):
+    """module : to import      marks : "full", "long", or both"""
+
+    module: str
+    marks: set[str]
+
+
+def listed() -> dict[str, Listed]:
+    """Return all benchmarks by name, without importing their files."""
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("*/*.py")):
+        for one in ast.parse(path.read_text()).body:
+            for mark in getattr(one, "decorator_list", ()):
+                if isinstance(mark, ast.Call) and getattr(mark.func, "id", "") == "benchmark":
+                    marks = {str(keyword.arg) for keyword in mark.keywords}
+                    found[one.name] = Listed(f"benchmarks.{path.parent.name}.{path.stem}", marks)
+    return found
+
+
+def size_of(where: Path, pattern: str = "**/*") -> tuple[float, int]:
+    """Return MB of the files below a folder, and how many they are."""
+    sizes = [path.stat().st_size for path in where.glob(pattern) if path.is_file()]
+    return sum(sizes) / 1e6, len(sizes)
 
 
 def has(distribution: str) -> bool:
@@ -257,16 +332,15 @@ def has(distribution: str) -> bool:
 
 def run(name: str) -> None:
     """Run a benchmark; write its page unless it is a trial or measures parts alone."""
-    module = importlib.import_module(f"benchmarks.{room_of(name)}.{name}")
+    measure = getattr(importlib.import_module(listed()[name].module), name)
     with threadpool_limits(1):
-        text = str(module.measure()).strip()
-    peers = getattr(module, "PEERS", ())
-    packages = [*module.PACKAGES, *filter(has, peers)]
+        text = measure().strip()
+    packages = *PACKAGES, *measure.packages, *filter(has, measure.peers)
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    if missing := ", ".join(one for one in peers if not has(one)):
+    if missing := ", ".join(one for one in measure.peers if not has(one)):
         text += f"\n\nNot installed, so not measured: {missing}."
     text = (
-        f"# {module.TITLE}\n\n"
+        f"# {measure.title}\n\n"
         f"Command: `python -m benchmarks {name}{' --full' * (mode() == 'full')}`. {os.cpu_count()} cores, "
         f"dgemm {matrix_product_speed():.0f} GFLOP/s per core, Python {platform.python_version()}, {versions}.\n\n"
         f"{text}\n"
@@ -279,7 +353,3 @@ def run(name: str) -> None:
 def result(name: str) -> str:
     """Return the name of a benchmark's files in `results`, without their ending."""
     return f"{name}_full" if mode() == "full" else name
-
-
-def room_of(name: str) -> str:
-    return next(Path(__file__).parent.glob(f"*/{name}.py")).parent.name

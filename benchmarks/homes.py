@@ -56,6 +56,17 @@ def mixture(
     return rng.normal(size=(classes, features))[truth] * spread + rng.normal(size=(rows, features)), truth
 
 
+def ambiguous_mixture(
+    size: tuple[int, int, int], share: float, spread: float = 0.5, prefix: str = "class"
+) -> LabelTable:
+    """Return such rows, each false label a candidate with this share. size : rows, features, classes"""
+    rng = np.random.default_rng(0)
+    X, truth = mixture(*size, rng, spread)
+    sets = rng.random((size[0], size[2])) < share
+    sets[np.arange(size[0]), truth] = True
+    return table_of(X, [np.flatnonzero(row).tolist() for row in sets], prefix)
+
+
 def table_of(X: np.ndarray, sets: Sequence[Sequence[int]], prefix: str = "class") -> LabelTable:
     """Return the table of features and of each row's candidates."""
     frame = pd.DataFrame(X.round(4), columns=[f"f{k:03d}" for k in range(X.shape[1])])
@@ -111,15 +122,8 @@ def long_table(rows: int = LONG_ROWS) -> tuple[LabelTable, LearnerSettings]:
 
 def large_project(seat: Seat) -> int:
     """Make a project of LARGE size whose linear model is trained again after every answer."""
-    n, d, m = LARGE
-    rng = np.random.default_rng(0)
-    X, truth = mixture(n, d, m, rng)
-    sets = rng.random((n, m)) < 0.3
-    sets[np.arange(n), truth] = True
     settings = LearnerSettings(model="plsvc", strategy="margin", train_every=1, train_seconds=0.0)
-    return managing.create_project(
-        seat, "large", table_of(X, [np.flatnonzero(row).tolist() for row in sets]), settings
-    )
+    return managing.create_project(seat, "large", ambiguous_mixture(LARGE, 0.3), settings)
 
 
 def project(seat: Seat, case: str, length: int = LOG) -> Seat:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from benchmarks.harness import ROOT
 
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -117,6 +120,24 @@ class Watch:
         if hasattr(self, "_begun"):
             self.cpu = sum(self._seconds.values()) - self._before - self._looking
             self.wall = time.perf_counter() - self._begun
+
+
+def watched(
+    command: Sequence[str], stages: Sequence[str] = ("",), every: float = 0.1, **environment: str
+) -> tuple[str, Watch]:
+    """Return what a command prints, and what it costs with all its children.
+
+    stages : of its memory; each line that it prints begins the next
+    """
+    how = {"stdout": subprocess.PIPE, "text": True, "cwd": ROOT, "env": {**os.environ, **environment}}
+    with subprocess.Popen(command, **how) as process, Watch(process.pid, every, stages[0]) as watch:
+        said, left = "", list(stages[1:])
+        for line in process.stdout:
+            said, watch.stage = said + line, left.pop(0) if left else watch.stage
+        process.wait()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return said, watch
 
 
 def _sum(found: Iterable[dict[str, float]], name: str) -> float:

@@ -203,7 +203,7 @@ def read_as_wanted(chosen: Arrived) -> importing.Upload | None:
         st.toggle(
             "Each row of the file is one item",
             key=f"as-it-is-{chosen.key}",
-            help=f"By the names of its columns it is: {upload.shape}. So rows about one item were put together.",
+            help=f"By the names of its columns it is: {upload.shape}. It was read as such.",
         )
     if upload.needs_rows or rows is not None:
         file_box(

@@ -510,7 +510,7 @@ def test_rows_are_added_once_and_the_rest_is_said(shell: Shell, table: Path, tmp
     status, out, err = shell("append", 1, more)
     assert status == 0
     assert out.splitlines()[-1] == "Project 1: 1 rows added, 61 in all."
-    assert "1 rows are there already" in err
+    assert "Rows that are there already and stay as they are: 1." in err
     assert "New labels: dog." in err
     assert "Columns left out: weather." in err
     status, out, err = shell("append", 1, more)

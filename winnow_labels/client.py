@@ -97,6 +97,7 @@ class WinnowAdded:
     dropped, empty : columns that were sent and it does not have, and its columns that were not sent
     notes : what was read as nothing, and what is odd about the table with the new rows
     reading : how the project's table is read, with the new rows
+    doubts : of a dry run, those that would stop the rows: name, message and fix
     """
 
     rows: int
@@ -107,6 +108,7 @@ class WinnowAdded:
     empty: Sequence[str]
     notes: Sequence[str] = ()
     reading: str = ""
+    doubts: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -351,14 +353,19 @@ class WinnowProject:
             if since >= found["last"]:
                 return
 
-    def append(self, rows: Sequence[Mapping[str, str]], accept: Sequence[str] = ()) -> WinnowAdded:
+    def append(
+        self, rows: Sequence[Mapping[str, str]], accept: Sequence[str] = (), *, dry_run: bool = False
+    ) -> WinnowAdded:
         """Add rows, each {column: cell}, all that are new or none; what was passed over is told. It is sent once.
 
         accept : names of doubts that stop the import otherwise
+        dry_run : store nothing, and tell what would become of the rows
         """
         sent: dict[str, object] = {"rows": [dict(one) for one in rows]}
         if accept:  # a server of an earlier version does not know it
             sent["accept"] = list(accept)
+        if dry_run:
+            sent["dry_run"] = True
         return made_of(WinnowAdded, self._winnow.ask("POST", f"{self._path}/rows", again=False, json=sent))
 
     def predict(self, scores: Mapping[int | str, Mapping[str, float]], model: str) -> WinnowWeighed:

@@ -330,7 +330,7 @@ def append_rows(
     grown = addition.grown
     notes = [*upload.notes, *(str(doubt) for doubt in addition.doubts if not doubt.stops)]
     for said in (
-        f"{len(grown.known)} rows are there already and stay as they are." if grown.known else "",
+        f"Rows that are there already and stay as they are: {len(grown.known):,}." if grown.known else "",
         f"New labels: {', '.join(grown.new_classes)}." if grown.new_classes else "",
         f"Columns left out: {', '.join(grown.dropped)}." if grown.dropped else "",
         f"Columns empty in the new rows: {', '.join(grown.empty)}." if grown.empty else "",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import func, select
 
 from benchmarks import homes
-from benchmarks.harness import Table, folder, page, percentiles, sized
+from benchmarks.harness import Table, benchmark, folder, page, percentiles, sized
 from benchmarks.processes import memory
 from db.models import ModelRow
 from tests.browser.server import Server
@@ -21,8 +21,6 @@ from tests.live_page import LivePage
 from workflow.projects import managing
 from workflow.server.home import Home
 
-TITLE = "Many people at once"
-PACKAGES = ("streamlit", "SQLAlchemy", "psycopg")
 PEOPLE = sized(30, tiny=2)  # at each server
 SECONDS = sized(120, tiny=5)
 THINKING = 0.5, 1.5  # seconds between a question and its answer
@@ -103,7 +101,8 @@ def run(place: Mapping[str, str], n_servers: int, *, at_large: bool = False) -> 
     return found
 
 
-def measure() -> str:
+@benchmark("Many people at once", packages=("psycopg",))
+def load() -> str:
     table = Table("what | answers | a second | p50 ms | p95 ms | max ms | refused | trained | MB")
 
     def add(what: str, found: Found) -> None:

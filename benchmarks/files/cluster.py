@@ -1,8 +1,19 @@
-"""Neighbours and first ranking of many rows by one process, by a pool and by two Dask workers: CPU, peak, wall."""
+"""Neighbours and first ranking of many rows by one process, by a pool and by two Dask workers: CPU, peak, wall.
+
+`ten_million` takes two hours and 25 GB of disk; `--folder PLACE` keeps the table and what each step has found there.
+"""
 
 from __future__ import annotations
 
+import codecs
+import csv
+import json
+import os
+import pty
+import re
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,13 +25,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.harness import Table, folder, page, sized
-from benchmarks.processes import Watch
-from plcore.blocks import make_runner
+from benchmarks.harness import ROOT, Table, benchmark, folder, kept, page, size_of, sized
+from benchmarks.processes import Watch, own_memory
+from plcore import compile_kernels
+from plcore.blocks import Inline, make_runner, map_part
+from plcore.neighbors import RowParts, find_parts, scale_rows
+from plcore.neighbors.graph import neighbor_weights
+from plcore.query import EffectRanker
+from plcore.tables import find_row_files, read_in_parts
 from workflow.models.large_tables import rank_files
 
-TITLE = "Many rows in blocks, by one process, two, and two Dask workers"
-PACKAGES = ("numpy", "scikit-learn", "numba", "dask", "distributed")
+DASK = "dask", "distributed"
 D, K, CLASSES, CANDIDATES, TOP = 64, 10, 16, 3, 1000
 ROWS, BLOCK = sized((1_000_000, 100_000), tiny=(12_000, 6_000))
 QUIET = {
@@ -78,7 +93,7 @@ def write_parquet(where: Path, n_rows: int) -> Path:
 
 
 @contextmanager
-def cluster(n_workers: int, memory: str) -> Iterator[str]:
+def dask_workers(n_workers: int, memory: str) -> Iterator[str]:
     """Give the address of a Dask cluster on this machine."""
     from dask import config
     from distributed import LocalCluster
@@ -107,37 +122,229 @@ def ranked(
         finally:
             runner.close()
     parts = {path.name: sha256(path.read_bytes()).digest() for path in where.glob("part-*.npy")}
-    size = sum(path.stat().st_size for path in where.glob("part-*.npy"))
+    size, _ = size_of(where, "part-*.npy")
     shutil.rmtree(where)
     return watch, begun, ranking, parts, size
 
 
-def measure() -> str:
-    table = Table("by | CPU s | wall s | peak MB | CPU beside one process | times faster")
+@benchmark("Many rows in blocks, by one process, two, and two Dask workers", packages=DASK)
+def cluster() -> str:
+    table = Table("by | CPU s | wall s | peak MB | CPU beside one process | times faster", ".0f")
     with folder(large=True) as here:
         rows = write_arrays(here / "table", ROWS)
         ranked(write_arrays(here / "few", 2 * BLOCK), here / "warm", "")  # compiled before it is timed
         one, begun, ranking, parts, size = ranked(rows, here / "inline", "")
         pool, _, _, by_pool, _ = ranked(rows, here / "pool", "processes:2")
-        with cluster(2, "4GB") as address:
+        with dask_workers(2, "4GB") as address:
             dask, _, _, by_dask, _ = ranked(rows, here / "dask", address)
         if by_pool != parts or by_dask != parts:
             raise RuntimeError("Not all leave the same files.")
     for name, cost in (("one process", one), ("a pool of two", pool), ("two Dask workers", dask)):
         beside = () if cost is one else (f"{cost.cpu / one.cpu - 1:+.0%}", f"{one.wall / cost.wall:.2f}")
-        table.add(name, f"{cost.cpu:.0f}", f"{cost.wall:.0f}", f"{cost.peak:.0f}", *beside)
-    stages, times = Table("blocks | s"), list(begun.values())
+        table.add(name, cost.cpu, cost.wall, cost.peak, *beside)
+    stages, times = Table("blocks | s", ".1f"), list(begun.values())
     for name, first, last in zip(begun, times, times[1:], strict=False):
-        stages.add(name, f"{last - first:.1f}")
+        stages.add(name, last - first)
     return page(
         f"""{ROWS:,} rows of `curved` of [neighbors](neighbors.md), {D} features, {K} neighbours with the row itself,
 {CLASSES} classes with {CANDIDATES} candidates a row, from X.npy and S.npy on disk to the first {TOP:,} questions,
 blocks of {BLOCK:,} rows: the whole of `winnow rank --cluster`. {ranking.told()} CPU seconds are those of all
 processes, scheduler and start of workers included (of Dask, those that begin while it is measured); memory is what is
 a process's own, without files that are mapped, summed over all processes, at its largest. Parts on disk:
-{size / 2**20:,.0f} MB. All three leave the same {len(parts)} files, bit for bit.""",
+{size:,.0f} MB. All three leave the same {len(parts)} files, bit for bit.""",
         "Targets: at most 25 % more CPU than one process, at least 1.6 times faster with two.",
         table,
         "What one process does, wall seconds:",
         stages,
+    )
+
+
+# Ten million rows through the shell
+
+MANY = sized(10_000_000, tiny=12_000)
+WORKERS, MEMORY, ANSWERS = 2, "4GB", 10
+TOLD_BLOCKS = re.compile(r"([a-z][a-z, ]*): ([\d,]+) of ([\d,]+) blocks")
+ENGINE = "import sys; from benchmarks.files.cluster import ask; ask(*sys.argv[1:])"
+
+
+def said_by(command: list[str], out: Path, environment: dict[str, str]) -> Iterator[str]:
+    """Give what a command says to a terminal on standard error, as it comes; its standard output goes to a file."""
+    ours, theirs = pty.openpty()
+    with out.open("wb") as file:
+        how = {"stdout": file, "stderr": theirs, "env": {**os.environ, **environment}, "cwd": ROOT}
+        process = subprocess.Popen(command, **how)
+    os.close(theirs)
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")  # what is read may end within a character
+    try:
+        while some := os.read(ours, 4096):
+            yield decoder.decode(some)
+    except OSError:  # Linux's word for the end of a terminal
+        pass
+    finally:
+        os.close(ours)
+        if process.poll() is None:
+            process.terminate()
+        status = process.wait()
+    if status:
+        raise subprocess.CalledProcessError(status, command)
+
+
+def watched(command: list[str], out: Path, **environment: str) -> dict[str, Any]:
+    """Return what a command costs with all that runs beside it, seconds by kind of block, and what it said last."""
+    kind, said, kinds, begun = "start", "", {"start": 0.0}, time.perf_counter()
+    with Watch(every=1.0) as watch:
+        for some in said_by(command, out, environment):
+            said, now = (said + some)[-2000:], time.perf_counter()
+            kinds[kind], begun = kinds.get(kind, 0.0) + now - begun, now
+            for told in TOLD_BLOCKS.findall(some):
+                if told[0] != kind:
+                    kind = told[0]
+                    print(f"{time.strftime('%H:%M:%S')} {kind}, {told[1]} of {told[2]}", flush=True)
+    return {"cpu": watch.cpu, "wall": watch.wall, "peak": watch.peak, "kinds": kinds, "said": said.strip()}
+
+
+def rank_through_shell(place: Path, table: Path) -> dict[str, Any]:
+    """The first ranking, by two Dask workers that are started for it."""
+    shutil.rmtree(place / "home", ignore_errors=True)  # of one that was stopped
+    command = [sys.executable, "-m", "winnow_labels", "rank", "--cluster", str(table), "--top", str(TOP)]
+    with dask_workers(WORKERS, MEMORY) as address:
+        home = {"WINNOW_HOME": str(place / "home"), "WINNOW_CLUSTER": address}
+        return watched(command, place / "ranking.csv", **home)
+
+
+def engine(place: Path, table: Path) -> dict[str, Any]:
+    """Ten answers and a label for every row, by the engine of the query alone, in one process."""
+    out = place / "engine.json"
+    cost = watched([sys.executable, "-c", ENGINE, str(place), str(table)], out, OMP_NUM_THREADS="1")
+    return cost | {"found": json.loads(out.read_text())}
+
+
+class NotDone(Inline):
+    """Refuses to do anything: all parts have to be there."""
+
+    def map(self, function: Any, jobs: Any) -> Any:
+        for job in jobs:
+            raise RuntimeError(f"This part is missing: {job}.")
+        return iter(())
+
+
+def graph_of(place: Path, table: Path) -> tuple[Any, Any, Any, tuple[str, ...]]:
+    """Return neighbors int32 (n, K), weights int64 (n, K), candidates bool (n, m) and the classes, from the parts."""
+    blocks, runner = place / "home" / "blocks", NotDone()
+    files = find_row_files(table, blocks)
+    read = read_in_parts(runner, blocks, files, BLOCK)
+    rows = RowParts(blocks, read.rows, BLOCK, files.n_rows, files.n_features)
+    neighbors = np.empty((files.n_rows, K), dtype=np.int32)
+    weights = np.empty((files.n_rows, K), dtype=np.int64)
+    for name in find_parts(runner, scale_rows(runner, rows), K - 1).names:
+        part = map_part(blocks / name)
+        own, distances = part["row"], np.zeros((len(part), K))
+        distances[:, 1:] = np.sqrt(part["squared"])
+        neighbors[own, 0], neighbors[own, 1:] = own, part["neighbors"]
+        weights[own] = neighbor_weights(distances, "linear")
+    packed = map_part(blocks / read.candidates)
+    sets = np.unpackbits(packed, axis=1, bitorder="little", count=len(read.classes)).view(bool)
+    return neighbors, weights, sets, read.classes
+
+
+def export(path: Path, ranker: EffectRanker, classes: tuple[str, ...]) -> int:
+    """Write the label with most votes of every row, block by block; return its bytes."""
+    names = pa.array(classes)
+    schema = pa.schema([("row", pa.int64()), ("label", pa.dictionary(pa.int32(), pa.string()))])
+    with pq.ParquetWriter(path, schema) as file:
+        for first in range(0, ranker.n_targets_, BLOCK):
+            rows = np.arange(first, min(first + BLOCK, ranker.n_targets_))
+            most = pa.array(ranker.votes_.most(rows).astype(np.int32))
+            labels = pa.DictionaryArray.from_arrays(most, names)
+            file.write_table(pa.table([pa.array(rows + 1), labels], schema=schema))
+    return path.stat().st_size
+
+
+def ask(where: str, table: str) -> None:
+    """In a process of its own: print CPU seconds as JSON. Nothing is computed again but what is measured."""
+    compile_kernels()
+    place, found = Path(where), {}
+    before, begun = own_memory(), time.process_time()
+
+    def took() -> float:
+        nonlocal begun
+        since, begun = begun, time.process_time()
+        return begun - since
+
+    neighbors, weights, sets, classes = graph_of(place, Path(table))
+    found["read"] = took()
+    ranker = EffectRanker("apl", K).fit_graph(neighbors, weights, sets, np.arange(len(neighbors)))
+    found["fit"] = took()
+    row, _ = int(ranker.next()[0]), ranker.settled_
+    found["first"] = took()
+    with (place / "ranking.csv").open() as file:
+        by_blocks = [int(line["row"]) - 1 for line in csv.DictReader(file)]
+    if ranker.top(len(by_blocks)).tolist() != by_blocks:
+        raise RuntimeError("The blocks have ranked the rows otherwise than one process does.")
+    found["same"], found["answers"] = len(by_blocks), []
+    took()
+    for _ in range(ANSWERS):  # answered with the first candidate
+        ranker.update(row, np.arange(len(classes)) == sets[row].argmax())
+        row, _ = int(ranker.next()[0]), ranker.settled_
+        found["answers"].append(took())
+    found["resident"] = own_memory() - before
+    took()
+    found["exported"] = export(place / "labels.parquet", ranker, classes)
+    found["export"] = took()
+    print(json.dumps(found))
+
+
+@benchmark("Ten million rows", packages=DASK, long=True)
+def ten_million() -> str:
+    with folder(large=True) as place:
+        table = write_parquet(place / f"table-{MANY}", MANY)
+        ranked = kept("ten_million", "rank", lambda: rank_through_shell(place, table), place)
+        asked = kept("ten_million", "engine", lambda: engine(place, table), place)
+        (given, n_files), (left, n_parts) = size_of(table), size_of(place / "home" / "blocks", "part-*.npy")
+    found = asked["found"]
+    steps, kinds = Table("step | CPU s | wall s | peak MB", ",.0f"), Table("blocks | s", ",.0f")
+    steps.add(
+        "import, neighbours, first ranking: two Dask workers",
+        *(ranked[key] for key in ("cpu", "wall", "peak")),
+    )
+    steps.add(
+        "ten answers and a label for every row: one process", *(asked[key] for key in ("cpu", "wall", "peak"))
+    )
+    for kind, seconds in ranked["kinds"].items():
+        kinds.add(kind, seconds)
+    after = Table("what | CPU s")
+    for what, seconds in (
+        ("read neighbours and candidates from the parts", found["read"]),
+        ("score all rows", found["fit"]),
+        ("the first question, and the share of predictions that no answer can change", found["first"]),
+        (
+            "the longest of ten answers, each with new scores, the next question and that share",
+            max(found["answers"]),
+        ),
+        (
+            f"the label with most votes of every row, a Parquet file of {found['exported'] / 1e6:,.0f} MB",
+            found["export"],
+        ),
+    ):
+        after.add(what, seconds)
+    return page(
+        f"""{MANY:,} rows of `curved` of [neighbors](neighbors.md), {D} features of single precision, {CLASSES}
+classes with {CANDIDATES} candidates a row, as {n_files} Parquet files of {BLOCK:,} rows ({given / 1e3:.1f} GB). Then
+`winnow rank --cluster` in a shell, with {WORKERS} Dask workers of {MEMORY} each: import, neighbours by cells, effect
+scores, the first {TOP:,} rows to ask about. It told: "{ranked["said"].splitlines()[-1]}" CPU seconds are those of all
+processes, scheduler and start of workers included; memory is what is a process's own, without files that are mapped,
+summed over all processes, at its largest, looked at every second. Parts on disk: {left / 1e3:.1f} GB in {n_parts:,}
+files.""",
+        steps,
+        "Where the first of these spent its time, wall seconds on a machine that others used meanwhile:",
+        kinds,
+        "## After the ranking",
+        f"""No project is made of the table, for which its features would be in memory as doubles,
+{MANY * D * 8 / 1e9:.1f} GB ([large_project](large_project.md) measures projects). What is measured is the engine of
+the query alone (`plcore.query.EffectRanker`) on the neighbours and candidates that the parts hold, in one process
+without features.""",
+        after,
+        f"""Ten answers, milliseconds: {", ".join(f"{seconds * 1e3:.2f}" for seconds in found["answers"])}. The engine
+holds {1e6 * found["resident"] / MANY:,.0f} bytes a row, beyond a process that has loaded everything. Its first
+{found["same"]:,} rows are those of the ranking by blocks, in the same order.""",
     )

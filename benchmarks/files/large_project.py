@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,15 +20,13 @@ import pyarrow.parquet as pq
 from benchmarks import homes
 from benchmarks.files.cluster import BLOCK, CANDIDATES, CLASSES, D, write_parquet
 from benchmarks.files.import_rows import create
-from benchmarks.harness import ROOT, Table, clocked, folder, mode, page, sized
-from benchmarks.processes import Watch, own_memory
+from benchmarks.harness import Table, benchmark, clocked, folder, kept, mode, page, size_of, sized
+from benchmarks.processes import own_memory, watched
 from workflow import importing
 from workflow.answering import loop, press
 from workflow.projects import progress
 from workflow.rows import queue
 
-TITLE = "A project of many rows" + ", their neighbours searched" * (mode() == "full")
-PACKAGES = ("numpy", "pyarrow", "scikit-learn", "numba")
 ROWS = sized((100_000, 300_000), tiny=(1_000,), full=(1_000_000, 3_000_000, 10_000_000))
 DRAWN = sized((100_000, 300_000, 1_000_000, 3_000_000), tiny=(1_000,), full=())
 """Sizes with neighbours that are drawn: finding them is measured by `neighbors` and `cluster`."""
@@ -58,20 +55,6 @@ MEMORY = {
 CODE = "import sys; from benchmarks.files import large_project as it; getattr(it, sys.argv[1])(*sys.argv[2:])"
 OURS = [sys.executable, "-c", CODE]
 WINNOW = [sys.executable, "-m", "winnow_labels"]
-
-
-def watched(command: list[str], home: Path) -> tuple[str, Watch]:
-    """Return what a command prints, and what it costs with all its children."""
-    environment = {**os.environ, "WINNOW_HOME": str(home)}
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as process,
-        Watch(process.pid, every=0.05) as watch,
-    ):
-        assert process.stdout is not None
-        said = process.stdout.read()
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return said, watch
 
 
 def import_drawn(table: str) -> None:
@@ -107,46 +90,38 @@ def visit() -> None:
         os._exit(0)  # nothing is left to be ended in order
 
 
-def size_of(where: Path) -> float:
-    return sum(path.stat().st_size for path in where.rglob("*") if path.is_file()) / 1e6
-
-
-def run(place: Path, n_rows: int, *, drawn: bool) -> dict[str, Any]:
+def run(place: Path, n_rows: int, drawn: bool) -> dict[str, Any]:
     """Return CPU seconds and MB of all steps at so many rows."""
     called = f"{n_rows}{'-drawn' * drawn}"
-    noted, home = place / f"measured-{called}.json", place / f"home-{called}"
-    if noted.exists():
-        return dict(json.loads(noted.read_text()))
+    home = place / f"home-{called}"
     shutil.rmtree(home, ignore_errors=True)  # of one that was stopped
     table = write_parquet(place / f"table-{n_rows}", n_rows)
     command = [*OURS, "import_drawn", str(table)] if drawn else [*WINNOW, "import", str(table)]
-    said, imported = watched(command, home)
+    said, imported = watched(command, every=0.05, WINNOW_HOME=str(home))
     assert f"Project 1: {n_rows} rows" in said, said
-    said, _ = watched([*OURS, "visit"], home)
+    said, _ = watched([*OURS, "visit"], every=0.05, WINNOW_HOME=str(home))
     found: dict[str, Any] = json.loads(said.splitlines()[-1])
     target = place / f"labels-{called}.parquet"
-    _, exported = watched([*WINNOW, "export", "1", "--to", str(target)], home)
+    _, exported = watched([*WINNOW, "export", "1", "--to", str(target)], every=0.05, WINNOW_HOME=str(home))
     assert pq.read_metadata(target).num_rows == n_rows
     found["cpu"] |= {"import": imported.cpu, "export": exported.cpu}
     found["memory"] |= {
         "import": imported.largest, "import, mapped": imported.largest_mapped, "export": exported.largest,
-        "parts": size_of(table), "home": size_of(home), "labels": target.stat().st_size / 1e6,
+        "parts": size_of(table)[0], "home": size_of(home)[0], "labels": target.stat().st_size / 1e6,
     }  # fmt: skip
     shutil.rmtree(home)
     target.unlink()
-    noted.write_text(json.dumps(found))
     return found
 
 
 def tables(found: dict[int, dict[str, Any]]) -> str:
     """Return what was measured, by size."""
     sizes = [f"{n:,}" for n in found]
-    cpu, memory = Table(["CPU", *sizes]), Table(["MB", *sizes])
+    cpu, memory = Table(["CPU", *sizes], ",.1f"), Table(["MB", *sizes], ",.0f")
     for step, words in STEPS.items():
-        factor = 1e3 if words.endswith("ms") else 1
-        cpu.add(words, *(f"{factor * one['cpu'][step]:,.1f}" for one in found.values()))
+        cpu.add(words, *((1e3 if words.endswith("ms") else 1) * one["cpu"][step] for one in found.values()))
     for what, words in MEMORY.items():
-        memory.add(words, *(f"{one['memory'][what]:,.0f}" for one in found.values()))
+        memory.add(words, *(one["memory"][what] for one in found.values()))
     return page(cpu, memory)
 
 
@@ -168,10 +143,21 @@ export. By that, which is reckoned and not measured, {MORE:,} rows would hold {h
 export; the search for neighbours beside ([scale](../../docs/scale.md))."""
 
 
-def measure() -> str:
+@benchmark("A project of many rows" + ", their neighbours searched" * (mode() == "full"), full=True)
+def large_project() -> str:
     with folder(large=True) as place:
-        searched = {n: run(place, n, drawn=False) for n in ROWS}
-        drawn = {n: run(place, n, drawn=True) for n in DRAWN}
+        searched, drawn = (
+            {
+                n: kept(
+                    "large_project",
+                    f"{n}{'-drawn' * by_chance}",
+                    lambda f=(place, n, by_chance): run(*f),
+                    place,
+                )
+                for n in sizes
+            }
+            for sizes, by_chance in ((ROWS, False), (DRAWN, True))
+        )
     # A search that was exact has no recall to measure.
     recall = ", ".join(
         f"{1.0 if one['recall'] is None else one['recall']:.3f} at {n:,} rows" for n, one in searched.items()

@@ -1,14 +1,11 @@
-"""Features from texts: words, n-grams of their characters, and both (`plcore.tables.features.text`).
-
-Accuracy on unseen texts of three learners from candidate sets (the true label and one or two wrong ones), folds and
-draws with fixed seeds; then what each costs.
-"""
+"""Features from texts: words, n-grams of their characters, and both (`plcore.tables.features.text`)."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections import Counter
+from collections.abc import Callable
 from importlib import import_module
 from inspect import getdoc, isclass, ismodule
 
@@ -16,26 +13,22 @@ import numpy as np
 import sklearn
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.harness import Table, clocked, cpu, page, sized
+from benchmarks.harness import Table, benchmark, clocked, cpu, page, sized
 from plcore import PLSVC, PLKernelRidge, PLKNeighborsClassifier
 from plcore.neighbors import NeighborGraph
 from plcore.tables.features.text import TextFeatures
 
 Texts = tuple[list[str], list[str]]
 """Texts and their labels."""
+Word = Callable[[], str]
+Text = Callable[[list[str], list[str]], str]
 
-WAYS = {
-    "words": {"grams": False},
-    "n-grams": {"words": False},
-    "**both**": {},
-}
+WAYS = {"words": {"grams": False}, "n-grams": {"words": False}, "**both**": {}}
 LEARNERS = {
     "PL-KNN": lambda: PLKNeighborsClassifier(10, scaling=None),
     "PLKernelRidge": PLKernelRidge,
     "PLSVC": lambda: PLSVC(max_iter=100),
 }
-TITLE = "Features from texts"
-PACKAGES = ("numpy", "scikit-learn")
 ROWS, FOLDS, PAIRS = sized((900, 3, 6_000), tiny=(90, 3, 40))
 
 
@@ -78,7 +71,14 @@ def slip(word: str, draw: random.Random) -> str:
     return word[:at] + middle + word[at + 2 :]
 
 
-def with_endings(count: int) -> Texts:
+def topical(draw: random.Random, word: Word, text: Text, n_shared: int, n_own: int) -> Texts:
+    """Return texts of eight topics, made of words that all share and of the topic's own."""
+    shared, topics = [word() for _ in range(n_shared)], [[word() for _ in range(n_own)] for _ in range(8)]
+    labels = [draw.randrange(8) for _ in range(ROWS)]
+    return [text(topics[label], shared) for label in labels], [str(label) for label in labels]
+
+
+def with_endings() -> Texts:
     draw = random.Random(0)
     endings = ["", "n", "ta", "lla", "ssa", "sta", "ksi", "mme", "nsa", "kin", "jen", "ista"]
 
@@ -88,17 +88,13 @@ def with_endings(count: int) -> Texts:
 
     def text(topic: list[str], shared: list[str]) -> str:
         stems = [draw.choice(topic if draw.random() < 0.3 else shared) for _ in range(draw.randint(6, 14))]
-        return " ".join(
-            one + draw.choice(endings) + (draw.choice(endings) if draw.random() < 0.5 else "")
-            for one in stems
-        )
+        more = (draw.choice(endings) + (draw.choice(endings) if draw.random() < 0.5 else "") for _ in stems)
+        return " ".join(one + ending for one, ending in zip(stems, more, strict=True))
 
-    shared, topics = [stem() for _ in range(150)], [[stem() for _ in range(30)] for _ in range(8)]
-    labels = [draw.randrange(8) for _ in range(count)]
-    return [text(topics[label], shared) for label in labels], [str(label) for label in labels]
+    return topical(draw, stem, text, 150, 30)
 
 
-def without_spaces(count: int) -> Texts:
+def without_spaces() -> Texts:
     draw = random.Random(0)
     signs = [chr(0x4E00 + place) for place in range(2_000)]
 
@@ -110,9 +106,7 @@ def without_spaces(count: int) -> Texts:
         half = len(words) // 2
         return f"{''.join(words[:half])}，{''.join(words[half:])}。"
 
-    shared, topics = [word() for _ in range(200)], [[word() for _ in range(40)] for _ in range(8)]
-    labels = [draw.randrange(8) for _ in range(count)]
-    return [text(topics[label], shared) for label in labels], [str(label) for label in labels]
+    return topical(draw, word, text, 200, 40)
 
 
 def with_wrong_ones(y: np.ndarray) -> np.ndarray:
@@ -140,35 +134,37 @@ def scores(texts: list[str], labels: list[str], parts: dict[str, bool]) -> tuple
     return [float(np.mean(one)) for one in found.values()], width
 
 
-def measure() -> str:
+@benchmark("Features from texts")
+def texts() -> str:
     paragraphs, names = documentation()
     sets = {
         "documentation": some((paragraphs, names)),
         "its first 8 words": some(([" ".join(text.split()[:8]) for text in paragraphs], names)),
         "with slips": some(([with_slips(text) for text in paragraphs], names)),
-        "with endings": with_endings(ROWS),
-        "without spaces": without_spaces(ROWS),
+        "with endings": with_endings(),
+        "without spaces": without_spaces(),
     }
     table = Table(["accuracy", "features", "learner", *sets])
     for way, parts in WAYS.items():
         found = [scores(*rows, parts) for rows in sets.values()]
+        width = max(width for _, width in found)
         for number, learner in enumerate(LEARNERS):
-            width = max(width for _, width in found)
-            table.add(way, f"{width:,}", learner, *(f"{right[number]:.3f}" for right, _ in found))
+            table.add(way, width, learner, *(right[number] for right, _ in found))
     most = (max(Counter(labels).values()) / len(labels) for _, labels in sets.values())
-    table.add("the most frequent label", "", "", *(f"{share:.3f}" for share in most))
+    table.add("the most frequent label", "", "", *most)
 
     rng = np.random.default_rng(0)
     texts = [f"{one} {other}" for one, other in rng.choice(paragraphs, (PAIRS, 2)).tolist()]
     words = np.mean([len(text.split()) for text in texts])
     cost = Table(
         f"{PAIRS:,} texts of {words:.0f} words | features | numbers a row | fitted and made, CPU s | "
-        "10 nearest of each, CPU s"
+        "10 nearest of each, CPU s",
+        ".1f",
     )
     for way, parts in WAYS.items():
         X, made = clocked(lambda parts=parts: TextFeatures(**parts).fit(texts).transform(texts))  # type: ignore[misc]
         seconds = cpu(lambda X=X: NeighborGraph(X, 10, "linear", None).own_neighbors(), 1)  # type: ignore[misc]
-        cost.add(way, f"{X.shape[1]:,}", f"{X.nnz / len(texts):.0f}", f"{made:.1f}", f"{seconds:.1f}")
+        cost.add(way, X.shape[1], f"{X.nnz / len(texts):.0f}", made, seconds)
     return page(
         table,
         f"""{ROWS} texts a set, {FOLDS} folds. Documentation: paragraphs of 8 to 120 words from the docstrings of

@@ -1,26 +1,19 @@
-"""How far the learner that is chosen without a clean label is from the best: Lost, MSRCv2, BirdSong, and nine UCI sets
-under three contaminations, some with a class in every set, too.
-
-Three outer folds. `compare_learners` sees the training rows and their candidate sets alone; then every learner, at the
-setting that the comparison gave it, is fitted on all training rows and measured on the test rows' true labels.
-"""
+"""How far the learner that is chosen without a clean label is from the best, on real sets and contaminated ones."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold
 
 from benchmarks.data import REAL, exact_set, partial_set
-from benchmarks.harness import Table, kept, met, only, page, sized
+from benchmarks.harness import Table, benchmark, kept, met, only, page, sized
 from plcore.evaluation import compare_learners, contaminate
 from plcore.evaluation.learners import STAY, read_learners
 
-TITLE = "The learner chosen without a clean label, beside the best"
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 UCI = ("dermatology", "ecoli", "forest", "seeds", "segment", "vowel", "winequality_red", "yeast", "satimage")
 SETS = sized((*REAL, *UCI), tiny=("ecoli",))
 CONTAMINATIONS = {
@@ -30,9 +23,7 @@ CONTAMINATIONS = {
 }
 FREQUENT = "frequent"  # random, and the first class is in every set; of these sets, and reported apart
 FREQUENT_OF = ("dermatology", "ecoli", "forest", "seeds")
-MOST_ROWS = sized(
-    {True: 1500, False: 800}, tiny={True: 60, False: 60}
-)  # of larger sets, real or not, so many are drawn
+MOST_REAL, MOST_MADE = sized((1500, 800), tiny=(60, 60))  # rows that are drawn of larger sets
 FOLDS, INNER, WITHIN = 3, 3, 0.02
 LEARNERS = {entry.name: entry for entry in read_learners(None)}
 
@@ -43,10 +34,10 @@ def cases(wanted: list[str]) -> Iterator[Case]:
     """Set, contamination ("" for the real sets), features (n, d), candidates (n, m), true columns (n,)."""
     for name in wanted:
         if name in REAL:
-            yield (name, "", *drawn(MOST_ROWS[True], *partial_set(name)))
+            yield (name, "", *drawn(MOST_REAL, *partial_set(name)))
             continue
         X, y = exact_set(name, fill=np.nanmean)
-        X, y = drawn(MOST_ROWS[False], X, y)
+        X, y = drawn(MOST_MADE, X, y)
         classes = np.arange(y.max() + 1)
         for model, options in CONTAMINATIONS.items():
             if model == "size":
@@ -75,15 +66,8 @@ def folds_of(X: np.ndarray, candidates: np.ndarray, y: np.ndarray) -> list[dict]
             model = LEARNERS[name].make(parameters, X).fit(X[train], candidates[train])
             accuracy[name] = float((model.predict(X[test]) == y[test]).mean())
         figures = table.set_index("learner")
-        found.append(
-            {
-                "accuracy": accuracy,
-                "kappa": figures["kappa"].to_dict(),
-                "consistency": figures["candidate_accuracy"].to_dict(),
-                "chosen": figures.index[figures["chosen"]][0],
-                "seconds": figures["seconds"].to_dict(),
-            }
-        )
+        told = {key: figures[key].to_dict() for key in ("kappa", "candidate_accuracy", "seconds")}
+        found.append({"accuracy": accuracy, "chosen": figures.index[figures["chosen"]][0], **told})
     return found
 
 
@@ -93,28 +77,28 @@ def highest(figures: dict[str, float]) -> str:
 
 def summary(name: str, contamination: str, folds: list[dict]) -> dict:
     """One case: mean accuracy of every learner, of the choice and of other rules, and the gaps to the best learner."""
-    means = {one: float(np.mean([fold["accuracy"][one] for fold in folds])) for one in LEARNERS}
-    picks = {
-        "choice": [fold["chosen"] for fold in folds],
-        "plain kappa": [highest(fold["kappa"]) for fold in folds],
-        "candidate accuracy": [highest(fold["consistency"]) for fold in folds],
-        "always kernel ridge": [STAY] * len(folds),
-    }
+
+    def mean(of: str) -> dict[str, float]:
+        return {one: float(np.mean([fold[of][one] for fold in folds])) for one in LEARNERS}
+
+    def accuracy(pick: Callable[[dict], str]) -> float:
+        return float(np.mean([fold["accuracy"][pick(fold)] for fold in folds]))
+
+    means, rules = mean("accuracy"), {rule: accuracy(pick) for rule, pick in RULES.items()}
     best = highest(means)
-    rules = {
-        rule: float(np.mean([fold["accuracy"][one] for fold, one in zip(folds, chosen, strict=True)]))
-        for rule, chosen in picks.items()
-    }
     return {
-        "set": name,
-        "contamination": contamination,
-        "means": means,
-        "best": best,
-        "picks": picks["choice"],
-        "rules": rules,
-        "gaps": {rule: means[best] - accuracy for rule, accuracy in rules.items()},
-        "seconds": {one: float(np.mean([fold["seconds"][one] for fold in folds])) for one in LEARNERS},
-    }
+        "set": name, "contamination": contamination, "means": means, "best": best, "rules": rules,
+        "picks": [fold["chosen"] for fold in folds], "seconds": mean("seconds"),
+        "gaps": {rule: means[best] - found for rule, found in rules.items()},
+    }  # fmt: skip
+
+
+RULES: dict[str, Callable[[dict], str]] = {
+    "choice": lambda fold: fold["chosen"],
+    "plain kappa": lambda fold: highest(fold["kappa"]),
+    "candidate accuracy": lambda fold: highest(fold["candidate_accuracy"]),
+    "always kernel ridge": lambda fold: STAY,
+}
 
 
 def rules_table(found: list[dict]) -> Table:
@@ -140,7 +124,8 @@ def by_set(found: list[dict]) -> str:
 mean over its contaminations."""
 
 
-def measure() -> str:
+@benchmark("The learner chosen without a clean label, beside the best")
+def model_choice() -> str:
     found = []
     table = Table(["set", "contamination", *LEARNERS, "choice", "chosen", "gap", "CPU s"])
     for name, contamination, *arrays in cases(only(SETS)):
@@ -149,15 +134,12 @@ def measure() -> str:
             warnings.simplefilter("ignore", UserWarning)
             folds = kept("model_choice", f"{name} {contamination}".strip(), lambda a=arrays: folds_of(*a))
         found.append(case := summary(name, contamination, folds))
-        means = (
-            f"**{mean:.3f}**" if one == case["best"] else f"{mean:.3f}" for one, mean in case["means"].items()
-        )
+        means = (f"**{mean:.3f}**" if one == case["best"] else mean for one, mean in case["means"].items())
         picks = ", ".join(f"{one} x{case['picks'].count(one)}" for one in dict.fromkeys(case["picks"]))
-        figures = f"{case['gaps']['choice']:.3f}", f"{sum(case['seconds'].values()):.1f}"
-        table.add(name, contamination, *means, f"{case['rules']['choice']:.3f}", picks, *figures)
-    table.add(
-        "CPU s, mean", "", *(f"{np.mean([case['seconds'][one] for case in found]):.1f}" for one in LEARNERS)
-    )
+        spent = f"{sum(case['seconds'].values()):.1f}"
+        table.add(name, contamination, *means, case["rules"]["choice"], picks, case["gaps"]["choice"], spent)
+    seconds = (np.mean([case["seconds"][one] for case in found]) for one in LEARNERS)
+    table.add("CPU s, mean", "", *(f"{one:.1f}" for one in seconds))
     plain = [case for case in found if case["contamination"] != FREQUENT]
     frequent = [case for case in found if case["contamination"] == FREQUENT]
     return page(
@@ -165,8 +147,8 @@ def measure() -> str:
 bold. The choice (`compare_learners`, {INNER} folds inside the training rows: kappa, the kernel ridge kept within .02
 of the highest) and the settings of every learner see candidate sets alone. Gap: of the choice to the best learner of
 that line, which is known only with the truth. CPU seconds of one thread for one comparison of all learners at all
-settings; other programs shared the machine. Of larger sets {MOST_ROWS[True]} rows are drawn where the candidates are
-real, else {MOST_ROWS[False]}. Contaminations: "random" and "bayes" p .8, q .4; "size" 1 (up to four classes) or 2
+settings; other programs shared the machine. Of larger sets {MOST_REAL} rows are drawn where the candidates are
+real, else {MOST_MADE}. Contaminations: "random" and "bayes" p .8, q .4; "size" 1 (up to four classes) or 2
 false labels on .8 of the rows.""",
         by_set(plain),
         """Rules: the choice; the highest kappa without keeping the kernel ridge; the highest share of predictions

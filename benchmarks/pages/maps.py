@@ -11,11 +11,9 @@ from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.data import REAL, exact_set, partial_set
-from benchmarks.harness import Table, clocked, page, sized
+from benchmarks.harness import Table, benchmark, clocked, page, sized
 from workflow.rows.instance_map import MOST, ROUNDS, beside_neighbors, principal_axes, rows_on_map
 
-TITLE = "Layouts of the map"
-PACKAGES = ("scikit-learn", "numpy", "scipy")
 SETS = sized(("digits", "pendigits", "satimage", "birdsong", "usps"), tiny=("iris",))
 NEAREST = 10
 
@@ -35,7 +33,8 @@ def same_class(places: np.ndarray, y: np.ndarray) -> float:
     return float((y[nearest] == y).mean())
 
 
-def measure() -> str:
+@benchmark("Layouts of the map")
+def maps() -> str:
     table = Table(
         "set | rows x features | variance in two axes | trustworthiness, axes | t-SNE | of twice as many rounds | "
         "same class, axes | t-SNE | s, axes | s, t-SNE"

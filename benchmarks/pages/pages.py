@@ -1,7 +1,8 @@
-"""From a click to a page that is drawn to its end, in a real browser: every page at 100,000 rows, and 1,000 classes."""
+"""Pages in a real browser: from a click to drawn, what the first visit loads, from an answer to a spectrogram."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,15 +10,15 @@ import numpy as np
 
 from benchmarks import homes
 from benchmarks.answering.press import answer_to
-from benchmarks.harness import Table, folder, load_average, page, sized
+from benchmarks.harness import Table, benchmark, folder, load_average, page, sized
 from plcore import LabelTable
+from tests.browser import room
+from tests.browser.test_owner import packed, raven
 from workflow.answering import loop
 from workflow.people import team
 from workflow.projects import managing
 from workflow.seat import Seat
 
-TITLE = "From a click to the page drawn"
-PACKAGES = ("streamlit", "numpy", "plotly", "playwright")
 ROWS, FEATURES, CLASSES = sized((100_000, 64, 10), tiny=(500, 4, 4))
 MANY_CLASSES = sized(1_000, tiny=20)
 ANSWERS = sized(300, tiny=30)
@@ -48,18 +49,24 @@ LAST = {
 }
 """Each page, and what comes last on it, in JavaScript."""
 
+INSIDE = """
+window.inside = (css) => {
+  for (const node of document.querySelectorAll("*")) {
+    const found = node.shadowRoot?.querySelector(css);
+    if (found) return found;
+  }
+  return document.querySelector(css);
+};
+"""
+"""Finds a node in the shadow of another."""
+
 WATCH = (
-    """
+    INSIDE
+    + """
 window.drawn = (page) => new Promise((resolve, reject) => {
   setTimeout(() => reject(new Error(`not drawn within a minute: ${page}`)), 60000);
   const count = (css) => document.querySelectorAll(css).length;
   const words = (text) => document.querySelector("[data-testid=stMain]")?.innerText.includes(text);
-  const inside = (css) => {
-    for (const node of document.querySelectorAll("*")) {
-      const found = node.shadowRoot?.querySelector(css);
-      if (found) return found;
-    }
-  };
   const app = () => document.querySelector("[data-testid=stApp]")?.dataset.testScriptState;
   const there = { LAST }[page];
   const look = () => {
@@ -135,7 +142,9 @@ def loads(view: Any, address: str, name: str) -> list[float]:
 
 def measured(view: Any, base: str, number: int, pages: Sequence[tuple[str, int]]) -> Table:
     """Return a line for each of these pages of a project. pages : with the target of a click, ms"""
-    table = Table("page | click, median ms | longest | target | load, median ms | target | over its target")
+    table = Table(
+        "page | click, median ms | longest | target | load, median ms | target | over its target", ".0f"
+    )
     view.goto(f"{base}/annotate?project={number}")
     view.evaluate("drawn('annotate')")  # the learner is built
     for name, target in pages:
@@ -143,12 +152,12 @@ def measured(view: Any, base: str, number: int, pages: Sequence[tuple[str, int]]
         loaded = loads(view, f"{base}/{path(name)}?project={number}", name)
         click, load = float(np.median(clicked)), float(np.median(loaded))
         late = [way for way, over in (("click", click > target), ("load", load > TARGET)) if over]
-        figures = f"{click:.0f}", f"{max(clicked):.0f}", f"{target:,}", f"{load:.0f}", f"{TARGET:,}"
-        table.add(name.capitalize(), *figures, ", ".join(late))
+        table.add(name.capitalize(), click, max(clicked), target, load, TARGET, ", ".join(late))
     return table
 
 
-def measure() -> str:
+@benchmark("From a click to the page drawn", packages=("plotly", "playwright"))
+def pages() -> str:
     with folder() as place, homes.owner_of(place / "home") as owner:
         large = project(owner, "large", table_of(ROWS, CLASSES))
         team.make_link(owner, "Ada")
@@ -168,4 +177,134 @@ makes it; two people, no row on which they differ.""",
         rows,
         f"**{MANY_CLASSES:,} classes**, {5 * MANY_CLASSES:,} rows.",
         classes,
+    )
+
+
+# What a browser that was never here loads
+
+LONG = """
+window.long = [];
+new PerformanceObserver((list) => long.push(...list.getEntries().map((one) => one.duration)))
+  .observe({ type: "longtask", buffered: true });
+"""
+"""Tasks of 50 ms and more, in which the page answers nobody."""
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+FIGURES = {
+    "requests": "requests", "wire": "kB on the wire", "socket": "kB of the page", "busy": "CPU of its thread, ms",
+    "painted": "first seen, ms", "drawn": "drawn, ms", "tasks": "long tasks", "longest": "longest, ms",
+    "blocked": "blocked, ms",
+}  # fmt: skip
+
+
+def first_visit(chromium: Any, state: Any, address: str, name: str) -> tuple[Counter[str], dict[str, float]]:
+    """Load a page, one of LAST, in a browser that has nothing but its sign-in: FIGURES, and kB by address."""
+    found: Counter[str] = Counter()
+    urls: dict[str, str] = {}
+    weights: dict[str, float] = {}
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, storage_state=state)
+    view = context.new_page()
+    view.add_init_script(LONG)
+    view.add_init_script(WATCH)
+    session = context.new_cdp_session(view)
+
+    def ended(one: dict[str, Any]) -> None:
+        found["requests"] += 1
+        found["wire"] += one["encodedDataLength"] / 1e3
+        if (url := urls.get(one["requestId"])) is not None:
+            weights[url.partition("?")[0]] = one["encodedDataLength"] / 1e3
+
+    def framed(one: dict[str, Any]) -> None:
+        found["socket"] += len(one["response"]["payloadData"]) * 0.75e-3  # it comes in base64
+
+    session.on(
+        "Network.responseReceived", lambda one: urls.update({one["requestId"]: one["response"]["url"]})
+    )
+    session.on("Network.loadingFinished", ended)
+    session.on("Network.webSocketFrameReceived", framed)
+    session.send("Network.enable")
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    view.goto(address, wait_until="commit")
+    found["drawn"] = view.evaluate("name => drawn(name)", name)
+    view.wait_for_timeout(500)  # what is still on its way, and the last long task, which is told afterwards
+    found["painted"] = view.evaluate(PAINTED)
+    tasks = view.evaluate("window.long")
+    found["tasks"], found["longest"] = len(tasks), max(tasks, default=0)
+    found["blocked"] = sum(one - 50 for one in tasks)
+    metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    found["busy"] = 1000 * metrics["TaskDuration"]
+    context.close()
+    return found, weights
+
+
+@benchmark("What a browser that was never here loads", packages=("playwright",))
+def first_load() -> str:
+    table, weighs = Table(["page", *FIGURES.values()], ",.0f"), ""
+    with folder() as place, homes.serving(place / "home") as server, homes.browser() as chromium:
+        view = chromium.new_page()
+        view.add_init_script(WATCH)
+        view.goto(server.link)
+        view.evaluate("drawn('home')")
+        state = view.context.storage_state()
+        view.context.close()
+        for name, address in (("home", server.base), ("annotate", f"{server.base}/annotate?project=1")):
+            # The first packs what is then kept packed, and builds the learner.
+            visits = [first_visit(chromium, state, address, name) for _ in range(TIMES + 1)][1:]
+            table.add(name.capitalize(), *(np.median([one[key] for one, _ in visits]) for key in FIGURES))
+            files = sorted(visits[-1][1].items(), key=lambda pair: -pair[1])[:4]
+            weighs = ", ".join(
+                f"{url.rpartition('/')[2] or 'the page'} {size:,.0f} kB" for url, size in files
+            )
+    return page(
+        f"""Chromium headless on the same machine as the server, with nothing but its sign-in, {TIMES} times each,
+medians; the demo of digits. *On the wire*: of all answers over HTTP, packed as they come; *of the page*: what Streamlit
+tells of it by its WebSocket. A *long task* keeps the page from answering for 50 ms or more; *blocked* is all of them
+beyond their first 50. The files of Annotate that weigh most: {weighs}. {load_average()}
+Target: drawn in {TARGET:,} ms.""",
+        table,
+    )
+
+
+# From an answer to the next recording drawn
+
+DETECTIONS = sized(15, tiny=2)
+LISTENED = sized((3_000, 0), tiny=(0,))  # ms before each answer
+
+DRAWN = """
+(key) => new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error("not drawn within half a minute")), 30000);
+  const before = inside(".card").dataset.token;
+  const begun = performance.now();
+  const look = () => {
+    const card = inside(".card");
+    if (card && card.dataset.token !== before && inside(".spectrogram.there")) resolve(performance.now() - begun);
+    else requestAnimationFrame(look);
+  };
+  window.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, composed: true }));
+  look();
+})
+"""
+
+
+@benchmark("From an answer to the next spectrogram", packages=("soundfile",))
+def hearing() -> str:
+    table = Table(f"listened before the answer | median, ms | slowest of {DETECTIONS}, ms", ".0f")
+    with folder() as place, homes.browsing(place / "home", INSIDE) as (server, view):
+        view.goto(f"{server.base}/import")
+        file = {"name": "Dawn chorus.zip", "mimeType": "application/zip", "buffer": packed(raven())}
+        view.locator(room.TABLE_BOX).set_input_files(file)
+        view.get_by_role("button", name="Create project").click(timeout=60_000)
+        view.locator(room.CARD).wait_for(timeout=60_000)
+        view.locator(".spectrogram.there").wait_for()
+        view.evaluate(DRAWN, "1")  # the first waits for what a server makes once
+        for listened in LISTENED:
+            times = []
+            for _ in range(DETECTIONS):
+                view.wait_for_timeout(listened)
+                times.append(float(view.evaluate(DRAWN, "1")))
+            table.add(f"{listened / 1000:g} s", np.median(times), max(times))
+    return page(
+        """Thirty detections of a detector's table, answered as a bird owner does (`tests/browser/test_owner.py`): from
+the press to the next question's spectrogram on the canvas. The next one is fetched while the person listens.""",
+        table,
+        "The target is 300 ms after the first, where the next one could be fetched ahead.",
     )

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.data import any_set
-from benchmarks.harness import Table, clocked, kept, only, page, sized
+from benchmarks.harness import Table, benchmark, clocked, kept, kept_runs, only, page, sized
 from benchmarks.plots import Line, write_chart
 from plcore import AutoPLClassifier, PLKernelRidge
 from plcore.evaluation import replay
@@ -27,8 +27,6 @@ from plcore.evaluation.learners import last_step
 from plcore.loop import MODEL_ENTRIES
 
 NAME = "active_models"
-TITLE = "Accuracy against answers, by learner"
-PACKAGES = ("numpy", "scikit-learn", "numba")
 SETS = sized(("lost", "msrcv2", "birdsong", "digits", "segment", "pendigits"), tiny=("digits",))
 SEEDS, ROWS, HELD = sized((10, 750, 1000), tiny=(2, 60, 40))
 BUDGET, EVERY = sized((200, 25), tiny=(20, 10))
@@ -104,7 +102,8 @@ def half_width(runs: np.ndarray) -> np.ndarray:
     return 1.96 * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
 
 
-def measure() -> str:
+@benchmark("Accuracy against answers, by learner", long=True)
+def active_models() -> str:
     blocks: list[object] = []
     panels: dict[str, dict[str, Line]] = {}
     with warnings.catch_warnings():
@@ -112,10 +111,7 @@ def measure() -> str:
         for name in only(SETS):
             table, panels[name] = Table(["", *map(str, POINTS)]), {}
             for curve in CURVES:
-                parts = [
-                    kept(NAME, f"{name} {curve} {seed}", lambda f=(name, curve, seed): run(*f))
-                    for seed in range(SEEDS)
-                ]
+                parts = kept_runs(NAME, run, name, curve, seeds=SEEDS)
                 if curve == AUTOMATIC:
                     chosen = Counter(part["learner"] for part in parts).most_common()
                 runs = np.array([part["accuracy"] for part in parts])

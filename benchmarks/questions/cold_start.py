@@ -18,14 +18,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks.harness import Table, kept, only, page, sized
+from benchmarks.harness import Table, benchmark, kept, kept_runs, only, page, sized
 from benchmarks.questions.active_models import SETS, data, learner_of, settings_of
 from plcore.neighbors.graph import NeighborGraph
 from plcore.query import EffectRanker, MaxHerding, RandomOrder, SmallestMargin, Strategy
 
 NAME = "cold_start"
-TITLE = "Coverage before doubt: the first answers"
-PACKAGES = ("numpy", "scikit-learn")
 SEEDS, ROWS, BUDGET, EVERY = sized((5, 500, 50, 5), tiny=(2, 60, 50, 5))
 EVERYTHING = sized(tuple(f"{name}, every class" for name in ("digits", "segment", "pendigits")), tiny=())
 LEARNERS = {"kernelridge": "margin", "plknn": "apl"}
@@ -84,23 +82,20 @@ def table_of(name: str, found: dict[tuple[str, str], np.ndarray]) -> str:
             runs = found[title, way]
             ahead = runs[:, 1:].mean(axis=1) - best
             half = 1.96 * ahead.std(ddof=1) / np.sqrt(len(ahead))
-            cells = [f"{runs[:, answers // EVERY].mean():.3f}" for answers in shown]
+            cells = (runs[:, answers // EVERY].mean() for answers in shown)
             beside = "" if way == OWN else f"{ahead.mean():+.3f} ± {half:.3f}"
-            table.add(f"{title}, {way}", *cells, f"{runs[:, 1:].mean():.3f}", beside)
+            table.add(f"{title}, {way}", *cells, runs[:, 1:].mean(), beside)
     return page(f"### {name}", table)
 
 
-def measure() -> str:
+@benchmark("Coverage before doubt: the first answers")
+def cold_start() -> str:
     parts = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of too few rounds, and of classes in all sets
         for name in only((*SETS, *EVERYTHING)):
             found = {}
             for title, way in ((one, other) for one in LEARNERS for other in WAYS):
-                runs = [
-                    kept(NAME, f"{name} {title} {way} {seed}", lambda f=(name, title, way, seed): run(*f))
-                    for seed in range(SEEDS)
-                ]
-                found[title, way] = np.array(runs)
+                found[title, way] = np.array(kept_runs(NAME, run, name, title, way, seeds=SEEDS))
             parts.append(table_of(name, found))
     return page((__doc__ or "").split("\n\n", 1)[1], f"Seeds: {SEEDS}.", *parts)

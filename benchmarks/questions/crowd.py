@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.data import exact_set, partial_set
-from benchmarks.harness import Table, has, page, sized
+from benchmarks.harness import Table, benchmark, has, page, sized
 from plcore.crowd import (
     DawidSkene,
     check_guessing,
@@ -26,8 +26,6 @@ from plcore.crowd import (
 )
 from plcore.evaluation import contaminate
 
-TITLE = "Several annotators"
-PACKAGES = ("numpy", "numba", "pandas")
 PEERS = ("crowd-kit",)  # pip install --no-deps; what it imports is in requirements-dev.txt
 PEOPLE, OVERLAPS = sized(((3, 10, 20), (1, 2, 3, 5)), tiny=((3,), (2,)))
 SEEDS, RULE_SEEDS = sized((3, 20), tiny=(1, 1))
@@ -103,16 +101,21 @@ def majority(y: np.ndarray, m: int, rows: np.ndarray, said: np.ndarray) -> float
     return float((best[np.arange(len(y)), y] / best.sum(axis=1)).mean())
 
 
+def dawid_skene(
+    rows: np.ndarray, who: np.ndarray, said: np.ndarray, inside: np.ndarray, **how: float
+) -> np.ndarray:
+    """(n,) the likeliest classes. inside : candidates (n, m)"""
+    votes = np.eye(inside.shape[1], dtype=bool)[said]
+    return DawidSkene(**how).fit_masks(rows, who, votes, inside).label_distributions_.argmax(axis=1)
+
+
 def accuracies(
     y: np.ndarray, candidates: np.ndarray, rows: np.ndarray, who: np.ndarray, said: np.ndarray
 ) -> list[float]:
     """majority, Dawid-Skene without and with candidates, crowd-kit."""
-    m = candidates.shape[1]
-    found = [majority(y, m, rows, said)]
-    for inside in (np.ones_like(candidates), candidates):
-        model = DawidSkene().fit_masks(rows, who, np.eye(m, dtype=bool)[said], inside)
-        found.append(float((model.label_distributions_.argmax(axis=1) == y).mean()))
-    return [*found, float((crowd_kit(rows, who, said) == y).mean())]
+    labels = [dawid_skene(rows, who, said, inside) for inside in (np.ones_like(candidates), candidates)]
+    others = [float((one == y).mean()) for one in (*labels, crowd_kit(rows, who, said))]
+    return [majority(y, candidates.shape[1], rows, said), *others]
 
 
 def accuracy_table(among: bool) -> tuple[Table, int, int, int]:
@@ -131,10 +134,10 @@ def accuracy_table(among: bool) -> tuple[Table, int, int, int]:
     for cell, runs in cells.items():
         most, free, inside, other = np.mean(runs, axis=0)
         gains.append(inside - free)
-        kit = f"{other:.3f}" if has("crowd-kit") else "not installed"
-        table.add(*cell, f"{most:.3f}", f"{free:.3f}", f"{inside:.3f}", f"{gains[-1]:+.3f}", kit)
-    kept = np.array(gains)
-    return table, int((kept < -WORSE).sum()), int((kept >= BETTER).sum()), len(kept)
+        table.add(
+            *cell, most, free, inside, f"{gains[-1]:+.3f}", other if has("crowd-kit") else "not installed"
+        )
+    return table, sum(one < -WORSE for one in gains), sum(one >= BETTER for one in gains), len(gains)
 
 
 CROWDS = ("mixed", "half guessing", "own biases")
@@ -186,15 +189,14 @@ def rules_table() -> Table:
             of = crowd_of(kind, 10, m, rng)
             rows, who = choose(10, overlap, n, rng)
             said = drawn(of[who, y[rows]], rng)
-            labels = [one_coin(rows, who, said, n, m)]
-            for strength in (0.0, 1.0):
-                model = DawidSkene(strength).fit_masks(rows, who, np.eye(m, dtype=bool)[said], free)
-                labels.append(model.label_distributions_.argmax(axis=1))
+            plain = (dawid_skene(rows, who, said, free, prior_strength=one) for one in (0.0, 1.0))
+            labels = [one_coin(rows, who, said, n, m), *plain]
             right, seen = ([float((one == of).mean()) for one in labels] for of in (y, rare))
             runs.append([majority(y, m, rows, said), *right, *seen])
-        most, coin, plain, ours, *seen = np.mean(runs, axis=0)
-        figures = f"{most:.3f}", f"{coin:.3f}", f"{plain:.3f}", f"{ours:.3f}", f"{ours - coin:+.3f}"
-        table.add(name, kind, overlap, *figures, *(f"{one:.3f}" for one in ((y == rare).mean(), *seen)))
+        means = np.mean(runs, axis=0)
+        table.add(
+            name, kind, overlap, *means[:4], f"{means[3] - means[1]:+.3f}", (y == rare).mean(), *means[4:]
+        )
     return table
 
 
@@ -239,13 +241,8 @@ def guessing_table() -> Table:
                     given = answers_of(kind, y[asked], candidates[asked], rng).tolist()
                     votes = list(zip(asked.tolist(), ["a"] * len(asked), given, strict=True))
                     after.append(who_is_guessing(votes, candidates, known)["a"].told_after or np.inf)
-                median = np.median(after)
-                told = (
-                    told_by(after, FIRST),
-                    told_by(after, LONG),
-                    f"{median:.0f}" if np.isfinite(median) else "-",
-                )
-                table.add(name, size, kind, against, *told)
+                median = f"{np.median(after):.0f}" if np.isfinite(np.median(after)) else "-"
+                table.add(name, size, kind, against, told_by(after, FIRST), told_by(after, LONG), median)
     return table
 
 
@@ -277,7 +274,7 @@ def coverage_table() -> Table:
     ):
         rng = np.random.default_rng(n)
 
-        def said(
+        def votes(
             rows: int, rng=rng, shares=shares, right=right, overlap=overlap
         ) -> list[tuple[int, int, int]]:
             y = rng.choice(len(shares), (rows, 1), p=shares)
@@ -285,19 +282,14 @@ def coverage_table() -> Table:
             answers = np.where(rng.random((rows, overlap)) < right, y, free)
             return [(i, who, one) for i, row in enumerate(answers.tolist()) for who, one in enumerate(row)]
 
-        many, holds = said(MANY), np.zeros(2)
-        true = float(krippendorff_alpha(many)), float(gwet_ac1(many))
+        many, holds, figures = votes(MANY), np.zeros(2), (krippendorff_alpha, gwet_ac1)
+        true = [float(figure(many)) for figure in figures]
         for seed in range(RUNS):
-            votes = said(n)
-            for place, figure in enumerate((krippendorff_alpha, gwet_ac1)):
-                _, low, high = figure(votes, n_bootstrap=500, random_state=seed)
-                holds[place] += low <= true[place] <= high
-        figures = (
-            one
-            for pair in zip(true, holds / RUNS, strict=True)
-            for one in (f"{pair[0]:.3f}", f"{pair[1]:.1%}")
-        )
-        table.add(n, len(shares), right, overlap, *figures)
+            few = votes(n)
+            ends = [figure(few, n_bootstrap=500, random_state=seed)[1:] for figure in figures]
+            holds += [low <= one <= high for one, (low, high) in zip(true, ends, strict=True)]
+        cells = (cell for one, held in zip(true, holds / RUNS, strict=True) for cell in (one, f"{held:.1%}"))
+        table.add(n, len(shares), f"{right}", overlap, *cells)
     return table
 
 
@@ -319,7 +311,8 @@ def speed() -> str:
 rest."""
 
 
-def measure() -> str:
+@benchmark("Several annotators", peers=PEERS)
+def crowd() -> str:
     free, free_worse, free_better, free_all = accuracy_table(among=False)
     among, among_worse, among_better, among_all = accuracy_table(among=True)
     return page(

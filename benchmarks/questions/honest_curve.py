@@ -1,8 +1,6 @@
 """Does the interval of the honest curve cover the true accuracy, although the strategy chooses what is asked?
 
-Simulated labelling runs: each draws its project's rows and its candidates anew, is asked by the strategy with blind
-controls between, and answered with the truth. The truth that the interval must cover is the accuracy of the same model
-on rows that were never in the project.
+Simulated labelling runs, answered with the truth, which is the accuracy of the same model on rows never in the project.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import numpy as np
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from benchmarks.data import any_set
-from benchmarks.harness import Table, in_parallel, met, page, sized
+from benchmarks.harness import Table, benchmark, in_parallel, met, page, sized
 from plcore.evaluation.estimates import control_accuracy
 from plcore.loop.base import CONTROL
 from plcore.loop.entries import Entry
@@ -25,8 +23,6 @@ from plcore.loop.one_label.training import Trainer
 from plcore.neighbors.classifier import PLKNeighborsClassifier
 from tests.plcore.loop.fake_table import FakeTable
 
-TITLE = "The honest curve: coverage of its interval"
-PACKAGES = ("numpy", "scipy", "scikit-learn")
 MODELS = {"PL-KNN, asked by apl": ("plknn", "apl"), "CLPL, asked by margin": ("clpl", "margin")}
 N_PROJECT = sized({"digits": 700, "segment": 700, "birdsong": 1500}, tiny={"iris": 90})
 OF = {"digits": 1797, "segment": 2310, "birdsong": 4998, "iris": 150}
@@ -106,24 +102,20 @@ def _check(learner: ActiveLearner, point: CurvePoint, truth: float, guesses: lis
     return Check(point.answers, truth, value, low, high, float(np.mean(guesses)), point.control.asked)
 
 
-HEAD = (
-    "model | set | answers | runs | covered | true accuracy | estimate | bias | width of the interval | "
-    "control answers | the strategy's own questions"
-)
-
-
 def covered(checks: list[Check]) -> float:
     return float(np.mean([one.low <= one.truth <= one.high for one in checks]))
 
 
-def measure() -> str:
+@benchmark("The honest curve: coverage of its interval")
+def honest_curve() -> str:
     cells = [(name, model, seed) for seed in range(RUNS) for name in N_PROJECT for model in MODELS]
     found: dict[tuple[str, str], list[list[Check]]] = {}
     seconds = 0.0
     for (name, model, _), checks, spent in in_parallel(run, cells, chunk=8):
         found.setdefault((model, name), []).append(checks)
         seconds += spent
-    table, ends = Table(HEAD), {}
+    head = "model | set | answers | runs | covered | true accuracy | estimate | bias | width of the interval"
+    table, ends = Table(f"{head} | control answers | the strategy's own questions", ".0f"), {}
     for (model, name), runs in sorted(found.items(), reverse=True):
         ends[model, name] = [checks[-1] for checks in runs]
         for answers in CHECKS:
@@ -134,9 +126,10 @@ def measure() -> str:
             known = [(one.value, one.value - one.truth) for one in checks if not np.isnan(one.value)]
             value, bias = np.mean(known, axis=0) if known else (np.nan, np.nan)
             width, asked = np.mean([(one.high - one.low, one.asked) for one in checks], axis=0)
-            shares = f"{covered(checks):.1%}", f"{truth:.1%}", f"{value:.1%}"
-            widths = f"{100 * bias:+.1f}", f"{100 * width:.0f} points", f"{asked:.0f}", f"{naive:.1%}"
-            table.add(model, name, answers, len(checks), *shares, *widths)
+            shares = f"{covered(checks):.1%}", f"{truth:.1%}", f"{value:.1%}", f"{100 * bias:+.1f}"
+            table.add(
+                model, name, answers, len(checks), *shares, f"{100 * width:.0f} points", asked, f"{naive:.1%}"
+            )
     says = []
     for model in MODELS:
         own = {name: checks for (one, name), checks in ends.items() if one == model}

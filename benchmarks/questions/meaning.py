@@ -30,6 +30,7 @@ from sklearn.preprocessing import normalize
 
 from benchmarks.harness import (
     Table,
+    benchmark,
     clocked,
     data_folder,
     folder,
@@ -50,8 +51,6 @@ from plcore.query import SmallestMargin
 from plcore.tables import Encoder, MediaFiles, read_table
 from tests.plcore.tables.encoders.wheels import build_encoder
 
-TITLE = "Learning from meaning"
-PACKAGES = ("numpy", "scikit-learn", "onnxruntime", "tokenizers")
 SEEDS, ROWS, CLASSES = sized((3, 500, 20), tiny=(1, 30, 3))
 EVERY, SHOWN = sized((10, (0, 50, 100, 200)), tiny=(10, (0, 10, 20)))
 TAUGHT = 3  # rows a class, of the weak model
@@ -368,7 +367,8 @@ def costs(at: Path) -> Table:
     return table
 
 
-def measure() -> str:
+@benchmark("Learning from meaning", packages=("onnxruntime", "tokenizers"), full=True)
+def meaning() -> str:
     blocks: list[object] = []
     with folder(large=True) as at, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of too few rounds

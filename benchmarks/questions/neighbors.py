@@ -14,11 +14,9 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.data import exact_set
-from benchmarks.harness import Table, clocked, cpu_of_children, folder, has, page, sized
+from benchmarks.harness import Table, benchmark, clocked, cpu_of_children, folder, has, page, sized
 from plcore.neighbors.search import compile_search, make_search
 
-TITLE = "Neighbour search"
-PACKAGES = ("numpy", "scikit-learn", "numba")
 PEERS = ("faiss-cpu", "pynndescent")
 N, D, K = sized((100_000, 64, 10), tiny=(3_000, 64, 10))
 AIM = 0.99
@@ -126,14 +124,14 @@ def one_set(table: Table, make: Callable[[np.random.Generator], np.ndarray]) -> 
         squared = np.cumsum((X[row] - X) ** 2, axis=1)[:, -1]
         squared[row] = np.inf
         assert exact[row].tolist() == np.lexsort((own, squared))[: K - 1].tolist()
-    table.add(name, "**Winnow, exact**", "", f"{seconds:.1f}", 1)
+    table.add(name, "**Winnow, exact**", "", seconds, 1)
     quick, build = clocked(lambda: make_search(X, K, "approximate"))
     (found, _), seconds = clocked(lambda: quick.nearest(X, K - 1, own))
     cells = f"{quick.n_probed} of {quick.n_cells} cells, said {quick.recall:.3f}"
-    table.add(name, "**Winnow, approximate**", cells, f"{build + seconds:.1f}", f"{recall(found, exact):.4f}")
+    table.add(name, "**Winnow, approximate**", cells, build + seconds, f"{recall(found, exact):.4f}")
     sample, brute = checked.repeat(10), NearestNeighbors(algorithm="brute").fit(X)
     seconds = clocked(lambda: brute.kneighbors(X[sample], K))[1] * N / len(sample)
-    table.add(name, "scikit-learn, brute", f"from {len(sample)} rows", f"{seconds:.1f}", 1)
+    table.add(name, "scikit-learn, brute", f"from {len(sample)} rows", seconds, 1)
     for package, title, tries, search, words in RIVALS:
         if not has(package):
             continue
@@ -141,12 +139,12 @@ def one_set(table: Table, make: Callable[[np.random.Generator], np.ndarray]) -> 
             rows, seconds = clocked(lambda search=search, at=parameter: search(single, at))  # type: ignore[misc]
             if (share := recall(without_own(rows), exact)) >= AIM:
                 break
-        table.add(name, title, words.format(parameter), f"{seconds:.1f}", f"{share:.4f}")
+        table.add(name, title, words.format(parameter), seconds, f"{share:.4f}")
 
 
 def cold_starts() -> Table:
     """CPU seconds of a process that imports and searches for the first time on a machine, and of the next one."""
-    table = Table(" | first on a machine | later")
+    table = Table(" | first on a machine | later", ".1f")
     for name, code in COLD.items():
         if name != "Winnow" and not has(name):
             continue
@@ -156,7 +154,7 @@ def cold_starts() -> Table:
                 environment = {**os.environ, "NUMBA_CACHE_DIR": str(place)}
                 subprocess.run([sys.executable, "-c", code], check=True, env=environment)
                 seconds.append(cpu_of_children())
-        table.add(name, *(f"{one:.1f}" for one in np.diff(seconds)))
+        table.add(name, *np.diff(seconds))
     return table
 
 
@@ -183,8 +181,9 @@ def rows_of_nothing() -> str:
     )
 
 
-def measure() -> str:
-    starts, table = cold_starts(), Table("rows | search | with | CPU s | recall")
+@benchmark("Neighbour search", peers=PEERS)
+def neighbors() -> str:
+    starts, table = cold_starts(), Table("rows | search | with | CPU s | recall", ".1f")
     compile_search()
     if has("faiss-cpu"):
         import faiss

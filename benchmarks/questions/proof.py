@@ -1,21 +1,21 @@
 """Do the intervals on the Progress page hold what they promise: the goal's answers, the line of random order?
 
 Simulated labelling runs. Each draws its project's rows and its candidates anew, is asked by the model's own strategy,
-answered with the truth, and looked at once on the way: there the page's estimates are made, from what a project knows.
-Then the run goes on to its end, and another goes in random order. What they really reach is measured on rows that were
-never in the project.
+answered with the truth, and looked at once on the way; another run goes in random order. What they really reach is
+measured on rows that were never in the project.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from benchmarks.data import any_set
-from benchmarks.harness import Table, in_parallel, met, page, sized
+from benchmarks.harness import Table, benchmark, in_parallel, met, page, sized
 from plcore.evaluation.estimates import ControlCounts, control_accuracy, control_rows_measured
 from plcore.evaluation.learning_curves import Reach, fit_learning_curve
 from plcore.evaluation.random_order import first_reached
@@ -26,15 +26,12 @@ from plcore.loop.one_label.random_order import CannotEstimateError, RandomOrderF
 from plcore.loop.one_label.settings import LearnerSettings
 from tests.plcore.loop.fake_table import FakeTable
 
-TITLE = "Progress that proves it: coverage of its intervals"
-PACKAGES = ("numpy", "scipy", "scikit-learn")
 N_PROJECT = sized(
     {"digits": 700, "segment": 700, "vowel": 600, "lost": 700, "birdsong": 900}, tiny={"iris": 60}
 )
 CONTAMINATION = ("random", 1.0, 0.75)  # much is left to learn; birdsong and lost have their own candidates
 LOOK = {"known truth": (0.12, 0.5), "blind checks": (0.25, 0.7)}
 """Between which shares of the whole run the page is looked at: before, so few checks are answered that it says so."""
-OWN_CANDIDATES = ("lost", "birdsong")
 LAYOUTS = {
     "known truth": LearnerSettings(test_share=1 / 3),
     "blind checks": LearnerSettings(control_share=0.2),
@@ -109,11 +106,8 @@ class Simulated:
         checks = iter(self.pool.control_left().tolist())
         asked: list[int] = []
         entries: list[Entry] = []
-        counts, measured, outside = (
-            [ControlCounts()],
-            [learner.curve[-1].accuracy or np.nan],
-            [self.outside(learner)],
-        )
+        counts, measured = [ControlCounts()], [learner.curve[-1].accuracy or np.nan]
+        outside = [self.outside(learner)]
         free = np.flatnonzero(self.pool.control_rows & (self.pool.first.sum(axis=1) == 1))
         while True:
             row = next(checks, None) if random.random() < self.settings.control_share else None
@@ -172,8 +166,9 @@ def points_of(
     return control_accuracy(counts, share).value, control_rows_measured(counts, share)
 
 
-def look(name: str, layout: str, seed: int) -> Look:
-    """One run."""
+def look(cell: tuple[str, str, int]) -> Look:
+    """One run of a set, a layout and a seed."""
+    name, layout, seed = cell
     simulated, random = Simulated(name, layout, seed), np.random.default_rng([seed, 11])
     entries, counts, measured, outside = simulated.run()
     now = int(random.uniform(*LOOK[layout]) * len(entries))
@@ -200,17 +195,14 @@ def look(name: str, layout: str, seed: int) -> Look:
         found = None
     line = None if found is None else found.line
     at = None if line is None else int(np.argmin(np.abs(np.array(line.answers) - given)))
+    carried = line.answers[at] if line else given
     return Look(
-        now,
-        given,
-        goal,
-        goal_at,
-        true_goal_at,
-        None if line is None else (line.value[at], line.low[at], line.high[at]),
-        float(by_chance[min(round(line.answers[at]) if line else given, len(by_chance) - 1)]),
-        None if line is None else line.needed,
-        first_reached(np.arange(len(by_chance)), by_chance, float(true[now])),
-    )
+        now=now, given=given, goal=goal, goal_at=goal_at, true_goal_at=true_goal_at,
+        line=None if line is None else (line.value[at], line.low[at], line.high[at]),
+        true_line=float(by_chance[min(round(carried), len(by_chance) - 1)]),
+        needed=None if line is None else line.needed,
+        true_needed=first_reached(np.arange(len(by_chance)), by_chance, float(true[now])),
+    )  # fmt: skip
 
 
 def holds(interval: Reach, true: float) -> bool:
@@ -241,43 +233,38 @@ def pairs_of(looks: Sequence[Look], what: str) -> list[tuple[Reach, float]]:
     return [(said, true) for said, true in found if said is not None]
 
 
-def lines_of(looks: Sequence[Look]) -> list[tuple[float, float, float, float]]:
-    return [(*one.line, one.true_line) for one in looks if one.line is not None]
+def lines_of(looks: Sequence[Look]) -> np.ndarray:
+    """(looks that have one, 4): value, low and high end of the line of random order, and what is true."""
+    return np.array([(*one.line, one.true_line) for one in looks if one.line is not None]).reshape(-1, 4)
+
+
+def apart(pairs: list[tuple[Reach, float]]) -> list[float]:
+    """Return by how many answers what was said is wrong, where both have an end."""
+    return [abs(said.value - true) for said, true in pairs if np.isfinite(said.value) and np.isfinite(true)]
 
 
 def goal_cells(looks: Sequence[Look]) -> list[str]:
-    told = pairs_of(looks, "goal_at")
-    reached = [(said, true) for said, true in told if np.isfinite(true)]
-    errors = [abs(said.value - true) for said, true in reached if np.isfinite(said.value)]
-    took = [
-        one.true_goal_at - one.now
-        for one in looks
-        if one.goal_at is not None and np.isfinite(one.true_goal_at)
-    ]
-    kinds = [said(one.goal_at) for one in looks]
+    told, kinds = pairs_of(looks, "goal_at"), [said(one.goal_at) for one in looks]
+    reached = [pair for pair in told if np.isfinite(pair[1])]
+    took = [one.true_goal_at - one.now for one in looks if one.goal_at and np.isfinite(one.true_goal_at)]
     return [
         *(share([holds(*one) for one in pairs]) for pairs in (told, reached)),
         *(str(kinds.count(kind)) for kind in ("from to", "at least", "not reached", "nothing")),
-        f"{middle(errors)} of {middle(took)}",
+        f"{middle(apart(told))} of {middle(took)}",
     ]
 
 
 def random_cells(looks: Sequence[Look]) -> list[str]:
     told = [one for one in looks if one.line is not None and one.needed is not None]
-    lines, needed = lines_of(told), pairs_of(told, "needed")
-    errors = [
-        abs(said.value - true) for said, true in needed if np.isfinite(said.value) and np.isfinite(true)
-    ]
+    (value, low, high, true), needed = lines_of(told).T, pairs_of(told, "needed")
     surely = [one for one in told if one.needed is not None and one.needed.low > one.given]
     return [
-        share([low <= true <= high for _, low, high, true in lines]),
-        f"{100 * np.mean([value - true for value, _, _, true in lines]):+.1f}" if lines else "–",
-        f"{100 * np.mean([high - low for _, low, high, _ in lines]):.0f}" if lines else "–",
+        share(((low <= true) & (true <= high)).tolist()),
+        f"{100 * (value - true).mean():+.1f}" if told else "–",
+        f"{100 * (high - low).mean():.0f}" if told else "–",
         share([holds(*one) for one in needed]),
-        middle(errors),
-        str(len(surely)),
-        str(sum(one.true_needed <= one.given for one in surely)),
-        str(len(looks) - len(told)),
+        middle(apart(needed)),
+        *map(str, (len(surely), sum(one.true_needed <= one.given for one in surely), len(looks) - len(told))),
     ]
 
 
@@ -291,45 +278,38 @@ RANDOM = (
 )
 
 
-def look_at(cell: tuple[str, str, int]) -> Look:
-    return look(*cell)
+def verdicts(layout: str, looks: Sequence[Look]) -> list[str]:
+    """Say of each promise how often it held."""
+    goals, needed = ([holds(*one) for one in pairs_of(looks, what)] for what in ("goal_at", "needed"))
+    lines = [low <= true <= high for _, low, high, true in lines_of(looks).tolist()]
+    says = []
+    for what, hits in (("the goal", goals), ("the line of random order", lines), ("what it needs", needed)):
+        verdict = met(bool(hits) and bool(np.mean(hits) >= WANTED))
+        says.append(f"- {layout}, {what}: **{share(hits)}**. At least {WANTED:.0%} is asked for: {verdict}.")
+    ends = sum(said(one.goal_at) == "from to" for one in looks)
+    has = "has" if ends == 1 else "have"
+    return [f"{says[0][:-1]}; {ends} of these {len(goals)} ranges {has} an upper end.", *says[1:]]
 
 
-def measure() -> str:
-    cells = [
-        (name, layout, FIRST_SEED + seed) for seed in range(RUNS) for name in N_PROJECT for layout in LAYOUTS
-    ]
+@benchmark("Progress that proves it: coverage of its intervals")
+def proof() -> str:
+    cells = list(product(N_PROJECT, LAYOUTS, range(FIRST_SEED, FIRST_SEED + RUNS)))
     found: dict[tuple[str, str], list[Look]] = {}
     seconds = 0.0
-    for (name, layout, _), seen, spent in in_parallel(look_at, cells, chunk=2):
+    for (name, layout, _), seen, spent in in_parallel(look, cells, chunk=2):
         found.setdefault((layout, name), []).append(seen)
         seconds += spent
     parts: list[object] = []
-    says = []
+    says: list[str] = []
     for layout in LAYOUTS:
         looks = {name: found[layout, name] for name in N_PROJECT}
-        looks["all"] = every = [one for some in looks.values() for one in some]
-        goals, needed = ([holds(*one) for one in pairs_of(every, what)] for what in ("goal_at", "needed"))
-        lines = [low <= true <= high for _, low, high, true in lines_of(every)]
-        for what, hits in (
-            ("the goal", goals),
-            ("the line of random order", lines),
-            ("what it needs", needed),
-        ):
-            verdict = met(bool(hits) and bool(np.mean(hits) >= WANTED))
-            if hits is goals:
-                ends = sum(said(one.goal_at) == "from to" for one in every)
-                verdict += (
-                    f"; {ends} of these {len(goals)} ranges {'has' if ends == 1 else 'have'} an upper end"
-                )
-            says.append(
-                f"- {layout}, {what}: **{share(hits)}**. At least {WANTED:.0%} is asked for: {verdict}."
-            )
-        tables = Table(GOALS), Table(RANDOM)
+        looks["all"] = [one for some in looks.values() for one in some]
+        says += verdicts(layout, looks["all"])
+        goals, needed = Table(GOALS), Table(RANDOM)
         for name, some in looks.items():
-            tables[0].add(name, *goal_cells(some))
-            tables[1].add(name, *random_cells(some))
-        parts += [f"## {layout.capitalize()}", *tables]
+            goals.add(name, *goal_cells(some))
+            needed.add(name, *random_cells(some))
+        parts += [f"## {layout.capitalize()}", goals, needed]
     return page(
         "How often the 95 % intervals hold what really happens.",
         "\n".join(says),

@@ -8,12 +8,14 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from benchmarks.data import exact_set
-from benchmarks.harness import Table, clocked, cpu, has, in_process, page, sized
+from benchmarks.harness import Table, benchmark, clocked, cpu, has, in_process, page, percentiles, sized
 from benchmarks.processes import forget_peak, peak, resident
 from benchmarks.questions.table8 import NAMES
 from plcore import compile_kernels
@@ -24,8 +26,6 @@ from plcore.query import EffectRanker, effect_scores, memory_order, winners
 from plcore.query.effects import Rule, add_all_scores, lanes_for
 from plcore.query.possible import MAX_NODES
 
-TITLE = "Ranking questions: speed, peers, batches"
-PACKAGES = ("numpy", "numba", "scikit-learn")
 PEERS = ("scikit-activeml", "modAL-python")
 K = M = 10
 RULES = ("mw", "apl", "pl")
@@ -62,12 +62,10 @@ def ladder_graph(n: int, local: bool, p: float, q: float) -> Arrays:
 
 def full_rankings() -> Table:
     table = Table("rows | contamination | neighbours in memory | MW | APL | PL")
-    for n in SIZES:
-        for p, q in SETTINGS:
-            for local in (False, True):
-                graph = ladder_graph(n, local, p, q)[:3]
-                cells = [f"{cpu(lambda: effect_scores(*graph, rule=rule)):.3f}" for rule in RULES]  # noqa: B023
-                table.add(f"{n:,}", f"({p}, {q})", "near" if local else "anywhere", *cells)
+    for n, (p, q), local in product(SIZES, SETTINGS, (False, True)):
+        graph = ladder_graph(n, local, p, q)[:3]
+        spent = [cpu(lambda: effect_scores(*graph, rule=rule)) for rule in RULES]  # noqa: B023
+        table.add(n, f"({p}, {q})", "near" if local else "anywhere", *spent)
     return table
 
 
@@ -78,10 +76,8 @@ def ordering() -> str:
     ordered = place[neighbors[order]].astype(np.int32), weights[order], candidates[order]
     scores = effect_scores(neighbors, weights, candidates)
     assert (effect_scores(*ordered) == scores[order]).all()
-    before, after = (
-        cpu(lambda: effect_scores(neighbors, weights, candidates)),
-        cpu(lambda: effect_scores(*ordered)),
-    )
+    before = cpu(lambda: effect_scores(neighbors, weights, candidates))
+    after = cpu(lambda: effect_scores(*ordered))
     return f"""`plcore.query.memory_order` on {MOST:,} rows in random order: {took:.1f} CPU s once, then APL takes
 {after:.3f} s instead of {before:.3f} s; the scores are the same."""
 
@@ -109,15 +105,13 @@ def threads() -> Table:
             assert (halves[0][1] + halves[1][1] == scores).all()
             twos.append(max(half[0] for half in halves))
         one, two = min(ones), min(twos)
-        table.add(name.upper(), f"{one:.3f}", f"{two:.3f}", f"{one / two:.2f}")
+        table.add(name.upper(), one, two, f"{one / two:.2f}")
     return table
 
 
 def one_answer() -> Table:
-    table = Table(
-        "rule | fit on a given graph, CPU s | update, median us | p95 us | "
-        "update + next question + settled share, median us"
-    )
+    head = "rule | fit on a given graph, CPU s | update, median us | p95 us"
+    table = Table(f"{head} | update + next question + settled share, median us", ".0f")
     neighbors, weights, candidates, truth = ladder_graph(MOST, False, 0.9, 0.5)
     rng = np.random.default_rng(1)
     for rule in RULES:
@@ -138,8 +132,7 @@ def one_answer() -> Table:
             assert ranker.settled_ < 1
             all_of_it.append((time.thread_time_ns() - begun) / 1e3)
         gc.enable()
-        median, p95 = np.percentile(updates, [50, 95])
-        table.add(rule.upper(), f"{fit:.2f}", f"{median:.0f}", f"{p95:.0f}", f"{np.median(all_of_it):.0f}")
+        table.add(rule.upper(), f"{fit:.2f}", *percentiles(updates, 50, 95), np.median(all_of_it))
     return table
 
 
@@ -157,10 +150,9 @@ def memory_of(rule: str, votes: bool) -> tuple[float, float]:
 
 
 def memory() -> Table:
-    table = Table("rule | peak while fitting, MB | afterwards, MB")
+    table = Table("rule | peak while fitting, MB | afterwards, MB", ".0f")
     for rule, votes in (("apl", False), ("pl", False), ("apl", True)):
-        figures = in_process(memory_of, rule, votes)
-        table.add(rule.upper() + ", votes asked for too" * votes, *(f"{one:.0f}" for one in figures))
+        table.add(rule.upper() + ", votes asked for too" * votes, *in_process(memory_of, rule, votes))
     return table
 
 
@@ -216,10 +208,7 @@ def peers() -> Table:
         "Winnow, exact PL": ("numpy", ours("pl")),
         "Winnow, APL, the neighbours known": ("numpy", None),
         "scikit-activeml, entropy, 10-NN": (PEERS[0], active_ml),
-        "scikit-activeml, entropy, Parzen window (its default)": (
-            PEERS[0],
-            lambda *a: active_ml(*a, parzen=True),
-        ),
+        "scikit-activeml, entropy, Parzen window (its default)": (PEERS[0], partial(active_ml, parzen=True)),
         "modAL, entropy, 10-NN": (PEERS[1], modal),
     }
     pools = {}
@@ -270,13 +259,12 @@ def batch_errors(name: str, p: float, q: float) -> np.ndarray:
 
 
 def batches() -> str:
-    table, found = Table(["set, Random contamination", *ARMS]), []
-    for name in NAMES:
-        for p, q in SETTINGS:
-            found.append(batch_errors(name, p, q))
-            table.add(f"{name} ({p}, {q})", *(f"{error:.2f}" for error in found[-1]))
+    table, found = Table(["set, Random contamination", *ARMS], ".2f"), []
+    for name, (p, q) in product(NAMES, SETTINGS):
+        found.append(batch_errors(name, p, q))
+        table.add(f"{name} ({p}, {q})", *found[-1])
     errors = np.array(found)
-    table.add("**mean**", *(f"{error:.2f}" for error in errors.mean(axis=0)))
+    table.add("**mean**", *errors.mean(axis=0))
     says = []
     for arm, kind in ((2, "damping 0.5 (the default)"), (3, "damping 0")):
         gain = errors[:, 1] - errors[:, arm]
@@ -288,7 +276,8 @@ mean error, better in {(gain > 1e-9).sum()}, equal in {(abs(gain) <= 1e-9).sum()
     return page(table, *says)
 
 
-def measure() -> str:
+@benchmark("Ranking questions: speed, peers, batches", peers=PEERS)
+def ranking() -> str:
     compile_kernels()
     return page(
         """CPU seconds throughout, the best of a few runs; 10 classes, 10 neighbours, every row a target and its own

@@ -42,15 +42,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Table, kept, only, page, sized
+from benchmarks.harness import Table, benchmark, kept, only, page, sized
 from benchmarks.plots import Line, write_chart
 from benchmarks.questions.active_models import SETS, data, learner_of, settings_of
 from plcore.neighbors.graph import NeighborGraph
 from plcore.query import EffectRanker, RowQuestion, SecondsModel, cheapest_question, row_questions
 
 NAME = "seconds"
-TITLE = "Seconds to the same accuracy, by question"
-PACKAGES = ("numpy", "scikit-learn", "numba")
 SEEDS, ROWS, EVERY = sized((10, 500, 5), tiny=(2, 40, 5))
 ANSWERED, LONGEST, SLACK = 0.4, 1.5, 0.002
 SURE = 0.8
@@ -229,19 +227,26 @@ def first_at(runs: np.ndarray, target: float) -> float:
     return float(GRID[there.argmax()]) if there.any() else np.inf
 
 
-def saved(own: np.ndarray, best: np.ndarray) -> tuple[float, float, float, float]:
-    """Where runs (s, g) get as far as those to beat do, and the share of seconds saved with its interval."""
-
-    def both(seeds: np.ndarray) -> tuple[float, float]:
-        target = best[seeds][:, GRID == 1.0].mean() - SLACK
-        here, there = first_at(own[seeds], target), first_at(best[seeds], target)
-        return here, 1.0 - here / max(there, 1 / 200)
-
-    everyone = np.arange(len(own))
-    rng = np.random.default_rng(0)
-    drawn = [both(rng.choice(everyone, len(everyone)))[1] for _ in range(1000)]
+def with_interval(share: Callable[[np.ndarray], float], n_seeds: int) -> tuple[float, float, float]:
+    """Return a figure of all seeds, and the interval that holds 95 % of 1,000 draws of the seeds."""
+    everyone, rng = np.arange(n_seeds), np.random.default_rng(0)
+    drawn = [share(rng.choice(everyone, n_seeds)) for _ in range(1000)]
     low, high = np.percentile(drawn, [2.5, 97.5], method="nearest")
-    return (*both(everyone), float(low), float(high))
+    return share(everyone), float(low), float(high)
+
+
+def saved(own: np.ndarray, best: np.ndarray) -> tuple[float, float, float]:
+    """The share of seconds saved by runs (s, g) that get as far as those to beat, with its interval."""
+
+    def share(seeds: np.ndarray) -> float:
+        target = target_of(best[seeds])
+        return 1.0 - first_at(own[seeds], target) / max(first_at(best[seeds], target), 1 / 200)
+
+    return with_interval(share, len(own))
+
+
+def target_of(best: np.ndarray) -> float:
+    return best[:, GRID == 1.0].mean() - SLACK
 
 
 def draw(runs: Runs, names: list[str]) -> None:
@@ -267,7 +272,7 @@ def answers_on(part: dict[str, Any], n: int) -> np.ndarray:
     return found[np.minimum(np.arange(n // EVERY + 1), len(found) - 1)]
 
 
-def answers_saved(parts: Parts, name: str) -> tuple[list[str], float]:
+def answers_saved(parts: Parts, name: str) -> tuple[list[object], float]:
     """The line of one set about answers to "which?", and the share of random's answers that margin needs."""
     n = int(ANSWERED * ROWS)
     random, margin = (
@@ -278,11 +283,8 @@ def answers_saved(parts: Parts, name: str) -> tuple[list[str], float]:
         there = margin[seeds].mean(axis=0) >= random[seeds, -1].mean() - 1e-12
         return float(there.argmax() * EVERY / n) if there.any() else np.inf
 
-    everyone, rng = np.arange(len(random)), np.random.default_rng(0)
-    drawn = [share(rng.choice(everyone, len(everyone))) for _ in range(1000)]
-    low, high = np.percentile(drawn, [2.5, 97.5], method="nearest")
-    found = share(everyone)
-    figures = (f"{one:.3f}" for one in (random[:, 0].mean(), random[:, -1].mean(), margin[:, -1].mean()))
+    found, low, high = with_interval(share, len(random))
+    figures = random[:, 0].mean(), random[:, -1].mean(), margin[:, -1].mean()
     return [name, *figures, f"{found * n:.0f}", f"{found:.0%} ({low:.0%} to {high:.0%})"], found
 
 
@@ -296,13 +298,11 @@ def summary(runs: Runs, parts: Parts, names: list[str]) -> str:
     seconds = Table("price of yes or no | sets with 25 % or more | each")
     for price in PRICES:
         own = Curve("margin", "entropy", price)
-        shares = {name: saved(runs[name, own], runs[name, TO_BEAT])[1] for name in names}
+        shares = {name: saved(runs[name, own], runs[name, TO_BEAT])[0] for name in names}
         told = ", ".join(f"{name} {percent(share)}" for name, share in shares.items())
         seconds.add(f"{price:.2f}", f"{sum(one >= 0.25 for one in shares.values())} of {len(names)}", told)
-    answers, fewer = (
-        Table(" | before | random, at the end | margin, at the end | answers by margin | share"),
-        0,
-    )
+    answers = Table(" | before | random, at the end | margin, at the end | answers by margin | share")
+    fewer = 0
     for name in names:
         cells, share = answers_saved(parts, name)
         fewer += share <= 0.6
@@ -323,7 +323,8 @@ def set_table(name: str, runs: Runs, parts: Parts) -> str:
     begin, reached = best[:, 0].mean(), best[:, GRID == 1.0].mean()
     table = Table("question and rows | price of yes or no | units | fewer seconds than to beat")
     for curve in CURVES:
-        at, share, low, high = saved(runs[name, curve], best)
+        share, low, high = saved(runs[name, curve], best)
+        at = first_at(runs[name, curve], target_of(best))
         price = "" if curve.form == "which" else f"{curve.price:.2f}"
         where = f"{at:.2f}" if np.isfinite(at) else f"more than {LONGEST:g}"
         fewer = "" if curve == TO_BEAT else f"{percent(share)} ({percent(low)} to {percent(high)})"
@@ -332,7 +333,8 @@ def set_table(name: str, runs: Runs, parts: Parts) -> str:
     return page(f"### {name}", says, table)
 
 
-def measure() -> str:
+@benchmark("Seconds to the same accuracy, by question", long=True)
+def seconds() -> str:
     parts: Parts = {}
     names = only(SETS)
     with warnings.catch_warnings():

@@ -1,8 +1,4 @@
-"""Stopping: what is saved by stopping when everything is settled, or when the stop panel says so, and what is lost.
-
-Labelling runs replayed to the last question under PL-KNN, asked by apl with blind checks between. A third of the rows
-is never in the project; on it the accuracy at each stop is compared with that of answering everything.
-"""
+"""Stopping: what is saved by stopping when everything is settled, or when the stop panel says so, and what is lost."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import numpy as np
 from sklearn.preprocessing import MinMaxScaler
 
 from benchmarks.data import REAL, any_set
-from benchmarks.harness import Table, in_parallel, page, sized
+from benchmarks.harness import Table, benchmark, in_parallel, page, sized
 from benchmarks.questions.table8 import FILES
 from plcore.evaluation.estimates import control_accuracy
 from plcore.loop.entries import Entry
@@ -23,8 +19,6 @@ from plcore.loop.stopping import StopRules, judge, points
 from plcore.neighbors.classifier import PLKNeighborsClassifier
 from tests.plcore.loop.fake_table import FakeTable
 
-TITLE = "Stopping: what it saves, what it costs"
-PACKAGES = ("numpy", "scikit-learn")
 SETS = ("iris", "wine", *FILES, "digits", *REAL)
 NAMES = sized(SETS, tiny=("iris",))
 MOST_ROWS = 2400
@@ -58,31 +52,25 @@ def first_stops(learner: ActiveLearner, done: list[bool]) -> tuple[dict[str, int
     done : after each number of answers, from 0
     """
     curve = learner.curve
-    answers = np.array([point.answers for point in curve])
+    answers, last = np.array([point.answers for point in curve]), len(done) - 1
     assert answers.tolist() == list(range(len(done)))
     settled = np.array([point.settled for point in curve])
     controls = [point.control for point in curve]
     held_out = np.array([point.accuracy for point in curve]), [int(learner.test_rows.sum())] * len(curve)
+    by_controls = control_accuracy(controls, learner.pool.share_ambiguous).value
     sources = {
         "panel": (StopRules(), *held_out),
         "hasty": (HASTY, *held_out),
-        "controls": (
-            StopRules(),
-            control_accuracy(controls, learner.pool.share_ambiguous).value,
-            [one.asked + one.free for one in controls],
-        ),
+        "controls": (StopRules(), by_controls, [one.asked + one.free for one in controls]),
     }
-    stops, reason = (
-        {"all": len(done) - 1, "settled": done.index(True) if True in done else len(done) - 1},
-        "all",
-    )
+    stops, reason = {"all": last, "settled": done.index(True) if True in done else last}, "all"
     for stop, (rules, accuracy, measured) in sources.items():
-        stops[stop] = len(done) - 1
+        stops[stop] = last
         for k in range(len(done)):
-            until = slice(k + 1)
-            seen = answers[until], accuracy[until], settled[until]
-            verdicts = judge(rules, *seen, done=done[k], measured=measured[k])
-            reached = [one.rule for one in verdicts if one.reached]
+            seen = answers[: k + 1], accuracy[: k + 1], settled[: k + 1]
+            reached = [
+                one.rule for one in judge(rules, *seen, done=done[k], measured=measured[k]) if one.reached
+            ]
             if reached:
                 stops[stop], reason = k, reached[0] if stop == "panel" else reason
                 break
@@ -135,19 +123,15 @@ def mean_of(runs: list[Run], *stops: str) -> list[float]:
 def settled_table(found: dict[str, list[Run]]) -> Table:
     table = Table(
         "set | questions, all | at settled | saved | decisions left to the model | of these changed by all other "
-        "answers | labels right | accuracy, all | at settled | difference"
+        "answers | labels right | accuracy, all | at settled | difference",
+        ".0f",
     )
     for name, runs in found.items():
         every, asked, full, then = mean_of(runs, "all", "settled")
         left, right = np.mean([(one.open_rows, one.labels) for one in runs], axis=0)
-        counts = (
-            f"{every:.0f}",
-            f"{asked:.0f}",
-            f"{1 - asked / every:.0%}",
-            f"{left:.0f}",
-            sum(r.differ for r in runs),
-        )
-        table.add(name, *counts, f"{right:.1%}", f"{full:.1%}", f"{then:.1%}", f"{100 * (then - full):+.1f}")
+        saved, changed = f"{1 - asked / every:.0%}", sum(one.differ for one in runs)
+        shares = f"{right:.1%}", f"{full:.1%}", f"{then:.1%}", f"{100 * (then - full):+.1f}"
+        table.add(name, every, asked, saved, left, changed, *shares)
     return table
 
 
@@ -156,7 +140,7 @@ def panel_table(found: dict[str, list[Run]], stop: str) -> tuple[Table, list[str
     reasons = " | stopped by settled / flat / everything answered" if stop == "panel" else ""
     table, near = Table(
         "set | questions, all | at the stop | saved | accuracy, all | at the stop | mean difference | worst | "
-        f"runs within 2 points{reasons}"
+        f"runs within 2 points{reasons}", ".0f"
     ), []  # fmt: skip
     for name, runs in found.items():
         every, asked, full, then = mean_of(runs, "all", stop)
@@ -167,17 +151,17 @@ def panel_table(found: dict[str, list[Run]], stop: str) -> tuple[Table, list[str
         within = f"{(np.abs(apart) <= WITHIN + 1e-12).sum()} of {len(runs)}"
         said = [one.reason for one in runs]
         why = [" / ".join(str(said.count(key)) for key in ("settled", "flat", "all"))] if reasons else []
-        counts = f"{every:.0f}", f"{asked:.0f}", f"{1 - asked / every:.0%}", f"{full:.1%}", f"{then:.1%}"
-        table.add(name, *counts, f"{100 * apart.mean():+.1f}", f"{worst:+.1f}", within, *why)
+        shares = f"{1 - asked / every:.0%}", f"{full:.1%}", f"{then:.1%}"
+        table.add(name, every, asked, *shares, f"{100 * apart.mean():+.1f}", f"{worst:+.1f}", within, *why)
     return table, near
 
 
-def measure() -> str:
+@benchmark("Stopping: what it saves, what it costs")
+def stopping() -> str:
     by_name: dict[str, list[Run]] = {}
     seconds = 0.0
-    for (name, _), one, spent in in_parallel(
-        run, [(name, seed) for seed in range(REPEATS) for name in NAMES]
-    ):
+    cells = [(name, seed) for seed in range(REPEATS) for name in NAMES]
+    for (name, _), one, spent in in_parallel(run, cells):
         by_name.setdefault(name, []).append(one)
         seconds += spent
     found = {name: by_name[name] for name in NAMES}

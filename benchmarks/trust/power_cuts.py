@@ -21,13 +21,13 @@ from typing import Any
 from sqlalchemy import text
 
 from benchmarks import homes
-from benchmarks.harness import ROOT, Table, folder, page, sized
+from benchmarks.harness import ROOT, Table, benchmark, folder, page, sized
 from benchmarks.trust.power_disk import SAID, Disk, Op, build, lay_down, read_journal, say
 from benchmarks.trust.trust import Found, pressing
 from db import entries
 from db import projects as stored_projects
 from plcore import LabelTable, LearnerSettings
-from tests.browser.server import Server
+from tests.browser.server import START, Server
 from tests.workflow.files.test_finding import ZIP
 from tests.workflow.world import ROLES, small_frame
 from workflow import importing
@@ -41,8 +41,6 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.settings import SettingsError
 
-TITLE = "Power cuts"
-PACKAGES = ("SQLAlchemy", "numpy")
 CUTS, EVERY_START = sized(
     (700, 1), tiny=(3, 100)
 )  # EVERY_START: each one, or some, of the moments of the first start
@@ -132,7 +130,9 @@ def record(place: Path) -> tuple[list[Op], Path, int]:
     assert beside.stdin is not None
     assert beside.stdout is not None
     project, secrets = json.loads(beside.stdout.readline())
-    server = Server(home, more=watched)
+    server = Server(
+        home, command=START, more=watched
+    )  # forked from a loaded process it would have no library
     try:
         server.start(timeout=300)
         told, stop = Found(acknowledged=Told(journal, project)), threading.Event()
@@ -264,7 +264,8 @@ def counted(found: Counter[str]) -> str:
     return "; ".join(f"{count} x {what}" for what, count in sorted(found.items())) or "none"
 
 
-def measure() -> str:
+@benchmark("Power cuts")
+def power_cuts() -> str:
     if shutil.which("gcc") is None or not sys.platform.startswith("linux"):
         raise SystemExit("power_cuts needs Linux and gcc.")
     table = Table(

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
@@ -21,11 +21,12 @@ from sqlalchemy import select, text
 from websockets.exceptions import WebSocketException
 
 from benchmarks import homes
-from benchmarks.harness import Table, folder, page, sized
-from benchmarks.trust.forked import Forked, ForkedServer, Loaded, started_by
+from benchmarks.harness import Table, benchmark, folder, page, sized
 from db import entries
 from db.models import TrainingRow
 from plcore import LearnerSettings
+from tests.browser.loaded import Forked
+from tests.browser.server import Server
 from tests.live_page import LivePage
 from tests.workflow.world import small_table
 from workflow.log.columns import LogError
@@ -35,8 +36,6 @@ from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
-TITLE = "Kills under load"
-PACKAGES = ("streamlit", "SQLAlchemy", "psycopg")
 KILLS, WORKER_KILLS = sized((250, 100), tiny=(2, 2))  # on each of the two databases
 MINUTES = sized(60.0, tiny=1.0)  # after which each of the four runs ends with what it has
 PEOPLE = sized(4, tiny=2)  # at each server
@@ -91,7 +90,7 @@ def pressing(port: int, cookie: str, project: int, told: Found, stop: threading.
 
 
 @contextmanager
-def load(servers: Sequence[ForkedServer], secrets: list[str], project: int, told: Found) -> Iterator[None]:
+def load(servers: Sequence[Server], secrets: list[str], project: int, told: Found) -> Iterator[None]:
     """People at every server answer meanwhile. Whoever loses the server goes on when there is load again."""
     stop = threading.Event()
     places = [server.port for server in servers for _ in range(PEOPLE)]
@@ -104,7 +103,7 @@ def load(servers: Sequence[ForkedServer], secrets: list[str], project: int, told
     before = len(told.acknowledged)
     while len(told.acknowledged) < before + len(servers):  # every time somebody is in the middle of something
         if not any(one.is_alive() for one in threads):
-            raise RuntimeError("nobody could answer: " + servers[0].lines()[-2000:])
+            raise RuntimeError("nobody could answer: " + "\n".join(servers[0].lines[-30:]))
         time.sleep(0.01)
     yield
     stop.set()
@@ -137,6 +136,38 @@ def was_training(home: Home, pid: int) -> bool:
         return bool(session.execute(held).all())
 
 
+def started_by(parent: int) -> list[int]:
+    """Process ids of the training processes that a server has started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            its = int((path.parent / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if its == parent and b"worker.py" in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue  # it has ended
+    return found
+
+
+def kill(server: Server) -> None:
+    """kill -9 to it and all that it has started: each worker has a session of its own."""
+    assert server.process is not None
+    workers = started_by(server.process.pid)
+    server.kill()
+    for pid in workers:
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+
+
+def start_worker(environment: dict[str, str]) -> Forked:
+    """Start a worker beside those of the servers, as `worker.py` is started."""
+    code = "import runpy; runpy.run_path('worker.py', run_name='__main__')"
+    worker = Forked({**os.environ, **environment}, code)
+    assert worker.stdout is not None
+    threading.Thread(target=worker.stdout.read, daemon=True).start()  # what it says must not fill the pipe
+    return worker
+
+
 class World:
     """A home, its people and its servers. Nobody but the servers and workers has the database open under load.
 
@@ -144,12 +175,10 @@ class World:
     """
 
     def __init__(self, place: Path, url: str, n_servers: int, *, workers: bool) -> None:
-        (place / "said").mkdir()
         self.home, self.database, self.workers, self._count = place / "home", homes.place_of(url), workers, 0
         self.environment = {"WINNOW_HOME": str(self.home), **self.database}
         self.new_project(n_servers * PEOPLE)  # now, for a server would make the demo first
-        self.loaded = Loaded(place / "said")
-        self.servers = [ForkedServer(self.loaded, self.home, self.environment) for _ in range(n_servers)]
+        self.servers = [Server(self.home, more=self.database) for _ in range(n_servers)]
         self.worker: Forked | None = None
 
     def new_project(self, people: int = 0) -> None:
@@ -176,7 +205,7 @@ class World:
         with load(self.servers, self.secrets, self.project, told):
             time.sleep(dice.uniform(0, LONGEST))
             killed = dice.choice(self.servers)
-            killed.kill()
+            kill(killed)
             if len(self.servers) > 1:
                 time.sleep(dice.uniform(0, OTHERS))
         told.kills += 1
@@ -187,7 +216,7 @@ class World:
     def kill_a_worker(self, told: Found, dice: random.Random) -> None:
         """While people answer, and one worker at least is there; it has a successor at once."""
         if self.worker is None:
-            self.worker = self.loaded.fork("worker.py", self.environment)
+            self.worker = start_worker(self.environment)
         with load(self.servers, self.secrets, self.project, told):
             time.sleep(dice.uniform(0, LONGEST))
             servers = [one.process.pid for one in self.servers if one.process is not None]
@@ -200,9 +229,10 @@ class World:
         self.check(told, killed)
 
     def close(self) -> None:
-        for one in (*self.servers, *([self.worker] if self.worker else [])):
-            one.kill()
-        self.loaded.close()
+        for server in self.servers:
+            kill(server)
+        if self.worker is not None:
+            os.kill(self.worker.pid, signal.SIGKILL)
 
 
 def kill_under_load(url: str, n_servers: int, *, workers: bool, seed: int) -> Found:
@@ -238,7 +268,8 @@ def one_run(case: tuple[bool, bool]) -> Found | None:
             return kill_under_load(url, 2, workers=workers, seed=2)
 
 
-def measure() -> str:
+@benchmark("Kills under load", packages=("psycopg",))
+def trust() -> str:
     table, at_work = Table("killed | kills | acknowledged | cut | lost | other | doubled | integrity"), 0
     cases = [(workers, on_postgres) for workers in (False, True) for on_postgres in (False, True)]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as runs:

@@ -8,16 +8,14 @@ import time
 from pathlib import Path
 
 from benchmarks import homes
-from benchmarks.harness import Table, folder, load_average, page, sized
+from benchmarks.harness import Table, benchmark, folder, load_average, page, sized
 from tests.browser.server import Server
 from tests.two_servers import make_team, stored
 
-TITLE = "Two servers, one PostgreSQL, one of them killed"
-PACKAGES = ("streamlit", "SQLAlchemy", "psycopg")
 PEOPLE, ANSWERS = sized((20, 200), tiny=(2, 4))
 
 
-def run(url: str, place: Path) -> tuple[str, ...]:
+def run(url: str, place: Path) -> tuple[float, ...]:
     team = make_team({"WINNOW_HOME": str(place / "home"), **homes.place_of(url)}, PEOPLE, ANSWERS)
     servers = [Server(place / "home", more=homes.place_of(url)) for _ in range(2)]
     try:
@@ -33,21 +31,13 @@ def run(url: str, place: Path) -> tuple[str, ...]:
             one.stop()
     if team.faults:
         raise RuntimeError(f"{len(team.faults)} people saw what nobody should see: {team.faults[:3]}")
-    figures = (
-        len(team.acknowledged),
-        team.moved,
-        team.cut,
-        found.lost,
-        found.other,
-        found.twice,
-        team.behind,
-        seconds,
-    )
-    return tuple(f"{one:,.0f}" for one in figures)
+    lost = found.lost, found.other, found.twice, team.behind
+    return len(team.acknowledged), team.moved, team.cut, *lost, seconds
 
 
-def measure() -> str:
-    table = Table("acknowledged | moved | cut | lost | other | twice | behind | seconds")
+@benchmark("Two servers, one PostgreSQL, one of them killed", packages=("psycopg",))
+def two_servers() -> str:
+    table = Table("acknowledged | moved | cut | lost | other | twice | behind | seconds", ",.0f")
     with homes.postgres("fsync=on") as server, folder() as place:
         if server is None:
             raise SystemExit("two_servers needs PostgreSQL. Fix: make postgres.")

@@ -24,7 +24,7 @@ from workflow.answering.loop import AnswerError
 from workflow.files import media
 from workflow.projects.standing import Saved
 from workflow.rows import reviewing
-from workflow.rows.queue import list_queue
+from workflow.rows.queue import NoMeaningError, list_nearest, list_queue, search_ways
 from workflow.rows.reviewing import HistoryLine, ReviewList, Search, SearchOptions
 from workflow.rows.row import RowView
 
@@ -278,6 +278,13 @@ class QueueLine(Protocol):
 Line = TypeVar("Line", bound=QueueLine)
 
 
+SIMILARITY = st.column_config.NumberColumn(
+    "Similarity",
+    format="%.2f",
+    help="How near the row is in meaning: the cosine of its vector to that of your search. 1 is the same.",
+)
+
+
 class Queue(Protocol):
     """What the views of the queue have in all kinds of project."""
 
@@ -293,21 +300,70 @@ class Queue(Protocol):
     def blind(self) -> int: ...
     @property
     def begun(self) -> int: ...
+    @property
+    def by_meaning(self) -> bool: ...
 
 
 def found(page: ProjectPage, placeholder: str, place: DeltaGenerator | None = None) -> Any:
-    """The queue that the search box leaves; where the person may not see it, the page ends and says why.
+    """The queue that the search leaves; where the person may not see it, the page ends and says why.
 
-    placeholder : what can be searched for      place : of the box, None: here
+    placeholder : what can be searched for by words      place : of the box, None: here
     """
-    words = (place or st).text_input(
-        "Search", placeholder=placeholder, icon=":material/search:", key=f"search-{page.project.id}"
+    with place or st.container():
+        try:
+            return _searched(page, placeholder)
+        except NotAllowed as refusal:
+            st.info(str(refusal), icon=":material/lock:")
+            st.stop()
+
+
+def _searched(page: ProjectPage, placeholder: str) -> Any:
+    """The box, and what it finds; or the rows like one that was chosen."""
+    ways, like = search_ways(page.seat), st.session_state.get(state.LIKE)
+    if like is not None and like[0] == page.project.id:
+        st.markdown(
+            f"Rows like **{frame.escape(media.row_of(page.seat, like[1]).row_id)}**, the nearest first"
+        )
+        st.button("Back to the queue", icon=":material/arrow_back:", on_click=_forget_like)
+        with frame.refusals(NoMeaningError):
+            return list_nearest(page.seat, like=like[1])
+        return list_queue(page.seat)
+    by_meaning = False
+    key = _by_meaning(page)
+    if ways.by_row:
+        by_meaning = st.toggle(
+            "By meaning",
+            key=key,
+            disabled=bool(ways.why_no_words),
+            help=ways.why_no_words or "Finds rows that say the same in other words. The nearest come first.",
+        )
+    words = st.text_input(
+        "Search",
+        placeholder="what the row is about" if by_meaning else placeholder,
+        icon=":material/search:",
+        key=f"search-{page.project.id}",
     )
-    try:
-        return list_queue(page.seat, words)
-    except NotAllowed as refusal:
-        st.info(str(refusal), icon=":material/lock:")
-        st.stop()
+    if by_meaning and words.strip():
+        with frame.refusals(NoMeaningError), st.spinner("Comparing meanings ...", show_time=True):
+            return list_nearest(page.seat, words)
+    return list_queue(page.seat, words)
+
+
+def _by_meaning(page: ProjectPage) -> str:
+    """The key of the switch."""
+    return f"{state.BY_MEANING}-{page.project.id}"
+
+
+def _search_by_meaning(key: str) -> None:
+    st.session_state[key] = True
+
+
+def _look_for_like(project_id: int, row: int) -> None:
+    st.session_state[state.LIKE] = project_id, row
+
+
+def _forget_like() -> None:
+    st.session_state.pop(state.LIKE, None)
 
 
 def at_the_side(
@@ -327,6 +383,13 @@ def at_the_side(
         with frame.refusals(AnswerError):
             ask(chosen[0])
             st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+    if search_ways(page.seat).by_row:
+        st.button(
+            "More like this",
+            icon=":material/join_inner:",
+            on_click=_look_for_like,
+            args=(page.project.id, chosen[0].row),
+        )
 
 
 def file_of(page: ProjectPage, csv: Callable[[], bytes]) -> None:
@@ -343,7 +406,7 @@ def file_of(page: ProjectPage, csv: Callable[[], bytes]) -> None:
         )
 
 
-def stop_where_empty(view: Queue, unit: str, nothing_open: str) -> None:
+def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: str) -> None:
     """Say why no row is to be shown, and end the page. unit : of what is open, "row" or "label"; see `counts`"""
     if not view.open:
         st.info(nothing_open, icon=":material/check_circle:")
@@ -351,8 +414,11 @@ def stop_where_empty(view: Queue, unit: str, nothing_open: str) -> None:
         st.info(
             f"Every {unit} that is open is asked as a blind check; none is listed.", icon=":material/lock:"
         )
+    elif not view.rows and view.by_meaning:
+        st.info("No open row has a vector, so none can be compared.", icon=":material/search_off:")
     elif not view.rows:
         st.info("No open row holds these words.", icon=":material/search_off:")
+        _offer_meaning(page)
     else:
         return
     if view.open:
@@ -360,11 +426,33 @@ def stop_where_empty(view: Queue, unit: str, nothing_open: str) -> None:
     st.stop()
 
 
+def _offer_meaning(page: ProjectPage) -> None:
+    """The same search by meaning, if it can be; else, for owners, why it cannot."""
+    ways = search_ways(page.seat)
+    if ways.why_no_words:
+        if ways.readable and page.project.may(Right.OWN):
+            st.caption(frame.escape(ways.why_no_words))
+        return
+    st.button(
+        "Search by meaning",
+        icon=":material/join_inner:",
+        on_click=_search_by_meaning,
+        args=(_by_meaning(page),),
+    )
+
+
 def counts(view: Queue, unit: str) -> str:
     """How many rows the table shows, of how many; and how many rows, or labels, are open, as every page has it."""
     shown = len(view.rows)
     first = f"The first {shown:,} of {view.matching:,}" if view.matching > shown else f"{shown:,}"
     words = f"{first} matching row{'' if view.matching == 1 else 's'}; {_are(view.open, unit)} open"
+    if view.by_meaning:
+        first = f"The nearest {shown:,} of {view.matching:,}" if view.matching > shown else f"{shown:,}"
+        words = f"{first} row{'' if view.matching == 1 else 's'}, nearest first; {_are(view.open, unit)} open"
+        if (without := view.listed - view.matching) > 0:
+            words += (
+                f"; {counted(without, 'row')} without a vector {'is' if without == 1 else 'are'} not listed"
+            )
     if view.blind:
         blind = "is asked as a blind check" if view.blind == 1 else "are asked as blind checks"
         words += f", {view.blind:,} of which {blind} and not listed"

@@ -28,6 +28,12 @@ MANY = "winnow_many"
 CARD = "winnow_card"
 """Widget key of the question card."""
 
+LIKE = "winnow_like"
+"""Project and row whose like the Queue page lists; absent where it lists what the search box says."""
+
+BY_MEANING = "winnow_by_meaning"
+"""Beginning of the key of the Queue page's switch between words and meaning, with the project behind it."""
+
 SIMILAR = "winnow_similar"
 """What the card asked for last: the answered rows most like the one of its question."""
 

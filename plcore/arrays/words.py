@@ -29,6 +29,11 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def either(count: int, one: str, several: str) -> str:
+    """The word that agrees with a count: "is" of 1, "are" of others."""
+    return one if count == 1 else several
+
+
 # Characters that a text may not hold: those that cannot be stored, and those that make it look other than it is.
 #
 # Control characters move a terminal's cursor or its colours, overrides of the writing direction show letters in

@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from plcore.blocks.dask_cluster import WORKER_PATIENCE, DaskCluster
-from plcore.blocks.parts import BlockJob, BlockProgress, WrittenPart, map_part, remove_halves, run_parts
+from plcore.blocks.parts import (
+    BlockJob,
+    BlockProgress,
+    WrittenPart,
+    map_part,
+    remove_halves,
+    run_parts,
+    sync_folder,
+)
 from plcore.blocks.processes import Inline, ProcessPool
 from plcore.blocks.runner import BlockError, Blocks, Runner, RunnerError
 

@@ -198,10 +198,13 @@ def whole_part(path: Path) -> Iterator[IO[bytes]]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder survive a power cut: syncing a file keeps its bytes, not its name."""
+    """Have the names in a folder survive a power cut: syncing a file keeps its bytes, not its name. Raises OSError."""
     if os.name != "posix":
         return  # other systems cannot open folders
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:
+        return  # a folder may be one to write in and not to read
     try:
         os.fsync(handle)
     finally:

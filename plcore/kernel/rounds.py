@@ -103,9 +103,8 @@ class Rounds:
         """
         scores = self.ridge.left_out_scores(labels)
         soft = softmax_inside(scores, self.temperature, prior)
-        pulled = self.masses.log_factors(soft, self.mass)
+        after, pulled = self.masses.pull_with_logs(soft, self.mass)
         if self.sources is not None:
-            after = self.masses.pull(soft, self.mass)
             pulled = pulled + self.sources.log_factors(after, self.set_mass)
         largest = prior.max(axis=1, keepdims=True)
         told = np.log(prior / largest, out=np.zeros_like(prior), where=prior > 0)

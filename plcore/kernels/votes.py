@@ -226,18 +226,24 @@ def find_coin(counts: FloatArray, prior: float) -> float:
 
 
 @kernel
+def find_shrinkage(counts: FloatArray, c: int, prior: float, most: float) -> tuple[float, float]:
+    """(answers of one person on class c, how many more answers the coin counts as), from counts (said, true): `prior`
+    times as many, within LEAST and `most`."""
+    total: float = counts[:, c].sum()
+    return total, prior * max(LEAST, min(most, total))
+
+
+@kernel
 def find_confusions(counts: FloatArray, prior: float, most: float, confusions: FloatArray) -> None:
     """Fill confusions (people, said, true) from counts, each person's shrunk to their own coin (`find_coin`), which
-    says each wrong class alike. On a class of N answers it counts as `prior` times N more answers, within LEAST and
-    `most`.
+    says each wrong class alike and counts as of `find_shrinkage`.
     """
     people, n_classes = counts.shape[0], counts.shape[1]
     for person in range(people):
         right = find_coin(counts[person], prior)
         wrong = (1.0 - right) / max(n_classes - 1, 1)
         for c in range(n_classes):
-            total = counts[person, :, c].sum()
-            weight = prior * max(LEAST, min(most, total))
+            total, weight = find_shrinkage(counts[person], c, prior, most)
             for said in range(n_classes):
                 coin = right if said == c else wrong
                 value = coin if prior > 0.0 else 1.0 / n_classes
@@ -257,8 +263,7 @@ def find_evidence(counts: FloatArray, prior: float, most: float) -> float:
         right = find_coin(counts[person], prior)
         wrong = (1.0 - right) / max(n_classes - 1, 1)
         for c in range(n_classes):
-            total = counts[person, :, c].sum()
-            weight = prior * max(LEAST, min(most, total))
+            total, weight = find_shrinkage(counts[person], c, prior, most)
             evidence += lgamma(weight) - lgamma(weight + total)
             for said in range(n_classes):
                 expected = weight * (right if said == c else wrong)

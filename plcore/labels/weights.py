@@ -110,13 +110,11 @@ class ClassMasses:
         power : 0 leaves them as they are, 1 moves the sums to the masses as far as the sets allow. A class without mass
             is not pulled: a first answer may bring it, and then no set as imported has told its size.
         """
-        return self._pull(labels, power)[0]
+        return self.pull_with_logs(labels, power)[0]
 
-    def log_factors(self, labels: FloatArray, power: float) -> FloatArray:
-        """(m,) logarithms of the factors by which `pull` multiplies each class, before the rows are scaled."""
-        return self._pull(labels, power)[1]
-
-    def _pull(self, labels: FloatArray, power: float) -> tuple[FloatArray, FloatArray]:
+    def pull_with_logs(self, labels: FloatArray, power: float) -> tuple[FloatArray, FloatArray]:
+        """As `pull`; and (m,) the logarithms of the factors by which it multiplies each class, before rows are
+        scaled."""
         logs = np.zeros(labels.shape[1])
         for _ in range(POWER_STEPS if power > 0 else 0):
             sums = self.weights @ labels

@@ -15,7 +15,8 @@ FEWEST_AHEAD = 6
 test gives 2 / 2**5 = .06 even where the other model alone has none.
 """
 FEWEST_ROWS = 20
-"""Held-out rows below which no model is taken: the figures of any two differ by chance, the first time too."""
+"""Held-out rows below which no models are compared: the figures of any two differ by chance, and hundreds of fits would
+choose none."""
 
 
 class TooFewRowsError(ValueError):
@@ -92,14 +93,12 @@ class ModelComparison:
         return next((one for one in self.figures if one.model == model), ModelFigures(model))
 
     def choice(self, in_force: str | None) -> str | None:
-        """The model to learn by from now on; None where nothing could be measured, `in_force` on too few rows.
+        """The model to learn by from now on; None where nothing could be measured.
 
         in_force : the one that an earlier comparison has chosen, None before the first. It stays where the best is
             ahead by no more than noise: of kappa by WITHIN, or inside its sets on fewer than FEWEST_AHEAD rows more;
             and, where truth is known, right on fewer than that more.
         """
-        if self.rows < FEWEST_ROWS and self.best is not None:
-            return in_force
         if self.best is None or in_force is None:
             return self.best
         return in_force if self._is_hardly_better(self.of(self.best), self.of(in_force)) else self.best

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from plcore.query.alike import FEWEST, KNOWN, RIGHT, SURE, nearest_rows, sure_from, sure_rows
+from plcore.query.alike import (
+    FEWEST,
+    KNOWN,
+    RIGHT,
+    SURE,
+    cosine_similarities,
+    nearest_rows,
+    sure_from,
+    sure_rows,
+)
 from plcore.query.cheapest import CRITERIA, RowQuestion, cheapest_question, memory_order, row_questions
 from plcore.query.effects import effect_scores
 from plcore.query.explanation import (
@@ -58,6 +67,7 @@ __all__ = [
     "StrategyEntry",
     "StrategyKind",
     "cheapest_question",
+    "cosine_similarities",
     "effect_scores",
     "first_ranking",
     "label_moments",

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 from sklearn.metrics.pairwise import euclidean_distances
 
-from plcore.arrays.types import BoolArray, FloatArray, IntArray, Matrix
+from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Matrix, is_sparse
 
 SURE = 0.9
 """The share from which on a row counts as sure while nobody can tell how right the model is."""
@@ -76,3 +76,30 @@ def nearest_rows(X: Matrix, first: Matrix, most: int) -> IntArray:
     ties by place."""
     far = euclidean_distances(first, X)[0].round(9)
     return np.asarray(np.argsort(far, kind="stable")[:most], dtype=np.int64)
+
+
+_ROWS_AT_ONCE = 1 << 13
+
+
+def cosine_similarities(vectors: Matrix, wanted: AnyArray) -> FloatArray:
+    """Return the cosine of each row of `vectors` (n, d), dense or CSR, to `wanted` (d,), as (n,) in [-1, 1].
+
+    It is NaN for rows that hold NaN or only 0, and for all rows if `wanted` does. Raises ValueError: other widths.
+    """
+    if wanted.shape != vectors.shape[1:]:
+        raise ValueError(
+            f"wanted must have shape ({vectors.shape[1]},), as the rows of vectors. Got {wanted.shape}."
+        )
+    unit = np.asarray(wanted, dtype=np.float64)
+    found = np.full(vectors.shape[0], np.nan)
+    length = np.linalg.norm(unit)
+    if not length > 0:
+        return found
+    unit = unit / length
+    for begin in range(0, len(found), _ROWS_AT_ONCE):
+        some = vectors[begin : begin + _ROWS_AT_ONCE]
+        some = np.asarray(some.toarray() if is_sparse(some) else some, dtype=np.float64)
+        lengths = np.linalg.norm(some, axis=1)
+        known = lengths > 0
+        found[begin : begin + _ROWS_AT_ONCE][known] = some[known] @ unit / lengths[known]
+    return found.clip(-1.0, 1.0)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from plcore.arrays.candidate_sets import pairs_of, place_candidates
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.arrays.words import forbidden_in_name, listed, quoted
+from plcore.arrays.words import counted, forbidden_in_name, listed, quoted
 from plcore.tables.columns import Finder, first_rows, parse_numbers
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError
 from plcore.tables.roles.cells import (
@@ -344,9 +344,8 @@ def parse_truth(
         own = [classes[index] for index in np.flatnonzero(candidates[rows[0]])]
         message = f"the true label {quoted(text[rows[0]].as_py())} is not among the row's candidates {listed(own, 5)}."
         if (several := int(outside.sum())) > 1:
-            message += (
-                f" The same holds in {several - 1:,} other rows, of {int(filled.sum()):,} with a true label."
-            )
+            others = counted(several - 1, "other row")
+            message += f" The same holds in {others}, of {int(filled.sum()):,} with a true label."
         fix = (
             "Correct it (capitals count). Or choose for true labels outside the candidates (--truth-outside) to add "
             "them, or to treat them as unknown."

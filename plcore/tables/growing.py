@@ -85,9 +85,12 @@ def with_rows(
     needed = [column for column in wanted if column not in cells.columns and column not in arrays]
     if needed:
         message = f"The file has no column {listed(list(dict.fromkeys(needed)))}, which the project uses."
-        raise TableError(
-            Problem(None, None, needed[0], message, "Name its columns as those of the first file.")
-        )
+        fix = "Name its columns as those of the first file."
+        if (
+            needed == [roles.embedding] and roles.embedding not in table.cells
+        ):  # they came in a file of their own
+            fix = "Add a file of their vectors, made by the same model, or go back to words first."
+        raise TableError(Problem(None, None, needed[0], message, fix))
     own = [str(name) for name in table.cells.columns]
     dropped = tuple(str(name) for name in cells.columns if name not in own and name != roles.embedding)
     empty = tuple(name for name in own if name not in cells.columns)

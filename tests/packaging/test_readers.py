@@ -23,6 +23,7 @@ import pytest
 from plcore import read_cells
 from plcore.tables import FILE_FORMATS, NATURE_FORMATS, VECTOR_FORMATS, read_table
 from tests.browser.obtain import obtain_libreoffice
+from tests.conftest import ROOT
 from tests.packaging.wheel import Installed, install_with_dependencies
 from tests.plcore.tables.writers.answered import answered
 from tests.plcore.tables.writers.tables import candidates, small_table, written
@@ -65,6 +66,17 @@ def plain(value):
 def rows(found): return [{name: plain(one[name]) for name in NAMES} for one in found]
 """
 """What the programs below share: the values of any reader as JSON."""
+
+SCHEMA = ROOT / "tests" / "packaging" / "camtrap_dp" / "observations-table-schema.json"
+CAMTRAP = (
+    "from frictionless import Resource, Schema, system\n"
+    f"told = json.load(open({str(SCHEMA)!r}, encoding='utf-8'))\n"
+    "del told['foreignKeys']\n"  # of tables that are not here
+    "with system.use_context(trusted=True):\n"
+    "    report = Resource(path=FILE, schema=Schema.from_descriptor(told)).validate()\n"
+    "errors = report.flatten(['rowNumber', 'fieldName', 'note'])\n"
+)
+"""Checks observations against the official schema."""
 
 PROGRAMS: Mapping[str, tuple[str, str, Any]] = {
     "polars, Parquet": ("typed.parquet", "import polars as p; found = rows(p.read_parquet(FILE).to_dicts())", ROWS),
@@ -120,25 +132,11 @@ PROGRAMS: Mapping[str, tuple[str, str, Any]] = {
         "found = compute_confident_joint(labels, data[names].to_numpy()).tolist()",
         [[100, 0, 0], [0, 100, 0], [0, 0, 0]],
     ),
-    "frictionless, Camtrap DP": (
-        "birds.camtrap-dp.csv",
-        "from frictionless import Resource, Schema, system\n"
-        "text = lambda name, **more: {'name': name, 'type': 'string', **more}\n"
-        "fields = {one: text(one) for one in open(FILE, encoding='utf-8').readline().strip().split(',')}\n"
-        "time = {'type': 'datetime', 'format': '%Y-%m-%dT%H:%M:%S%z'}\n"
-        "fields['classificationTimestamp'] |= time\n"
-        "fields['classificationProbability'] |= {'type': 'number', 'constraints': {'minimum': 0, 'maximum': 1}}\n"
-        "enums = {'observationLevel': ['media', 'event'], 'classificationMethod': ['human', 'machine'],\n"
-        "  'observationType': ['animal', 'human', 'vehicle', 'blank', 'unknown', 'unclassified']}\n"
-        "for name, values in enums.items(): fields[name]['constraints'] = {'enum': values}\n"
-        "for name in ('observationID', 'observationLevel', 'observationType'):\n"
-        "    fields[name].setdefault('constraints', {})['required'] = True\n"
-        "fields['observationID']['constraints']['unique'] = True\n"
-        "schema = Schema.from_descriptor({'fields': list(fields.values())})\n"
-        "with system.use_context(trusted=True):\n"
-        "    report = Resource(path=FILE, schema=schema).validate()\n"
-        "found = [report.valid, report.flatten(['rowNumber', 'fieldName', 'note'])]",
-        [True, []],
+    "frictionless, Camtrap DP": ("birds.camtrap-dp.csv", f"{CAMTRAP}found = errors", []),
+    "frictionless, Camtrap DP of a table without deployments and times": (
+        "bare.camtrap-dp.csv",
+        f"{CAMTRAP}found = sorted({{one[1] for one in errors}})",
+        ["deploymentID", "eventEnd", "eventStart"],
     ),
     "argilla": (
         "typed.argilla.json",
@@ -180,9 +178,22 @@ FILES: Mapping[str, Callable[[], bytes]] = {
         )
         for name in ("parquet", "argilla")
     },
-    "birds.camtrap-dp.csv": lambda: written(
-        NATURE_FORMATS["camtrap-dp"].write, answered(answers={0: "none", 1: ("Great tit",)})
-    ),
+    **{
+        f"{name}.camtrap-dp.csv": lambda columns=columns: written(
+            NATURE_FORMATS["camtrap-dp"].write, answered(answers={0: "none", 1: ("Great tit",)}, **columns)
+        )
+        for name, columns in (
+            (
+                "birds",
+                {
+                    "deploymentID": "d1",
+                    "eventStart": "2026-05-01T05:00:00+02:00",
+                    "eventEnd": "2026-05-01T05:00:03+02:00",
+                },
+            ),
+            ("bare", {}),
+        )
+    },
 }
 
 

@@ -24,6 +24,10 @@ FIRST = {
     "megadetector_classified.json": ("red deer", "european hare", "red fox", "blank", "wild boar"),
     "kaleidoscope_id.csv": ("MYOLUC", "EPTFUS", "MYOSEP"),
     "mturk_category.csv": ("cat", "dog"),
+    "holes_nan.csv": ("owl",),
+    "holes_yn.csv": ("owl",),
+    "g16_bn_order.zip": ("Amsel", "noise / nothing", "Singdrossel"),
+    "g16_bn_headeronly.zip": ("Amsel", "noise / nothing", "Singdrossel"),
     "tags_nan.csv": ("outdoor", "water", "text_visible"),
 }
 """The choices of the first question, in their order."""

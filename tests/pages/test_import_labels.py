@@ -78,7 +78,7 @@ def test_probabilities_of_every_class(owner: int, show: Open) -> None:
     assert chosen(test, "Share of the weight") == 0.95
     assert next(one for one in test.metric if one.label == "Candidates per row").value == "2.50"
     choose(choose(test, "Candidates are", "threshold"), "Weight", 0.5)
-    assert "In 1 rows no label reaches 0.5" in words(test).replace("\\", "")
+    assert "In 1 row no label reaches 0.5" in words(test).replace("\\", "")
 
 
 def test_what_is_odd_is_said_before_anything_is_stored(home: Home, owner: int, show: Open) -> None:
@@ -87,7 +87,7 @@ def test_what_is_odd_is_said_before_anything_is_stored(home: Home, owner: int, s
     assert "Is this right?" in said
     assert "'Wren' and 'wren'" in said
     assert "'nan' among the labels is read as an empty cell" in said
-    assert "Column 'task_id' looks like an id, but 1 rows repeat one" in said
+    assert "Column 'task_id' looks like an id, but 1 row repeats one" in said
     assert managing.list_projects(Seat(home, owner)) == []
 
 

@@ -121,7 +121,7 @@ def test_vectors_beside_the_table_are_learnt_from(home: Home, owner: int, page: 
     assert "embedding" not in str(chosen(test, "Embedding (optional)"))
     give(test, "Embeddings of the rows", "v.npz", npz(ids=IDS[1:], embeddings=VECTORS[1:]))
     assert chosen(test, "Embedding (optional)") == "embedding"
-    assert "1 of 24 rows have no vector" in words(test)
+    assert "1 of 24 rows has no vector" in words(test)
     next(button for button in test.button if button.label == "Create project").click().run()
     assert not test.exception
     (made,) = managing.list_projects(Seat(home, owner))

@@ -312,7 +312,7 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
     assert bars(test) == []
     shown = words(test)
     assert "The rows got embeddings of **words**" in shown
-    assert "Its vectors take the place of those that the rows have." in shown
+    assert "Rows that are added later are encoded without being asked for." in shown
     assert "Cancel" not in labels(test)
     assert len(stored(seat)) == 1
 

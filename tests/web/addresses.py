@@ -43,10 +43,14 @@ API: Mapping[str, Right | None] = {
     "GET /projects/{project}/predictions": Right.OWN,
     "GET /projects/{project}/export": Right.OWN,
     "GET /files/{name}": None,
+    "POST /readings": Right.OWN,
     "POST /projects/{project}/question": Right.ANSWER,
     "POST /projects/{project}/answers": Right.ANSWER,
     "POST /projects/{project}/rows": Right.OWN,
     "POST /projects/{project}/predictions": Right.OWN,
+    "GET /projects/{project}/encoders": Right.OWN,
+    "POST /projects/{project}/encoders": Right.OWN,
+    "POST /projects/{project}/encoders/cancel": Right.OWN,
     "POST /projects/{project}/back-to-words": Right.OWN,
 }
 """Below /api/v1, for whoever sends a token. None: what the person may see, of whatever project."""

@@ -12,6 +12,7 @@ from db import entries
 from plcore import AnswerError
 from plcore.loop import StopRules
 from tests.workflow.kind_worlds import IN_EVERY_FORM, WORLDS, KindWorld, check_same, read_csv
+from tests.workflow.meaning_world import give_vectors
 from tests.workflow.world import annotator, count_entries, counts_agreed, file_of, opened
 from workflow import importing, kinds
 from workflow.access import NotAllowed, NotFound
@@ -271,6 +272,34 @@ def test_the_queue_and_its_file_are_in_asking_order(world: KindWorld, seat: Seat
     assert view.rows[-1] in found.rows
     assert found.matching == len(found.rows) == sum(name in one.row_id for one in view.rows)
     assert queue.list_queue(seat, "no such row").matching == 0
+
+
+@IN_EVERY_FORM
+def test_the_queue_lists_the_rows_like_a_row_nearest_first(world: KindWorld, seat: Seat) -> None:
+    seat.settle()
+    n = world.table().n_rows
+    vectors = np.random.default_rng(7).normal(size=(n, 4))
+    bare = {one.row for one in queue.list_queue(seat).rows[:2]}
+    vectors[sorted(bare)] = np.nan
+    vectors = give_vectors(seat, vectors, "x")
+    seat.settle()
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    before = queue.list_queue(seat)
+    like = next(one.row for one in reversed(before.rows) if one.row not in bare)
+    view = queue.list_nearest(seat, like=like)
+    assert view.by_meaning
+    assert not before.by_meaning
+    assert (view.listed, view.open, view.blind) == (before.listed, before.open, before.blind)
+    assert view.matching == len(view.rows) == sum(one.row not in bare for one in before.rows)
+    assert view.rows[0].row == like
+    near = [one.near for one in view.rows]
+    assert near == sorted(near, reverse=True)
+    assert near == pytest.approx([float(unit[one.row] @ unit[like]) for one in view.rows], abs=1e-6)
+    places = {one.row: (one.place, one.score) for one in before.rows}
+    assert all(places[one.row] == (one.place, one.score) for one in view.rows)
+    assert all(one.near is None for one in before.rows)
+    assert queue.search_ways(seat).by_row
+    assert "not made of texts" in queue.search_ways(seat).why_no_words
 
 
 def test_blind_checks_are_hidden_from_annotators(world: KindWorld, home: Home, owner: int) -> None:

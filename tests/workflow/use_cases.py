@@ -72,6 +72,12 @@ from workflow.seat import Seat
 from workflow.server.home import Home
 
 
+def nearest(seat: Seat, row: int) -> None:
+    """Look for rows like this one; the tables came without vectors."""
+    with suppress(queue.NoMeaningError):
+        queue.list_nearest(seat, like=row)
+
+
 def prepared_key(seat: Seat) -> str:
     """Of a file that was written for them."""
     key = files.prepare(seat, files.ExportChoice(), "small")
@@ -262,6 +268,8 @@ ANSWER: dict[str, UseCase] = {
     "undoing.redo": lambda seat, _world, _row: undoing.redo(seat, 10_000),
     "standing.standing": lambda seat, _world, _row: standing.standing(seat),
     "queue.list_queue": lambda seat, _world, _row: queue.list_queue(seat),
+    "queue.list_nearest": lambda seat, _world, row: nearest(seat, row),
+    "queue.search_ways": lambda seat, _world, _row: queue.search_ways(seat),
     "reviewing.options": lambda seat, _world, _row: reviewing.options(seat),
     "reviewing.find": lambda seat, _world, _row: reviewing.find(seat, Search()),
     "reviewing.open_row": lambda seat, _world, row: reviewing.open_row(seat, row),
@@ -411,6 +419,9 @@ OWN_WINNOW: dict[str, UseCase] = {
     "making.make": lambda seat, _world, _row: demos.make(seat, A_DEMO),
     "making.ask": lambda seat, _world, _row: demos.ask(seat, A_DEMO).wait(600),
     "uploads.create": lambda seat, world, _row: importing.create(seat, "newer", world.table()),
+    "uploads.dry_run": lambda seat, _world, _row: importing.dry_run(
+        seat, b"id,labels,x\n1,a|b,2\n2,b,5\n", "a.csv", {}
+    ),
     "team.make_link_for": lambda seat, _world, _row: team.make_link_for(seat, guest(seat)),
     "team.end_links": lambda seat, _world, _row: team.end_links(seat, guest(seat)),
     "tokens.end_token": lambda seat, _world, _row: tokens.end_token(seat, 1, 99),
@@ -451,6 +462,8 @@ ASKED_WITHIN = {"loop.show_again", "figures.read_said", "past.open_as_of", "past
 NOTES = {
     "batches.choose_batch": "as queue.list_queue: rows that are left out of a choice would show them",
     "batches.labels_for": "as batches.choose_batch",
+    "queue.list_nearest": "as queue.list_queue",
+    "queue.search_ways": "as queue.list_queue",
     "queue.list_queue": "in a project with blind checks the owner alone, as it would show which they are",
     "reviewing.options": "who does not review learns of their own answers alone",
     "reviewing.find": "who does not review finds their own answers alone",

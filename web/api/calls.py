@@ -25,6 +25,7 @@ from workflow.access import NotAllowed, NotFound
 from workflow.answering.loop import AnswerError, StaleQuestion
 from workflow.importing import CannotLearn, LongLine, TableError
 from workflow.importing.more_rows import RowsError
+from workflow.models.encoders.offers import EncoderError
 from workflow.saving import STORE_FAULTS, NotSaved, words_for_fault
 from workflow.seat import Seat
 from workflow.server.home import home
@@ -62,6 +63,7 @@ _STATUS: dict[type[Exception], int] = {
     AnswerError: 422,
     TableError: 422,
     CannotLearn: 422,
+    EncoderError: 422,
     NotSaved: 503,
     LongLine: 503,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Annotated, BinaryIO, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request
@@ -16,6 +17,7 @@ from web.api.shapes import (
     LoggedEntry,
     Prediction,
     Predictions,
+    ProjectEncoders,
     ProjectList,
     PulledLog,
     ToldRow,
@@ -23,8 +25,11 @@ from web.api.shapes import (
 )
 from web.problems import problem
 from workflow.exporting import files, for_programs
+from workflow.importing import encoding_requests
+from workflow.models.encoders import offers
 from workflow.projects import managing
 from workflow.projects.managing import ProjectSummary
+from workflow.seat import Seat
 
 router = APIRouter(responses=REFUSALS)
 
@@ -53,6 +58,37 @@ async def one_project(seat: SeatAt) -> Response:
 @router.get("/projects/{project}/figures", response_model=Figures, summary="How good and how far it is")
 async def figures(seat: SeatAt) -> Response:
     return await told(lambda: Figures.model_validate(for_programs.figures_of(seat)))
+
+
+@router.get(
+    "/projects/{project}/encoders",
+    response_model=ProjectEncoders,
+    summary="What it can learn from meaning by",
+)
+async def encoders(seat: SeatAt) -> Response:
+    return await told(lambda: _encoders(seat))
+
+
+def _encoders(seat: Seat) -> ProjectEncoders:
+    now = encoding_requests.encoders(seat)
+    return ProjectEncoders.model_validate(
+        {
+            "encoders": [
+                {
+                    **{name: getattr(one, name) for name in ("column", "state", "host", "minutes")},
+                    **{name: getattr(one.entry, name) for name in _OF_ENTRY},
+                }
+                for one in offers.offers(seat)
+            ],
+            "columns": {one.column: one.encoder for one in now.columns},
+            "running": None if now.running is None else asdict(now.running),
+            "failed": now.failed,
+            "cancelled": now.cancelled,
+        }
+    )
+
+
+_OF_ENTRY = ("key", "kind", "title", "bytes", "dimension", "licence", "commercial", "credit")
 
 
 # Each of many is checked by itself: pydantic lets no other thread run until it is through with what it is given.

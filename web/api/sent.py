@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict
+from functools import partial
+from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
 
 from web import presses
-from web.api.calls import REFUSALS, SeatAt, done, done_at_length, told
-from web.api.shapes import Added, NextQuestion, StoredAnswer, ToldProblem, Weighed
+from web.api.calls import REFUSALS, AnySeat, SeatAt, done, done_at_length, told
+from web.api.shapes import Added, NextQuestion, ReadFile, StoredAnswer, ToldProblem, Weighed
+from workflow import importing
 from workflow.answering import loop
 from workflow.answering.loop import Saved, StaleQuestion
 from workflow.answering.press import storable
 from workflow.exporting import for_programs
-from workflow.importing import encoding, predictions, row_records
+from workflow.importing import encoding, encoding_requests, predictions, row_records
 from workflow.importing.predictions import is_score, why_no_score
+from workflow.models.encoders import offers
 
 Text = Annotated[str, AfterValidator(storable)]
 """What a database takes."""
@@ -68,6 +72,13 @@ class AnswerBody(Sent):
     shown: Annotated[Text, Field(max_length=200)] | None = None
 
 
+class EncoderBody(Sent):
+    """An encoder of the list that `GET` gives."""
+
+    encoder: Annotated[Text, Field(min_length=1, max_length=100)]
+    non_commercial: bool = Field(False, description="I use this for no commercial purpose.")
+
+
 class RowsBody(Sent):
     """Rows to add, all or none."""
 
@@ -86,6 +97,9 @@ class RowsBody(Sent):
             "Names that do not apply are ignored.",
         ),
     ] = []
+    dry_run: Annotated[
+        bool, Field(description="Store nothing: the reply says what would become of the rows.")
+    ] = False
 
 
 def _predictions_fit(sent: object) -> object:
@@ -209,13 +223,78 @@ async def answer(seat: SeatAt, given: AnswerBody) -> Response:
 
 
 @router.post(
-    "/projects/{project}/rows", response_model=Added, status_code=201, summary="Add rows, all or none"
+    "/projects/{project}/rows",
+    response_model=Added,
+    status_code=201,
+    summary="Add rows, all or none",
+    responses={200: {"model": Added, "description": "What would become of the rows: a dry run."}},
 )
-async def append(seat: SeatAt, body: RowsBody) -> object:
+async def append(seat: SeatAt, body: RowsBody, response: Response) -> object:
     """As a file of these rows on the page: rows that the project has by their id, or without ids by their cells, are
     passed over, and columns that it has not: the reply names both. Where no row is new, it is refused. So nothing comes
-    in twice. A doubt about how the rows are read stops them, until `accept` names it."""
-    return (await done_at_length(row_records.append_rows, seat, body.rows, body.accept))._asdict()
+    in twice. A doubt about how the rows are read stops them, until `accept` names it. With `dry_run` nothing is stored,
+    and the reply lists such doubts."""
+    found = await done_at_length(row_records.append_rows, seat, body.rows, body.accept, body.dry_run)
+    if body.dry_run:
+        response.status_code = 200
+    return found._asdict() | {"doubts": [asdict(one) for one in found.doubts]}
+
+
+_FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+_SHOWN_CLASSES = 1_000
+
+
+@router.post(
+    "/readings",
+    response_model=ReadFile,
+    summary="How a file would be read",
+    openapi_extra={"requestBody": {"required": True, **_FILE}},
+)
+async def read_file(
+    request: Request,
+    seat: AnySeat,
+    name: Annotated[Text, Query(max_length=200, description="The file's own name.")] = "",
+    item: Annotated[
+        Literal["picture", "detection", "frame"] | None,
+        Query(description="What an item of MegaDetector's file is."),
+    ] = None,
+    unfinished: Annotated[
+        Literal["leave-out", "count"] | None,
+        Query(description="Answers of people who did not finish a survey."),
+    ] = None,
+    unlabelled: Annotated[
+        Literal["refuse", "all", "leave-out"] | None, Query(description="Rows without a candidate.")
+    ] = None,
+    truth_outside: Annotated[
+        Literal["refuse", "add", "unknown"] | None, Query(description="True labels outside the candidates.")
+    ] = None,
+    as_it_is: Annotated[
+        bool, Query(description="Take each row as an item, though it looks like a vote.")
+    ] = False,
+) -> object:
+    """As `winnow import --dry-run`: the file is the body, a table or a zip of one with its files. Nothing is stored."""
+    ways = {"item": item, "unfinished": unfinished}
+    found = await done_at_length(
+        partial(
+            importing.dry_run,
+            seat,
+            await request.body(),
+            name,
+            {"unlabelled": unlabelled, "truth_outside": truth_outside},
+            as_it_is=as_it_is,
+            ways={key: value for key, value in ways.items() if value is not None},
+        )
+    )
+    classes = found.table.classes
+    return {
+        "reading": found.reading,
+        "rows": found.table.n_rows,
+        "classes": list(classes[:_SHOWN_CLASSES]),
+        "n_classes": len(classes),
+        "roles": found.table.roles.to_json(),
+        "notes": list(found.notes),
+        "doubts": [asdict(one) for one in found.doubts],
+    }
 
 
 @router.post(
@@ -229,6 +308,21 @@ async def predict(seat: SeatAt, body: PredictionsBody) -> object:
     sent = [predictions.ScoredRow(one.row, one.row_id, one.scores) for one in body.predictions]
     found = await done_at_length(predictions.add_predictions, seat, sent, body.model, body.key)
     return found._asdict()
+
+
+@router.post("/projects/{project}/encoders", status_code=202, summary="Learn from meaning")
+async def encode(seat: SeatAt, body: EncoderBody) -> Response:
+    """A worker downloads the encoder, if it is not there yet, and encodes the rows; `GET` says how far it is. Where an
+    encoding is under way nothing changes. Refused if the encoder is not verified, or its licence is not accepted."""
+    await done(offers.ask, seat, body.encoder, non_commercial=body.non_commercial)
+    return Response(status_code=202)
+
+
+@router.post("/projects/{project}/encoders/cancel", status_code=204, summary="Cancel the encoding")
+async def cancel_encoding(seat: SeatAt) -> Response:
+    """Of one that waits, downloads or encodes nothing is stored. Harmless where there is none."""
+    await done(encoding_requests.cancel, seat)
+    return Response(status_code=204)
 
 
 @router.post("/projects/{project}/back-to-words", status_code=204, summary="Remove the vectors of the rows")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -104,6 +104,45 @@ class StoredAnswer(BaseModel):
     labels: list[str]
 
 
+class OfferedEncoder(BaseModel):
+    """A pretrained encoder for a column of the project."""
+
+    key: str
+    column: str = Field(description="The column that it reads.")
+    kind: str = Field(description="`text`, `image` or `sound`.")
+    title: str
+    state: str = Field(
+        description="`installed`, `download`, `package` (added by the operator) or `not verified`."
+    )
+    bytes: int = Field(description="Of its files.")
+    dimension: int
+    licence: str = Field(description="Its SPDX name.")
+    commercial: bool = Field(description="Whether the licence allows commercial use.")
+    credit: str
+    host: str = Field(description="Where it is downloaded from.")
+    minutes: int | None = Field(description="About how long the rows take; null: not measured.")
+
+
+class RunningEncoding(BaseModel):
+    """An encoding that waits or runs."""
+
+    encoder: str
+    begun: bool
+    downloading: bool = Field(description="`done` and `total` are bytes of the encoder then, else rows.")
+    done: int
+    total: int
+
+
+class ProjectEncoders(BaseModel):
+    """What the project can learn from meaning by, and how the latest encoding goes or went."""
+
+    encoders: list[OfferedEncoder]
+    columns: dict[str, str] = Field(description="The columns that are encoded, each with its encoder.")
+    running: RunningEncoding | None
+    failed: str | None = Field(description="Why the latest encoding failed.")
+    cancelled: bool
+
+
 class Weighed(BaseModel):
     """What became of predictions. The same sent again under the same key gets the same reply, and stores nothing."""
 
@@ -114,6 +153,27 @@ class Weighed(BaseModel):
         description="Rows none of whose candidates has a score above 0: they weigh as before."
     )
     outside: int = Field(description="Rows whose highest score is of a class that is no candidate.")
+
+
+class ToldDoubt(BaseModel):
+    """Something odd about a file or rows."""
+
+    name: str
+    message: str
+    fix: str
+    stops: bool = Field(description="Whether it stops the import until it is accepted.")
+
+
+class ReadFile(BaseModel):
+    """How a file would be read. Nothing of it is stored."""
+
+    reading: str = Field(description="What is asked, learnt from, shown, ignored, with counts.")
+    rows: int
+    classes: list[str] = Field(description="The first 1,000 of them.")
+    n_classes: int
+    roles: dict[str, Any] = Field(description="What each column is for.")
+    notes: list[str] = Field(description="What was left out, or read in one of several ways.")
+    doubts: list[ToldDoubt]
 
 
 class Added(BaseModel):
@@ -134,6 +194,7 @@ class Added(BaseModel):
         default="",
         description="How the table is read with the new rows: what is asked, learnt from, shown, ignored.",
     )
+    doubts: list[ToldDoubt] = Field(default=[], description="Of a dry run: those that would stop the rows.")
 
 
 class LoggedEntry(BaseModel):

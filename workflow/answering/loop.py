@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ from workflow.people.goals import BREAK_AFTER
 from workflow.people.qualification import NotQualified as NotQualified
 from workflow.people.qualification import require_qualified
 from workflow.projects.class_names import names_now
+from workflow.rows.finding import nearest_first
+from workflow.rows.meaning import NoMeaningError, similarities, wanted_row
 from workflow.rows.row import RowView, row_view
 from workflow.saving import NotSaved as NotSaved
 from workflow.server.home import room_for_learner
@@ -130,11 +133,17 @@ class RowComparison:
 
     @room_for_learner()
     def nearest(self, most: int = MOST) -> list[int]:
-        """The rows nearest to the one asked about, by the features that models learn from; the nearest first, ties by
-        row number. It may take seconds the first time: not while the learner is open, which others wait for.
-        Raises NoRoomError."""
+        """The rows nearest to the one asked about, the nearest first, ties by row number: by the cosine of the vectors
+        of the table or, if it or the row has none, by the features that models learn from. It may take seconds the
+        first time: not while the learner is open, which others wait for. Raises NoRoomError."""
         if not len(self.rows):
             return []
+        with suppress(NoMeaningError):
+            near = similarities(self.table, wanted_row(self.table, self.asked), self.rows)
+            # Rows without a vector come last.
+            order = nearest_first(np.nan_to_num(near, nan=-2.0), np.arange(len(near)))
+            by_vectors: list[int] = self.rows[order[:most]].tolist()
+            return by_vectors
         with self.kept.lock:
             if self.kept.features is None:
                 self.kept.features = self.table.features().fit(self.table, self.fitted_on)

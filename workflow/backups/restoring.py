@@ -36,11 +36,12 @@ from db.engine import (
     writer_of,
 )
 from db.sqlite import path_in
+from plcore.blocks import sync_folder
 from plcore.loop import EntryKind
 from workflow.backups.archive import Tell, check_archive, extract_all
 from workflow.backups.manifest import ALONE, DATABASE, PROJECT, BackupError, Manifest
 from workflow.files import stored
-from workflow.files.stored import RESTORED, flush_all, make_folder, sync_folder
+from workflow.files.stored import RESTORED, flush_all, make_folder
 from workflow.people.audit import EventKind
 from workflow.server import running
 from workflow.server.settings import Settings

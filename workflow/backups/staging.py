@@ -9,9 +9,10 @@ import logging
 from datetime import UTC, datetime
 from pathlib import Path
 
+from plcore.blocks import sync_folder
 from workflow.backups.manifest import BackupError
 from workflow.backups.restoring import restore
-from workflow.files.stored import sync_folder, whole_file
+from workflow.files.stored import whole_file
 from workflow.server import running
 from workflow.server.running import terminal
 from workflow.server.settings import Settings, SettingsError

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from sqlalchemy import make_url
 
 from db.sqlite import path_in
+from plcore.blocks import sync_folder
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -67,20 +68,6 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for one in missing:
         sync_folder(one.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the names in a folder survive a power cut: syncing a file keeps its bytes, not its name. Raises OSError."""
-    if os.name != "posix":
-        return  # other systems cannot open folders
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except PermissionError:
-        return  # a folder may be one to write in and not to read
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def flush_all() -> None:

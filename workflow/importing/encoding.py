@@ -24,6 +24,7 @@ from plcore.tables import (
     directions_of,
     write_vectors,
 )
+from plcore.tables.encoders import digest_of
 from workflow.access import Right
 from workflow.files.stored import path_of, whole_file
 from workflow.importing import more_rows
@@ -121,10 +122,8 @@ def encode_new_rows(seat: Seat, on_step: StepProgress | None = None) -> tuple[in
 def _same_encoder(home: Home, made: ColumnVectors) -> Encoder:
     """The encoder of these vectors, whatever it is called by now. Raises EncoderError where it is gone."""
     for name in sorted(names(home), key=lambda name: name != made.encoder):
-        with suppress(EncoderError, OSError):
-            found = Encoder(home.encoders_dir / name)
-            if found.sha256 == made.sha256:
-                return found
+        if digest_of(home.encoders_dir / name) == made.sha256:
+            return Encoder(home.encoders_dir / name)
     raise EncoderError(
         f"The encoder {made.encoder} ({made.sha256[:6]}) is no longer on this server. Fix: download it again, or go "
         "back to words."

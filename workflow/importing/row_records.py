@@ -7,6 +7,7 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from plcore.arrays.words import counted
 from plcore.tables import Doubt, Problem, TableError, read_as_nothing
 from workflow.importing import more_rows
 from workflow.importing.more_rows import added_anew
@@ -24,6 +25,7 @@ class Appended(NamedTuple):
     known, new_classes, dropped, empty : as of `plcore.tables.Grown`
     notes : sentences about what was read as nothing, and what is odd about the table with the new rows
     reading : how the project's table is read, with the new rows
+    doubts : of a dry run, those that would stop the rows
     """
 
     rows: int
@@ -34,13 +36,20 @@ class Appended(NamedTuple):
     empty: tuple[str, ...]
     notes: tuple[str, ...] = ()
     reading: str = ""
+    doubts: tuple[Doubt, ...] = ()
 
 
-def append_rows(seat: Seat, records: Sequence[Mapping[str, str]], accept: Collection[str] = ()) -> Appended:
+def append_rows(
+    seat: Seat,
+    records: Sequence[Mapping[str, str]],
+    accept: Collection[str] = (),
+    dry_run: bool = False,
+) -> Appended:
     """Add these rows to the project, all that are new or none; what was done with them, and what was passed over.
 
     records : each {column: cell}, the cells as a CSV file would have them; a column that a record lacks is empty
     accept : names of doubts to accept; each would otherwise stop the import
+    dry_run : store nothing: what would become of the rows, with the doubts that would stop them
 
     Raises
     ------
@@ -64,13 +73,16 @@ def append_rows(seat: Seat, records: Sequence[Mapping[str, str]], accept: Collec
     def add() -> Appended:
         addition = more_rows.read_rows(seat, upload)
         nothing = read_as_nothing(upload.cells, addition.grown.table.roles)
-        notes = [f"{word!r} was read as an empty cell, {count:,} times." for word, count in nothing.items()]
-        stops = [doubt for doubt in addition.doubts if doubt.stops and doubt.name not in accept]
-        if stops:
+        notes = [
+            f"{word!r} was read as an empty cell, {counted(count, 'time')}."
+            for word, count in nothing.items()
+        ]
+        stops = tuple(doubt for doubt in addition.doubts if doubt.stops and doubt.name not in accept)
+        if stops and not dry_run:
             raise TableError(*(Problem(None, None, None, one.message, _or_accept(one)) for one in stops))
-        notes += map(str, addition.doubts)
-        n_rows = more_rows.add_rows(seat, addition)
-        return Appended(n_rows, *addition.grown[1:], tuple(notes), addition.reading)
+        notes += map(str, (doubt for doubt in addition.doubts if doubt not in stops))
+        n_rows = addition.grown.table.n_rows if dry_run else more_rows.add_rows(seat, addition)
+        return Appended(n_rows, *addition.grown[1:], tuple(notes), addition.reading, stops)
 
     return added_anew(add, "rows")
 

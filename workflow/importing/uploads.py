@@ -30,7 +30,15 @@ from workflow import kinds
 from workflow.access import Right
 from workflow.files import limited
 from workflow.importing.named_columns import adjusted
-from workflow.importing.reading import NO_WAYS, Out, Upload, checked_table, read_paths, room_wanted
+from workflow.importing.reading import (
+    NO_WAYS,
+    Out,
+    Upload,
+    checked_table,
+    read_paths,
+    read_upload,
+    room_wanted,
+)
 from workflow.projects import managing
 from workflow.projects.managing import CannotLearn
 
@@ -100,6 +108,43 @@ def check(
 def described(upload: Upload, table: LabelTable) -> ReadingSummary:
     """How the file is understood: shown before anything of it is stored."""
     return describe(table, upload.reading.format)
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """How a file would be read. reading : the sentence about it
+
+    notes : what was left out, or read in one of several ways      doubts : what is odd, first what stops its import
+    """
+
+    table: LabelTable
+    reading: str
+    notes: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
+
+
+def dry_run(
+    seat: Seat,
+    data: bytes,
+    name: str,
+    columns: Mapping[str, Any],
+    *,
+    as_it_is: bool = False,
+    ways: Mapping[str, str] = NO_WAYS,
+) -> DryRun:
+    """Read a file as an import does, and store nothing. columns : those named, as of `adjusted`
+
+    Raises TableError: it cannot be read, or has a problem; LongLine; NotAllowed unless the person is an owner.
+    """
+    with seat.everywhere.reading(Right.OWN):
+        pass  # before anything is read
+    upload = read_upload(data, name, as_it_is=as_it_is, ways=ways)
+    found = check(upload, adjusted(upload.suggest_roles(), columns, upload.cells))
+    if found.table is None:
+        raise TableError(*found.problems)
+    more = (*made_before(seat, upload), *doubts_about(found.table, settings_for(found.table, {})))
+    reading = str(described(upload, found.table))
+    return DryRun(found.table, reading, upload.notes, (*found.doubts, *more))
 
 
 def create(

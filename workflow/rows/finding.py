@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from db import answers, entries, people
 from plcore import LabelTable
-from plcore.arrays import BoolArray
+from plcore.arrays import BoolArray, FloatArray, IntArray
 from plcore.loop import EntryKind
 from workflow import access
 
@@ -286,6 +286,12 @@ def _ids(table: LabelTable) -> pa.Array | pa.ChunkedArray:
     if table.roles.id is None:
         return pc.cast(pa.array(np.arange(1, table.n_rows + 1)), pa.large_string())
     return pa.array(table.cells[table.roles.id].array, pa.large_string())
+
+
+def nearest_first(near: FloatArray, places: IntArray) -> IntArray:
+    """These places in `near` by its values there, the largest first, ties in their order; without NaN."""
+    places = places[~np.isnan(near[places])]
+    return places[np.argsort(-near[places].round(9), kind="stable")]
 
 
 # Long lists on a page.

@@ -11,7 +11,10 @@ from workflow.access import NotAllowed, Right
 from workflow.kinds import needed
 from workflow.kinds.kind import Queueing
 from workflow.opened import Opened
-from workflow.rows.finding import rows_with, words_of
+from workflow.rows import meaning
+from workflow.rows.finding import check_row, rows_with, words_of
+from workflow.rows.meaning import Meaning
+from workflow.rows.meaning import NoMeaningError as NoMeaningError
 from workflow.seat import Seat
 
 
@@ -31,7 +34,41 @@ def list_queue(seat: Seat, search: str = "") -> object:
         _check_may_see(opened)
         if words and opened.learner.table is not table:  # more rows came meanwhile
             held = rows_with(opened.learner.table, words)
-        return _queue(opened).listed(opened, search, held)
+        return _queue(opened).listed(opened, search, held, None)
+
+
+def list_nearest(seat: Seat, search: str = "", like: int | None = None) -> object:
+    """The first open rows by how near they are in meaning to the words of the search, or to the row `like`, the nearest
+    first: the `QueueView` of the project's kind. Rows without a vector are left out.
+
+    like : a row by number; the words do not count then
+
+    Raises
+    NoMeaningError : They cannot be compared so, in words with the fix.
+    NotAllowed : As `list_queue`.
+    """
+    with seat.learner(Right.ANSWER) as opened:
+        _check_may_see(opened)
+        table = opened.learner.table
+    if like is not None:
+        check_row(table, like)
+        wanted = meaning.wanted_row(table, like)
+    else:
+        wanted = meaning.wanted_words(seat.home, table, search)
+    near = meaning.similarities(table, wanted)  # while nobody waits for the learner
+    with seat.learner(Right.ANSWER) as opened:
+        _check_may_see(opened)
+        if opened.learner.table is not table:  # more rows came meanwhile
+            near = meaning.similarities(opened.learner.table, wanted)
+        return _queue(opened).listed(opened, "", None, near)
+
+
+def search_ways(seat: Seat) -> Meaning:
+    """How the queue can be searched by meaning. Raises NotAllowed as `list_queue`."""
+    with seat.learner(Right.ANSWER) as opened:
+        _check_may_see(opened)
+        table = opened.learner.table
+    return meaning.ways(seat.home, table)
 
 
 def _queue(opened: Opened[Learner]) -> Queueing[Opened[Learner]]:

@@ -19,9 +19,10 @@ from sqlalchemy.exc import DBAPIError
 from db.engine import Database, UnknownTablesError, how_to_open, is_damaged, revisions
 from db.identity import Identity, Note, NoteError
 from db.opened_file import is_empty, is_no_sqlite
+from plcore.blocks import sync_folder
 from workflow.backups import making
 from workflow.backups.manifest import BackupError
-from workflow.files.stored import make_folder, sync_folder
+from workflow.files.stored import make_folder
 from workflow.server.running import one_at_a_time
 from workflow.server.settings import Settings, SettingsError
 

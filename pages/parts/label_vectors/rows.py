@@ -23,12 +23,13 @@ def queue_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
     view = row_lists.found(page, "row id, label")
     unit = "row" if view.by_row else "label"
-    row_lists.stop_where_empty(view, unit, "No row is open: every label is known or was set aside.")
+    row_lists.stop_where_empty(page, view, unit, "No row is open: every label is known or was set aside.")
     seen = first_columns(page.seat, [one.row for one in view.rows])
     table = {
         **seen.cells,
         "Place": [one.place for one in view.rows],
         "Row": [one.row_id for one in view.rows],
+        **({"Similarity": [one.near for one in view.rows]} if view.by_meaning else {}),
         "Unknown labels": [one.unknown for one in view.rows],
         "Score": [one.score for one in view.rows],
     }
@@ -49,6 +50,7 @@ def queue_page(page: ProjectPage) -> None:
         column_config={
             **seen.config,
             "Place": st.column_config.Column(help="In the order of asking: 1 is asked next."),
+            "Similarity": row_lists.SIMILARITY,
             "Score": st.column_config.NumberColumn(format="%.4f", help=row_lists.SCORE),
             "Model's share": st.column_config.NumberColumn(format="%.0f %%"),
         },

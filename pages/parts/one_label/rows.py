@@ -13,8 +13,10 @@ from pages.parts.create_parts import first_columns, is_to_play
 from pages.parts.frame import ProjectPage
 from pages.parts.other_cards import choose_together
 from pages.parts.row_lists import clicked_lines
+from pages.parts.words import counted
 from workflow.access import Right
 from workflow.answering import loop
+from workflow.answering.batches import MOST
 from workflow.answering.loop import AnswerError, Saved
 from workflow.kinds.one_label.reviewing import RowReview
 from workflow.projects import managing
@@ -43,7 +45,7 @@ def queue_page(page: ProjectPage) -> None:
     else:
         right.caption(f"Asked first: {view.strategies[view.strategy]}.")
 
-    row_lists.stop_where_empty(view, "row", "No row is open: every row has one label or was set aside.")
+    row_lists.stop_where_empty(page, view, "row", "No row is open: every row has one label or was set aside.")
     seen = first_columns(page.seat, [one.row for one in view.rows])
     table_side, row_side = st.columns([3, 2], gap="large")
     chosen = table_side.dataframe(
@@ -51,6 +53,7 @@ def queue_page(page: ProjectPage) -> None:
             **seen.cells,
             "Place": [one.place for one in view.rows],
             "Row": [one.row_id for one in view.rows],
+            **({"Similarity": [one.near for one in view.rows]} if view.by_meaning else {}),
             "Candidates": [" | ".join(one.candidates) for one in view.rows],
             "Score": [one.score for one in view.rows],
             "Why": [one.reason for one in view.rows],
@@ -62,6 +65,7 @@ def queue_page(page: ProjectPage) -> None:
         column_config={
             **seen.config,
             "Place": st.column_config.Column(help="In the order of asking: 1 is asked next."),
+            "Similarity": row_lists.SIMILARITY,
             "Score": st.column_config.NumberColumn(format="%.3f", help=row_lists.SCORE),
             "Why": st.column_config.Column(width="large"),
         },
@@ -81,6 +85,10 @@ def queue_page(page: ProjectPage) -> None:
                 "Ask this row next",
                 play=is_to_play(chosen.selection),
             )
+            if view.by_meaning and not ticked:
+                nearest = [one.row for one in view.rows[:MOST]]
+                st.markdown(f"##### The nearest {counted(len(nearest), 'row')}")
+                choose_together(page, nearest, f"{table}-nearest")
     row_lists.file_of(page, lambda: queue_csv(page.seat))
     st.caption(row_lists.counts(view, "row"))
 

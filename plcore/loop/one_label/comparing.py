@@ -20,6 +20,7 @@ from plcore.evaluation import compare_learners, replay_in_blocks
 from plcore.evaluation.learners import read_learners
 from plcore.loop.comparison import (
     FEWEST_ANSWERED,
+    FEWEST_ROWS,
     FeatureComparison,
     ModelComparison,
     ModelFigures,
@@ -31,9 +32,6 @@ from plcore.loop.registry import MODEL_ENTRIES
 
 FEWEST_CHECKS = 10
 """Answered blind checks below which models are not measured by them."""
-
-FEWEST_ROWS = 5
-"""Rows that a comparison takes: each is held out once, in as many parts."""
 
 
 class Comparer:

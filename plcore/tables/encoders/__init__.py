@@ -13,6 +13,7 @@ from plcore.tables.encoders.encoding import (
     ModelInputs,
     Take,
     VectorMemory,
+    digest_of,
     taken,
 )
 from plcore.tables.encoders.references import check_encoder, reference_vectors
@@ -34,6 +35,7 @@ __all__ = [
     "VectorMemory",
     "build",
     "check_encoder",
+    "digest_of",
     "read_catalogue",
     "read_description",
     "reference_vectors",

@@ -158,14 +158,8 @@ class Encoder:
 
     @cached_property
     def sha256(self) -> str:
-        """Of its files, but for those that only say where it is from: vectors of one digest can be compared."""
-        digest = sha256()
-        for path in sorted(one for one in self.folder.rglob("*") if one.is_file()):
-            if path.stem.upper() not in _ABOUT_ALONE:
-                digest.update(f"{path.relative_to(self.folder).as_posix()}\0".encode())
-                with path.open("rb") as file:
-                    digest.update(file_digest(file, "sha256").digest())
-        return digest.hexdigest()
+        """`digest_of` its folder."""
+        return digest_of(self.folder)
 
     def column(self, table: LabelTable) -> str:
         """The column of a table that it reads. Raises EncoderError."""
@@ -186,6 +180,18 @@ class Encoder:
             np.asarray(np.mean(made[begin:end], axis=0, dtype=np.float64), dtype=np.float32)
             for begin, end in pairwise(ends)
         ]
+
+
+def digest_of(folder: Path) -> str:
+    """SHA-256 in hex of an encoder's files, but for those that only say where it is from: vectors of one digest can be
+    compared. Raises OSError."""
+    digest = sha256()
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        if path.stem.upper() not in _ABOUT_ALONE:
+            digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+            with path.open("rb") as file:
+                digest.update(file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 def taken(key: Key, about: Description, open_file: Open) -> ModelInputs:

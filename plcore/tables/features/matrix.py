@@ -198,14 +198,16 @@ class FeatureTransformer:
             text = TextFeatures().fit(texts)
             if text.names_:  # else the texts hold no word
                 self._text = text
-                found = text.transform(texts)
                 columns: Sequence[str] = text.names_
-                if described:
-                    self._latent = LatentText().fit(found)
-                    if (directions := self._latent.directions_) is not None:
-                        columns = [f"direction {place + 1}" for place in range(directions.shape[1])]
-                    found = self._latent.transform(found)
-                self._spreads[_TEXT] = _spread(found)
+                self._spreads[_TEXT] = 1.0
+                if len(starts) > 1:  # there are other blocks
+                    found = text.transform(texts)
+                    if described:
+                        self._latent = LatentText().fit(found)
+                        if (directions := self._latent.directions_) is not None:
+                            columns = [f"direction {place + 1}" for place in range(directions.shape[1])]
+                        found = self._latent.transform(found)
+                    self._spreads[_TEXT] = _spread(found)
                 names += [f"{roles.text}: {name}" for name in columns]
                 starts.append(len(names))
         self.blocks_ = tuple(

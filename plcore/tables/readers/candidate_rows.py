@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted, shortened
+from plcore.arrays.words import counted, either, listed, quoted, shortened
 from plcore.tables.columns import LARGEST
 from plcore.tables.problems import MAX_PROBLEMS, Problem, TableError, check_size, table_error
 from plcore.tables.readers.reading import TableReading, cells_of, json_candidates, refusal
@@ -201,7 +201,8 @@ def rows_reading(
     weightless = sum(_drop_weightless(row) for row in rows)
     if weightless:
         said.append(
-            f"{_times(weightless, 'label')} with the weight 0 {_are(weightless)} no candidate of the row."
+            f"{counted(weightless, 'label')} with the weight 0 {either(weightless, 'is', 'are')} no candidate of the "
+            "row."
         )
     named = {
         label for row in rows for label in (*row.weights, *row.ruled_out, row.truth) if label is not None
@@ -215,8 +216,8 @@ def rows_reading(
     sets, open_rows = _candidate_cells(rows, every)
     if open_rows:
         said.append(
-            f"{_times(len(open_rows), 'row')} {_have(len(open_rows))} no label named: every class stays possible "
-            f"there, but for those ruled out. The first is row {open_rows[0] + 1}."
+            f"{counted(len(open_rows), 'row')} {either(len(open_rows), 'has', 'have')} no label named: every class "
+            f"stays possible there, but for those ruled out. The first is row {open_rows[0] + 1}."
         )
     said += _drop_odd_truths(rows)
     own = {name: None for row in rows for name in row.cells}
@@ -373,7 +374,7 @@ def _drop_odd_truths(rows: Sequence[Row]) -> list[str]:
         return []
     first = odd[0]
     note = (
-        f"In {_times(len(odd), 'row')} the true label is one that was ruled out, so it is not taken there: the first "
+        f"In {counted(len(odd), 'row')} the true label is one that was ruled out, so it is not taken there: the first "
         f"is row {first + 1}, {rows[first].truth!r}."
     )
     for place in odd:
@@ -461,15 +462,3 @@ def _columns(names: list[str]) -> str:
 
 def _hold(names: list[str]) -> str:
     return "hold" if len(names) > 1 else "holds"
-
-
-def _times(count: int, what: str) -> str:
-    return f"{count} {what}" + ("s" if count != 1 else "")
-
-
-def _are(count: int) -> str:
-    return "are" if count != 1 else "is"
-
-
-def _have(count: int) -> str:
-    return "have" if count != 1 else "has"

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import scipy.sparse as sp
 
 from plcore.arrays.types import AnyArray
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.candidates import parse_candidates, parse_vectors
 from plcore.tables.columns import Finder, parse_numbers
 from plcore.tables.features.embeddings import EMBEDDING, Dense, parse_embeddings
@@ -136,11 +136,13 @@ def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
     found = np.where((places >= 0)[:, None], file.values[places], np.float32(np.nan))
     notes = [f"Vectors of {width:,} numbers were joined by {by}."]
     if without := [name for name, place in zip(own, places, strict=True) if place < 0]:
-        notes.append(f"{len(without):,} of {n:,} rows have no vector: {listed(without, 5)}.")
+        have = either(len(without), "has", "have")
+        notes.append(f"{len(without):,} of {counted(n, 'row')} {have} no vector: {listed(without, 5)}.")
     known = set(keys)
     if left := [name for name in first if name not in known]:
         notes.append(
-            f"{len(left):,} vectors of rows that the table has not were left out: {listed(left, 5)}."
+            f"{counted(len(left), 'vector')} of rows that the table has not {either(len(left), 'was', 'were')} left "
+            f"out: {listed(left, 5)}."
         )
     return _with(reading, found, tuple(notes))
 
@@ -314,19 +316,21 @@ def join_rows(
     strangers = [name for name in rows if name not in first]
     if len(strangers) == len(rows):
         raise refusal(
-            f"None of these {len(rows)} rows, such as {listed(strangers, 3)}, is in column {key!r} of the other table, "
-            f"which holds {listed(names, 3)}.",
+            f"None of the rows ({len(rows):,}), such as {listed(strangers, 3)}, is in column {key!r} of the other "
+            f"table, which holds {listed(names, 3)}.",
             "Name the column with the same names in both files.",
         )
     said = [*notes, *(["Rows were joined by their numbers."] if numbered else [])]
     without = [name for name in names if name not in rows]
     if without:
         said.append(
-            f"{len(without)} of {len(names)} rows have no {what} in the other file: {listed(without, 5)}."
+            f"{len(without):,} of {counted(len(names), 'row')} {either(len(without), 'has', 'have')} no {what} in the "
+            f"other file: {listed(without, 5)}."
         )
     if strangers:
         said.append(
-            f"{len(strangers)} rows of it that the table has not were left out: {listed(strangers, 5)}."
+            f"{counted(len(strangers), 'row')} of it that the table has not "
+            f"{either(len(strangers), 'was', 'were')} left out: {listed(strangers, 5)}."
         )
     joined = []
     for name, record in zip(names, table.to_dict("records"), strict=True):

@@ -11,7 +11,7 @@ from sys import intern
 
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.problems import check_size
 from plcore.tables.readers.candidate_rows import Json, JsonObject, Records, objects_in
 from plcore.tables.readers.reading import TableReading, column_text, refusal, text_table
@@ -180,7 +180,9 @@ class _Parser:
     def notes(self) -> tuple[str, ...]:
         if not self._nan:
             return ()
-        return (f"NaN stands {self._nan:,} times in the file, which JSON does not know: read as empty.",)
+        return (
+            f"NaN stands {counted(self._nan, 'time')} in the file, which JSON does not know: read as empty.",
+        )
 
     def parse(self, text: str, row: int | None = None, line: int | None = None) -> Json:
         try:

@@ -14,7 +14,7 @@ import pandas as pd
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
 from plcore.arrays.types import IntArray
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.roles.cells import MISSING, is_weighted
 from plcore.tables.roles.sample import DEFAULT_SEPARATOR, SELDOM, key_of, parts_known, parts_of
@@ -234,7 +234,8 @@ def _repeated_ids(table: LabelTable) -> Iterator[Doubt]:
         again = int(table.cells[column].duplicated().sum())
         if again:
             message = (
-                f"Column {quoted(column)} looks like an id, but {again:,} rows repeat one, so it is not used."
+                f"Column {quoted(column)} looks like an id, but {counted(again, 'row')} "
+                f"{either(again, 'repeats', 'repeat')} one, so it is not used."
             )
             yield Doubt("repeated-ids", message, f"Give each row an id. {_VOTES}")
 
@@ -286,7 +287,7 @@ def _unheard(table: LabelTable) -> Iterator[Doubt]:
         return
     silent = int((np.isnan(table.media.sounds[:, 0]) & (table.media.audio != "")).sum())
     if silent:
-        message = f"The recordings of {silent:,} rows cannot be decoded: they play, but nothing is learnt from them."
+        message = f"Recordings that cannot be decoded, so that they play but nothing is learnt from them: {silent:,}."
         yield Doubt("unheard", message, "Save them as WAV, FLAC, Ogg or MP3.")
 
 
@@ -304,9 +305,8 @@ def _cut_away(table: LabelTable) -> Iterator[Doubt]:
         return
     under = int((table.candidate_weights.max(axis=1) < table.roles.cut_at).sum())
     if under:
-        message = (
-            f"In {under:,} rows no label reaches {table.roles.cut_at:g}: all their labels stay candidates."
-        )
+        where = f"In {counted(under, 'row')}"
+        message = f"{where} no label reaches {table.roles.cut_at:g}: all their labels stay candidates."
         yield Doubt("under-threshold", message, "Choose a lower threshold if that is too many.")
 
 

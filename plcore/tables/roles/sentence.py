@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.readers.tools.detections import serving_columns
 from plcore.tables.roles.cells import without_weight
 from plcore.tables.roles.roles import Roles, marks_of
@@ -46,13 +46,10 @@ def describe(table: LabelTable, read_as: str) -> ReadingSummary:
     """How this table is understood. read_as : the format of its file, as of `TableReading.format`"""
     roles, cells = table.roles, table.cells
     names = listed(table.classes, _SHOWN)
-    classes = (
-        f"{table.n_rows:,} {_many(table.n_rows, 'row')}, {len(table.classes):,} {_kind(table)} ({names})"
-    )
+    classes = f"{counted(table.n_rows, 'row')}, {len(table.classes):,} {_kind(table)} ({names})"
     nothing = read_as_nothing(cells, roles)
     empty = "".join(
-        f"; {quoted(word)} read as an empty cell {count:,} {_many(count, 'time')}"
-        for word, count in nothing.items()
+        f"; {quoted(word)} read as an empty cell {counted(count, 'time')}" for word, count in nothing.items()
     )
     used = {column for _, column in roles.used()}
     learnt = list(_learnt(table))
@@ -115,14 +112,21 @@ def _source(roles: Roles, cells: pd.DataFrame) -> str:
     )
     if roles.label_columns:
         coded = "yes, no or not asked" if roles.label_vectors else "0 or 1"
-        return f"{len(roles.label_columns):,} columns of {coded}, one a label ({listed(roles.label_columns, _SHOWN)})"
+        columns = counted(len(roles.label_columns), "column")
+        return f"{columns} of {coded}, one a label ({listed(roles.label_columns, _SHOWN)})"
     if roles.annotators:
-        return f"the votes of {len(roles.annotators):,} annotators ({listed(roles.annotators, _SHOWN)})"
+        return (
+            f"the votes of {counted(len(roles.annotators), 'annotator')} ({listed(roles.annotators, _SHOWN)})"
+        )
     if roles.choices:
         scored = " with their scores" if roles.choice_scores else ""
-        return f"{len(roles.choices):,} columns of candidates{scored} ({listed(roles.choices, _SHOWN)})"
+        return (
+            f"{counted(len(roles.choices), 'column')} of candidates{scored} ({listed(roles.choices, _SHOWN)})"
+        )
     if roles.score_columns:
-        return f"{len(roles.score_columns):,} columns of scores ({listed(roles.score_columns, _SHOWN)})"
+        return (
+            f"{counted(len(roles.score_columns), 'column')} of scores ({listed(roles.score_columns, _SHOWN)})"
+        )
     marks = " and ".join(map(quoted, marks_of(roles.separator)))
     how = {
         "list": f"lists separated by {marks}",
@@ -136,17 +140,17 @@ def _source(roles: Roles, cells: pd.DataFrame) -> str:
 def _asked(table: LabelTable) -> str:
     if table.label_vectors is not None:
         left = int((table.label_vectors < 0).sum())
-        return (
-            f"yes or no for {left:,} of {table.label_vectors.size:,} labels of rows; the file says the others"
-        )
+        labels = counted(table.label_vectors.size, "label")
+        return f"yes or no for {left:,} of {labels} of rows; the file says the others"
     sizes = np.asarray(table.candidates.sum(axis=1)).ravel()
     open_rows, given = int((sizes > 1).sum()), int((sizes == 1).sum())
-    said = f"which candidate is right in {open_rows:,} {_many(open_rows, 'row')}"
+    said = f"which candidate is right in {counted(open_rows, 'row')}"
     if given:
-        said += f"; {given:,} {_many(given, 'row')} with one candidate {'counts' if given == 1 else 'count'} as given"
+        said += f"; {counted(given, 'row')} with one candidate {'counts' if given == 1 else 'count'} as given"
     if table.truth is not None:
         known = int((table.truth >= 0).sum())
-        said += f"; true labels of {known:,} {_many(known, 'row')} are in {quoted(str(table.roles.truth))}"
+        truth = either(known, "the true label of 1 row is", f"true labels of {known:,} rows are")
+        said += f"; {truth} in {quoted(str(table.roles.truth))}"
     return said
 
 
@@ -168,11 +172,5 @@ def _learnt(table: LabelTable) -> Iterator[tuple[str, str]]:
                 yield column, f"{kind} {quoted(column)}"
             elif place == _SHOWN:
                 more = len(columns) - _SHOWN
-                yield (
-                    column,
-                    f"{more:,} more {_many(more, 'column')} of {'numbers' if kind == 'number' else 'words'}",
-                )
-
-
-def _many(count: int, one: str) -> str:
-    return one if count == 1 else f"{one}s"
+                what = "numbers" if kind == "number" else "words"
+                yield column, f"{counted(more, 'more column')} of {what}"

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import pairs_of
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.roles.cells import MISSING, without_weight
 from plcore.tables.roles.fact_names import is_from_model, is_from_votes, names_worker
 from plcore.tables.roles.roles import marks_of
@@ -36,7 +36,7 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_DATE = re.compile(
+_SHEET_DATE = re.compile(  # what spreadsheets make of names: 3-4, MARCH1
     r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
     rf"|\d{{1,2}}[- ]{_MONTH}([- ]\d{{2,4}})?|{_MONTH}[- ]\d{{1,4}}",
     re.IGNORECASE | re.ASCII,
@@ -165,7 +165,7 @@ def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
     odd = [cell for cell in split if not known & set(parts_of(cell, mark))]
     if mark not in SELDOM and odd and len(odd) == len(split) and 2 * sum(split.values()) <= len(cells):
         message = (
-            f"{_count(sum(split.values()), 'cell')} of {len(cells):,} hold {quoted(mark)}, such as {quoted(odd[0])}: "
+            f"{counted(sum(split.values()), 'cell')} of {len(cells):,} hold {quoted(mark)}, such as {quoted(odd[0])}: "
             f"read here as {len(parts_of(odd[0], mark))} candidates, but it may be one class with {quoted(mark)} in "
             "its name, for no other cell names the parts."
         )
@@ -239,7 +239,7 @@ def _sum_row(table: LabelTable) -> Iterator[Odd]:
 
 def _dates_and_formulas(table: LabelTable) -> Iterator[Odd]:
     formulas = [name for name in table.classes if _FORMULA.fullmatch(name)]
-    dates = [name for name in table.classes if _DATE.fullmatch(name)]
+    dates = [name for name in table.classes if _SHEET_DATE.fullmatch(name)]
     if formulas:
         message = (
             f"{_classes(formulas)} a formula or an error of a spreadsheet, such as {quoted(formulas[0])}."
@@ -296,8 +296,8 @@ def _holes(table: LabelTable) -> Iterator[Odd]:
     zeros = sum(int(one.isin(["0", "0.0"]).sum()) for one in text)
     if minus >= zeros > 0:
         message = (
-            f"The label columns say -1 in {minus:,} cells and 0 in {zeros:,}: read here, 0 means no and -1 not asked, "
-            "but it may be the other way round."
+            f"The label columns say -1 in {counted(minus, 'cell')} and 0 in {zeros:,}: read here, 0 means no and -1 "
+            "not asked, but it may be the other way round."
         )
         yield "minus-one", message, "If -1 means no, write 0 for it, and leave the cells empty that say 0."
 
@@ -574,11 +574,7 @@ def _is_json(name: str) -> bool:
 
 
 def _classes(found: list[tuple[str, list[str]]] | list[tuple[str, str]] | list[str]) -> str:
-    return f"{_count(len(found), 'class', 'classes')} {'is' if len(found) == 1 else 'are'}"
-
-
-def _count(number: int, one: str, several: str = "") -> str:
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
+    return f"{counted(len(found), 'class', 'classes')} {'is' if len(found) == 1 else 'are'}"
 
 
 _STOPPING: tuple[Callable[[LabelTable], Iterator[Odd]], ...] = (

@@ -64,7 +64,7 @@ _TRUTH_NAMES = {
 _MAYBE_TRUTH_NAMES = {"label", "class", "target", "y", "answer", "species", "category"}
 LABEL_NAMES = _TRUTH_NAMES | {"label", "target", "y", "answer"}
 """What a column of such a name holds, no model may learn from: it tells the label, by whatever name."""
-_DATE = re.compile(
+_DATE_OR_ADDRESS = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?|[^\s@]+@[^\s@]+\.\w+",
     re.ASCII,
 )
@@ -102,6 +102,7 @@ _PEOPLE = {
 }
 """Columns that list the people, or all their answers, in each cell."""
 _LABEL_PREFIX = re.compile(r"(label|class|candidate|cand|is|has)_\w+")
+_LAST_NUMBER = re.compile(r"_?[0-9]+$")
 _LAST_PART = re.compile(r"[/._:\- ][^/._:\- ]*$")  # begins at the last of these signs: linear
 _YES_NO = {*YES_WORDS, *NO_WORDS}
 _PROSE = 3
@@ -188,7 +189,7 @@ def _features(
     workers = facts_of_workers(column.key for column in columns)
     tell = workers | (LABEL_NAMES | CANDIDATE_NAMES if described else frozenset())
     differ = [one for one in free if not never_learnt(one.key) and one.key not in tell]
-    differ = [one for one in differ if one.is_numbers or one.share(_DATE) < 0.5]
+    differ = [one for one in differ if one.is_numbers or one.share(_DATE_OR_ADDRESS) < 0.5]
     differ = [one for one in differ if not one.is_constant] or ([] if described else differ)
     # What survey tools write of the same question in one cell, next to animals/cat and animals/dog.
     stems = {_LAST_PART.sub("", name.strip()).rstrip("/._:- ") for name in labels}
@@ -257,7 +258,10 @@ def _labels(columns: list[ColumnSample]) -> _Labels:
         if _ANNOTATOR.fullmatch(column.key) and not is_fact(column.key) and not is_from_votes(column.key)
     ]
     # Beside votes in words, numbers such as rater_count, vote_total or coder_age are none.
-    annotators = [column for column in annotators if not column.is_numbers] or annotators
+    words = [column for column in annotators if not column.is_numbers]
+    called = {_LAST_NUMBER.sub("", column.key) for column in words}  # ann1 is somebody next to ann2 and ann3
+    votes = [one for one in annotators if one in words or _is_person(one.key, called)]
+    annotators = votes if words else annotators
     annotators = [column for column in annotators if column.cells and not column.is_objects]
     annotators = [one for one in annotators if not (one.key in _PEOPLE or is_about_answer(one.key))]
     if len(annotators) < 2:
@@ -315,6 +319,11 @@ def _missing(given: _Labels, cells: pd.DataFrame, typed: bool) -> tuple[str, ...
     for name in exported if found else ():
         found -= {part for cell in cells[name].unique() for part in parts_of(cell, DEFAULT_SEPARATOR)}
     return (*(name for name in MISSING if name in found), *none)
+
+
+def _is_person(key: str, people: set[str]) -> bool:
+    """Whether a column is called as those of people are, but for its number."""
+    return _LAST_NUMBER.search(key) is not None and _LAST_NUMBER.sub("", key) in people
 
 
 def _models(columns: list[ColumnSample]) -> list[ColumnSample]:
@@ -431,7 +440,7 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
 
 def _names_rows(column: ColumnSample) -> bool:
     """Whether each of its cells is a code, such as T1017, that no other row has."""
-    return column.share(_CODE) == 1 and not column.share(_DATE) and column.unique
+    return column.share(_CODE) == 1 and not column.share(_DATE_OR_ADDRESS) and column.unique
 
 
 def _text(columns: list[ColumnSample]) -> ColumnSample | None:

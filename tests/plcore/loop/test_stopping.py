@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore.evaluation.learners import WITHIN
-from plcore.loop.comparison import FEWEST_AHEAD, FEWEST_ROWS, ModelComparison, ModelFigures
+from plcore.loop.comparison import FEWEST_AHEAD, ModelComparison, ModelFigures
 from plcore.loop.stopping import LABELS, LEAST_MEASURED, ROWS, StopRules, change_over, judge, points
 
 
@@ -199,14 +199,6 @@ def test_the_first_comparison_takes_the_best_however_near_the_others_are():
     found = compared(a=(0.80, 0.70), b=(0.80, 0.7001))
     assert found.choice(None) == "b"
     assert found.choice("a") == "a"
-
-
-def test_of_a_few_rows_nothing_follows_not_even_the_first_time():
-    few, enough = (
-        compared(rows, a=(0.1, 0.1), b=(0.9, 0.9), best="b") for rows in (FEWEST_ROWS - 1, FEWEST_ROWS)
-    )
-    assert (few.choice(None), few.choice("a")) == (None, "a")
-    assert (enough.choice(None), enough.choice("a")) == ("b", "b")
 
 
 def test_a_model_is_left_for_one_that_is_clearly_ahead():

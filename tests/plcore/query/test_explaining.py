@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from plcore.query import KNOWN, RIGHT, SURE, nearest_rows, speaks_for, sure_from, sure_rows
+from plcore.query import (
+    KNOWN,
+    RIGHT,
+    SURE,
+    cosine_similarities,
+    nearest_rows,
+    speaks_for,
+    sure_from,
+    sure_rows,
+)
 from plcore.query.alike import AT_LEAST, DOUBT
 from plcore.query.explanation import label_moments, most_telling, telling_scores
 
@@ -226,3 +235,24 @@ def test_the_nearest_are_those_by_distance_then_place(seed: int, n: int, most: i
     wanted = sorted(range(n), key=lambda place: (far[place], place))[:most]
     assert nearest_rows(X, X[:1], most).tolist() == wanted
     assert nearest_rows(sparse.csr_matrix(X), sparse.csr_matrix(X[:1]), most).tolist() == wanted
+
+
+def test_cosine_similarities_are_those_of_each_row_alone() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8_200, 3)).astype(np.float32)
+    X[5] = 0
+    X[8_195] = np.nan
+    wanted = rng.normal(size=3)
+    found = cosine_similarities(X, wanted)
+    assert np.flatnonzero(np.isnan(found)).tolist() == [5, 8_195]
+    for row in (0, 4, 6, 8_191, 8_192, 8_199):
+        length = np.linalg.norm(X[row]) * np.linalg.norm(wanted)
+        assert found[row] == pytest.approx(float(X[row] @ wanted) / length, abs=1e-6)
+    known = np.delete(X, 8_195, axis=0)
+    np.testing.assert_array_equal(
+        cosine_similarities(sparse.csr_matrix(known), wanted), cosine_similarities(known, wanted)
+    )
+    assert cosine_similarities(X[:1], 7 * X[0])[0] == pytest.approx(1.0)
+    assert np.isnan(cosine_similarities(X, np.zeros(3))).all()
+    with pytest.raises(ValueError, match=r"must have shape \(3,\)"):
+        cosine_similarities(X, np.ones(4))

@@ -96,7 +96,7 @@ _NOTHING = [
         "nan in long votes",
         "task,worker,label,w\nt1,a,wren,1\nt1,b,nan,1\nt1,c,robin,1\nt2,a,wren,2\n",
         [{"wren", "robin"}, {"wren"}],
-        notes=("1 votes say nan",),
+        notes=("Votes left out, as they say nan",),
     ),
     refused(
         "a row without any label",

@@ -144,7 +144,7 @@ def _json() -> list[Odd]:
             "a.json",
             notes=("'version'",),
         ),
-        right("NaN in JSON", lines.replace("2.5", "NaN"), SETS, "a.jsonl", notes=("NaN stands 1 times",)),
+        right("NaN in JSON", lines.replace("2.5", "NaN"), SETS, "a.jsonl", notes=("NaN stands 1 time ",)),
         right("JSON of UTF-16", array.encode("utf-16"), SETS, "a.json"),
         right("a field that is missing", lines.replace(', "w": 2.5', ""), SETS, "a.jsonl"),
         refused("JSON that is cut off", array[:-9], "no JSON at line 1", file="a.json"),

@@ -46,6 +46,9 @@ _BIRDS = "3 classes ('Eurasian Blackbird', 'European Robin', 'noise / nothing')"
 _BOTH = "Eurasian Blackbird|European Robin|noise / nothing"
 _SPECIES = "7 classes ('blank', 'european badger', 'european hare', 'red deer', 'red fox' and 2 more)"
 _TAGS = "59 rows, 8 labels ('outdoor', 'people', 'water', 'food', 'night' and 3 more)"
+_HOLES = "3 rows, 3 labels ('cat', 'dog', 'owl')"
+_BIRDS_OF_ZIPS = "4 classes ('Amsel', 'Kohlmeise', 'Singdrossel', 'noise / nothing')"
+_HEARD = ("Amsel|Singdrossel|noise / nothing", "Kohlmeise|noise / nothing")
 _VOTES_OF_8 = ("Neg|Pos", "Pos", "Pos", "Neg|Pos", "Pos", "Pos", "Neg|Pos", "Pos")
 
 RIGHT = {
@@ -103,6 +106,15 @@ RIGHT = {
         "Parquet: 60 rows, 3 classes ('cat', 'dog', 'fox')",
         ("cat|dog", "cat|dog", "cat|fox"),
         "number 'score', number 'count', category 'ok'",
+    ),
+    "holes_nan.csv": Right(f"CSV: {_HOLES}", ("10?", "?1?", "1?0"), "text 'text'"),
+    "holes_x.csv": Right(f"CSV: {_HOLES}", ("1??", "?1?", "11?"), "text 'text'", "empty-or-no"),
+    "holes_yn.csv": Right(f"CSV: {_HOLES}", ("10?",) * 3, "text 'text'"),
+    "g16_bn_order.zip": Right(
+        f"BirdNET table of detections: 2 rows, {_BIRDS_OF_ZIPS}", _HEARD, "recordings 'recording'"
+    ),
+    "g16_bn_headeronly.zip": Right(
+        f"BirdNET table of detections: 2 rows, {_BIRDS_OF_ZIPS}", _HEARD, "recordings 'recording'"
     ),
     "BirdDB.txt": Right(f"BirdNET-Pi detections: 1 row, {_BIRDS}", (_BOTH,), "number 'confidence'"),
     "appen_full.csv": Right(
@@ -230,4 +242,5 @@ REFUSED = {
     "anthropic_batch.jsonl": Refused(_NOTHING),
     "argilla_nested.json": Refused(_NOTHING),
     "openai_batch.jsonl": Refused(_NOTHING),
+    "xlsx_habits.xlsx": Refused(_NOTHING),
 }

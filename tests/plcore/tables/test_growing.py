@@ -385,6 +385,9 @@ def test_new_rows_may_have_their_vectors_in_a_file_of_another_name() -> None:
     grown = with_rows(table, read_cells(b"id,birds,n,truth,embedding\nd,tit,4,,5 6\nb,tit,4,,7 8\n"))
     np.testing.assert_array_equal(grown.table.embeddings, [*VECTORS, [5, 6]])
     assert grown.dropped == ()
+    said = refused(table, b"id,birds,n,truth\nd,tit,4,\n")
+    assert "no column 'embedding'" in said
+    assert "Fix: Add a file of their vectors, made by the same model, or go back to words first." in said
     assert "Row 1 (line 2), column 'embedding': expected a list" in refused(
         table, b"id,birds,n,truth,embedding\nd,tit,4,,x\n"
     )

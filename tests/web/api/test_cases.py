@@ -15,6 +15,7 @@ from tests.plcore.tables.right_readings import RIGHT, path_of
 from tests.web.api.conftest import program
 from workflow import importing
 from workflow.people import team
+from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -44,7 +45,12 @@ def first_row(table: LabelTable) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=() if one in FEW else pytest.mark.slow) for one in RIGHT]
+    "name",
+    [
+        pytest.param(one, marks=() if one in FEW else pytest.mark.slow)
+        for one in RIGHT
+        if not one.endswith(".zip")  # rows that programs send bring no recordings
+    ],
 )
 def test_api_has_the_right_candidates_of_each_case(server: TestClient, home: Home, name: str) -> None:
     right, table = RIGHT[name], table_of(name)
@@ -65,7 +71,7 @@ def test_api_has_the_right_candidates_of_each_case(server: TestClient, home: Hom
     assert (len(found), found[-1]) == (right.count + 1, right.rows[0])
 
 
-@pytest.mark.parametrize("name", [one for one, right in RIGHT.items() if right.stops])
+@pytest.mark.parametrize("name", ["g15_mixed_sep.csv", "shares_in_one_row.csv", "slash_in_one_row.csv"])
 def test_api_stops_rows_with_two_readings_until_they_are_accepted(
     server: TestClient, home: Home, name: str
 ) -> None:
@@ -94,3 +100,50 @@ def test_reading_of_the_reply_is_the_sentence_of_page_and_command_line(
     added = program(server, seat).post(f"/projects/{seat.project_id}/rows", json={"rows": [row]}).json()
     with seat.learner() as opened:
         assert added["reading"] == str(describe(opened.learner.table, "the project's table"))
+
+
+@pytest.mark.parametrize("name", [
+    "g15_mixed_sep.csv", "api_rows.csv", "md16.json", "g12_na_parquet.parquet", "holes_x.csv", "g16_bn_order.zip",
+    "g16_bn_headeronly.zip",
+])  # fmt: skip
+def test_api_says_how_a_file_would_be_read_and_stores_nothing(
+    server: TestClient, home: Home, name: str
+) -> None:
+    right, owner = RIGHT[name], Seat(home, team.ensure_owner(home).id)
+    said = program(server, owner).post("/readings", params={"name": name}, content=path_of(name).read_bytes())
+    assert said.status_code == 200, said.text
+    found = said.json()
+    assert found["reading"].startswith(f"Read as {right.said}")
+    assert f"Learnt from: {right.learnt}" in found["reading"]
+    assert (found["rows"], found["n_classes"]) == (right.count, len(found["classes"]))
+    assert [one["name"] for one in found["doubts"] if one["stops"]] == ([right.stops] if right.stops else [])
+    assert managing.list_projects(owner) == []
+
+
+def test_api_reads_a_file_as_it_is_chosen(server: TestClient, home: Home) -> None:
+    api, file = program(server, Seat(home, team.ensure_owner(home).id)), path_of("md16.json").read_bytes()
+    found = api.post("/readings", params={"name": "md.json", "item": "detection"}, content=file).json()
+    assert "an item a detection: 4 rows" in found["reading"]
+    refused = api.post(
+        "/readings", params={"name": "a.csv", "item": "detection"}, content=b"id,labels,x\n1,a|b,2\n2,b,5\n"
+    )
+    assert (refused.status_code, "no such choice" in refused.json()["detail"]) == (422, True)
+    nulls = path_of("null_among_candidates.jsonl").read_bytes()
+    assert api.post("/readings", content=nulls).status_code == 422
+    assert api.post("/readings", params={"unlabelled": "leave-out"}, content=nulls).json()["rows"] == 19
+
+
+def test_api_tells_what_would_become_of_rows(server: TestClient, home: Home) -> None:
+    table = table_of("g15_mixed_sep.csv")
+    plain = table.cells[table.roles.candidates].isin(("wren|robin", "wren", "robin", "jay"))
+    kept = LabelTable.from_cells(table.cells[plain].reset_index(drop=True), table.roles)
+    owner = Seat(home, team.ensure_owner(home).id)
+    seat = owner.at(importing.create(owner, "birds", kept))
+    api, at = program(server, seat), f"/projects/{seat.project_id}/rows"
+    rows = [{str(name): str(cell) for name, cell in table.cells[~plain].iloc[0].items()}]
+    would = api.post(at, json={"rows": rows, "dry_run": True})
+    assert (would.status_code, would.json()["rows"], would.json()["added"]) == (200, kept.n_rows + 1, 1)
+    assert [one["name"] for one in would.json()["doubts"]] == ["mixed-separators"]
+    accepted = api.post(at, json={"rows": rows, "dry_run": True, "accept": ["mixed-separators"]})
+    assert accepted.json()["doubts"] == []
+    assert api.get(at).json()["total"] == kept.n_rows, "nothing is stored"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,16 @@ from pydantic import ValidationError
 from starlette.testclient import TestClient
 
 from plcore.tables import ColumnVectors, directions_of
+from tests.plcore.tables.encoders.small_catalogue import small_catalogue, words_entry
 from tests.web.api.conftest import KINDS, program, somebody_with
 from tests.workflow.four import log
+from tests.workflow.text_world import text_project
 from web.api import sent
 from web.api import sent as bodies
 from web.api.made import make_api
 from workflow.answering import loop
 from workflow.importing import encoding_requests, more_rows
+from workflow.models.encoders import installed
 from workflow.people import members, team
 from workflow.projects import classes
 from workflow.saving import NotSaved
@@ -231,7 +235,7 @@ def test_rows_come_in_once_all_or_none(api: TestClient, seat: Seat) -> None:
     nothing: dict[str, list[str]] = {"known": [], "new_classes": [], "dropped": [], "empty": [], "notes": []}
     reading = added.json().pop("reading")
     assert reading.startswith(f"Read as the project's table: {total + 3} rows, ")
-    told = {"rows": total + 3, "added": 3, **nothing, "reading": reading}
+    told = {"rows": total + 3, "added": 3, **nothing, "reading": reading, "doubts": []}
     assert (added.status_code, added.json()) == (201, told), added.text
     again = api.post(f"{at}/rows", json={"rows": new})
     assert again.status_code == 422, again.text
@@ -287,6 +291,36 @@ def test_back_to_words_removes_the_vectors_once(server: TestClient, home: Home) 
     assert (done.status_code, done.content) == (204, b"")
     assert encoding_requests.encoders(seat).columns == ()
     assert api.post(at).status_code == 422
+
+
+def test_encoder_is_listed_asked_for_and_cancelled(
+    server: TestClient, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited = words_entry(licence="CC-BY-NC-SA-4.0", commercial=False)
+    made = small_catalogue(tmp_path / "catalogue", limited=limited, words=words_entry())
+    monkeypatch.setattr(installed, "read_catalogue", lambda: made)
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, text_project(home, owner))
+    api, at = program(server, seat), f"/projects/{seat.project_id}/encoders"
+    found = api.get(at).json()
+    assert [(one["key"], one["state"], one["column"]) for one in found["encoders"]] == [
+        ("limited", "download", "text"),
+        ("words", "download", "text"),
+    ]
+    assert (found["encoders"][0]["commercial"], found["running"], found["failed"]) == (False, None, None)
+    for wrong, words in (("other", "No encoder is called"), ("limited", "may not be used commercially")):
+        refused = api.post(at, json={"encoder": wrong})
+        assert (refused.status_code, words in refused.json()["detail"]) == (422, True)
+    reviewer = program(server, somebody_with(seat, "reviewer"))
+    assert [reviewer.get(at).status_code, reviewer.post(at, json={"encoder": "words"}).status_code] == [
+        403,
+        403,
+    ]
+    assert api.post(at, json={"encoder": "limited", "non_commercial": True}).status_code == 202
+    running = {"encoder": "limited", "begun": False, "downloading": True, "done": 0, "total": 0}
+    assert api.get(at).json()["running"] == running
+    assert api.post(f"{at}/cancel").status_code == 204
+    assert (api.get(at).json()["running"], api.get(at).json()["cancelled"]) == (None, True)
 
 
 def test_label_vectors_take_no_predictions(server: TestClient, home: Home) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import sys
 import threading
@@ -17,6 +18,7 @@ from db.engine import DatabaseUnavailableError
 from plcore import LabelTable, LearnerSettings, Roles, TableError
 from plcore.tables.encoders import MadeVector
 from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
+from tests.plcore.tables.zips import picture
 from tests.workflow.encoder_world import KNOWN, VECTORS, asked, at_each_step, latest, stored, table_of
 from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.world import annotator, answer_next, newest_version, small_project
@@ -470,6 +472,38 @@ def test_rows_that_come_later_wait_as_the_mean_and_are_then_encoded_alone(
     np.testing.assert_array_equal(one.values, [*VECTORS, [0, 0, 0], VECTORS[1]])
     assert [entry.labels[:2] for entry in stored(seat)] == [("60", "0"), ("60", "2"), ("62", "0")]
     assert not anything_to_do(seat.home)
+
+
+def test_pictures_and_their_captions_each_have_vectors_and_later_rows_get_both(
+    home: Home, owner: int, worker: EncodingWorker
+) -> None:
+    urls = ["data:image/png;base64," + base64.b64encode(picture(seed)).decode() for seed in range(3)]
+    frame = text_frame().assign(image=[urls[place % 3] for place in range(60)])
+    roles = Roles(
+        candidates="candidates", id="id", truth="truth", text="text", image="image", image_features=True
+    )
+    table = LabelTable.from_frame(frame, roles)
+    project = managing.create_project(Seat(home, owner), "both", table, LearnerSettings(n_neighbors=4))
+    seat = asked(home, owner, project)
+    worker.look()
+    encoder(home.encoders_dir / "colors", {"kind": "image", "size": 4}, mean_color())
+    encoding_requests.ask(seat, "colors")
+    worker.look()
+    found = [(one.column, one.encoder) for one in encoding_requests.encoders(seat).columns]
+    assert found == [("text", "words"), ("image", "colors")]
+    table = table_of(seat)
+    features = table.features().fit(table)
+    X = features.transform(table)
+    assert isinstance(X, np.ndarray)
+    assert len(features.blocks_) == 4  # what images look like, both columns' vectors, and the words
+    more = frame[:1].assign(id="later", text=KNOWN[1], image=urls[2], truth="")
+    upload = importing.read_upload(more.to_csv(index=False).encode())
+    more_rows.add_rows(seat, more_rows.read_rows(seat, upload))
+    worker.look()
+    words, colors = table_of(seat).encoded
+    np.testing.assert_array_equal(words.values[60], VECTORS[1])
+    np.testing.assert_array_equal(colors.values[60], colors.values[2])
+    assert latest(seat).state == trained.DONE
 
 
 def test_records_of_a_program_need_no_vectors(seat: Seat, worker: EncodingWorker) -> None:

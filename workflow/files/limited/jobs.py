@@ -44,7 +44,7 @@ from plcore.tables import (
     with_vectors,
 )
 from plcore.tables import spectrogram as picture_of
-from plcore.tables.encoders import Description, taken
+from plcore.tables.encoders import Description, Encoder, EncoderError, ModelInputs, taken
 from workflow.files.limited.asking import NUMBERS, TABLE
 
 # What the helper's children do with one picture or recording that somebody looks at, or that a model is to take in.
@@ -143,6 +143,26 @@ def model_inputs(
     with (folder / POINTS).open("wb") as file:
         np.save(file, np.array(found, dtype=np.float64), allow_pickle=False)
     return said
+
+
+class TextsGiven(TypedDict):
+    """See `text_vectors`."""
+
+    encoder: str
+    texts: list[str]
+
+
+def text_vectors(given: TextsGiven, _folder: Path, _tell: Callable[[float], None]) -> dict[str, object]:
+    """Encode texts that somebody typed: `vectors`, a list of numbers for each, or `why` they cannot be encoded.
+
+    given : `encoder`, the path of its folder; `texts`
+    """
+    try:
+        encoder = Encoder(given["encoder"])
+        found = encoder.encode_inputs([ModelInputs((text,)) for text in given["texts"]])
+    except EncoderError as error:
+        return {"why": str(error)}
+    return {"vectors": [vector.tolist() for vector in found]}
 
 
 def warm() -> None:

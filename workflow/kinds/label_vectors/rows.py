@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import LabelTable
-from plcore.arrays import BoolArray
+from plcore.arrays import BoolArray, FloatArray
 from plcore.loop.label_vectors import LabelVectorLearner
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
-from workflow.rows.finding import SHOWN, rows_with, words_of
+from workflow.rows.finding import SHOWN, nearest_first, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
@@ -26,6 +26,7 @@ class VectorQueueRow:
 
     label, probability : its most useful label and the model's share for it; None where whole rows are asked about
     unknown : labels of the row that are not known
+    near : the row's cosine to what is searched for by meaning
     """
 
     place: int
@@ -35,6 +36,7 @@ class VectorQueueRow:
     probability: float | None
     unknown: int
     score: float
+    near: float | None = None
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class VectorQueueView:
     open : as every page counts it, rows if by_row, else labels
     blind : how many of these are blind checks, not listed      begun : those not listed because others have answered
     them: they are asked of the next person before all that are listed
+    by_meaning : what is searched for is a meaning: the nearest rows come first, and rows without a vector are left out
     """
 
     by_row: bool
@@ -54,14 +57,20 @@ class VectorQueueView:
     open: int
     blind: int
     begun: int
+    by_meaning: bool = False
 
 
 def list_queue(
-    opened: Opened[Learner], search: str, held: Mapping[str, BoolArray] | None = None
+    opened: Opened[Learner],
+    search: str,
+    held: Mapping[str, BoolArray] | None = None,
+    near: FloatArray | None = None,
 ) -> VectorQueueView:
     """The open rows, best first; those whose id, text or categories, or label asked about, hold the words searched for.
 
     held : `workflow.rows.finding.rows_with` of the learner's table, where it was asked before the learner was
+    near : (n,) how near each row is in meaning to what is searched for: the nearest come first, and rows with NaN not
+        at all
     """
     learner = opened.learner
     held = rows_with(learner.table, words_of(search)) if held is None else held
@@ -71,22 +80,26 @@ def list_queue(
         for one in ranked
         if all(rows[one[1]] or word in (one[2] or "").casefold() for word, rows in held.items())
     ]
+    if near is not None:
+        of_found = near[[row for _, row, _, _ in found]]
+        found = [found[line] for line in nearest_first(of_found, np.arange(len(found)))]
     return VectorQueueView(
         by_row=learner.settings.by_row,
         criterion=learner.settings.asked_by,
-        rows=tuple(_queue_row(learner, *one) for one in found[:SHOWN]),
+        rows=tuple(_queue_row(learner, *one, near) for one in found[:SHOWN]),
         matching=len(found),
         listed=len(ranked),
         open=learner.pool.n_open,
         blind=_blind(learner),
         begun=sum(1 for _ in learner.pool.begun(learner.pool.open)),
+        by_meaning=near is not None,
     )
 
 
 def queue_rows(opened: Opened[Learner]) -> Iterator[VectorQueueRow]:
     """The whole queue."""
     for line in _ranked(opened.learner):
-        yield _queue_row(opened.learner, *line)
+        yield _queue_row(opened.learner, *line, None)
 
 
 def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
@@ -112,7 +125,9 @@ def _ranked(learner: Learner) -> list[tuple[int, int, str | None, float]]:
     ]
 
 
-def _queue_row(learner: Learner, place: int, row: int, label: str | None, score: float) -> VectorQueueRow:
+def _queue_row(
+    learner: Learner, place: int, row: int, label: str | None, score: float, near: FloatArray | None
+) -> VectorQueueRow:
     question = learner.question_for(row, label)
     return VectorQueueRow(
         place=place,
@@ -122,6 +137,7 @@ def _queue_row(learner: Learner, place: int, row: int, label: str | None, score:
         probability=None if label is None else question.probabilities[learner.classes.index(label)],
         unknown=sum(cell < 0 for cell in question.cells),
         score=score,
+        near=None if near is None else float(near[row]),
     )
 
 

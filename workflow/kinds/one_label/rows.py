@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable
-from plcore.arrays import BoolArray
+from plcore.arrays import BoolArray, FloatArray
 from plcore.arrays.candidate_sets import rows_with_any
 from plcore.evaluation import ScoredCandidates, scored_candidates
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.kinds.one_label.settings import reason, strategies_for
-from workflow.rows.finding import SHOWN, rows_with, words_of
+from workflow.rows.finding import SHOWN, nearest_first, rows_with, words_of
 
 if TYPE_CHECKING:
     from workflow.opened import Opened
@@ -24,7 +24,10 @@ Learner = ActiveLearner[LabelTable]
 
 @dataclass(frozen=True)
 class QueueRow:
-    """One open row: its place in the queue from 1, its score under the project's strategy, and why."""
+    """One open row: its place in the queue from 1, its score under the project's strategy, and why.
+
+    near : its cosine to what is searched for by meaning
+    """
 
     place: int
     row: int
@@ -32,6 +35,7 @@ class QueueRow:
     candidates: tuple[str, ...]
     score: float
     reason: str
+    near: float | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class QueueView:
     listed : rows in the whole queue      open : rows as every page counts them      blind : those of them that are not
     listed because they are blind checks      begun : those not listed because others have answered them: they are asked
     of the next person before all that are listed
+    by_meaning : what is searched for is a meaning: the nearest rows come first, and rows without a vector are left out
     strategy : as it is stored      strategies : the words of all that can be chosen instead
     """
 
@@ -52,35 +57,45 @@ class QueueView:
     open: int
     blind: int
     begun: int
+    by_meaning: bool = False
 
 
 def list_queue(
-    opened: Opened[Learner], search: str, held: Mapping[str, BoolArray] | None = None
+    opened: Opened[Learner],
+    search: str,
+    held: Mapping[str, BoolArray] | None = None,
+    near: FloatArray | None = None,
 ) -> QueueView:
     """The open rows in asking order; those whose id, candidates, text or categories hold the words searched for.
 
     held : `workflow.rows.finding.rows_with` of the learner's table, where it was asked before the learner was
+    near : (n,) how near each row is in meaning to what is searched for: the nearest come first, and rows with NaN not
+        at all
     """
     learner, pool = opened.learner, opened.learner.pool
     held = rows_with(learner.table, words_of(search)) if held is None else held
-    order, scores = learner.ranking(None if held else SHOWN)
+    is_search = bool(held) or near is not None
+    order, scores = learner.ranking(None if is_search else SHOWN)
     matching = np.ones(len(order), dtype=bool)
     for word, rows in held.items():
         named = np.array([word in name.casefold() for name in pool.classes])
         matching &= (rows | rows_with_any(pool.candidates, named))[order]
     places, listed = np.flatnonzero(matching), int(np.count_nonzero(pool.counts.fresh))
+    if near is not None:
+        places = nearest_first(near[order], places)
     return QueueView(
         strategy=learner.settings.strategy,
         strategies=strategies_for(learner.settings.model, learner.settings.strategy),
         rows=tuple(
-            _queue_row(learner, place + 1, int(order[place]), float(scores[place]))
+            _queue_row(learner, place + 1, int(order[place]), float(scores[place]), near)
             for place in places[:SHOWN].tolist()
         ),
-        matching=len(places) if held else listed,
+        matching=len(places) if is_search else listed,
         listed=listed,
         open=pool.n_open,
         blind=int((pool.control_rows & pool.asked.open()).sum()),
         begun=len(tuple(pool.asked.begun())),
+        by_meaning=near is not None,
     )
 
 
@@ -88,7 +103,7 @@ def queue_rows(opened: Opened[Learner]) -> Iterator[QueueRow]:
     """The whole queue."""
     order, scores = opened.learner.ranking()
     for place, (row, score) in enumerate(zip(order.tolist(), scores.tolist(), strict=True), start=1):
-        yield _queue_row(opened.learner, place, row, score)
+        yield _queue_row(opened.learner, place, row, score, None)
 
 
 def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
@@ -98,7 +113,7 @@ def queue_lines(opened: Opened[Learner]) -> Iterator[Sequence[object]]:
         yield one.place, one.row + 1, one.row_id, "|".join(one.candidates), f"{one.score:.6f}", one.reason
 
 
-def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow:
+def _queue_row(learner: Learner, place: int, row: int, score: float, near: FloatArray | None) -> QueueRow:
     question = learner.question_for(row)
     return QueueRow(
         place=place,
@@ -109,6 +124,7 @@ def _queue_row(learner: Learner, place: int, row: int, score: float) -> QueueRow
         reason=reason(
             learner.strategy, question.decides, question.undecided, counted=learner.settings.proves_done
         ),
+        near=None if near is None else float(near[row]),
     )
 
 

@@ -63,7 +63,7 @@ def _read(records: Records, name: str) -> TableReading:
     about = {one + end for one in questions for end in _ENDINGS}
     left_out: Counter[str] = Counter()
     rows = read_each(records, lambda record, row: _row(record, row, question, left_out))
-    notes = [f"{count} responses are {status} and no votes." for status, count in left_out.items()]
+    notes = [f"Responses that are {status}, so no votes: {count:,}." for status, count in left_out.items()]
     others = [one for one in questions if one != question]
     if others:
         notes.append(

@@ -229,8 +229,8 @@ def with_observers(readings: Sequence[TableReading]) -> TableReading | None:
     matched = sum(place is not None for place in at)
     notes = dict.fromkeys((*found.notes, *(n for n in observed.notes if not n.startswith(NO_PICTURES))))
     note = (
-        f"{matched} of {len(at)} pictures of MegaDetector are in Timelapse's table, too: a vote there weighs 1, a "
-        "class of the detector its score."
+        f"Pictures of MegaDetector that are in Timelapse's table, too: {matched:,} of {len(at):,}. A vote there weighs "
+        "1, a class of the detector its score."
     )
     roles = replace(found.suggest_roles(), voters=SOURCES)
     return replace(

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
 import pandas as pd
 
 from plcore.arrays.words import counted, listed, quoted
@@ -346,7 +347,7 @@ def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
     previews = [text in ("survey preview", "spam", "1", "8") for text in status]
     unfinished = [text.lower() in _UNFINISHED for text in texts_of(body, columns["finished"])]
     started = [one and not seen for one, seen in zip(unfinished, previews, strict=True)]
-    kept = body[[not (one or other) for one, other in zip(previews, started, strict=True)]]
+    kept = body[~(np.array(previews, dtype=bool) | np.array(started, dtype=bool))]
     asked = {
         str(name): {text for text in texts_of(kept, str(name)) if text}
         for name in cells.columns
@@ -547,7 +548,7 @@ def _read_appen(cells: pd.DataFrame, called: str) -> TableReading:
     golds = [_lines(text) for text in texts_of(cells, columns[f"{plain_name(question)}_gold"])]
     several = sum(len(one) > 1 for one in golds)
     if several:
-        notes.append(f"{several} test questions accept several answers, which is no single true label.")
+        notes.append(f"Test questions that accept several answers, so no single true label: {several:,}.")
     answers = _Answers(
         [_lines(text) for text in texts_of(cells, question)],
         [not one for one in tainted],

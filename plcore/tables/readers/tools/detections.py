@@ -17,6 +17,7 @@ from typing import TypedDict, TypeGuard
 import numpy as np
 import pandas as pd
 
+from plcore.arrays.words import counted, either
 from plcore.tables.media.file_tree import RECORDINGS, FilesByBaseName, FileTree, base_name
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.readers.candidate_rows import (
@@ -114,12 +115,13 @@ def detections_reading(
     )
     if again:
         said.append(
-            f"A species stands {again} times more for a stretch of a recording where it was heard already: of its "
-            "scores the highest counts."
+            f"A species stands {counted(again, 'time')} more for a stretch of a recording where it was heard already: "
+            "of its scores the highest counts."
         )
     if overlapping := _overlapping(list(items.values())):
         said.append(
-            f"Of the stretches {overlapping} overlap one before in their recording: each stays a question of its own."
+            f"{counted(overlapping, 'stretch', 'stretches')} {either(overlapping, 'overlaps', 'overlap')} one before "
+            "in the same recording: each stays a question of its own."
         )
     top = max((one.score for one in detections if one.score is not None), default=None)
     scale = None if top is None else max(1.0, top)

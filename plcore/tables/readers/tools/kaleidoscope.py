@@ -221,14 +221,15 @@ def _judge(row: Row, weights: dict[str, float | None], manual: Sequence[str], sa
 def _notes(said: Counter[str]) -> list[str]:
     notes = []
     if said["true"]:
-        notes.append(f"MANUAL ID is the true label of {said['true']} rows.")
+        notes.append(f"MANUAL ID is the true label of {counted(said['true'], 'row')}.")
     if said["several"]:
         notes.append(
-            f"MANUAL ID names several species in {said['several']} rows, which is no single true label."
+            f"MANUAL ID names several species in {counted(said['several'], 'row')}, which is no single true label."
         )
     if said["added"]:
         notes.append(
-            f"MANUAL ID names {said['added']} times what Kaleidoscope did not propose: it is a candidate there, too."
+            f"MANUAL ID names {counted(said['added'], 'time')} what Kaleidoscope did not propose: it is a candidate "
+            "there, too."
         )
     return notes
 

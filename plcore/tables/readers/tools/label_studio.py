@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from plcore.arrays.words import listed
+from plcore.arrays.words import counted, listed
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     Json,
@@ -231,7 +231,7 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
         rows.append(row)
     if unclear:
         notes.append(
-            f"In {unclear} tasks the ground truth names several labels, so it is not taken as the true label."
+            f"In {counted(unclear, 'task')} the ground truth names several labels, so it is no true label here."
         )
     describing = {name for item in items for name in item.data}
     return rows_reading(
@@ -248,11 +248,13 @@ def _left_out(items: Iterable[Item]) -> list[str]:
     unread: Counter[str] = Counter()
     for item in items:
         unread += item.unread
-    notes = [f"{count} results of type {name!r} are not about the whole task as choices are, and were not read."
-             for name, count in unread.items()]  # fmt: skip
+    notes = [
+        f"Results of type {name!r}, not read, as they are not about the whole task as choices are: {count:,}."
+        for name, count in unread.items()
+    ]
     cancelled = sum(item.cancelled for item in items)
     if cancelled:
-        notes.append(f"{cancelled} annotations were skipped by their people and are no votes.")
+        notes.append(f"Annotations that people skipped, which are no votes: {cancelled:,}.")
     ids = sum(item.prediction_ids for item in items)
     if ids:
         notes.append(

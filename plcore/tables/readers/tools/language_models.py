@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, either, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.problems import MAX_PROBLEMS, TableError, table_error
 from plcore.tables.readers.candidate_rows import (
@@ -89,11 +89,12 @@ def _reading(requests: list[_Request], name: str) -> TableReading:
             requests[place] = replace(requests[place], choices=(), tokens={})
     failed = sum(request.failed for request in requests)
     if requests and failed == len(requests):
-        message = f"All {failed} requests failed or were refused by the model: the file holds no answer."
+        message = f"Every request ({failed:,}) failed or was refused by the model: the file holds no answer."
         raise refusal(message, "Import the file with the answers, or run the requests again.")
     if failed:
         notes.append(
-            f"{failed} requests failed or were refused by the model, so nothing is known of their rows."
+            f"{counted(failed, 'request')} failed or {either(failed, 'was', 'were')} refused by the model, so nothing "
+            f"is known of {either(failed, 'its row', 'their rows')}."
         )
     labels = sorted({label for request in requests for choice in request.choices for label, _ in choice})
     odd = _odd_token(labels, requests)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from plcore.arrays.words import listed
+from plcore.arrays.words import counted, listed
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     OWN_WEIGHTS,
@@ -89,12 +89,14 @@ def _read(records: Records, name: str) -> TableReading:
     notes = []
     if chosen:
         notes.append(
-            f"In {chosen} rows the options that people accepted are the candidates, not all of the options."
+            f"In {counted(chosen, 'row')} the options that people accepted are the candidates, not all of the options."
         )
     if counts["ignore"]:
-        notes.append(f"{counts['ignore']} tasks were ignored by their people and are no votes.")
+        notes.append(f"Tasks that people ignored, which are no votes: {counts['ignore']:,}.")
     if counts[_REJECTED]:
-        notes.append(f"{counts[_REJECTED]} tasks with options were rejected as a whole and are no votes.")
+        notes.append(
+            f"Tasks with options that people rejected as a whole, which are no votes: {counts[_REJECTED]:,}."
+        )
     labels = {label for row in options.values() for label in row}
     return rows_reading(list(rows.values()), name, row_id="id", classes=labels, notes=notes)
 

@@ -332,7 +332,7 @@ def read_labels(data: bytes, name: str) -> TableReading:
     columns = dict(zip(AUDACITY, zip(*rows, strict=True), strict=True))
     cells = pd.DataFrame({name: pd.Series(list(column), dtype="str") for name, column in columns.items()})
     cells.index = pd.Index(lines, name=LINE_INDEX)
-    said = (f"{frequencies} lines with frequencies are left out: a question is about a stretch of time.",)
+    said = (f"Lines with frequencies, left out, as a question is about a stretch of time: {frequencies:,}.",)
     return TableReading(cells, FORMAT, notes=said if frequencies else ())
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.columns import LARGEST, Finder
 from plcore.tables.problems import MAX_PROBLEMS, table_error
 from plcore.tables.readers.candidate_rows import Row, agreed, rows_reading
@@ -272,12 +272,12 @@ def _tasks_with_votes(
     vectors, unlike = _vectors(cells, columns, tasks)
     votes, left_out = ({}, {}) if vectors else _votes(cells, columns, tasks, finder, words)
     if unlike:
-        left_out["on labels about which people differ, which are read as not asked,"] = unlike
+        left_out["are on labels about which people differ, which are read as not asked"] = unlike
     golds = _golds(cells, columns, tasks, finder)
     if finder.problems:
         raise table_error(finder.problems)
     kept = _constant(cells, columns)
-    notes = [f"{count} votes {why} and were left out." for why, count in left_out.items() if count]
+    notes = [f"Votes left out, as they {why}: {count:,}." for why, count in left_out.items() if count]
     dropped = [str(name) for name in cells.columns if str(name) not in {*kept, *columns.taken}]
     if dropped:
         notes.append(f"Columns {listed(dropped)} differ between votes on one task and were left out.")
@@ -296,7 +296,7 @@ def _tasks_with_votes(
         for label, weight in {vote.label: vote.weight for vote in last}.items():
             rows[task].name(label, weight, worker if worker.strip("\x1f") == worker else None)
     notes += [
-        f"{count} times one worker voted on one task more than once: {_which(columns, timed)}."
+        f"{counted(count, 'time')} one worker voted on one task more than once: {_which(columns, timed)}."
         for timed, count in sorted(again.items(), reverse=True)
     ]
     missed = [task for task, gold in golds.items() if rows[task].weights and gold not in rows[task].weights]

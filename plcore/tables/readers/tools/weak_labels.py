@@ -187,7 +187,7 @@ def partial_votes(
         rows.append(found)
     if conflicts:
         notes.append(
-            f"In {conflicts} rows the functions have no class in common: all that any of them allows are left."
+            f"In {counted(conflicts, 'row')} the functions have no class in common: all that any of them allows stay."
         )
     every = {label for sets in allowed for one in sets for label in one}
     return rows_reading(rows, "votes of partial labelling functions", classes=every, notes=notes)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from plcore.loop.comparison import FEWEST_ROWS, TooFewRowsError
 from plcore.loop.entries import Entry
 from plcore.loop.one_label import comparing
 from plcore.loop.one_label.comparing import FEWEST_CHECKS, Comparer, compared_rows
@@ -140,6 +141,19 @@ def test_weights_of_the_candidates_are_for_the_models_that_learn_by_them(monkeyp
     np.testing.assert_array_equal(inside, np.where(candidates, pool.table.candidate_weights[rows], 0))
     assert "kernelridge" in asked["weighted"]
     assert "plknn" not in asked["weighted"], "measured as it will answer"
+
+
+def test_comparison_of_too_few_rows_makes_no_fit_and_says_so() -> None:
+    fits: list[tuple[int, int, str]] = []
+
+    def told(done: int, total: int, model: str) -> None:
+        fits.append((done, total, model))
+
+    with pytest.raises(
+        TooFewRowsError, match=f"Rows to learn from: {FEWEST_ROWS - 1}.*takes at least {FEWEST_ROWS}"
+    ):
+        Comparer(OneLabelPool(blobs(n=FEWEST_ROWS - 1)[0], LearnerSettings(test_share=0.0))).compare(told)
+    assert fits == []
 
 
 def test_nothing_measured_is_nothing_chosen(monkeypatch):

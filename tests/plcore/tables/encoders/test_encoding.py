@@ -101,8 +101,8 @@ def test_files_that_have_gone_bad_since_are_named(colors: Encoder) -> None:
     gone = str(np.asarray(table.media.images)[0])
     found = colors.encode(table, lambda name: io.BytesIO(b"junk" if name == gone else png((0, 0, 0))))
     assert np.isnan(found.values[:, 0]).tolist() == [True, True, False, True, False]
-    words = "2 rows could not be encoded: '1', '4'; the first: this is no image that can be read, or it is damaged."
-    assert found.notes[-1] == words
+    words = "this is no image that can be read, or it is damaged."
+    assert found.notes[-1] == f"Rows that could not be encoded, 2: '1', '4'; the first: {words}"
 
 
 def test_vectors_that_are_not_finite_are_left_out(tmp_path: Path) -> None:

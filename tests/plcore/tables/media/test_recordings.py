@@ -107,7 +107,9 @@ def test_what_cannot_be_decoded_plays_and_is_told_as_a_doubt() -> None:
     assert np.isnan(sounds[4]).all()
     assert not np.isnan(sounds[:4]).any()
     said = [one.message for one in find_doubts(table) if one.name == "unheard"]
-    assert said == ["The recordings of 1 rows cannot be decoded: they play, but nothing is learnt from them."]
+    assert said == [
+        "Recordings that cannot be decoded, so that they play but nothing is learnt from them: 1."
+    ]
     features = table.features().fit(table).transform(table)
     np.testing.assert_allclose(features[4], sounds[:4].mean(axis=0, dtype=float))
 

@@ -275,7 +275,7 @@ def test_megadetector_and_timelapse_of_one_zip_are_joined() -> None:
     found = [json.loads(cell) for cell in reading.cells["candidates"]]
     assert found == [{"fox": 0.4, "hare": 1}, {"blank": 1}, ["blank", "fox", "hare"]]
     assert voters(reading)[0] == {"fox": ["MegaDetector"], "hare": ["Timelapse"]}
-    assert says(reading, "2 of 3 pictures of MegaDetector are in Timelapse's table")
+    assert says(reading, "Pictures of MegaDetector that are in Timelapse's table, too: 2 of 3.")
     assert reading.cells["Species"].tolist() == ["hare", "", ""]
     assert reading.suggest_roles().image is None, "no pictures are in the zip"
     assert table_of(reading).n_rows == 3

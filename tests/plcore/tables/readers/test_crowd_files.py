@@ -205,7 +205,7 @@ def test_candidates_are_automatic_and_alternate_ids() -> None:
     ]
     assert weights(reading)[0] == {"MYOLUC": 0.68, "MYOSEP": 0.16, "EPTFUS": 0.16}
     assert reading.cells["truth"].tolist() == ["", "", "EPTFUS", ""]
-    assert says(reading, "MANUAL ID names several species in 1 rows")
+    assert says(reading, "MANUAL ID names several species in 1 row,")
     roles = reading.suggest_roles()
     assert roles.numbers == ("PULSES", "MATCHING", "MARGIN")
     assert (roles.label_columns, roles.categories, roles.id) == ((), (), "item")
@@ -230,7 +230,7 @@ def test_manual_id_that_was_not_proposed_is_a_light_candidate() -> None:
     reading = shaped(read_table((HEAD + "d,f,a.wav,0,0,5,PIPPIP,0.8,,NYCNOC\n").encode(), "id.csv"))
     assert weights(reading) == [{"PIPPIP": 0.8, "NYCNOC": 0.01}]
     assert reading.cells["truth"].tolist() == ["NYCNOC"]
-    assert says(reading, "MANUAL ID names 1 times what Kaleidoscope did not propose")
+    assert says(reading, "MANUAL ID names 1 time what Kaleidoscope did not propose")
 
 
 def test_alternates_never_weigh_more_than_the_automatic_id() -> None:

@@ -40,8 +40,8 @@ def test_candidates_of_a_model_joined_to_their_rows() -> None:
     assert candidates(joined) == [{"y": 1}, {"x": 0.5, "y": 0.25}, ["x", "y"]]
     assert sources(joined) == [{"y": ["m"]}, {"x": ["m"], "y": ["m"]}, {}]
     assert list(joined.cells.columns) == ["key", "text", "size", "run", "candidates", "sources"]
-    assert noted(joined, "1 of 3 rows have no candidates in the other file", "'c'")
-    assert noted(joined, "1 rows of it that the table has not", "'z'")
+    assert noted(joined, "1 of 3 rows has no candidates in the other file", "'c'")
+    assert noted(joined, "1 row of it that the table has not", "'z'")
     table = opens(joined)
     assert table.ids.tolist() == ["a", "b", "c"]
     assert (table.roles.text, table.roles.numbers) == ("text", ("size",))
@@ -82,7 +82,7 @@ def test_what_does_not_belong_together_is_refused() -> None:
         TableError, match="No column of the other table holds the names of these rows, such as 'q'"
     ):
         join_candidates(reading, ROWS)
-    with pytest.raises(TableError, match="None of these 1 rows, such as 'q', is in column 'key'"):
+    with pytest.raises(TableError, match="None of the rows \\(1\\), such as 'q', is in column 'key'"):
         join_candidates(reading, ROWS, on="key")
     with pytest.raises(TableError, match="No column of the other table"):
         join_candidates(reading, ROWS, on="nothing")

@@ -252,3 +252,8 @@ def test_reading_by_detection_keeps_what_is_said_of_other_files() -> None:
     reading = by("detection", packed)
     assert [one[0] for one in reading.asks] == ["more-tables"]
     assert read_case("md16.json").asks == ()
+
+
+def test_survey_without_answers_is_refused() -> None:
+    with pytest.raises(TableError, match="No two questions of the survey share their answers"):
+        shaped(read_table(survey(PHOTOS)))

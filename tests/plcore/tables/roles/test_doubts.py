@@ -81,7 +81,7 @@ def test_nothing_to_ask() -> None:
 
 def test_an_id_that_repeats() -> None:
     found = told("task_id,candidates,w\n1,a|b,1\n1,b,2\n2,a,3\n")["repeated-ids"]
-    assert found.message == "Column 'task_id' looks like an id, but 1 rows repeat one, so it is not used."
+    assert found.message == "Column 'task_id' looks like an id, but 1 row repeats one, so it is not used."
     assert "If each row is one vote on an item, call the columns" in found.fix
 
 

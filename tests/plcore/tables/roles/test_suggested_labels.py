@@ -308,3 +308,11 @@ def test_score_columns_with_a_suffix_are_called_like_their_labels(suffix: str) -
     assert LabelTable.from_cells(frame, replace(roles, text="text")).classes == ("cat", "dog")
     known = suggest_roles(frame.assign(label=["dog", "cat"]).astype("str"))
     assert (known.score_columns, known.score_prefix, known.truth) == (tuple(names), prefix, "label")
+
+
+def test_numbered_voter_of_numbers_votes_like_the_others() -> None:
+    table = read(
+        "text,ann1,ann2,ann3,rater_count\na pet,1,cat,dog,3\ntwo pets,2,cat,cat,2\nno pet,1,dog,cat,3\n"
+    )
+    assert table.roles.annotators == ("ann1", "ann2", "ann3")
+    assert "ann1" not in table.roles.numbers

@@ -48,8 +48,8 @@ def test_submitted_responses_are_votes() -> None:
     )
     assert candidates(reading) == [{"news": 1, "sport": 1}, {"sport": 1}, ["news", "sport"]]
     assert sources(reading)[0] == {"news": [ANN], "sport": [BOB]}
-    assert noted(reading, "1 responses are draft")
-    assert noted(reading, "1 responses are discarded")
+    assert noted(reading, "Responses that are draft, so no votes: 1.")
+    assert noted(reading, "Responses that are discarded, so no votes: 1.")
     assert (reading.roles.id, reading.roles.text) == ("id", "text")
     assert reading.cells["_server_id"].tolist() == ["server 1", "server 2", "server 3"]
     assert not {"topic.responses", "topic.suggestion"} & set(reading.cells.columns)

@@ -233,5 +233,5 @@ def test_completions_of_llama_cpp_weigh_their_first_token(first: dict[str, Any])
 
 def test_file_of_errors_alone_is_refused_in_words() -> None:
     lost = {"custom_id": "r1", "response": None, "error": {"code": "batch_expired"}}
-    with pytest.raises(TableError, match="All 2 requests failed or were refused by the model"):
+    with pytest.raises(TableError, match=r"Every request \(2\) failed or was refused by the model"):
         read(lost, {**lost, "custom_id": "r2"})

@@ -99,7 +99,7 @@ def test_overlapping_stretches_stay_apart_and_are_told() -> None:
     rows = [heard(place, "wren", 0.5, start) for place, start in enumerate([0.0, 1.5, 3.0, 10.0])]
     reading = detections_reading([*rows, heard(4, "wren", 0.5, 1.0, "b.wav")], "t")
     assert len(reading.cells) == 5
-    assert noted(reading, "2 overlap one before")
+    assert noted(reading, "2 stretches overlap one before")
 
 
 def test_of_one_species_twice_the_highest_score_counts() -> None:
@@ -416,7 +416,7 @@ def test_the_cells_of_a_track() -> None:
         {"Recording": "a", "Start (s)": "4", "End (s)": "5", "Label": "a b", "Score": "0.5"},
     ]
     assert reading.cells.index.tolist() == [1, 4]
-    assert noted(reading, "1 lines with frequencies")
+    assert noted(reading, "Lines with frequencies, left out, as a question is about a stretch of time: 1.")
 
 
 def test_odd_lines_are_refused_with_their_line() -> None:

@@ -109,8 +109,8 @@ def test_skipped_annotations_and_the_ground_truth() -> None:
     reading = read(one, two, three)
     assert candidates(reading) == [{"b": 1}, ["a", "b"], {"b": 1}]
     assert reading.cells["truth"].tolist() == ["", "a", ""]
-    assert noted(reading, "1 annotations were skipped")
-    assert noted(reading, "1 tasks the ground truth names several labels")
+    assert noted(reading, "Annotations that people skipped, which are no votes: 1.")
+    assert noted(reading, "In 1 task the ground truth names several labels")
 
 
 def test_a_taxonomy_gives_groups() -> None:
@@ -155,10 +155,10 @@ def test_boxes_and_choices_about_a_part_are_not_read() -> None:
     part["value"]["start"] = 3
     reading = read(task(1, [box, part, result("b")]), task(2, [result("a")]))
     assert candidates(reading) == [{"b": 1}, {"a": 1}]
-    assert noted(reading, "1 results of type 'rectanglelabels'")
-    assert noted(reading, "1 results of type 'choices'")
+    assert noted(reading, "Results of type 'rectanglelabels', not read", "as choices are: 1.")
+    assert noted(reading, "Results of type 'choices', not read", "as choices are: 1.")
     with pytest.raises(
-        TableError, match=r"No task has a choice .* 1 results of type 'rectanglelabels'.*<Choices>"
+        TableError, match=r"No task has a choice .* Results of type 'rectanglelabels'.*<Choices>"
     ):
         read(task(1, [box]))
 
@@ -259,7 +259,7 @@ def test_json_min() -> None:
     assert reading.cells["task_id"].tolist() == ["1", "2", "3", "4"]
     assert sources(reading)[0] == {"a": ["1", "2"], "b": ["2"]}
     assert reading.cells["lead_time"].tolist() == ["4", "2", "2", "2"]
-    assert noted(reading, "1 results of type 'sentiment'")
+    assert noted(reading, "Results of type 'sentiment', not read", "as choices are: 1.")
 
 
 def test_json_min_with_words_written_by_hand() -> None:

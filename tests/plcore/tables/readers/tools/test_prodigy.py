@@ -59,9 +59,9 @@ def test_options_are_candidates_until_people_accept_some() -> None:
     everything = ["BANANA", "APPLE", "PEAR"]
     assert candidates(reading) == [everything, {"APPLE": 1, "PEAR": 1}, everything, everything, everything]
     assert sources(reading)[1] == {"APPLE": ["ann"], "PEAR": ["ann"]}
-    assert noted(reading, "In 1 rows the options that people accepted")
-    assert noted(reading, "1 tasks were ignored")
-    assert noted(reading, "1 tasks with options were rejected")
+    assert noted(reading, "In 1 row the options that people accepted")
+    assert noted(reading, "Tasks that people ignored, which are no votes: 1.")
+    assert noted(reading, "Tasks with options that people rejected as a whole, which are no votes: 1.")
     assert list(reading.cells.columns) == ["text", "candidates", "sources"]
 
 

@@ -90,7 +90,7 @@ def test_toloka() -> None:
     assert reading.cells["INPUT:text"].tolist() == ["it barks", "it says moo"]
     assert candidates(reading) == [{"dog": 1, "cat": 1}, {"cow": 1}]
     assert reading.cells["truth"].tolist() == ["dog", ""]
-    assert noted(reading, "1 votes were rejected")
+    assert noted(reading, "Votes left out, as they were rejected: 1.")
     assert not noted(reading, "table of the rows is needed")
     assert list(reading.cells.columns) == ["INPUT:text", "candidates", "sources", "truth"]
 
@@ -167,7 +167,7 @@ def test_weights_gold_and_the_columns_of_tasks() -> None:
     assert candidates(reading) == [{"x": 0.5, "y": 1}, {"y": 2, "z": 0.01}, ["x", "y", "z"]]
     assert reading.cells["truth"].tolist() == ["x", "z", ""]
     assert noted(reading, "Tasks whose right label nobody voted for: 1.")
-    assert noted(reading, "1 votes name no label")
+    assert noted(reading, "Votes left out, as they name no label: 1.")
     assert noted(reading, "1 row has no label named", "row 3")
     assert noted(reading, "'took'", "differ between votes")
     assert reading.cells["text"].tolist() == ["one", "two", "three"]
@@ -197,8 +197,8 @@ def test_votes_joined_to_their_tasks() -> None:
     reading = join_votes(votes, TASKS)
     assert reading.cells["name"].tolist() == ["t1", "t2", "t3"]
     assert candidates(reading) == [{"cat": 2, "dog": 1}, {"dog": 2}, ["cat", "dog"]]
-    assert noted(reading, "1 of 3 rows have no votes", "'t3'")
-    assert noted(reading, "1 rows of it that the table has not", "'t9'")
+    assert noted(reading, "1 of 3 rows has no votes", "'t3'")
+    assert noted(reading, "1 row of it that the table has not", "'t9'")
     assert reading.cells["text"].tolist() == TASKS["text"].tolist()
     assert reading.roles is not None
     assert (reading.roles.id, reading.roles.text) == ("name", "text")
@@ -211,7 +211,7 @@ def test_tables_that_do_not_belong_together_are_refused() -> None:
         TableError, match="No column of the other table holds the names of these rows, such as 't1', 't2'"
     ):
         join_votes(votes, frame({"name": "x"}))
-    with pytest.raises(TableError, match="None of these 2 rows"):
+    with pytest.raises(TableError, match=r"None of the rows \(2\)"):
         join_votes(votes, frame({"name": "x"}), on="name")
     with pytest.raises(TableError, match="No column of the other table holds"):
         join_votes(votes, TASKS, on="nothing")
@@ -262,7 +262,7 @@ def test_answers_that_name_no_label_are_written_and_left_out() -> None:
     assert text.splitlines()[1] == "r,ann,,skip,2026-01-01,1.5,1,"
     reading = LONG_VOTES.read(read_cells(text.encode()))
     assert candidates(reading) == [{"x": 1}]
-    assert noted(reading, "2 votes say what a row is not")
+    assert noted(reading, "Votes left out, as they say what a row is not, or that somebody cannot tell: 2.")
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
@@ -286,7 +286,9 @@ def test_votes_for_nothing_are_no_class() -> None:
     )
     reading = LONG_VOTES.read(votes)
     assert candidates(reading) == [{"wren": 1, "robin": 1}, ["robin", "wren"]]
-    assert noted(reading, "3 votes say nan, NA, None", "if it is a class, give it another name")
+    assert noted(
+        reading, "Votes left out, as they say nan, NA, None", "if it is a class, give it another name"
+    )
     assert noted(reading, "1 row has no label named")
 
 
@@ -330,4 +332,4 @@ def test_which_of_two_votes_of_a_worker_counts_is_said_as_it_is(
     text = f"task,worker,label,timestamp\nt1,a,cat,{times[0]}\nt1,a,dog,{times[1]}\nt2,a,cat,\n"
     reading = LONG_VOTES.read(read_cells(text.encode()))
     assert candidates(reading) == [expected, {"cat": 1}]
-    assert noted(reading, "1 times one worker voted", said)
+    assert noted(reading, "1 time one worker voted", said)

@@ -179,7 +179,7 @@ def test_partial_functions_intersect() -> None:
     reading = partial_votes(votes, SETS, functions=("f", "g", "h"))
     assert candidates(reading) == [{"b": 2}, {"a": 1, "b": 1}, ["a", "b", "c"], {"c": 3}]
     assert sources(reading)[:2] == [{"b": ["f", "g"]}, {"a": ["f"], "b": ["g"]}]
-    assert noted(reading, "In 1 rows", "no class in common")
+    assert noted(reading, "In 1 row ", "no class in common")
     shifted = partial_votes(votes + 1, SETS, functions=("f", "g", "h"))
     assert candidates(shifted) == candidates(reading)
     assert noted(partial_votes(np.array([[0, 1, 0]]), SETS), "0 is read as the first set")

@@ -1,0 +1,270 @@
+"""What projects with blind checks say of rows: shortlists that hold the truth, and truths outside of the candidates."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from itertools import product
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.data import any_set
+from benchmarks.harness import Table, benchmark, clocked, page, sized
+from plcore import LMPlaneClassifier, PLKernelRidge, PLKNeighborsClassifier
+from plcore.arrays import BoolArray, FloatArray
+from plcore.evaluation import conformal_sets, conformal_threshold, conformity_scores
+from plcore.loop import Entry
+from plcore.loop.one_label import ActiveLearner, LearnerSettings, Trainer
+from tests.plcore.loop.fake_table import FakeTable
+
+SETS = sized(("digits", "segment", "lost", "msrcv2", "birdsong"), tiny=("iris",))
+CONTAMINATION = ("random", 0.9, 0.4)  # digits and segment; the others have their own candidates
+
+
+def train(learner: ActiveLearner) -> None:
+    """Train a model that is trained beside the loop."""
+    if learner.settings.is_trained:
+        version = Trainer(learner.pool).train()
+        learner.publish(version.scores, [version.point])
+
+
+# Shortlists
+
+LEFT_OUT = ("plknn", "kernelridge")
+MODELS = sized(
+    (*LEFT_OUT, "plsvc", "lmplane", "m3pl", "clpl", "perceptron-average", "pegasos-average"), tiny=LEFT_OUT
+)
+# Projects drawn for each set; where a fit takes longer, checks are drawn from each several times.
+FITS, FITS_ELSE = sized({"plknn": 200, "kernelridge": 20}, tiny={"plknn": 2, "kernelridge": 2}), 10
+RUNS = sized(200, tiny=2)  # for each set, model, number of checks and promise
+N_PROJECT = 1_000
+LIST_SHARE = 0.4  # of the rows: what checks are drawn from
+CHECKS = (20, 50, 100, 200)
+MISSES = (0.1, 0.05, 0.01)
+MOST_OFF = 0.02
+LONGER = 1.2  # labels: of lists about as short as they can be the promise is a lower bound alone
+
+Cell = tuple[str, str, int, float]  # set, model, checks, miss
+
+
+def shares_of(name: str, model: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A new project's (shares (n, m), candidates (n, m), truth (n,), whether the row is a blind check (n,)) of its
+    ambiguous rows, as questions show them. Lists cannot hold a truth that is no candidate: -1."""
+    X, sets, y = any_set(name, CONTAMINATION, [seed, 1])
+    rows = np.random.default_rng([seed, len(y)]).permutation(len(y))[:N_PROJECT]
+    X, y, sets = X[rows], y[rows], sets[rows]
+    settings = LearnerSettings(model=model, control_share=LIST_SHARE, seed=seed)
+    learner = ActiveLearner(FakeTable(X, sets), settings)
+    train(learner)
+    asked = np.flatnonzero(sets.sum(axis=1) >= 2)
+    shares = np.zeros((len(asked), sets.shape[1]))
+    for place, row in enumerate(asked.tolist()):
+        shares[place, sets[row]] = learner.question_for(row).probabilities
+    inside = sets[asked, y[asked]]
+    return shares, sets[asked], np.where(inside, y[asked], -1), learner.pool.control_rows[asked]
+
+
+def run_fit(name: str, model: str, seed: int) -> list[tuple[Cell, float, float, float]]:
+    """(cell, share of the lists that hold the truth, mean size, mean full size) of the runs of one fit."""
+    shares, sets, truth, check = shares_of(name, model, seed)
+    scores, others, found = conformity_scores(shares[check], truth[check]), ~check, []
+    held = truth[others] >= 0
+    for again in range(RUNS // FITS.get(model, FITS_ELSE)):
+        order = np.random.default_rng([seed, again, 2]).permutation(len(scores))
+        for checks, miss in product((one for one in CHECKS if one <= len(scores)), MISSES):
+            threshold = conformal_threshold(scores[order[:checks]], miss)
+            lists = conformal_sets(shares[others], sets[others], threshold)
+            hit = lists[np.arange(len(held)), truth[others]] & held
+            cell = name, model, checks, miss
+            found.append((cell, hit.mean(), lists.sum(axis=1).mean(), sets[others].sum(axis=1).mean()))
+    return found
+
+
+def worst_of(model: str, off: dict[Cell, float]) -> str:
+    """Say how far below its promises a model is at worst."""
+    own = {cell: distance for cell, distance in off.items() if cell[1] == model}
+    name, _, checks, miss = low = min(own, key=lambda cell: own[cell])
+    short = [cell for cell in own if own[cell] < -MOST_OFF]
+    sets = f": {', '.join(sorted({cell[0] for cell in short}))}." if short else "."
+    return f"""- {model}: at worst {100 * own[low]:+.1f} points ({name}, {checks} checks, {1 - miss:.0%}); more than
+  {100 * MOST_OFF:.0f} points too few in {len(short)} of {len(own)} cells{sets}"""
+
+
+@benchmark("Shortlists: how often they hold the truth")
+def shortlists() -> str:
+    found: dict[Cell, list[tuple[float, ...]]] = {}
+    seconds = 0.0
+    for model, name in product(MODELS, SETS):
+        for seed in range(FITS.get(model, FITS_ELSE)):
+            results, spent = clocked(lambda f=(name, model, seed): run_fit(*f))  # type: ignore[misc]
+            seconds += spent
+            for cell, *figures in results:
+                found.setdefault(cell, []).append(tuple(figures))
+    means = {cell: np.mean(runs, axis=0) for cell, runs in found.items()}
+    off = {cell: mean[0] - (1 - cell[3]) for cell, mean in means.items()}
+    over = [off[cell] for cell in off if cell[1] in LEFT_OUT and means[cell][1] > LONGER]
+    table = Table(["model", "set", "promised", *(f"{checks} checks" for checks in CHECKS), "full set"], ".2f")
+    for model, name in product(MODELS, SETS):
+        for miss in MISSES if model in LEFT_OUT else (0.05,):
+            cells = [(name, model, checks, miss) for checks in CHECKS]
+            shown = [
+                f"{means[one][0]:.1%} ± {100 * np.std([run[0] for run in found[one]]):.1f} · {means[one][1]:.2f}"
+                if one in means
+                else ""
+                for one in cells
+            ]
+            table.add(
+                model, name, f"{1 - miss:.0%}", *shown, next(means[one][2] for one in cells if one in means)
+            )
+    return page(
+        f"Promised against measured coverage, {RUNS} runs for each figure.",
+        "\n".join(worst_of(model, off) for model in MODELS),
+        f"""What {" and ".join(LEFT_OUT)} say of a row that trains comes from the other rows alone, as what any model
+says of a blind check does. The others have learnt the row's own candidates and may be surer of it than they should
+be; where they keep the promise here, nothing says that they would on other rows. So shortlists are for models of the
+first kind. Of these the lists of more than {LONGER} labels on average hold the truth
+{100 * min(over, default=np.nan):+.1f} to {100 * max(over, default=np.nan):+.1f} points off the promise. Lists may hold
+it more often than promised, for none has less than one label, and the likeliest alone is right so often; and many
+shares are equal.""",
+        f"""{N_PROJECT:,} rows in each project, {LIST_SHARE:.0%} of them blind checks, of which so many are answered
+with the truth. What is looked at are the shortlists of all ambiguous rows that train: those that a strategy asks
+first are harder. digits and segment have candidates by `contaminate` ({CONTAMINATION[0]}, p = {CONTAMINATION[1]}, q =
+{CONTAMINATION[2]}), the others their own. In a cell: share of the lists that hold the truth, ± its standard deviation
+from run to run in points (what one project may get by so few checks) · mean number of labels. 20 and 50 checks are
+too few for 99 %: all candidates are shown.""",
+        table,
+        f"{seconds:,.0f} CPU seconds in all.",
+    )
+
+
+# Truths outside: from a share of the ambiguous rows the truth is taken out of the candidates
+
+RATES, SEEDS = sized(((0.02, 0.05, 0.1), 3), tiny=((0.1,), 1))
+ROWS = 900  # two thirds to learn from
+LEARNERS = ("kernel ridge", "PL-KNN", "LM-PLANE")
+RISKS, CHECK_SHARE = ("kernelridge", "plknn"), 0.3
+
+
+def taken_out(name: str, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray, BoolArray]:
+    """Features, truth, and candidates of so many rows, of which a share lacks the truth."""
+    random = np.random.default_rng([seed, 7])
+    X, sets, y = any_set(name, CONTAMINATION, random)
+    rows = random.permutation(len(y))[:ROWS]
+    X, y, sets = X[rows], y[rows], sets[rows].copy()
+    ambiguous = np.flatnonzero(sets.sum(axis=1) >= 2)
+    gone = random.permutation(ambiguous)[: round(rate * len(ambiguous))]
+    sets[gone, y[gone]] = False
+    return X, y, sets
+
+
+def floor(sets: BoolArray, rate: float) -> FloatArray:
+    """(n, m) the prior of every class of each row: (1 - rate) / |S| of a candidate, rate / (m - |S|) of another."""
+    size, m = sets.sum(axis=1, keepdims=True), sets.shape[1]
+    weights = np.where(sets, (1 - rate) / size, rate / np.maximum(m - size, 1))
+    return np.where(size == m, 1 / m, weights)
+
+
+def accuracies(name: str, rate: float, seed: int) -> dict[str, np.ndarray]:
+    """{learner: (2, 3)}: accuracy plain and with floor, on new rows, own rows, own rows whose truth was taken out."""
+    X, y, sets = taken_out(name, rate, seed)
+    n = 2 * len(y) // 3
+    X = StandardScaler().fit(X[:n]).transform(X)
+    inside, truth = sets[:n], y[:n]
+    out = ~inside[np.arange(n), truth]
+    weights = floor(inside, rate)
+    every = weights > 0
+    ridge, relabelled = (PLKernelRidge().fit(X[:n], inside) for _ in range(2))
+    models = {LEARNERS[0]: (ridge, relabelled.relabel(every, candidate_weights=weights, imported=inside))}
+    for learner in LEARNERS[1:]:
+        plain, floored = (
+            PLKNeighborsClassifier(scaling=None)
+            if learner == "PL-KNN"
+            else LMPlaneClassifier(solver="mm", tol=1e-2)
+            for _ in range(2)
+        )
+        models[learner] = plain.fit(X[:n], inside), floored.fit(X[:n], every, candidate_weights=weights)
+
+    def figures(model: PLKernelRidge) -> tuple[float, float, float]:
+        own = model.transduction_ == truth
+        return (model.predict(X[n:]) == y[n:]).mean(), own.mean(), own[out].mean()
+
+    return {learner: np.array([figures(one) for one in both]) for learner, both in models.items()}
+
+
+def risk(name: str, model: str, rate: float, seed: int) -> tuple[float, float, float, float]:
+    """Of the open rows of a project whose blind checks are answered: (AUC of the probability that the truth lies
+    outside, its mean, the share that does, the share among the rows most at risk, as many as lack the truth)."""
+    X, y, sets = taken_out(name, rate, seed)
+    learner = ActiveLearner(
+        FakeTable(X, sets), LearnerSettings(model=model, control_share=CHECK_SHARE, seed=seed)
+    )
+    for seq, row in enumerate(learner.pool.control_left().tolist(), start=1):
+        said = ("is", (learner.classes[y[row]],)) if sets[row, y[row]] else ("none", ())
+        learner.apply(Entry(seq, said[0], row, "oracle", said[1]))
+    train(learner)
+    found = learner.disambiguate().outside
+    if found is None:
+        return np.nan, np.nan, np.nan, np.nan
+    rows = np.flatnonzero(~np.isnan(found))
+    lacks = ~sets[rows, y[rows]]
+    most = np.argsort(-found[rows], kind="stable")[: lacks.sum()]
+    return roc_auc_score(lacks, found[rows]), found[rows].mean(), lacks.mean(), lacks[most].mean()
+
+
+def change(figures: np.ndarray) -> str:
+    """Say by how many points a floor changes the accuracy, (cells,)."""
+    return f"""{figures.mean():+.1f} points on average ({figures.min():+.1f} to {figures.max():+.1f}), better by a
+  point or more in {(figures >= 1).sum()} of {len(figures)} cells, worse in {(figures <= -1).sum()}"""
+
+
+@benchmark("Truths outside of the candidates")
+def outside() -> str:
+    warnings.simplefilter("ignore", UserWarning)  # a class in nearly all sets, which a floor makes of them
+    begun, changes = time.process_time(), {learner: [] for learner in LEARNERS}
+    table = Table(
+        "set | rate | learner | new rows | with floor | own rows | with floor | truth outside | with floor"
+    )
+    risks = Table(
+        "set | rate | model | projects | AUC | mean probability | truth outside | of those most at risk",
+        ".2f",
+    )
+    for name, rate in product(SETS, RATES):
+        runs = [accuracies(name, rate, seed) for seed in range(SEEDS)]
+        for learner in LEARNERS:
+            plain, floored = np.mean([one[learner] for one in runs], axis=0)
+            changes[learner].append(floored - plain)
+            pairs = zip(plain, floored, strict=True)
+            cells = (cell for a, b in pairs for cell in (f"{a:.1%}", f"{100 * (b - a):+.1f}"))
+            table.add(name, f"{rate:.0%}", learner, *cells)
+        for model in RISKS:
+            known = [one for seed in range(SEEDS) if not np.isnan((one := risk(name, model, rate, seed))[0])]
+            if known:
+                auc, mean, share, most = np.mean(known, axis=0)
+                risks.add(
+                    name, f"{rate:.0%}", model, len(known), auc, f"{mean:.1%}", f"{share:.1%}", f"{most:.0%}"
+                )
+    says = []
+    for learner in LEARNERS:
+        new, own, _ = 100 * np.array(changes[learner]).T
+        says.append(f"- {learner}: new rows {change(new)}; the project's own rows {change(own)}.")
+    return page(
+        "A floor for classes that are no candidates, against the sets as they are.",
+        "\n".join(says),
+        """So no learner has a floor. What it does is to give the rows whose truth is gone a label at all (last
+columns): where the features alone tell the class, as in digits, most of these labels are right; elsewhere more rows
+that were right become wrong. That is what a person can judge better, row by row: export says how likely the truth of
+each row is outside.""",
+        f"""{SEEDS} seeds, {ROWS} rows, two thirds to learn from; the truth of so many of the ambiguous rows is no
+candidate. The floor knows that rate. Accuracy without it, and by how many points it is better with it: on new rows, on
+all rows learnt from, and on those of them whose truth was taken out.""",
+        table,
+        f"""How well the probability of the export finds these rows, in projects whose blind checks ({CHECK_SHARE:.0%}
+of the rows) are answered: the area under the ROC curve, its mean beside the share of rows whose truth is outside, and
+how many of the rows most at risk, taken as many as there are, are such rows. Of {SEEDS} projects, those with an
+estimate above 1 %. Only rows that are open count: a pair that loses its truth is a single candidate, of which nobody
+is asked.""",
+        risks,
+        f"{time.process_time() - begun:,.0f} CPU seconds in all.",
+    )

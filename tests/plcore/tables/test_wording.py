@@ -1,0 +1,121 @@
+"""Whatever an import says is English: counts agree with their words, over all small files and their first rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plcore import LabelTable
+from plcore.tables import (
+    TableError,
+    TableReading,
+    describe,
+    find_doubts,
+    read_in,
+    read_table,
+    shaped,
+    ways_of,
+)
+from tests.plcore.tables.test_hunt import CASES as HUNT
+
+FOLDERS = (HUNT.parent, HUNT, HUNT.parents[1] / "readers" / "cases")
+FILES = sorted(path for folder in FOLDERS for path in folder.iterdir() if path.is_file())
+_NO_PLURAL = "class|is|has|was|does|needs|holds|stands|names|says|this|as|its|less|species|GB|MB|ms"
+WRONG = re.compile(
+    rf"(?<![\w.,/:#'\"-])1 (?:test |other |true |more )?(?!(?:{_NO_PLURAL})\b)[a-z]+s\b(?! ago)"
+    r"|(?<![\w.,/:#'\"-])1 (?:\w+ )?(?:were|are|have)\b"
+    r"|\b(?:\d+[02-9]|[2-9]) (?:row|vote|label|column|file|answer|task) "
+)
+
+
+def parts_of(path: Path) -> Iterator[bytes]:
+    """The file, and files of its first rows or records alone."""
+    data = path.read_bytes()
+    yield data
+    try:
+        if path.suffix in (".csv", ".tsv", ".txt"):
+            lines = list(
+                csv.reader(
+                    io.StringIO(data.decode(), newline=""), delimiter="\t" if b"\t" in data[:200] else ","
+                )
+            )
+            for count in (2, 3, 4):
+                out = io.StringIO(newline="")
+                csv.writer(out, delimiter="\t" if b"\t" in data[:200] else ",").writerows(lines[:count])
+                yield out.getvalue().encode()
+        elif path.suffix == ".jsonl":
+            lines_ = data.splitlines(keepends=True)
+            yield from (b"".join(lines_[:count]) for count in (1, 2, 3))
+        elif path.suffix == ".json":
+            value = json.loads(data)
+            inner = next(
+                (name for name in ("images", "annotations") if isinstance(value, dict) and name in value),
+                None,
+            )
+            if isinstance(value, list):
+                yield from (json.dumps(value[:count]).encode() for count in (1, 2, 3))
+            elif inner is not None:
+                yield from (
+                    json.dumps({**value, inner: value[inner][:count]}).encode() for count in (1, 2, 3)
+                )
+    except (UnicodeDecodeError, csv.Error):
+        return
+
+
+def said_of(reading: TableReading) -> Iterator[str]:
+    """All that is said of a file that was read."""
+    yield from reading.notes
+    yield from (words for one in reading.asks for words in one[1:])
+    for unlabelled in ("refuse", "all"):
+        roles = reading.suggest_roles()
+        roles = type(roles).from_json({**roles.to_json(), "unlabelled": unlabelled, "truth_outside": "add"})
+        try:
+            table = LabelTable.from_cells(reading.cells, roles, reading.files, reading.arrays)
+        except TableError as error:
+            yield str(error)
+            continue
+        yield str(describe(table, reading.format))
+        yield from map(str, find_doubts(table))
+
+
+def all_said(data: bytes, name: str) -> Iterator[str]:
+    try:
+        reading = read_table(data, name)
+        yield from said_of(shaped(reading))
+        for way in ways_of(reading):
+            for value in way.options:
+                yield from said_of(shaped(read_in(reading, {way.name: value})))
+    except TableError as error:
+        yield str(error)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_counts_agree_with_their_words(path: Path) -> None:
+    for data in parts_of(path):
+        wrong = {words for words in all_said(data, path.name) if WRONG.search(words)}
+        assert wrong == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "is_wrong"),
+    [
+        ("1 rows have no vector", True),
+        ("In 1 rows the true label is outside", True),
+        ("1 test questions accept several", True),
+        ("1 file were left out", True),
+        ("21 row of 3", False),
+        ("Asked: which candidate is right in 1 row.", False),
+        ("1 class is made of other classes", False),
+        ("Row 1 holds", False),
+        ("11 rows are there", False),
+        ("MegaDetector JSON: 2 row ", True),
+    ],
+)
+def test_wrong_words_are_found(words: str, is_wrong: bool) -> None:
+    assert (WRONG.search(words) is not None) is is_wrong

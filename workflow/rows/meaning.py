@@ -1,0 +1,269 @@
+"""Rows by meaning: how near each row is to words that somebody typed, or to another row, by the vectors of the table.
+
+The words are encoded by the text encoder that made the vectors. Vectors that came in a file do not say which that was,
+and an encoder may have another name by now. So the texts of a few rows are encoded together with the words: the encoder
+that gives them the vectors that they have is the right one. It runs in a limited process (docs/decisions/0036), for a
+moment at each new search.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.sparse import issparse
+
+from plcore import LabelTable, TableError
+from plcore.arrays import AnyArray, FloatArray, IntArray, listed
+from plcore.query import cosine_similarities
+from plcore.tables.encoders import EncoderError, read_description
+from workflow.files import limited
+from workflow.importing import encoding
+from workflow.rows.row import text_of
+
+if TYPE_CHECKING:
+    from workflow.server.home import Home
+
+ALIKE = 0.99
+"""The least cosine of a row's vector and what an encoder makes of its text, if that encoder made the vector."""
+PROBES = 3
+"""Rows whose texts are encoded to tell which encoder made the vectors."""
+LONGEST = 1_000
+"""Characters that a search by meaning may have."""
+KEPT = 64
+"""Searches of a table whose vectors are kept: a page asks for the same again at each click."""
+PATIENCE = 60.0
+"""Seconds that a search waits for those before it."""
+LEAST_MB = 500
+"""Memory of the process that encodes, beyond what follows from the size of the encoder."""
+
+
+Wanted: TypeAlias = "dict[str, AnyArray]"
+"""What rows are compared with: a vector (d,) by the column of the table whose vectors are compared with it."""
+_OWN = ""
+"""In the place of a column: the vectors that came with the table."""
+
+
+class NoMeaningError(ValueError):
+    """The rows cannot be searched by meaning, in words with the fix."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """Ways to search a project's rows by meaning.
+
+    readable : rows have a text, images or a recording, of which an encoder makes vectors
+    by_row : rows can be compared with a row, as they have vectors
+    why_no_words : why they cannot be searched by words; "" if they can
+    """
+
+    readable: bool
+    by_row: bool
+    why_no_words: str
+
+
+_keeping: WeakKeyDictionary[LabelTable, OrderedDict[tuple[str, str], Wanted]] = WeakKeyDictionary()
+"""By table: the vectors of the latest searches, by words and what the encoders in the data folder were."""
+_lock = threading.Lock()
+"""Held while one search is encoded: each may take the memory of a model."""
+
+
+def ways(home: Home, table: LabelTable) -> Meaning:
+    """How the rows of this table can be searched by meaning. Nothing is encoded."""
+    why_not = ""
+    try:
+        _text_encoders(home, table)
+    except NoMeaningError as error:
+        why_not = str(error)
+    return Meaning(_is_readable(table), bool(table.encoded) or table.embeddings is not None, why_not)
+
+
+def similarities(table: LabelTable, wanted: Wanted, rows: IntArray | None = None) -> FloatArray:
+    """(n,) the cosine of each row's vectors to those wanted, the mean over the columns that it has; NaN if none.
+
+    rows : only these
+    Raises NoMeaningError: the table has other vectors by now.
+    """
+    vectors = _vectors(table)
+    found = []
+    for column, own in wanted.items():
+        some = vectors.get(column)
+        if some is None or some.shape[1:] != own.shape:
+            raise NoMeaningError("The rows have just got other vectors. Fix: search again.")
+        found.append(cosine_similarities(some if rows is None else some[rows], own))
+    known = ~np.isnan(found)
+    with np.errstate(invalid="ignore"):
+        mean: FloatArray = np.where(known, found, 0.0).sum(axis=0) / known.sum(axis=0)
+    return mean
+
+
+def wanted_row(table: LabelTable, row: int) -> Wanted:
+    """The vectors of a row. Raises NoMeaningError: it has none."""
+    found = {}
+    for column, vectors in _vectors(table).items():
+        own = vectors[[row]]
+        vector = own.toarray()[0] if issparse(own) else own[0]
+        if np.abs(vector).max() > 0:
+            found[column] = vector
+    if not found:
+        raise NoMeaningError(
+            f"Row {table.id_of(row)} has no vector. Fix: take another row, or search by words."
+        )
+    return found
+
+
+def wanted_words(home: Home, table: LabelTable, words: str) -> Wanted:
+    """The vector of these words, by the encoder that made the vectors of the table's texts. It may take seconds.
+
+    Raises NoMeaningError: the table has no such vectors, no encoder in the data folder made them, or it fails.
+    """
+    words = " ".join(words.split())
+    if not words:
+        raise NoMeaningError("No words were given to search for. Fix: type some.")
+    if len(words) > LONGEST:
+        message = f"A search by meaning has up to {LONGEST:,} characters. Got {len(words):,}."
+        raise NoMeaningError(f"{message} Fix: shorten it.")
+    folders = _text_encoders(home, table)
+    key = words, "|".join(map(_stamp, folders))
+    if not _lock.acquire(timeout=PATIENCE):
+        raise NoMeaningError("Others are searching by meaning now. Fix: try again in a minute.")
+    try:
+        kept = _keeping.setdefault(table, OrderedDict())
+        if key not in kept:
+            kept[key] = _encoded(table, folders, words)
+        kept.move_to_end(key)
+        if len(kept) > KEPT:
+            kept.popitem(last=False)
+        return kept[key]
+    finally:
+        _lock.release()
+
+
+def _is_readable(table: LabelTable) -> bool:
+    return any(one is not None for one in (table.roles.text, table.roles.image, table.roles.audio))
+
+
+def _vectors(table: LabelTable) -> dict[str, Any]:
+    """(n, d) the vectors of each column that has some, dense or CSR. Raises NoMeaningError: none has."""
+    found: dict[str, Any] = {one.column: one.values for one in table.encoded}
+    if table.embeddings is not None:
+        found[_OWN] = table.embeddings
+    if found:
+        return found
+    if not _is_readable(table):
+        raise NoMeaningError(
+            "Rows of numbers and categories cannot be searched by meaning. Fix: search by words."
+        )
+    raise NoMeaningError(
+        "The rows of this project have no vectors, so they cannot be searched by meaning. Fix: under Project "
+        "settings, Learning, have an encoder read them."
+    )
+
+
+def _text_vectors(table: LabelTable) -> list[str]:
+    """The columns of `_vectors` that a text encoder may have made: those of the text or, if it is not encoded, those
+    that came with the table. Raises NoMeaningError: there are none."""
+    vectors, text = _vectors(table), table.roles.text
+    found = [column for column in (text, _OWN) if column in vectors and not issparse(vectors[column])]
+    if text is None or not found:
+        raise NoMeaningError(
+            "The vectors of this project were not made of texts, so typed words cannot be compared with them. Fix: "
+            "click a row, then More like this."
+        )
+    return found
+
+
+def _text_encoders(home: Home, table: LabelTable) -> list[Path]:
+    """The folders of the encoders that may have made the vectors, the one that says so first. Raises NoMeaningError:
+    there is none."""
+    _text_vectors(table)
+    said = {one.encoder for one in table.encoded if one.column == table.roles.text}
+    found = []
+    for name in sorted(encoding.names(home), key=lambda name: name not in said):
+        folder = encoding.folder_of(home, name)
+        try:
+            if read_description(folder).kind == "text":
+                found.append(folder)
+        except EncoderError:
+            continue  # the page of settings says what is wrong with it
+    if not found:
+        raise NoMeaningError(
+            f"{_made_by(table)} is not on this server. Fix: have the operator add it, or click a row, then More like "
+            "this."
+        )
+    return found
+
+
+def _made_by(table: LabelTable) -> str:
+    """What made the vectors of the texts, as far as it is known."""
+    for one in table.encoded:
+        if one.column == table.roles.text:
+            return f"The encoder {one.encoder} ({one.sha256[:6]})"
+    return "The text encoder that made the vectors of this project"
+
+
+def _encoded(table: LabelTable, folders: list[Path], words: str) -> Wanted:
+    """The vector of the words, by the first encoder that gives the rows the vectors that they have."""
+    (column, rows, texts), faults = _probes(table), []
+    wanted = _vectors(table)[column][rows]
+    for folder in folders:
+        said = _ask(folder, [*texts, words])
+        if isinstance(said, str):
+            faults.append(f"{folder.name}: {said}")
+            continue
+        *probes, vector = said
+        if vector.shape == wanted.shape[1:] and all(
+            cosine_similarities(own[None], probe)[0] >= ALIKE
+            for own, probe in zip(wanted, probes, strict=True)
+        ):
+            if not np.abs(vector).max() > 0 or not np.isfinite(vector).all():
+                raise NoMeaningError(f"{folder.name} makes nothing of these words. Fix: take others.")
+            return {column: vector}
+    if faults:
+        raise NoMeaningError(" ".join(faults))
+    raise NoMeaningError(
+        f"{_made_by(table)} is not on this server; {listed([one.name for one in folders], 5)} gives other vectors. "
+        "Fix: have the operator add it, or click a row, then More like this."
+    )
+
+
+def _probes(table: LabelTable) -> tuple[str, list[int], list[str]]:
+    """A column of vectors, the first rows that have both a text and a vector there, and their texts. Raises
+    NoMeaningError: there is none."""
+    column = _text_vectors(table)[0]
+    vectors, found = _vectors(table)[column], dict[str, int]()
+    for row in range(table.n_rows):
+        text = text_of(table, row)
+        if text and text not in found and np.abs(vectors[row]).max() > 0:
+            found[text] = row
+            if len(found) == PROBES:
+                break
+    if not found:
+        raise NoMeaningError("No row of this project has a text and a vector. Fix: search by words.")
+    return column, list(found.values()), list(found)
+
+
+def _ask(folder: Path, texts: list[str]) -> list[FloatArray] | str:
+    """What an encoder makes of texts, in a process of its own; or why it cannot."""
+    size = sum(one.stat().st_size for one in folder.rglob("*") if one.is_file())
+    bounds = limited.Bounds.of_file(size, LEAST_MB)
+    given = {"encoder": str(folder), "texts": texts}
+    try:
+        said = limited.ask("text_vectors", given, Path(os.devnull), bounds).result
+    except TableError:
+        return "it took more memory or time than it may. Fix: have the operator take a smaller encoder."
+    if "why" in said:
+        return str(said["why"])
+    return [np.asarray(vector) for vector in said["vectors"]]
+
+
+def _stamp(folder: Path) -> str:
+    """What an encoder is now: another model in its place is another encoder."""
+    files = sorted(one for one in folder.iterdir() if one.is_file())
+    return "/".join([folder.name, *(f"{one.name}:{one.stat().st_mtime_ns}" for one in files)])
