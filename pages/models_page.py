@@ -43,6 +43,8 @@ def lead(view: ModelsView) -> None:
         )
     elif story.automatic:
         st.caption("It stays until a comparison brings a better one.")
+    if story.gain is not None:
+        st.markdown(escape(story.gain))
 
 
 def why_it_stays(view: ModelsView) -> None:

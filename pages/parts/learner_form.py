@@ -122,6 +122,8 @@ def adoption_line(story: ModelStory, one: Adoption) -> str:
     """One change of the model as a line, such as "From answer 60 on: kernel ridge, 81 % by 26 blind checks ..."."""
     model = escape(short(story.models, one.model))
     since = f"From answer {one.answers:,} on:" if one.answers else "From the start:"
+    if one.before == one.model and one.by_comparison and one.why:
+        return f"{since} {escape(one.why)}."
     if one.before == one.model:
         what = (
             "Winnow chooses the model again" if one.automatic else f"{model} stays, whatever comparisons say"

@@ -16,7 +16,17 @@ from plcore.arrays.array_files import (
     write_arrays,
 )
 from plcore.arrays.threads import one_thread, one_thread_for_good
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, StepProgress
+from plcore.arrays.types import (
+    BOTH,
+    FEATURE_SETS,
+    MEANING,
+    WORDS,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    StepProgress,
+)
 from plcore.arrays.words import (
     counted,
     escaped,

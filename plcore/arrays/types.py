@@ -41,6 +41,11 @@ StepProgress = Callable[[int, int, str], object]
 """Called with (steps done, steps in all, name of the next step). What it raises ends them."""
 
 
+BOTH, WORDS, MEANING = FEATURE_SETS = ("both", "words", "meaning")
+"""Which features of a table models learn from: all, those without the vectors of an encoder, or those without what
+Winnow makes of texts, images and sounds by itself. Numbers and categories always count."""
+
+
 class FeatureBlock(NamedTuple):
     """Columns of features that describe a row together, such as an embedding or the words of a text.
 
@@ -72,7 +77,7 @@ class Table(Protocol):
     def truth(self) -> IntArray | None: ...
     @property
     def candidate_weights(self) -> FloatArray | None: ...
-    def features(self) -> Features: ...
+    def features(self, use: str = BOTH) -> Features: ...
 
 
 def is_sparse(X: object) -> TypeGuard[sparse.csr_matrix]:

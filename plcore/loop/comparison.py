@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from plcore.arrays.types import WORDS
 from plcore.evaluation.learners import WITHIN
 
 FEWEST_AHEAD = 6
@@ -41,18 +42,51 @@ class ModelFigures:
     note: str = ""
 
 
+FEWEST_ANSWERED = 40
+"""Answered rows below which no features are chosen. Consistency with the candidates must not choose them: it favours
+the features that the candidates were made by."""
+BELOW_WORDS = 0.01
+"""What the features in force may be less accurate than the built-in ones."""
+
+
+@dataclass(frozen=True)
+class FeatureComparison:
+    """Sets of features compared on the same answered rows, each held out once from a model that learns by them.
+
+    accuracy : share of the rows that are predicted as they were answered, by the name of the set, one of
+        `plcore.arrays.types.FEATURE_SETS`      model : by whose fits      rows : how many
+    """
+
+    accuracy: Mapping[str, float]
+    model: str
+    rows: int
+
+    def choice(self, in_force: str) -> str:
+        """The features to learn from. Those in force stay unless others have FEWEST_AHEAD rows more right, or they are
+        more than BELOW_WORDS less accurate than the built-in ones."""
+        shares = self.accuracy
+        if self.rows < FEWEST_ANSWERED or not {in_force, WORDS} <= set(shares):
+            return in_force
+        best = max(shares, key=lambda use: (shares[use], use == in_force))
+        far = (shares[best] - shares[in_force]) * self.rows >= FEWEST_AHEAD - 0.5
+        below = shares[WORDS] - shares[in_force] > BELOW_WORDS + 1e-12
+        return best if far or below else in_force
+
+
 @dataclass(frozen=True)
 class ModelComparison:
     """Models compared on the same held-out rows.
 
     figures : in the order tried      best : by the criterion; None where nothing could be measured
     rows : how many were held out in turn      checks : rows of known truth among them; 0: kappa alone has chosen
+    features : None if there is nothing to choose, or too few rows are answered
     """
 
     figures: tuple[ModelFigures, ...]
     best: str | None
     rows: int
     checks: int = 0
+    features: FeatureComparison | None = None
 
     def of(self, model: str) -> ModelFigures:
         """The figures of a model; of one that was not compared there are none."""
@@ -96,4 +130,11 @@ class ModelComparison:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> ModelComparison:
         """What `to_json` gave."""
-        return cls(**{**stored, "figures": tuple(ModelFigures(**one) for one in stored["figures"])})
+        features = stored.get("features")
+        return cls(
+            **{
+                **stored,
+                "figures": tuple(ModelFigures(**one) for one in stored["figures"]),
+                "features": None if features is None else FeatureComparison(**features),
+            }
+        )

@@ -16,7 +16,7 @@ from sklearn.base import TransformerMixin
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from plcore.arrays.array_files import large_array
-from plcore.arrays.types import AnyArray, FeatureMatrix, FloatArray, IntArray, MatrixLike, is_sparse
+from plcore.arrays.types import BOTH, AnyArray, FeatureMatrix, FloatArray, IntArray, MatrixLike, is_sparse
 from plcore.neighbors.search import make_search
 from plcore.neighbors.search.rows import ready
 from plcore.neighbors.votes import WEIGHT_UNIT, fixed_weights
@@ -118,13 +118,18 @@ class GraphSettings(Protocol):
     def control_share(self) -> float: ...
     @property
     def seed(self) -> int: ...
+    @property
+    def features_in_force(self) -> str: ...
 
 
 def graph_key(settings: GraphSettings) -> str:
     """What a learner's graph depends on besides its table, as part of a file name."""
     shares = (float(share).hex() for share in (settings.test_share, settings.control_share))
     test, control = (share.replace(".", "_").replace("+", "") for share in shares)
-    return f"v{VERSION}-k{settings.n_neighbors}-{settings.weights}-t{test}-c{control}-s{settings.seed}"
+    features = "" if settings.features_in_force == BOTH else f"-{settings.features_in_force}"
+    return (
+        f"v{VERSION}-k{settings.n_neighbors}-{settings.weights}-t{test}-c{control}-s{settings.seed}{features}"
+    )
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import read_only
+from plcore.arrays.types import BOTH
 from plcore.tables.candidates import (
     Candidates,
     check_class_names,
@@ -29,7 +30,7 @@ from plcore.tables.candidates import (
 )
 from plcore.tables.columns import Finder, check_ids, first_rows, parse_ids, parse_numbers
 from plcore.tables.features.embeddings import ColumnVectors, Vectors, parse_embeddings
-from plcore.tables.features.matrix import FeatureTransformer
+from plcore.tables.features.matrix import FeatureTransformer, has_choice
 from plcore.tables.media.cells import Media, parse_media
 from plcore.tables.media.files import MediaFiles
 from plcore.tables.problems import Problem, TableError, table_error
@@ -129,9 +130,15 @@ class LabelTable:
     def n_rows(self) -> int:
         return len(self.candidates)
 
-    def features(self) -> FeatureTransformer:
-        """A transformer, not yet fitted, that turns rows of this table into a feature matrix."""
-        return FeatureTransformer()
+    def features(self, use: str = BOTH) -> FeatureTransformer:
+        """A transformer, not yet fitted, that turns rows of this table into a feature matrix. use : one of
+        `FEATURE_SETS`"""
+        return FeatureTransformer(use)
+
+    @property
+    def has_feature_choice(self) -> bool:
+        """Whether it makes a difference which of `FEATURE_SETS` is used."""
+        return has_choice(self)
 
     @classmethod
     def from_cells(

@@ -229,6 +229,20 @@ def with_model(project: Project, model: str, C: float | None, *, automatic: bool
     return settings
 
 
+def features_of(project: Project) -> tuple[str, bool]:
+    """The features that the project's models learn from, one of `plcore.arrays.types.FEATURE_SETS`, and whether
+    comparisons choose them. Raises ValueError if its kind has nothing to compare."""
+    return _comparing(kind_of(project), NOTHING_TO_COMPARE).features(read_settings(project))
+
+
+def with_features(project: Project, settings: KindSettings, features: str) -> KindSettings:
+    """Settings of the project with these features in force, as long as comparisons choose them. Raises ValueError."""
+    chosen: KindSettings = _comparing(kind_of(project), NOTHING_TO_COMPARE).choose_features(
+        settings, features
+    )
+    return chosen
+
+
 def make_comparer(home: Home, project: Project, changes: Sequence[ClassChange]) -> Comparer:
     """The comparison of the project's models, its pool before the first entry. changes : of its classes, all of them
 

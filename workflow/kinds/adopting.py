@@ -53,7 +53,8 @@ def change_settings(
     score: float | None = None,
     strategy: str | None = None,
 ) -> entries.LogEntry | None:
-    """Give the project these settings; the entry that says so where they bring another model, or change who chooses it.
+    """Give the project these settings; the entry that says so if they bring another model, change who chooses it, or
+    come from a comparison, which may have chosen other features for the same model.
 
     why, score, strategy : of a change that a comparison makes: its words, its figure, COMPARISON or CHECKS
     """
@@ -68,7 +69,7 @@ def change_settings(
     trained.forget_fault(session, project.id)
     before, after = earlier.model_in_force, settings.model_in_force
     automatic = settings.is_automatic
-    if (before, earlier.is_automatic) == (after, automatic):
+    if why is None and (before, earlier.is_automatic) == (after, automatic):
         return None
     return entries.append(
         session,

@@ -186,12 +186,17 @@ class Comparing(Generic[SettingsT]):
         model. automatic : whether comparisons go on choosing
     comparer : (table, settings, changes) -> the comparison for a project, its pool before the first entry
     table_comparer : the same for a table of no project, by its true labels if it has any
+    features : settings -> the features in force, one of `plcore.arrays.types.FEATURE_SETS`, and whether comparisons
+        choose them
+    choose_features : (settings, features) -> the settings with these in force, as long as comparisons choose them
     """
 
     models: Mapping[str, str]
     choose: Callable[[SettingsT, str, float | None, bool], SettingsT]
     comparer: Callable[[LabelTable, SettingsT, Sequence[ClassChange]], Comparer]
     table_comparer: Callable[[LabelTable], Comparer]
+    features: Callable[[SettingsT], tuple[str, bool]]
+    choose_features: Callable[[SettingsT, str], SettingsT]
 
 
 @dataclass(frozen=True)

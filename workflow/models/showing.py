@@ -15,7 +15,7 @@ from workflow import kinds
 from workflow.access import Right
 from workflow.kinds.adopting import Adoption, read_adoptions
 from workflow.models import comparing
-from workflow.models.comparing import short
+from workflow.models.comparing import gain_words, short
 
 if TYPE_CHECKING:
     from db.trained import Comparison
@@ -46,6 +46,7 @@ class ModelStory:
     models : the words of all, by name; empty where there is nothing to compare
     adoptions : every change of it, in order
     by_checks : whether blind checks had a say in the choice: they flatter what they have chosen
+    gain : what meaning brought, measured on held-out answered rows; None if it was not measured, or brought nothing
     """
 
     automatic: bool
@@ -53,6 +54,7 @@ class ModelStory:
     models: Mapping[str, str]
     adoptions: tuple[Adoption, ...]
     by_checks: bool
+    gain: str | None
 
 
 @dataclass(frozen=True)
@@ -162,13 +164,17 @@ def _story(reading: Reading) -> ModelStory:
     adoptions = read_adoptions(reading.session, reading.project)
     done = trained.latest_comparison(reading.session, reading.project.id, trained.DONE)
     # Whoever takes a model by hand has seen the figures, too; and one that stays was chosen as well.
-    looked_at = bool(found_by(done).checks) and (automatic or bool(adoptions))
+    found = found_by(done)
+    looked_at = bool(found.checks) and (automatic or bool(adoptions))
     return ModelStory(
         automatic=automatic,
         model=kinds.model_of(reading.project),
         models=kinds.models(reading.project),
         adoptions=adoptions,
         by_checks=looked_at or any(one.by_checks for one in adoptions),
+        gain=None
+        if found.features is None
+        else gain_words(found.features, kinds.features_of(reading.project)[0]),
     )
 
 

@@ -100,6 +100,8 @@ def _watch(page: ProjectPage, *, trained: bool, has_model: bool) -> None:
 def _model(page: ProjectPage, story: ModelStory) -> None:
     """Which model answers since when, where that has ever changed, and the way to another."""
     say_story(story, last=3)
+    if story.gain is not None:
+        st.markdown(escape(story.gain))
     if story.by_checks:
         st.caption(OPTIMISM)
     if story.adoptions and page.project.may(Right.OWN):

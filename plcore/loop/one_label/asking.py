@@ -45,7 +45,7 @@ class RowChooser:
         nothing = np.zeros((len(pool.train), 1)), None
         X, unseen = nothing
         if entry.needs is Need.FEATURES or (by_graph and graph is None):
-            features = pool.table.features()
+            features = pool.make_features()
             features.fit(pool.table, pool.train)
             X = features.transform(pool.table, pool.train)
             unseen = features.transform(pool.table, pool.held) if len(pool.held) else None

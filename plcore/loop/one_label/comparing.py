@@ -14,11 +14,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plcore.arrays.types import BoolArray, IntArray, StepProgress, Table
+from plcore.arrays.types import FEATURE_SETS, BoolArray, IntArray, StepProgress, Table
 from plcore.blocks import BlockProgress, Blocks
 from plcore.evaluation import compare_learners, replay_in_blocks
 from plcore.evaluation.learners import read_learners
-from plcore.loop.comparison import FEWEST_ROWS, ModelComparison, ModelFigures, TooFewRowsError
+from plcore.loop.comparison import (
+    FEWEST_ANSWERED,
+    FEWEST_ROWS,
+    FeatureComparison,
+    ModelComparison,
+    ModelFigures,
+    TooFewRowsError,
+)
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.training import standardized_features
 from plcore.loop.registry import MODEL_ENTRIES
@@ -49,7 +56,7 @@ class Comparer:
         """The figures of every model that can be compared, and the best.
 
         progress : called between fits with (fits done, fits in all, name of the model); what it raises ends it
-        budget : CPU seconds, after which the models not yet tried are left out
+        budget : CPU seconds, after which the models not yet tried are left out; features have as many again
         blocks : who makes the fits, as of `plcore.evaluation.compare_learners`; progress then is between fits alone
         Raises TooFewRowsError; ValueError if nothing can be compared on these rows; BlockError, RunnerError of blocks.
         """
@@ -77,7 +84,42 @@ class Comparer:
         )
         figures = tuple(_figures(one) for one in found.to_dict("records"))
         best = next((str(name) for name in found["learner"][found["chosen"]]), None)
-        return ModelComparison(figures, best, len(rows), checks)
+        features = None if best is None else self.compare_features(best, progress, budget, blocks)
+        return ModelComparison(figures, best, len(rows), checks, features)
+
+    def compare_features(
+        self,
+        model: str,
+        progress: StepProgress | None = None,
+        budget: float | None = None,
+        blocks: Blocks | None = None,
+    ) -> FeatureComparison | None:
+        """Compare the sets of features by a model; None if they do not differ, or too few rows are answered. The other
+        arguments and the errors are those of `compare`."""
+        pool = self.pool
+        has_choice = getattr(pool.table, "has_feature_choice", False)
+        rows, truth = answered_rows(pool)
+        known = truth >= 0
+        if not has_choice or known.sum() < FEWEST_ANSWERED:
+            return None
+        candidates, accuracy = pool.candidates[rows], {}
+        for use in FEATURE_SETS:
+            X = self._X if use == pool.settings.features_in_force else standardized_features(pool, use)
+            found = compare_learners(
+                X[rows],
+                candidates,
+                [model],
+                y_true=np.where(known, truth, np.nan),
+                random_state=pool.settings.seed,
+                budget=None if budget is None else budget / len(FEATURE_SETS),
+                progress=progress,
+                candidate_weights=pool.weights_of(rows, candidates),
+                weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
+                blocks=blocks,
+            )
+            accuracy[use] = _number(found["accuracy"].iloc[0])
+        measured = {use: share for use, share in accuracy.items() if share is not None}
+        return FeatureComparison(measured, model, int(known.sum()))
 
 
 def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntArray]:
@@ -89,6 +131,19 @@ def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntAr
     truth = np.concatenate([np.full(len(rows), -1), pool.candidates[checked].argmax(axis=1)])
     candidates = np.concatenate([pool.candidates[rows], pool.original[checked]])
     return np.concatenate([rows, checked]), candidates, truth
+
+
+def answered_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, IntArray]:
+    """(rows that train and are no bad items, the column of the label that an answer left of each, or -1).
+
+    A row is predicted by fits that have not seen it, so that its own answer does not help. Blind checks take no part:
+    what they measure must not choose.
+    """
+    rows = pool.train[~pool.bad[pool.train]]
+    known = pool.answered[rows] & (pool.sizes[rows] == 1) & (pool.sizes_at_first[rows] > 1)
+    truth = np.full(len(rows), -1)
+    truth[known] = pool.candidates[rows[known]].argmax(axis=1)
+    return rows, truth
 
 
 def _figures(line: Mapping[Hashable, Any]) -> ModelFigures:

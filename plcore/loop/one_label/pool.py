@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from plcore.arrays.candidate_sets import lowest_of, read_only, set_exact
-from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
+from plcore.arrays.types import BOTH, AnyArray, BoolArray, Features, FloatArray, IntArray, Table
 from plcore.evaluation.estimates import ControlCounts
 from plcore.labels.candidates import kept_candidates
 from plcore.labels.weights import weights_after_answers
@@ -296,6 +296,12 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         self.candidates[row] = new
         self.sizes[row] = new.sum()
         return CandidateChange(row, old, new)
+
+    def make_features(self, use: str | None = None) -> Features:
+        """What makes numbers of the table's rows, not yet fitted. use : one of `FEATURE_SETS`; None: those that the
+        settings name"""
+        use = use or self.settings.features_in_force
+        return self.table.features() if use == BOTH else self.table.features(use)
 
     def weights_of(self, rows: IntArray, candidates: BoolArray) -> FloatArray | None:
         """(r, m) how much each of these candidates (r, m) of rows counts: by the model of the annotators where one has

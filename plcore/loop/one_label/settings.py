@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from plcore.arrays.types import check_choice, check_int, check_names, check_share, is_real
+from plcore.arrays.types import BOTH, FEATURE_SETS, check_choice, check_int, check_names, check_share, is_real
 from plcore.loop.registry import DEFAULT_MODEL, MODEL_ENTRIES, ModelEntry, Upkeep
 from plcore.loop.standings import OverlapSettings
 from plcore.neighbors.graph import WEIGHTS
@@ -41,6 +41,8 @@ class LearnerSettings(OverlapSettings):
     seed : of the draws of test rows and control rows, and of what the strategy draws
     model : one of `plcore.loop.MODEL_ENTRIES`, or "automatic": the one that was adopted last
     adopted : the model in force while `model` is "automatic"; the first answers at once and needs no comparison
+    features : one of `plcore.arrays.types.FEATURE_SETS`, or "automatic": those that were adopted last
+    adopted_features : the features in force while `features` is "automatic"; both are the safe start
     C : parameter C of the model in force, under the name that its entry says; some have none. None: its default
     train_every, train_seconds : a model trained in the background is trained anew after so many answers, or
         so many seconds after an answer, whichever is first
@@ -68,12 +70,16 @@ class LearnerSettings(OverlapSettings):
     checks_by_all: bool = False
     fold: str = "latest"
     own_since: int | None = None
+    features: str = AUTOMATIC
+    adopted_features: str = BOTH
 
     def __post_init__(self) -> None:
         check_choice("weights", self.weights, WEIGHTS)
         check_choice("strategy", self.strategy, (AUTOMATIC, *STRATEGY_ENTRIES))
         check_choice("model", self.model, (AUTOMATIC, *MODEL_ENTRIES))
         check_choice("adopted", self.adopted, tuple(MODEL_ENTRIES))
+        check_choice("features", self.features, (AUTOMATIC, *FEATURE_SETS))
+        check_choice("adopted_features", self.adopted_features, FEATURE_SETS)
         check_choice("truth_role", self.truth_role, TRUTH_ROLES)
         check_int("n_neighbors", self.n_neighbors, 1)
         check_int("seed", self.seed, 0)
@@ -110,6 +116,11 @@ class LearnerSettings(OverlapSettings):
     def adopting(self, model: str, C: float | None = None) -> LearnerSettings:
         """The same settings with this model in force, still chosen by comparisons. Raises ValueError."""
         return replace(self, model=AUTOMATIC, adopted=model, C=C)
+
+    @property
+    def features_in_force(self) -> str:
+        """Which features models learn from now, one of `FEATURE_SETS`."""
+        return self.adopted_features if self.features == AUTOMATIC else self.features
 
     @property
     def model_entry(self) -> ModelEntry:
@@ -164,4 +175,6 @@ class LearnerSettings(OverlapSettings):
             self.seed,
         )
         parts += self.overlap_parts
+        if self.features_in_force != BOTH:
+            parts += (self.features_in_force,)
         return f"{self.model_in_force}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"

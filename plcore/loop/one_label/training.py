@@ -265,8 +265,10 @@ class Trainer:
         )
 
 
-def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
+def standardized_features(pool: OneLabelPool[Table], use: str | None = None) -> FeatureMatrix:
     """(n, d) features of all rows, fitted and standardised on the training rows; sparse ones are not shifted.
+
+    use : one of `FEATURE_SETS`; None: those that the settings name
 
     The columns of a block with one scale are divided by one number: divided each by its own, rare words and the noise
     of an embedding would count as much as what tells the rows apart. Several blocks get the same total variance, on
@@ -275,10 +277,12 @@ def standardized_features(pool: OneLabelPool[Table]) -> FeatureMatrix:
     For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than
     are ever kept.
     """
-    return _standardized(pool)[0]
+    return _standardized(pool, use)[0]
 
 
-def _standardized(pool: OneLabelPool[Table]) -> tuple[FeatureMatrix, Sequence[FeatureBlock]]:
+def _standardized(
+    pool: OneLabelPool[Table], use: str | None = None
+) -> tuple[FeatureMatrix, Sequence[FeatureBlock]]:
     """`standardized_features`, and the blocks among their columns."""
     n, m = pool.original.shape
     if n * m > MOST_CELLS:
@@ -286,7 +290,7 @@ def _standardized(pool: OneLabelPool[Table]) -> tuple[FeatureMatrix, Sequence[Fe
             f"This model scores every class of every row: {n:,} rows and {m:,} classes make {n * m:,} scores; at most "
             f"{MOST_CELLS:,} are kept. Fix: take PL-KNN, which needs none."
         )
-    features = pool.table.features()
+    features = pool.make_features(use)
     features.fit(pool.table, pool.train)
     X = features.transform(pool.table, np.arange(len(pool.original)))
     scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X[pool.train])

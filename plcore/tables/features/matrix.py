@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -14,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import OneHotEncoder, normalize
 
 from plcore.arrays import large_array, let_go
-from plcore.arrays.types import FeatureBlock, FloatArray
+from plcore.arrays.types import BOTH, FEATURE_SETS, WORDS, FeatureBlock, FloatArray, check_choice
 from plcore.tables.features.embeddings import ColumnVectors, Vectors
 from plcore.tables.features.text import LatentText, TextFeatures
 from plcore.tables.media.cells import Media
@@ -49,6 +50,35 @@ class FeatureSource(Protocol):
     def embeddings(self) -> Vectors | None: ...
     @property
     def encoded(self) -> Sequence[ColumnVectors]: ...
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A table without some of its columns."""
+
+    cells: pd.DataFrame
+    roles: Roles
+    numbers: npt.NDArray[np.float64]
+    media: Media
+    embeddings: Vectors | None
+    encoded: Sequence[ColumnVectors]
+
+
+def has_choice(table: FeatureSource) -> bool:
+    """Whether the sets of features differ: there are vectors, and texts, images or sounds that are described."""
+    described = table.media.looks is not None or table.media.sounds is not None
+    has_vectors = table.embeddings is not None or len(table.encoded) > 0
+    return has_vectors and (described or table.roles.text is not None)
+
+
+def _part(table: FeatureSource, use: str) -> FeatureSource:
+    """The table with what a set of features is made of; all of it if the sets do not differ."""
+    if use == BOTH or not has_choice(table):
+        return table
+    if use == WORDS:
+        return _Part(table.cells, table.roles, table.numbers, table.media, None, ())
+    roles, media = replace(table.roles, text=None), replace(table.media, looks=None, sounds=None)
+    return _Part(table.cells, roles, table.numbers, media, table.embeddings, table.encoded)
 
 
 class _NumberScaler:
@@ -106,6 +136,9 @@ class FeatureTransformer:
     if there is text without dense vectors, or a sparse block of more than 1024 columns. `rows` is an integer or bool
     array; None means all rows.
 
+    use : one of `FEATURE_SETS`: "words" leaves the embeddings out, "meaning" leaves texts, images and recordings out. A
+        table that has but one of the two is taken as a whole.
+
     Attributes
     ----------
     feature_names_ : one per column.
@@ -124,8 +157,13 @@ class FeatureTransformer:
     _spreads: dict[str, float]
     _used: list[int]
 
+    def __init__(self, use: str = BOTH) -> None:
+        check_choice("use", use, FEATURE_SETS)
+        self.use = use
+
     def fit(self, table: FeatureSource, rows: Rows = None) -> FeatureTransformer:
         """Learn means, ranges, categories, words from these rows. Raises ValueError where there are none."""
+        table = _part(table, self.use)
         roles = table.roles
         if not _n_taken(table.numbers, rows):
             raise ValueError("FeatureTransformer.fit needs at least one row; got none.")
@@ -186,6 +224,7 @@ class FeatureTransformer:
         """The features of these rows, in their order. Raises NotFittedError before `fit`."""
         if not hasattr(self, "n_features_"):
             raise NotFittedError("This FeatureTransformer is not fitted yet. Call 'fit' first.")
+        table = _part(table, self.use)
         blocks: list[_Block] = []
         if self._numbers is not None:
             blocks.append(_Block(table.numbers.shape[1], self._numbers.scaled(table.numbers, rows)))

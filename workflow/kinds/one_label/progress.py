@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -372,7 +372,7 @@ class Labels:
     classes: tuple[str, ...]
     truth: npt.NDArray[np.int64] | None
     candidate_weights: npt.NDArray[np.float64] | None = None
-    features: Callable[[], FeatureTransformer] = FeatureTransformer
+    features: type[FeatureTransformer] = FeatureTransformer
 
 
 Kept = OneLabelPool[Labels]

