@@ -163,6 +163,7 @@ a process's own, without files that are mapped, summed over all processes, at it
 
 MANY = sized(10_000_000, tiny=12_000)
 WORKERS, MEMORY, ANSWERS = 2, "4GB", 10
+SHELL_BLOCK = 100_000  # rows, of `winnow rank`
 TOLD_BLOCKS = re.compile(r"([a-z][a-z, ]*): ([\d,]+) of ([\d,]+) blocks")
 ENGINE = "import sys; from benchmarks.files.cluster import ask; ask(*sys.argv[1:])"
 
@@ -232,8 +233,8 @@ def graph_of(place: Path, table: Path) -> tuple[Any, Any, Any, tuple[str, ...]]:
     """Return neighbors int32 (n, K), weights int64 (n, K), candidates bool (n, m) and the classes, from the parts."""
     blocks, runner = place / "home" / "blocks", NotDone()
     files = find_row_files(table, blocks)
-    read = read_in_parts(runner, blocks, files, BLOCK)
-    rows = RowParts(blocks, read.rows, BLOCK, files.n_rows, files.n_features)
+    read = read_in_parts(runner, blocks, files, SHELL_BLOCK)
+    rows = RowParts(blocks, read.rows, SHELL_BLOCK, files.n_rows, files.n_features)
     neighbors = np.empty((files.n_rows, K), dtype=np.int32)
     weights = np.empty((files.n_rows, K), dtype=np.int64)
     for name in find_parts(runner, scale_rows(runner, rows), K - 1).names:
