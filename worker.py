@@ -13,12 +13,8 @@ import signal
 import sys
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from db.engine import DatabaseUnavailableError
 from workflow.backups.worker import BackupWorker
 from workflow.models import leases
 from workflow.server.home import open_home
@@ -91,9 +87,8 @@ def _until_parent_ends(stop: threading.Event, left: threading.Event, working: li
         return
     # It is in the middle of a fit, which may take minutes and this much memory. What it has stored is whole; leases
     # that stay open would count as deaths of workers.
-    with suppress(SQLAlchemyError, DatabaseUnavailableError):
-        for worker in working:
-            leases.give_back(worker.home, worker.name)
+    for worker in working:
+        leases.give_back(worker.home, worker.name)
     os._exit(0)
 
 

@@ -15,6 +15,7 @@ from plcore.arrays.array_files import (
     read_head,
     write_arrays,
 )
+from plcore.arrays.candidate_sets import rows_with_any
 from plcore.arrays.threads import one_thread, one_thread_for_good
 from plcore.arrays.types import (
     BOTH,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -100,8 +100,8 @@ def hold(
 
 
 def give_back(home: Home, worker: str) -> None:
-    """End all leases of a worker that ends in the middle of its work. Raises what the database raises."""
-    with home.database.write() as session:
+    """End all leases of a worker that ends in the middle of its work; without a database, they run out."""
+    with suppress(SQLAlchemyError, DatabaseUnavailableError), home.database.write() as session:
         trained.end_leases(session, worker, datetime.now(UTC))
 
 

@@ -84,8 +84,14 @@ from plcore.tables.readers.tools.sound_detectors import (
     read_labels,
 )
 from plcore.tables.readers.tools.speciesnet import SPECIESNET, SPECIESNET_TABLE, names_pictures, with_pictures
-from plcore.tables.readers.tools.votes import APPEN_AGGREGATED, LONG_VOTES, TOLOKA_AGGREGATED, join_votes
-from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH, WRENCH_SPLITS
+from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
+from plcore.tables.readers.tools.weak_labels import (
+    APPEN_AGGREGATED,
+    LABEL_MATRIX,
+    TOLOKA_AGGREGATED,
+    WRENCH,
+    WRENCH_SPLITS,
+)
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.writers.label_vectors import OWN_LONG, OWN_WIDE

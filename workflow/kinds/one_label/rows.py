@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from plcore import ActiveLearner, LabelTable
-from plcore.arrays import BoolArray, FloatArray
-from plcore.arrays.candidate_sets import rows_with_any
+from plcore.arrays import BoolArray, FloatArray, rows_with_any
 from plcore.evaluation import ScoredCandidates, scored_candidates
 from workflow.kinds.kind import NOTHING, NamedRows, OnMap, Queueing
 from workflow.kinds.one_label.settings import reason, strategies_for
