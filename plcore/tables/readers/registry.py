@@ -68,12 +68,14 @@ from plcore.tables.readers.tools.monitoring import (
     CAMTRAP_OBSERVATIONS,
 )
 from plcore.tables.readers.tools.plain_records import (
+    APPEN_AGGREGATED,
     DOCCANO,
     DOCCANO_CONFIG,
     DOCCANO_CSV,
     DOCCANO_MEMBERS,
     MODEL_CANDIDATES,
     OWN_VECTORS,
+    TOLOKA_AGGREGATED,
     ZERO_SHOT,
 )
 from plcore.tables.readers.tools.prodigy import PRODIGY
@@ -85,13 +87,7 @@ from plcore.tables.readers.tools.sound_detectors import (
 )
 from plcore.tables.readers.tools.speciesnet import SPECIESNET, SPECIESNET_TABLE, names_pictures, with_pictures
 from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes
-from plcore.tables.readers.tools.weak_labels import (
-    APPEN_AGGREGATED,
-    LABEL_MATRIX,
-    TOLOKA_AGGREGATED,
-    WRENCH,
-    WRENCH_SPLITS,
-)
+from plcore.tables.readers.tools.weak_labels import LABEL_MATRIX, WRENCH, WRENCH_SPLITS
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.writers.label_vectors import OWN_LONG, OWN_WIDE

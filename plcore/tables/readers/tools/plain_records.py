@@ -1,4 +1,5 @@
-"""Tools whose records name labels plainly, so that a `RecordMap` says which fields are which; and doccano's exports.
+"""Tools whose records name labels plainly, so that a `RecordMap` says which fields are which; exports of doccano; and
+reports of crowds with one answer for each item.
 
 Layout of doccano: doccano/doccano, `backend/data_export/pipeline`. Its CSV joins the labels of a line as `A#B`.
 """
@@ -12,6 +13,9 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
+from plcore.arrays.words import listed, quoted
+from plcore.tables.columns import Finder
+from plcore.tables.problems import table_error
 from plcore.tables.readers.candidate_rows import (
     OWN_VECTOR,
     OWN_WEIGHTS,
@@ -29,7 +33,18 @@ from plcore.tables.readers.candidate_rows import (
     rows_reading,
 )
 from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordMap, RecordTool, TableTool
-from plcore.tables.readers.reading import Fingerprint, TableReading, by_plain_name, names, refusal, texts_of
+from plcore.tables.readers.reading import (
+    Fingerprint,
+    TableReading,
+    by_plain_name,
+    lines_of,
+    names,
+    plain_name,
+    refusal,
+    texts_of,
+)
+from plcore.tables.readers.tools.detections import LEAST_WEIGHT
+from plcore.tables.readers.tools.votes import answers_in
 from plcore.tables.roles.sample import parts_of
 from plcore.tables.writers.disambiguated import OWN_ID, OWN_VOTERS
 
@@ -288,3 +303,96 @@ DOCCANO_CSV = TableTool(
     _joins_labels,
 )
 """A line for each example, its labels joined by #."""
+
+
+# Reports of crowds: one answer for each item, or some, each with its confidence
+
+
+def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
+    """One row for each unit of a report with an answer for each, and its confidence. Raises TableError."""
+    columns = by_plain_name(cells.columns)
+    of_toloka = "_unit_id" not in columns
+    mark, label_mark = ("confidence:", "output:") if of_toloka else (":confidence", "")
+    named = {
+        columns.get(plain.replace(mark, label_mark)): score
+        for plain, score in columns.items()
+        if mark in plain
+    }
+    pairs = {label: score for label, score in named.items() if label is not None}
+    if len(pairs) != 1:
+        raise refusal(
+            f"Several questions were answered: {listed(list(pairs))}.", "Keep the columns of one question."
+        )
+    ((question, scored),) = pairs.items()
+    finder = Finder(lines_of(cells))
+    labels = [answers_in(text) for text in texts_of(cells, question)]
+    shares = [
+        [_percent(text, row, scored, finder) for text in answers_in(texts)]
+        for row, texts in enumerate(texts_of(cells, scored))
+    ]
+    for row, (names_, weights) in enumerate(zip(labels, shares, strict=True)):
+        if len(names_) != len(weights):
+            message = f"expected a confidence for each of the {len(names_)} answers, got {len(weights)}."
+            finder.add(row, scored, message, "Write one for each, each on a line of its own.")
+    if finder.problems:
+        raise table_error(finder.problems)
+    plain_question = plain_name(question)
+    gold = columns.get(
+        plain_question.replace("output:", "golden:") if of_toloka else f"{plain_question}_gold"
+    )
+    golds = texts_of(cells, gold)
+    every = sorted(
+        {label for one in labels for label in one} | {gold for gold in golds if gold and "\n" not in gold}
+    )
+    own = [
+        name
+        for plain, name in columns.items()
+        if name not in (question, scored)
+        and not plain.startswith("_")
+        and not plain.endswith(("_gold", ":variance"))
+    ]
+    records = cells[own].to_dict("records")
+    ids = texts_of(cells, columns.get("_unit_id"))
+    rows = []
+    for row, (names_, weights) in enumerate(zip(labels, shares, strict=True)):
+        found = Row(
+            {**({} if of_toloka else {"_unit_id": ids[row]}), **{str(k): v for k, v in records[row].items()}}
+        )
+        for label, weight in zip(names_, weights, strict=True):
+            found.name(label, weight)
+        others, rest = [label for label in every if label not in names_], 1.0 - sum(weights)
+        for label in others if names_ and rest > LEAST_WEIGHT else []:
+            found.name(label, round(rest / len(others), 6))
+        found.truth = golds[row] if golds[row] in every else None
+        rows.append(found)
+    note = "Each answer weighs its confidence; the other classes share what that leaves."
+    return rows_reading(rows, called, describing=own, row_id=None if of_toloka else "_unit_id", notes=[note])
+
+
+def _percent(text: str, row: int, column: str, finder: Finder) -> float:
+    """A share such as 0.66 or 66%."""
+    try:
+        share = float(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        finder.add(row, column, f"expected a share from 0 to 1, got {quoted(text)}.", "Correct the cell.")
+    return share
+
+
+TOLOKA_AGGREGATED = TableTool(
+    "Toloka aggregated answers",
+    _read_aggregated,
+    Fingerprint(
+        frozenset(), starts=("input:", "output:", "confidence:"), never=names("assignment:worker_id")
+    ),
+    has_rows=False,
+)
+
+APPEN_AGGREGATED = TableTool(
+    "Appen aggregated report",
+    _read_aggregated,
+    Fingerprint(names("_unit_id", "_unit_state"), never=names("_worker_id")),
+    lambda cells: any(plain_name(name).endswith(":confidence") for name in cells.columns),
+)
+"""An answer for each unit, several on lines of their own, with confidences that sum to 1."""
