@@ -135,6 +135,7 @@ class FitJob(BlockJob):
     weights: str
     train: str
     test: str
+    keep_scales: bool
 
     def __str__(self) -> str:
         setting = f" with {self.parameters}" if self.parameters else ""
@@ -161,6 +162,7 @@ def make_fit(asked: AskedFit) -> Fit:
         job.read(job.candidates),
         job.read(job.weights) if job.weights else None,
         [fold],
+        job.keep_scales,
     )
     made = rows.fit(LEARNER_ENTRIES[job.learner], job.setting, 0, Budget(asked.seconds))
     if made.predicted is None:
@@ -264,6 +266,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
             weights=weights,
             train=train,
             test=test,
+            keep_scales=rows.keep_scales,
         )
         for setting, parameters in enumerate(entry.settings)
         for fold, (train, test) in enumerate(folds)
@@ -286,6 +289,7 @@ def compare_learners(
     candidate_weights: MatrixLike | None = None,
     weighted: Collection[str] | None = None,
     blocks: Blocks | None = None,
+    keep_scales: bool = False,
 ) -> pd.DataFrame:
     """Which learner is best on these rows: one row of figures for each, the best one marked.
 
@@ -316,6 +320,8 @@ def compare_learners(
     blocks : who makes the fits, one job for a learner's setting and fold, and where their part files lie; the figures
         are the same. Learners are named then, y_true stays here, and `budget` counts the seconds of all fits that
         are done; `progress` is called after each and once a second. None: this thread, without files
+    keep_scales : whether the columns of X have the scales that they should have, as of vectors; else learners that want
+        scaled features scale them column by column
 
     Returns a DataFrame, a row for each learner in the order tried:
     learner : its name      parameters : dict, the setting; {} as the learner comes
@@ -336,7 +342,7 @@ def compare_learners(
     truth = true_columns(y_true, classes, len(mask))
     given = check_candidate_weights(candidate_weights, mask.shape, classes)
     weights = None if given is None else prior_labels(mask, given)
-    rows = TrialRows(X, mask, weights, _held_out_folds(cv, X, mask, random_state))
+    rows = TrialRows(X, mask, weights, _held_out_folds(cv, X, mask, random_state), keep_scales)
     even = replace(rows, candidate_weights=None)
     tried_on = [rows if weighted is None or entry.name in weighted else even for entry in entries]
     if blocks is not None:

@@ -68,9 +68,18 @@ class LearnerEntry:
     scaled: bool = False
     by_default: bool = True
 
-    def make(self, parameters: Mapping[str, object], X: MatrixLike) -> BaseEstimator:
-        """An unfitted estimator with these parameters, for rows like X (n, d)."""
+    def make(
+        self, parameters: Mapping[str, object], X: MatrixLike, *, keep_scales: bool = False
+    ) -> BaseEstimator:
+        """An unfitted estimator with these parameters, for rows like X (n, d).
+
+        keep_scales : whether the columns of X have the scales that they should have
+        """
         learner = clone(self.estimator).set_params(**parameters)
+        if keep_scales:
+            return (
+                learner.set_params(scaling=None) if "scaling" in learner.get_params(deep=False) else learner
+            )
         if not self.scaled or is_sparse(X):
             return learner
         return Pipeline([("scale", StandardScaler()), ("learner", learner)])

@@ -79,12 +79,13 @@ class Trial:
 @dataclass(frozen=True)
 class TrialRows:
     """What every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the candidates or
-    None, and the folds."""
+    None, the folds, and whether the features have the scales that they should have."""
 
     X: FeatureMatrix
     candidates: BoolArray
     candidate_weights: FloatArray | None
     folds: list[Fold]
+    keep_scales: bool = False
 
     @property
     def held_out(self) -> BoolArray:
@@ -157,7 +158,7 @@ class TrialRows:
             warnings.simplefilter("always")
             try:
                 budget.look()
-                model = entry.make(entry.settings[setting], self.X)
+                model = entry.make(entry.settings[setting], self.X, keep_scales=self.keep_scales)
                 rows = _safe_indexing(self.X, train)
                 told = _inside(budget, inside)
                 fit_learner(model, rows, self.candidates[train], candidate_weights=weights, progress=told)

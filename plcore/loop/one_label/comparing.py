@@ -27,7 +27,7 @@ from plcore.loop.comparison import (
     TooFewRowsError,
 )
 from plcore.loop.one_label.pool import OneLabelPool
-from plcore.loop.one_label.training import standardized_features
+from plcore.loop.one_label.training import features_with_scales, standardized_features
 from plcore.loop.registry import MODEL_ENTRIES
 
 FEWEST_CHECKS = 10
@@ -48,7 +48,7 @@ class Comparer:
 
     def __init__(self, pool: OneLabelPool[Table], *, by_truth: bool = False) -> None:
         self.pool, self._by_truth = pool, by_truth
-        self._X = standardized_features(pool)
+        self._X, self._keep_scales = features_with_scales(pool)
 
     def compare(
         self, progress: StepProgress | None = None, budget: float | None = None, blocks: Blocks | None = None
@@ -81,6 +81,7 @@ class Comparer:
             candidate_weights=pool.weights_of(rows, candidates),
             weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
             blocks=blocks,
+            keep_scales=self._keep_scales,
         )
         figures = tuple(_figures(one) for one in found.to_dict("records"))
         best = next((str(name) for name in found["learner"][found["chosen"]]), None)
@@ -104,7 +105,8 @@ class Comparer:
             return None
         candidates, accuracy = pool.candidates[rows], {}
         for use in FEATURE_SETS:
-            X = self._X if use == pool.settings.features_in_force else standardized_features(pool, use)
+            in_force = use == pool.settings.features_in_force
+            X, keep_scales = (self._X, self._keep_scales) if in_force else features_with_scales(pool, use)
             found = compare_learners(
                 X[rows],
                 candidates,
@@ -116,6 +118,7 @@ class Comparer:
                 candidate_weights=pool.weights_of(rows, candidates),
                 weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
                 blocks=blocks,
+                keep_scales=keep_scales,
             )
             accuracy[use] = _number(found["accuracy"].iloc[0])
         measured = {use: share for use, share in accuracy.items() if share is not None}

@@ -5,7 +5,7 @@ The result follows from table, settings and entries alone: a version can always 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,7 +18,6 @@ from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
     BoolArray,
-    FeatureBlock,
     FeatureMatrix,
     FloatArray,
     IntArray,
@@ -241,10 +240,10 @@ class Trainer:
 
     def __init__(self, pool: OneLabelPool[Table]) -> None:
         self.pool = pool
-        X, blocks = _standardized(pool)
+        X, keep_scales = features_with_scales(pool)
         self._fits: Fits
         if pool.settings.model_entry.relabels:
-            self._fits = KernelFits(pool, X, keep_scales=bool(blocks))
+            self._fits = KernelFits(pool, X, keep_scales=keep_scales)
         else:
             self._fits = WholeFits(pool, X)
 
@@ -277,13 +276,11 @@ def standardized_features(pool: OneLabelPool[Table], use: str | None = None) -> 
     For models that score all classes of a row at once. Raises ValueError where rows and classes make more scores than
     are ever kept.
     """
-    return _standardized(pool, use)[0]
+    return features_with_scales(pool, use)[0]
 
 
-def _standardized(
-    pool: OneLabelPool[Table], use: str | None = None
-) -> tuple[FeatureMatrix, Sequence[FeatureBlock]]:
-    """`standardized_features`, and the blocks among their columns."""
+def features_with_scales(pool: OneLabelPool[Table], use: str | None = None) -> tuple[FeatureMatrix, bool]:
+    """`standardized_features`, and whether there are blocks among their columns, whose scales a learner has to keep."""
     n, m = pool.original.shape
     if n * m > MOST_CELLS:
         raise ValueError(
@@ -301,4 +298,4 @@ def _standardized(
         if one_scale:
             scales[:] = np.sqrt(scaler.var_[columns].mean()) or 1.0
         scales *= np.sqrt(len(scales) * len(blocks) / width)
-    return scaler.transform(X), blocks
+    return scaler.transform(X), bool(blocks)

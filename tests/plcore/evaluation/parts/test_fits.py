@@ -64,6 +64,18 @@ def test_sparse_features_and_weights_reach_the_fits(some_rows: Any, tmp_path: Pa
     assert not there["kappa"].equals(compared(rows, None, ["kernelridge", "plknn"])["kappa"])
 
 
+@pytest.mark.parametrize("name", ["plknn", "plsvc", "kernelridge"])
+def test_scales_that_are_right_are_kept_by_whoever_makes_the_fits(
+    some_rows: Any, tmp_path: Path, name: str
+) -> None:
+    X, candidates, y = some_rows
+    noise = 1000 * np.random.default_rng(1).normal(size=(len(X), 1))
+    rows = np.hstack([X, noise]), candidates, y
+    kept = compared(rows, None, [name], keep_scales=True)
+    assert kept["accuracy"][0] < compared(rows, None, [name])["accuracy"][0] - 0.05
+    assert_same(kept, compared(rows, Blocks(Inline(), tmp_path), [name], keep_scales=True))
+
+
 class Shuffled(Inline):
     """Does jobs in an order of its own."""
 
