@@ -17,6 +17,7 @@ from pages.parts.words import percent
 from workflow.access import Right
 from workflow.answering import room
 from workflow.answering.room import RoomError
+from workflow.importing import encoding_requests
 from workflow.kinds import LATEST_OF_SEVERAL
 from workflow.projects import managing
 from workflow.projects.managing import ProjectNameError
@@ -85,7 +86,9 @@ def answering_part() -> None:
 
 
 def learner_part() -> None:
-    now = settings_form("learner", parts.LEARNING, "Save how it learns", "how the project learns and asks")
+    encoded = bool(encoding_requests.encoders(page.seat).columns)
+    settings = [one for one in parts.LEARNING if encoded or not one.encoded]
+    now = settings_form("learner", settings, "Save how it learns", "how the project learns and asks")
     if share := now.get("control_share"):
         st.caption(
             f"{percent(share)} of the questions are blind checks, drawn when the project was made; that does not "

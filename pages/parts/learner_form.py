@@ -23,6 +23,7 @@ class Setting:
 
     models : for which it means something; empty: for all      whole : an integer
     unset : the words for None, where it may be None
+    encoded : whether it means something only if an encoder has made vectors of the rows
     """
 
     name: str
@@ -35,6 +36,7 @@ class Setting:
     step: float = 1
     whole: bool = False
     unset: str | None = None
+    encoded: bool = False
 
 
 OVERLAP_SHARE = Setting(

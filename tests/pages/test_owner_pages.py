@@ -7,6 +7,7 @@ import json
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -16,11 +17,13 @@ from pages.parts import frame, label_vectors, one_label, row_lists
 from plcore import LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
+from plcore.tables import ColumnVectors, directions_of
 from tests.conftest import ROOT
 from tests.pages.conftest import PATIENCE, Open, open_at_side, words
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow.answering import loop, room
+from workflow.importing import more_rows
 from workflow.kinds import label_vectors as label_vectors_kind
 from workflow.kinds import one_label as one_label_kind
 from workflow.kinds.label_vectors import settings as vector_words
@@ -45,6 +48,7 @@ def test_every_learner_setting_is_in_the_form_or_fixed_for_good() -> None:
         one.name for one in (*one_label.LEARNING, *one_label.ANSWERING)
     } == fields - one_label_kind.DRAWN - {
         "adopted",
+        "adopted_features",
         "own_since",
     }
     assert set(MODELS) == set(MODEL_ENTRIES)
@@ -206,6 +210,22 @@ def test_name_and_learner_are_changed(home: Home, owner: int, show: Open) -> Non
     assert not test.exception
     now = managing.learner_settings(Seat(home, owner, project))
     assert (now["model"], now["train_every"], now["C"]) == ("plsvc", 9, None)
+
+
+def test_owner_chooses_words_or_meaning_once_rows_are_encoded(home: Home, owner: int, show: Open) -> None:
+    seat = Seat(home, owner, small_project(home, owner))
+    test = show(owner, "project_page.py", project=str(seat.project_id))
+    assert not [one for one in test.selectbox if one.label == "Models learn from"]
+    with seat.reading() as reading:
+        table_hash, n_rows = reading.project.table_hash, reading.project.n_rows
+    values = directions_of(np.random.default_rng(0).normal(size=(n_rows, 2)))
+    vectors = ColumnVectors("id", "words", "5a" * 32, values)
+    more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, vectors))
+    test.run()
+    box(test.selectbox, "Models learn from").set_value("words").run()
+    button(test, "Save how it learns").click().run()
+    assert not test.exception
+    assert managing.learner_settings(seat)["features"] == "words"
 
 
 def test_what_is_typed_about_people_stays_when_another_model_is_adopted(

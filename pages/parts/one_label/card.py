@@ -190,6 +190,19 @@ LEARNING: tuple[Setting, ...] = (
         strategies_for,
     ),
     Setting(
+        "features",
+        "Models learn from",
+        "Words are what Winnow makes of texts, images and sounds by itself, meaning what the encoder makes of them. "
+        "Automatic begins with both; from 40 answered rows on, comparisons decide by predicting those rows.",
+        {
+            "automatic": "Automatic: what predicts answered rows best",
+            "both": "words and meaning",
+            "words": "words alone",
+            "meaning": "meaning alone",
+        },
+        encoded=True,
+    ),
+    Setting(
         "n_neighbors",
         "Neighbours",
         "How many of the nearest rows vote, the row itself counted. Also used to score the questions.",
