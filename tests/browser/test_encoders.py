@@ -96,7 +96,7 @@ def test_one_press_downloads_and_encodes_and_another_goes_back_to_words(
     expect(learning.get_by_text("It is downloaded once from 127.0.0.1")).to_be_visible()
     expect(learning.get_by_text("nothing about them is sent")).to_be_visible()
     button.click()
-    expect(learning.get_by_text("The rows got embeddings of")).to_be_visible()
+    expect(learning.get_by_text("encoded the rows")).to_be_visible()
     assert left(server) == ["words"]
     learning.get_by_role("button", name="Back to words").click()
     expect(learning.get_by_role("button", name="Back to words")).to_have_count(0)

@@ -70,7 +70,7 @@ def test_table_too_small_to_compare_is_said_in_words(
     assert [record for record in caplog.records if record.exc_info] == []
     test = show(owner, PAGE, project=str(project))
     said = words(test).replace("\\", "")
-    assert f"Rows to learn from: {rows}. That is too few to compare models, which takes at least 5." in said
+    assert f"Rows to learn from: {rows}. That is too few to compare models, which takes at least 20." in said
     assert "Until then the project keeps its model. Fix: add rows, or choose a model by hand." in said
     assert "The first comparison begins by itself" not in said
     caplog.clear()
@@ -278,16 +278,16 @@ def test_without_an_encoder_one_sentence_says_how_to_get_one(seat: Seat, show: O
     assert str(seat.home.encoders_dir) in shown
     assert "docs/library.md" in shown
     assert not [one for one in test.selectbox if one.label == "Encoder"]
-    assert not [label for label in labels(test) if label.startswith("Learn from what")]
+    assert not [label for label in labels(test) if label.startswith("Learn from words")]
 
 
 def test_it_is_asked_for_waits_and_is_cancelled(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     words_encoder(seat.home, "alpha")
     test = opened(show, seat)
-    assert "Learn from what alpha sees" in labels(test), "the first by name"
+    assert "Learn from alpha" in labels(test), "the first by name"
     next(one for one in test.selectbox if one.label == "Encoder").select("words").run()
-    press(test, "Learn from what words sees")
+    press(test, "Learn from words")
     assert (latest(seat).encoder, latest(seat).asked_by) == ("words", seat.person_id)
     assert "words waits for a worker" in words(test)
     assert not [label for label in labels(test) if label.startswith("Learn from")]
@@ -311,7 +311,7 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
     test = opened(show, seat)
     assert bars(test) == []
     shown = words(test)
-    assert "The rows got embeddings of **words**" in shown
+    assert "**words** encoded the rows" in shown
     assert "Its vectors take the place of those that the rows have." in shown
     assert "Rows that are added later are encoded, too." in shown
     assert "Cancel" not in labels(test)
@@ -325,7 +325,7 @@ def test_a_page_that_watches_shows_the_end(seat: Seat, show: Open) -> None:
     EncodingWorker(seat.home, "one").look()
     test.run()
     assert not test.exception
-    assert "The rows got embeddings of **words**" in words(test)
+    assert "**words** encoded the rows" in words(test)
 
 
 def test_why_it_failed_is_said_with_the_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,7 +341,7 @@ def test_why_it_failed_is_said_with_the_fix(seat: Seat, show: Open, monkeypatch:
     EncodingWorker(seat.home, "one").look()
     test = opened(show, seat)
     assert "No row has an image to encode" in words(test)
-    assert "Learn from what words sees" in labels(test), "it can be tried again"
+    assert "Learn from words" in labels(test), "it can be tried again"
 
 
 def test_a_press_for_an_encoder_that_is_gone_begins_no_other(seat: Seat, show: Open) -> None:
@@ -351,7 +351,7 @@ def test_a_press_for_an_encoder_that_is_gone_begins_no_other(seat: Seat, show: O
         file.unlink()
     (seat.home.encoders_dir / "words").rmdir()
     words_encoder(seat.home, "other")
-    press(test, "Learn from what words sees")
+    press(test, "Learn from words")
     assert encoding_requests.encoders(seat).running is None
 
 
@@ -408,7 +408,7 @@ def test_package_that_the_operator_can_add_is_named(
     monkeypatch.setattr(installed, "read_catalogue", lambda: made)
     test = opened(show, seat)
     shown = words(test).replace("\\", "")
-    assert "Whoever runs this server can add it (0 MB, MIT, Copyright (c) Ada)" in shown
+    assert "The operator can add it (0 MB, MIT, Copyright (c) Ada)" in shown
     assert "`pip download --no-deps wordllama==1.0`, then `winnow encoders add FILE.whl`" in shown
     assert "Learn from meaning" not in labels(test)
 

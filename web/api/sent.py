@@ -320,7 +320,8 @@ async def encode(seat: SeatAt, body: EncoderBody) -> Response:
 
 @router.post("/projects/{project}/encoders/cancel", status_code=204, summary="Cancel the encoding")
 async def cancel_encoding(seat: SeatAt) -> Response:
-    """Of one that waits, downloads or encodes nothing is stored. Harmless where there is none."""
+    """Of one that waits, downloads or encodes, nothing is stored, but what is being stored at that moment. Harmless
+    if there is none."""
     await done(encoding_requests.cancel, seat)
     return Response(status_code=204)
 

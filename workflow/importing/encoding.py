@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -48,17 +47,35 @@ __all__ = [
     "names",
 ]
 
-
-def names(home: Home) -> tuple[str, ...]:
-    """The encoders that lie in the data folder, by name."""
-    folder = home.encoders_dir
-    found = [one.name for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else []
-    return tuple(sorted(name for name in found if not name.startswith(".")))  # those are not whole yet
+SWITCHED_OFF = (
+    "Pretrained encoders are switched off on this server. Fix: unset WINNOW_ENCODERS, or ask the operator to do "
+    "so."
+)
 
 
-def folder_of(home: Home, name: str) -> Path:
-    """The folder of an encoder in the data folder. Raises EncoderError where there is none of this name."""
-    found = names(home)
+SOURCE = "SOURCE.json"
+"""In the folder of an encoder that Winnow has put there: where it comes from."""
+
+
+def names(home: Home, *, switched_off: bool = False) -> tuple[str, ...]:
+    """The encoders that lie in the data folder, by name.
+
+    switched_off : also those that Winnow has put there although WINNOW_ENCODERS is off
+    """
+    folder, every = home.encoders_dir, switched_off or home.settings.encoders
+    found = [one for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else []
+    shown = [one.name for one in found if every or not (one / SOURCE).is_file()]
+    return tuple(sorted(name for name in shown if not name.startswith(".")))  # those are not whole yet
+
+
+def folder_of(home: Home, name: str, *, switched_off: bool = False) -> Path:
+    """The folder of an encoder in the data folder. switched_off : as of `names`
+
+    Raises EncoderError: there is none of this name, or pretrained encoders are switched off.
+    """
+    found = names(home, switched_off=switched_off)
+    if name not in found and name in names(home, switched_off=True):
+        raise EncoderError(SWITCHED_OFF)
     if name not in found:  # never a path: only a name that is listed
         there = f"there are {listed(found)}" if found else "there is none"
         raise EncoderError(
@@ -82,6 +99,10 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
     take = taking(partial(path_of, seat.home.media_dir))
 
     def add() -> tuple[str, ...]:
+        if on_step is not None:
+            on_step(
+                0, 0, encoder.about.kind
+            )  # ends it if it was cancelled, also where nothing is left to encode
         with seat.reading(Right.OWN) as reading:
             table_hash = reading.project.table_hash
         table = seat.home.read_table(table_hash)
@@ -94,8 +115,8 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
         if before is not None and rows is not None:
             if np.isnan(found.values).all():
                 raise more_rows.AlreadyThere(found.notes)
-            values = before.values.copy()
-            values[rows] = directions_of(found.values)
+            new, values = values, before.values.copy()
+            values[rows] = new
         vectors = ColumnVectors(column, encoder.folder.name, encoder.sha256, values)
         more_rows.add_rows(seat, more_rows.read_encoded(seat, table_hash, vectors))
         return found.notes
@@ -103,27 +124,33 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
     return more_rows.added_anew(add, "vectors")
 
 
-def encode_new_rows(seat: Seat, on_step: StepProgress | None = None) -> tuple[int, tuple[str, ...]]:
+def encode_new_rows(
+    seat: Seat, on_step: StepProgress | None = None
+) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     """Encode rows that have come since the columns of a project were encoded, by the same encoders.
 
-    Returns how many rows the project had, and notes about rows left out. Raises as `encode_project`, but for
-    AlreadyThere.
+    Returns how many rows the project had, notes about rows left out, and why some columns could not be encoded. Raises
+    as `encode_project`, but for AlreadyThere and EncoderError.
     """
     with seat.reading(Right.OWN) as reading:
         table = seat.home.read_table(reading.project.table_hash)
-    notes: list[str] = []
+    notes, faults = list[str](), list[str]()
     for one in table.encoded:
         if one.missing.any():
-            with suppress(more_rows.AlreadyThere):
+            try:
                 notes += encode_project(seat, _same_encoder(seat.home, one), on_step)
-    return table.n_rows, tuple(notes)
+            except more_rows.AlreadyThere:
+                pass
+            except EncoderError as error:
+                faults.append(str(error))
+    return table.n_rows, tuple(notes), tuple(faults)
 
 
 def _same_encoder(home: Home, made: ColumnVectors) -> Encoder:
     """The encoder of these vectors, whatever it is called by now. Raises EncoderError where it is gone."""
-    for name in sorted(names(home), key=lambda name: name != made.encoder):
+    for name in sorted(names(home, switched_off=True), key=lambda name: name != made.encoder):
         if digest_of(home.encoders_dir / name) == made.sha256:
-            return Encoder(home.encoders_dir / name)
+            return Encoder(folder_of(home, name))
     raise EncoderError(
         f"The encoder {made.encoder} ({made.sha256[:6]}) is no longer on this server. Fix: download it again, or go "
         "back to words."

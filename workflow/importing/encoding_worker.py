@@ -98,7 +98,7 @@ class EncodingWorker(RandomOrderWorker):
             self.go_on()
             if done < total and time.monotonic() - told < TOLD_EVERY:
                 return
-            told = time.monotonic()
+            told = time.monotonic() if total else told
             with self.home.database.write() as session:
                 if not trained.note_encoding(session, asked.id, done, total):
                     raise WorkCancelled
@@ -113,14 +113,20 @@ class EncodingWorker(RandomOrderWorker):
                 notes += encoding.encode_project(seat, encoder, tell)
             except AlreadyThere as error:  # stored by a worker that died before it could say so, or by hand
                 notes += error.notes
-        n_rows, others = encoding.encode_new_rows(seat, tell)
-        return n_rows, (*notes, *others)
+        n_rows, others, faults = encoding.encode_new_rows(seat, tell)
+        if faults and asked.encoder == NEW_ROWS:
+            raise encoding.EncoderError(" ".join(faults))
+        return n_rows, (*notes, *others, *faults)
 
     def _get(self, name: str, tell: StepProgress) -> None:
         """Download an encoder of the catalogue that is not there. Its licence was accepted when it was asked for."""
         if name in encoding.names(self.home) or name not in installed.catalogue(self.home):
             return
-        installed.get(
-            self.home, name, non_commercial=True, tell=lambda done, total: tell(done, total, "bytes")
-        )
+        try:
+            installed.get(
+                self.home, name, non_commercial=True, tell=lambda done, total: tell(done, total, "bytes")
+            )
+        except (encoding.EncoderError, OSError):
+            if name not in encoding.names(self.home):  # else another worker has put it there meanwhile
+                raise
         tell(0, 0, "bytes")

@@ -46,6 +46,8 @@ class KeptVectors:
                     ).fetchone()
                     if row is not None:
                         found[key] = MadeVector(np.frombuffer(row[1], np.float16), bool(row[0]))
+        except sqlite3.OperationalError:  # in use by another worker, or a disk that fails
+            return {}
         except (sqlite3.DatabaseError, ValueError):  # damaged
             with suppress(OSError):
                 self._path.unlink()

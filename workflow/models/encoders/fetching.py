@@ -35,8 +35,15 @@ _QUIET = {
 
 
 def host() -> str:
-    """The name of the hub that is asked, or of its mirror (`HF_ENDPOINT`)."""
-    return urlsplit(os.environ.get("HF_ENDPOINT") or HUB).netloc
+    """The name of the hub that is asked, or of its mirror (`HF_ENDPOINT`), without a password."""
+    try:
+        told = urlsplit(os.environ.get("HF_ENDPOINT") or HUB)
+        name, port = told.hostname, told.port
+    except ValueError:
+        name, port = None, None
+    if not name:
+        return "an address that cannot be read (HF_ENDPOINT)"
+    return name if port is None else f"{name}:{port}"
 
 
 def download(entry: EncoderEntry, folder: Path, tell: Tell | None = None) -> dict[str, Path]:

@@ -1,7 +1,8 @@
 """Files of the catalogue in what an operator gives: a folder, a zip, a package, or a zip in one of these.
 
-They are known by their size and hash. What has another size is not read, so that a zip unpacks to no more than the
-catalogue's files, whatever it says of itself; and no name in it leads anywhere, for none is used.
+They are known by their size and hash. What has another size is not read, and what has another hash is removed before
+the next is unpacked, so that a zip never takes more room than the catalogue's files, one more and a zip inside it. No
+name in it leads anywhere, for none is used.
 """
 
 from __future__ import annotations
@@ -36,8 +37,11 @@ def found_files(source: Path, folder: Path, wanted: Collection[SourceFile]) -> d
         for path in _candidates(source, folder, sizes):
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-            if (one := by_hash.get((path.stat().st_size, digest))) is not None:
-                found.setdefault(one, path)
+            one = by_hash.get((path.stat().st_size, digest))
+            if one is not None and one not in found:
+                found[one] = path
+            elif path.is_relative_to(folder):  # a copy: what is kept is no more than the catalogue's files
+                path.unlink()
     except _BROKEN as error:
         said = f"{type(error).__name__}: {str(error)[:200]}"
         fix = "Fix: give a folder, or a zip or package (.whl) that is whole and has no password."
@@ -71,6 +75,7 @@ def _members(path: Path, folder: Path, sizes: Collection[int], *, nested: bool) 
                 _copy(member, file, one.file_size)
             if inner:
                 yield from _members(copy, folder, sizes, nested=False)
+                copy.unlink()
             else:
                 yield copy
 

@@ -36,7 +36,7 @@ from workflow.models.encoders.given_files import found_files
 if TYPE_CHECKING:
     from workflow.server.home import Home
 
-SOURCE, LICENCE = "SOURCE.json", "LICENSE"
+LICENCE = "LICENSE"
 NEEDED = 3
 """Times its size an encoder needs while it is made: its files, the model that is made of them, and room to work."""
 
@@ -63,9 +63,7 @@ class ListedEncoder:
 def catalogue(home: Home) -> dict[str, EncoderEntry]:
     """The encoders that Winnow knows, by key. Raises EncoderError where WINNOW_ENCODERS is off."""
     if not home.settings.encoders:
-        raise EncoderError(
-            "Pretrained encoders are switched off on this server. Fix: unset WINNOW_ENCODERS, or ask who runs it."
-        )
+        raise EncoderError(encoding.SWITCHED_OFF)
     return read_catalogue()
 
 
@@ -91,7 +89,7 @@ def get(home: Home, key: str, *, non_commercial: bool = False, tell: Tell | None
 
 def require_download(entry: EncoderEntry, *, non_commercial: bool) -> None:
     """Raises EncoderError: its licence is not accepted, or it is not verified."""
-    _require_licence(entry, non_commercial)
+    require_licence(entry, non_commercial)
     if not entry.can_be_downloaded:
         raise EncoderError(_not_to_be_had(entry))
 
@@ -125,8 +123,8 @@ def remove(home: Home, key: str) -> None:
 
     Raises EncoderError: it is not there, or it is an encoder of the owner's own.
     """
-    folder = encoding.folder_of(home, key)
-    if not (folder / SOURCE).is_file():
+    folder = encoding.folder_of(home, key, switched_off=True)
+    if not (folder / encoding.SOURCE).is_file():
         raise EncoderError(
             f"{key!r} is an encoder of your own, which Winnow has not put there. Fix: remove the folder {folder}."
         )
@@ -140,10 +138,10 @@ def check(home: Home, key: str) -> str:
     """Check an encoder in the data folder again; what was found, in words. Raises EncoderError where it is not well."""
     folder = encoding.folder_of(home, key)
     entry = catalogue(home).get(key)
-    if entry is None or not (folder / SOURCE).is_file():
+    if entry is None or not (folder / encoding.SOURCE).is_file():
         encoding.Encoder(folder)
         return f"{key}: opens. It is an encoder of your own, so Winnow knows no vectors of it."
-    told = json.loads((folder / SOURCE).read_text("utf-8"))
+    told = json.loads((folder / encoding.SOURCE).read_text("utf-8"))
     for name, wanted in told["made"].items():
         path = folder / name
         if not path.is_file() or _hash(path) != wanted:
@@ -165,11 +163,12 @@ def _accepted(home: Home, key: str, non_commercial: bool) -> EncoderEntry:
     entry = known[key]
     if key in encoding.names(home):
         raise EncoderError(f"{entry.title} is there already. Fix: use it, or remove it first ({key}).")
-    _require_licence(entry, non_commercial)
+    require_licence(entry, non_commercial)
     return entry
 
 
-def _require_licence(entry: EncoderEntry, non_commercial: bool) -> None:
+def require_licence(entry: EncoderEntry, non_commercial: bool) -> None:
+    """Raises EncoderError: its licence is not accepted."""
     if not entry.commercial and not non_commercial:
         raise EncoderError(
             f"{entry.title} may not be used commercially ({entry.licence}). Fix: accept that you use it for no "
@@ -251,7 +250,7 @@ def _install(home: Home, entry: EncoderEntry, folder: Path, paths: Mapping[Sourc
         "made": {path.name: _hash(path) for path in sorted(made.iterdir())},
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    (made / SOURCE).write_text(json.dumps(source, indent=2), "utf-8")
+    (made / encoding.SOURCE).write_text(json.dumps(source, indent=2), "utf-8")
     flush_all()
     made.replace(home.encoders_dir / entry.key)
     sync_folder(home.encoders_dir)

@@ -84,6 +84,8 @@ def ask(seat: Seat, key: str, *, non_commercial: bool = False) -> None:
     """
     with seat.owning() as owning:
         entry = installed.catalogue(seat.home).get(key)
+        if entry is not None:
+            installed.require_licence(entry, non_commercial)
         if entry is None or key in encoding.names(seat.home):
             encoding.folder_of(seat.home, key)
         else:
