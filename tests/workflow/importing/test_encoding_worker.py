@@ -662,6 +662,25 @@ def test_back_to_words_ends_an_encoding_that_runs(
     assert table_of(seat).encoded == ()
 
 
+def test_back_to_words_holds_while_the_vectors_are_being_stored(
+    seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All vectors are known when they are stored again: no batch is left in which a cancel would be noticed."""
+    worker.look()
+    later(seat, "owl")
+    add_rows = more_rows.add_rows
+
+    def back_first(*given: Any, **options: Any) -> Any:
+        monkeypatch.setattr(more_rows, "add_rows", add_rows)
+        encoding.back_to_words(seat)
+        return add_rows(*given, **options)
+
+    monkeypatch.setattr(more_rows, "add_rows", back_first)
+    worker.look()
+    assert latest(seat).state == trained.CANCELLED
+    assert table_of(seat).encoded == ()
+
+
 def test_back_to_words_is_the_owners(home: Home, owner: int, seat: Seat, worker: EncodingWorker) -> None:
     worker.look()
     ada = Seat(home, annotator(home, owner, "Ada"), seat.project_id)

@@ -222,3 +222,19 @@ def test_encoder_that_is_there_is_not_fetched_again(home: Home, hub: FakeHub) ->
         installed.get(home, "words")
     assert hub.asked == asked
     assert left(home) == ["words"]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "shown"),
+    [
+        ("", "huggingface.co"),
+        ("https://ada:secret@mirror.example:8443/hub", "mirror.example:8443"),
+        ("mirror.example", "an address that cannot be read (HF_ENDPOINT)"),
+        ("https://mirror.example:port", "an address that cannot be read (HF_ENDPOINT)"),
+    ],
+)
+def test_the_host_is_named_without_a_password(
+    monkeypatch: pytest.MonkeyPatch, endpoint: str, shown: str
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", endpoint)
+    assert fetching.host() == shown

@@ -101,6 +101,23 @@ def test_members_of_other_sizes_are_never_unpacked(
         installed.add(home, bomb)
 
 
+def test_members_with_other_content_take_room_one_at_a_time(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unwanted = {f"m{number}": bytes([number]) * len(WORDS) for number in range(9)}
+    source = zipped(tmp_path / "many.zip", words=WORDS, again=WORDS, **unwanted)
+    kept: list[int] = []
+    copy = given_files._copy
+
+    def watched(member: Any, file: Any, size: int) -> None:
+        copy(member, file, size)
+        kept.append(len(list(Path(file.name).parent.iterdir())))
+
+    monkeypatch.setattr(given_files, "_copy", watched)
+    assert installed.add(home, source) == ("words",)
+    assert kept == [1, *[2] * 10]
+
+
 def test_size_that_a_zip_lies_about_is_found(home: Home, tmp_path: Path) -> None:
     """The directory says the size that is wanted, and there is more behind it."""
     data = zipped(tmp_path / "z.zip", weights=WORDS + bytes(100_000)).read_bytes()
@@ -171,14 +188,20 @@ def test_removed_encoder_is_gone_and_can_be_had_again(home: Home, tmp_path: Path
 def test_switched_off_nothing_is_listed_or_had(home: Home, tmp_path: Path) -> None:
     off = dataclasses.replace(home, settings=dataclasses.replace(home.settings, encoders=False))
     source = given(tmp_path, "zip")
+    installed.add(home, source)
+    own = home.encoders_dir / "own"
+    own.mkdir()
     for act in (
         lambda: installed.list_encoders(off),
         lambda: installed.get(off, "words"),
         lambda: installed.add(off, source),
+        lambda: encoding.folder_of(off, "words"),
     ):
         with pytest.raises(EncoderError, match="switched off on this server"):
             act()
-    assert encoding.names(off) == ()
+    assert encoding.names(off) == ("own",)
+    installed.remove(off, "words")
+    assert not (home.encoders_dir / "words").exists()
 
 
 def test_what_a_killed_process_left_is_no_encoder_and_is_removed_after_a_day(home: Home) -> None:
