@@ -18,6 +18,7 @@ from plcore.tables.media.file_tree import ZIP_FAULTS
 from plcore.tables.problems import TableError
 from plcore.tables.readers.joining import SHEET, are_parts, rows_again, stacked
 from plcore.tables.readers.reading import TableReading, cell_text, column_text, refusal, text_table
+from plcore.tables.readers.tools.votes import vote_columns
 
 MAX_CELLS = 5_000_000
 """Of the sheets together. Reader and text take about 200 bytes a cell."""
@@ -324,9 +325,11 @@ def _of_sheets(
     found : the tables by their sheets      seen : the sheets that are not hidden
     """
     same = {name: one for name, one in found.items() if name in seen and are_parts([found[chosen], one])}
-    again = rows_again(same) if len(same) > 1 and chosen in same else ""
-    together = len(same) > 1 and chosen in same and not again
-    reading = stacked(same, SHEET, "sheets") if together else found[chosen]
+    several = len(same) > 1 and chosen in same
+    votes = several and vote_columns(found[chosen].cells) is not None
+    again = rows_again(same, votes=votes) if several else ""
+    together = several and not again
+    reading = stacked(same, SHEET, "sheets", votes=votes) if together else found[chosen]
     read = list(same) if together else [chosen]
     if others := [name for name in sheets if name not in read]:
         with_rows = [

@@ -24,6 +24,7 @@ from plcore.tables.readers.arrays import load_npz
 from plcore.tables.readers.candidate_rows import CANDIDATES, NEEDS_ROWS, SOURCES, Row, rows_reading
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.roles.cell_types import types_of, with_types
+from plcore.tables.roles.fact_names import never_learnt
 from plcore.tables.roles.roles import Roles
 from plcore.tables.roles.sample import sample_columns
 from plcore.tables.roles.suggestion import suggest_roles
@@ -301,8 +302,8 @@ def join_rows(
     on : the column of `table` with the names; None: the one with most of them
     what : what is known of the rows, for the notes
     If the names are row numbers, and the table has neither an id nor a column with all of them, rows are joined by
-    number. Notes list the rows of either side that the other has not. Raises TableError where nothing matches, or where
-    a name occurs twice.
+    number; unless every row is named, `asks` has the doubt that the numbers count from 0. Notes list the rows of either
+    side that the other has not. Raises TableError where nothing matches, or where a name occurs twice.
     """
     key = _key_column(table, set(rows)) if on is None else on
     numbers = [str(row) for row in range(1, len(table) + 1)]
@@ -343,7 +344,17 @@ def join_rows(
     row_id = None if numbered else key
     found = rows_reading(joined, format_name, describing=own, row_id=row_id, notes=said, groups=groups)
     with_types(found.cells, types_of(table))
+    if numbered and set(rows) != set(numbers):
+        found = replace(found, asks=(*found.asks, _row_numbers_doubt(list(rows))))
     return found
+
+
+def _row_numbers_doubt(names: Sequence[str]) -> tuple[str, str, str]:
+    message = (
+        f"The names of the rows, such as {listed(names, 3)}, were read as row numbers from 1, but they may count from "
+        "0."
+    )
+    return "row-numbers", message, "If they do, add 1 to each, or give both files a column of ids."
 
 
 def _first_places(names: Sequence[str], table: pd.DataFrame, key: str | None) -> dict[str, int]:
@@ -387,46 +398,97 @@ def are_parts(tables: Sequence[TableReading]) -> bool:
     return len(tables) > 1 and len(heads) == 1 and all(one.roles is None and not one.arrays for one in tables)
 
 
-def rows_again(tables: Mapping[str, TableReading]) -> str:
-    """Which rows stand in several parts, in words; "" if none do. tables : parts of one table by their names
+def rows_again(tables: Mapping[str, TableReading], *, votes: bool = False) -> str:
+    """Return the rows that several parts share, in words; "" if they share none.
 
-    Rows are the same if their id is, in a column of ids that are unique in each part; without such a column, if all
-    cells are. A few rows alike come by chance: without ids, half of a part has to stand elsewhere.
+    tables : parts of one table by their names      votes : whether each row is a vote, so that an item may come again
+    Rows are the same if their id is, in a column of ids that are unique in each part, unless these are row numbers that
+    begin again. Rows without ids are the same if the columns that describe the item are equal. A few equal rows come by
+    chance: without ids, half of a part has to be in others.
     """
     first = next(iter(tables.values()))
-    column = first.suggest_roles().id
-    if column is not None and all(one.cells[column].is_unique for one in tables.values()):
+    about = [] if votes else _describing(tables)
+    column = None if votes else _unique_ids(tables)
+    if column is not None and not _ids_begin_again(tables, column, about):
         found = Counter(cell for one in tables.values() for cell in set(one.cells[column].str.strip()) - {""})
         again = [name for name, count in found.items() if count > 1]
         return f"{counted(len(again), 'id')}, such as {listed(again, 1)}" if again else ""
-    columns = list(first.cells.columns)
+    columns = about or list(first.cells.columns)
     rows = [set(map(tuple, one.cells[columns].to_numpy())) for one in tables.values()]
-    for place, own in enumerate(rows):
-        same = len(own & set().union(*rows[:place], *rows[place + 1 :]))
+    parts = Counter(row for own in rows for row in own)
+    for own in rows:
+        same = sum(parts[row] > 1 for row in own)
         if 2 * same >= len(own):
             return counted(same, "row")
     return ""
 
 
-def stacked(tables: Mapping[str, TableReading], column: str, what: str) -> TableReading:
-    """The rows of these parts, one after the other, each with the name of its part.
+def _unique_ids(tables: Mapping[str, TableReading]) -> str | None:
+    column = next(iter(tables.values())).suggest_roles().id
+    unique = column is not None and all(_is_unique(one.cells[column]) for one in tables.values())
+    return column if unique else None
 
-    tables : `are_parts`, by their names      column : the name of the column for these, if it is free
-    what : the parts are, in the plural, such as "sheets"
+
+def _describing(tables: Mapping[str, TableReading]) -> list[str]:
+    """Return the columns that tell the items of a part from each other, without labels and ids; [] if none do."""
+    first = next(iter(tables.values()))
+    guess = first.suggest_roles()
+    shown = (guess.text, guess.image, guess.audio, guess.start, guess.end)
+    about = [name for name in shown if name is not None]
+    if not about:
+        labels = {column for role, column in guess.used() if role not in (*_DESCRIBING, "start", "end")}
+        columns = sample_columns(first.cells.drop(columns=[*labels]))
+        about = [one.name for one in columns if not never_learnt(one.key)]
+    # Columns of a few values, such as places and sizes, are alike in rows of different items.
+    distinct = (2 * len(one.cells[about].drop_duplicates()) > len(one.cells) for one in tables.values())
+    return about if about and all(distinct) else []
+
+
+def _ids_begin_again(tables: Mapping[str, TableReading], column: str, about: Sequence[str]) -> bool:
+    """Return whether most ids that parts share are whole numbers of rows with other descriptions.
+
+    about : the columns `_describing`
+    Names such as `a.jpg` do not count rows: with another comment they are the same item.
+    """
+    first: dict[str, tuple[str, ...]] = {}
+    same = other = 0
+    for one in tables.values() if about else ():
+        descriptions = map(tuple, one.cells[[*about]].to_numpy())
+        for name, description in zip(one.cells[column].str.strip(), descriptions, strict=True):
+            if name and (known := first.setdefault(name, description)) is not description:
+                differs = name.isdecimal() and known != description
+                same, other = same + (not differs), other + differs
+    return other > same
+
+
+def stacked(
+    tables: Mapping[str, TableReading], column: str, what: str, *, votes: bool = False
+) -> TableReading:
+    """The rows of these parts, one after the other, each with the name of its part. Ids that begin again in each part
+    have this name before them.
+
+    tables : `are_parts` without `rows_again`, by their names
+    column : the name of the column for these, `SHEET` or `SOURCE_FILE`, if it is free
+    what : the parts are, in the plural, such as "sheets"      votes : whether each row is a vote
     """
     readings = list(tables.values())
     names = list(map(str, readings[0].cells.columns))
     # No line of a file tells where a row of several files is.
     cells = pd.concat([one.cells[names] for one in readings], ignore_index=True).astype("str")
+    parts = [name for name, one in tables.items() for _ in range(len(one.cells))]
+    notes = dict.fromkeys(note for one in readings for note in one.notes)
+    ids = None if votes else _unique_ids(tables)
+    if ids is not None and not _is_unique(cells[ids][cells[ids].str.strip() != ""]):
+        named = zip(parts, cells[ids].str.strip(), strict=True)
+        cells = cells.assign(**{ids: [f"{part}:{name}" if name else "" for part, name in named]})
+        part = "sheet" if column == SHEET else "file"
+        notes[f"The ids begin again in each {part}: the name of the {part} stands before them."] = None
     if column not in names:
-        sizes = [len(one.cells) for one in readings]
-        parts = [name for name, size in zip(tables, sizes, strict=True) for _ in range(size)]
         cells = cells.assign(**{column: parts}).astype("str")
     rows = ", ".join(f"{len(one.cells):,}" for one in readings[:8])
     said = (
         f"The {len(tables):,} {what} with the same columns were read one after the other: {listed(list(tables))}; they "
         f"have {rows}{' and more' if len(readings) > 8 else ''} rows."
     )
-    notes = dict.fromkeys(note for one in readings for note in one.notes)
     typed = all(one.typed for one in readings)
     return replace(readings[0], cells=cells, notes=(said, *notes), typed=typed)

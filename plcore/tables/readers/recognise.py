@@ -67,6 +67,7 @@ from plcore.tables.readers.tools.sound_detectors import (
 )
 from plcore.tables.readers.tools.sound_detectors import FORMAT as LABEL_TRACK
 from plcore.tables.readers.tools.speciesnet import with_pictures
+from plcore.tables.readers.tools.votes import vote_columns
 from plcore.tables.text.arrow import GatheredText, stripped
 from plcore.tables.text.csv import (
     EMPTY,
@@ -440,7 +441,8 @@ def _read_parts(archive: FileTree) -> TableReading:
 
 def _in_parts(archive: FileTree, readings: Sequence[TableReading]) -> TableReading:
     tables = dict(zip(archive.table_names, readings, strict=True))
-    if again := rows_again(tables):
+    votes = vote_columns(readings[0].cells) is not None
+    if again := rows_again(tables, votes=votes):
         message = (
             f"The {archive.what} holds {len(tables)} tables with the same columns: {listed(list(tables))}. "
         )
@@ -449,7 +451,7 @@ def _in_parts(archive: FileTree, readings: Sequence[TableReading]) -> TableReadi
             "Leave one in it. If each is one person's, write a table with the columns task, worker and label."
         )
         raise refusal(message, fix)
-    found = stacked(tables, SOURCE_FILE, "tables")
+    found = stacked(tables, SOURCE_FILE, "tables", votes=votes)
     return replace(
         found, format=f"{archive.what} of {len(tables)} tables ({found.format})", files=MediaFiles(archive)
     )

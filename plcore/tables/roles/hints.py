@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from plcore.arrays.words import listed, quoted
-from plcore.tables.roles.fact_names import is_fact, never_labels
+from plcore.tables.roles.fact_names import is_fact, is_from_model, is_from_votes, never_labels, never_learnt
 from plcore.tables.roles.sample import ColumnSample, mean_of, sample_columns
 
 _SCORES = re.compile(
@@ -36,7 +36,7 @@ def hint_at_labels(cells: pd.DataFrame) -> str:
         one for one in sample_columns(cells.iloc[:, :_MOST_COLUMNS]) if one.cells and not is_fact(one.key)
     ]
     in_code = [one for one in columns if mean_of(cell[0] in "[{" for cell in one.cells) >= 0.5]
-    columns = [one for one in columns if one not in in_code]
+    columns = [one for one in columns if one not in in_code and not _describes_no_item(one.key)]
     named = [one for one in columns if _LABEL_WORD.search(one.key)]
     looks = (
         *(look(columns) for look in (_scores, _bits, _alike)), _one_label(named, columns), _in_code(in_code),
@@ -44,6 +44,11 @@ def hint_at_labels(cells: pd.DataFrame) -> str:
     )  # fmt: skip
     found = (next(look, None) for look in looks)
     return f" {next(filter(None, found), _UNLABELLED)}"
+
+
+def _describes_no_item(key: str) -> bool:
+    """Whether a column of this key holds neither labels nor features, as the name of the sheet of a row."""
+    return never_learnt(key) and not (is_from_model(key) or is_from_votes(key))
 
 
 def _scores(columns: Sequence[ColumnSample]) -> Iterator[str]:

@@ -224,13 +224,17 @@ class Disambiguated:
         ends = np.searchsorted(rows, np.arange(len(candidates) + 1)).tolist()
         return [dict(named[start:stop]) for start, stop in pairwise(ends)]
 
-    def voters(self) -> list[dict[str, list[str]]]:
-        """What each person named before the import, of the candidates `left`, {voter: labels}; for a piece."""
+    def voters(self, *, all_labels: bool = False) -> list[dict[str, list[str]]]:
+        """Return the labels that each person named before the import, {voter: labels} for each row of a piece.
+
+        all_labels : also those that are no longer among the candidates `left`
+        """
         found: list[dict[str, list[str]]] = [{} for _ in self.ids]
         if self.votes is not None:
-            left, lines = self.left(), (self.votes.rows, self.votes.who, self.votes.labels)
+            left = None if all_labels else self.left()
+            lines = (self.votes.rows, self.votes.who, self.votes.labels)
             for row, who, label in zip(*(line.tolist() for line in lines), strict=True):
-                if left[row, label]:
+                if left is None or left[row, label]:
                     found[row].setdefault(self.votes.voters[who], []).append(self.classes[label])
         return found
 

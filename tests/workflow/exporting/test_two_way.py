@@ -359,9 +359,10 @@ def accepted_only(facts: Facts, made: Generated) -> Facts:
 
 
 def votes_alone(facts: Facts, made: Generated) -> Facts:
-    """The labels that somebody named, and how often; every class that anybody named in rows of which nobody did."""
+    """The labels that annotators named, and how often; every class that anybody named in rows of which nobody did."""
     later = {(one.row, one.person) for one in made.answers}  # what they said last counts
-    votes = frozenset(one for one in facts.votes if one[:2] not in later) | said_votes(made)
+    before = facts_of(made.table).votes  # all of them, also for labels that answers ruled out
+    votes = frozenset(one for one in before if one[:2] not in later) | said_votes(made)
     named: list[dict[str, float]] = [{} for _ in facts.ids]
     for row, _, label in votes:
         named[row][label] = named[row].get(label, 0.0) + 1.0

@@ -298,17 +298,19 @@ def _media_by_time(
     for item, known in media.items():
         if (moment := _moment(known.get("timestamp", ""))) is not None:
             times[known.get("deploymentid", "")].append((moment, item))
-    for one in times.values():
+    moments: dict[str, list[float]] = {}
+    for deployment, one in times.items():
         one.sort()
+        moments[deployment] = [moment for moment, _ in one]
 
     def during(deployment: str, start: str, end: str) -> list[Mapping[str, str]]:
         first = _moment(start)
         last = first if (found := _moment(end)) is None else found
         if first is None or last is None:
             return []
-        known = times.get(deployment, [])
-        moments = [moment for moment, _ in known]
-        return [media[item] for _, item in known[bisect_left(moments, first) : bisect_right(moments, last)]]
+        known = moments.get(deployment, [])
+        begin, stop = bisect_left(known, first), bisect_right(known, last)
+        return [media[item] for _, item in times.get(deployment, [])[begin:stop]]
 
     return during
 

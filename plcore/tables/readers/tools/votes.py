@@ -492,7 +492,7 @@ def long_votes(table: Disambiguated | LabelVectorTable, tell: Tell = silent) -> 
     writer = csv.writer(buffer)
     writer.writerow(_HEADER)
     for piece in table.pieces() if isinstance(table, Disambiguated) and table.votes is not None else ():
-        for row_id, voters in zip(piece.ids, piece.voters(), strict=True):
+        for row_id, voters in zip(piece.ids, piece.voters(all_labels=True), strict=True):
             for voter, labels in voters.items():
                 kind = "is" if len(labels) == 1 else "among"
                 writer.writerows([row_id, voter, label, kind, "", "", 1, ""] for label in labels)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plcore import TableError
+from plcore.tables import joined
 from plcore.tables.readers.candidate_rows import NEEDS_ROWS, Row
 from plcore.tables.readers.joining import join_candidates, join_rows
 from plcore.tables.readers.reading import TableReading
@@ -74,6 +75,31 @@ def test_columns_of_the_table_come_before_those_of_the_candidates() -> None:
     assert joined.cells["text"].tolist() == ROWS["text"].tolist()
     assert joined.cells["more"].tolist() == ["m", "", ""]
     assert noted(joined, "2 of 3 rows have no votes", "'b', 'c'")
+
+
+BARE = frame(*({"text": f"row {word}", "size": f"{word}.5"} for word in "123456"))
+"""Rows without ids."""
+
+
+@pytest.mark.parametrize(
+    ("numbers", "asked"), [("123456", []), ("1245", ["row-numbers"]), ("12345", ["row-numbers"])]
+)
+def test_row_numbers_that_may_count_from_0_stop_the_import(numbers: str, asked: list[str]) -> None:
+    reading = TableReading(frame(*({"id": one, "labels": "x|y"} for one in numbers)), "CSV")
+    found = joined(reading, TableReading(BARE, "CSV"))
+    assert noted(found, "Rows were joined by their numbers.")
+    assert [name for name, _, _ in found.asks] == asked
+    if asked:
+        ((_, message, fix),) = found.asks
+        assert "such as '1', '2', '" in message
+        assert "read as row numbers from 1, but they may count from 0" in message
+        assert fix == "If they do, add 1 to each, or give both files a column of ids."
+
+
+def test_row_numbers_from_0_are_not_joined() -> None:
+    reading = TableReading(frame(*({"id": one, "labels": "x|y"} for one in "012345")), "CSV")
+    with pytest.raises(TableError, match="No column of the other table holds the names of these rows"):
+        joined(reading, TableReading(BARE, "CSV"))
 
 
 def test_what_does_not_belong_together_is_refused() -> None:

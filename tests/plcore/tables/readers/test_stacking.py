@@ -137,3 +137,111 @@ def test_doubts_about_the_file_are_stored_with_the_reading(tmp_path: Path) -> No
     reading = read_table(workbook({"Ann": [HEAD, *rows(0, 6)], "Bob": [HEAD, *rows(0, 5)]}))
     store_reading(reading, tmp_path)
     assert read_stored(tmp_path).asks == reading.asks
+
+
+def people(*labels: str, **columns: list[str]) -> dict[str, list[list[str]]]:
+    """The sheets of Anna and Ben: these columns, and labels that they do not agree on."""
+    names = [*columns, "labels"]
+    return {
+        name: [names, *map(list, zip(*columns.values(), given, strict=True))]
+        for name, given in (("Anna", labels), ("Ben", labels[::-1]))
+    }
+
+
+TEXTS = [
+    f"it sang {word} in the garden" for word in ("low", "high", "long", "soft", "late", "well", "once", "on")
+]
+LABELS = ("wren|robin", "wren", "robin", "robin", "wren|robin", "robin", "wren", "wren")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"text": TEXTS},
+        {"wing": [f"{5 + k * k / 7:.2f}" for k in range(8)], "place": ["wood", "sea"] * 4},
+        {"id": [str(k) for k in range(1, 9)], "text": TEXTS},
+        {"id": [f"{word}.wav" for word in "abcdefgh"], "place": ["wood", "sea"] * 4},
+    ],
+    ids=["texts", "numbers", "ids", "files"],
+)
+def test_sheets_of_two_people_stop_the_import(columns: dict[str, list[str]]) -> None:
+    sheets = people(*LABELS, **columns)
+    reading = read_table(workbook(sheets))
+    assert (reading.format, len(reading.cells)) == ("workbook, sheet 'Anna'", 8)
+    ((name, message, _),) = reading.asks
+    assert name == "more-sheets"
+    assert f"share 8 {'ids' if 'id' in columns else 'rows'}" in message
+    files = {f"{name}.csv": as_csv(rows) for name, rows in sheets.items()}
+    with pytest.raises(TableError, match=r"They share 8 (ids|rows)"):
+        read_table(make_zip(files))
+
+
+def test_sheets_of_places_with_few_values_are_one_table() -> None:
+    sheet = [["place", "labels"], *(["wood", "wren|robin"], ["sea", "robin"]) * 3]
+    reading = read_table(workbook({"Jan": sheet, "Feb": [*sheet[:-1], ["sea", "wren"]]}))
+    assert (len(reading.cells), len(reading.asks)) == (6, 1), "all rows are in both"
+    other = [["place", "labels"], *(["wood", "gull"], ["sea", "tern|gull"]) * 3]
+    reading = read_table(workbook({"Jan": sheet, "Feb": other}))
+    assert (len(reading.cells), reading.asks) == (12, ())
+
+
+def as_csv(rows: list[list[str]]) -> bytes:
+    return pd.DataFrame(rows[1:], columns=rows[0]).to_csv(index=False).encode()
+
+
+def numbered(texts: list[str]) -> list[list[str]]:
+    return [HEAD, *([str(k), text, LABELS[k - 1]] for k, text in enumerate(texts, start=1))]
+
+
+def test_ids_that_begin_again_in_each_part_have_its_name_before_them() -> None:
+    months = {"Jan": numbered(TEXTS[:4]), "Feb": numbered(TEXTS[4:7])}
+    reading = read_table(workbook(months))
+    assert reading.cells["id"].tolist() == ["Jan:1", "Jan:2", "Jan:3", "Jan:4", "Feb:1", "Feb:2", "Feb:3"]
+    assert reading.cells["text"].tolist() == TEXTS[:7]
+    assert reading.asks == ()
+    assert "The ids begin again in each sheet: the name of the sheet stands before them." in reading.notes
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles())
+    assert table.ids.tolist() == reading.cells["id"].tolist()
+    files = read_table(make_zip({f"{name}.csv": as_csv(rows) for name, rows in months.items()}))
+    assert files.cells["id"].tolist()[3:5] == ["Jan.csv:4", "Feb.csv:1"]
+    assert "The ids begin again in each file: the name of the file stands before them." in files.notes
+
+
+def test_files_with_other_comments_are_the_same_rows() -> None:
+    rows = [
+        [HEAD, *([f"{k}.wav", text, LABELS[k]] for k, text in enumerate(one))] for one in (TEXTS, TEXTS[::-1])
+    ]
+    reading = read_table(workbook(dict(zip(("Ann", "Bob"), rows, strict=True))))
+    assert "share 8 ids" in reading.asks[0][1]
+
+
+def test_the_same_texts_under_other_ids_are_the_same_rows() -> None:
+    reading = read_table(workbook({"Ann": numbered(TEXTS), "Bob": numbered(TEXTS[::-1])}))
+    assert "share 8 rows" in reading.asks[0][1]
+
+
+@pytest.mark.parametrize("tasks", [["t1", "t2", "t3", "t4"], ["1", "2", "3", "4"]])
+def test_votes_of_each_person_in_a_file_are_one_table_of_votes(tasks: list[str]) -> None:
+    def votes(worker: str, *labels: str) -> list[list[str]]:
+        head = ["task", "worker", "label", "text"]
+        texts = [f"a long text about {task}" for task in tasks]
+        return [head, *([*row] for row in zip(tasks, [worker] * 4, labels, texts, strict=True))]
+
+    both = {"a": votes("w1", "cat", "dog", "cat", "cat"), "b": votes("w2", "dog", "dog", "cat", "dog")}
+    for data in (workbook(both), make_zip({f"{name}.csv": as_csv(rows) for name, rows in both.items()})):
+        reading = shaped(read_table(data))
+        assert reading.cells["task"].tolist() == tasks
+        assert reading.cells["candidates"].tolist()[:2] == ['{"cat": 1, "dog": 1}', '{"dog": 2}']
+        assert reading.asks == ()
+
+
+def test_hint_names_no_column_of_parts() -> None:
+    pictures = {f"{month}.csv": b"file,text\n" + b"".join(
+        b"%d.jpg,seen near the river %d times\n" % (k, k * k) for k in range(start, start + 6)
+    ) for month, start in (("jan", 0), ("feb", 6))}  # fmt: skip
+    reading = read_table(make_zip(pictures))
+    assert "source_file" in reading.cells
+    with pytest.raises(TableError, match="No column holds the candidate labels") as caught:
+        LabelTable.from_cells(reading.cells, reading.suggest_roles())
+    assert "'source_file' holds" not in str(caught.value)
+    assert "None repeats a few words, as labels do" in str(caught.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from plcore import TableError, read_cells
 from plcore.tables.readers.tools.votes import LONG_VOTES, join_votes, long_votes, vote_columns
+from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.writers.disambiguated import Disambiguated
 from tests.plcore.tables.writers.tables import (
     TEXTS,
@@ -20,6 +22,7 @@ from tests.plcore.tables.writers.tables import (
     frame,
     noted,
     read_or_refuse,
+    small_table,
     sources,
 )
 
@@ -249,6 +252,20 @@ def test_answers_written_and_read_again(table: Disambiguated) -> None:
     assert dict(zip(reading.cells["task"], candidates(reading), strict=True)) == expected
     again = pd.read_csv(io.StringIO(text, newline=""), dtype=str, keep_default_na=False)
     assert len(again) == sum(len(answer["labels"]) for answer in table.answers)
+
+
+def test_earlier_votes_are_written_in_full_whatever_was_answered() -> None:
+    votes = NamedVotes.of([0, 0, 0], [0, 0, 1], [0, 1, 0], ["Ann", "Ben"])
+    answer = {"row": 0, "person": "Eve", "at": "2026-01-01", "seconds": 1.5, "model_version": None}
+    table = replace(
+        small_table(), votes=votes, candidates_after=np.eye(3, dtype=bool)[[1, 0, 2]],
+        answers=[{**answer, "kind": "is", "labels": ["robin"]}],
+    )  # fmt: skip
+    lines = "".join(long_votes(table)).splitlines()
+    assert lines[1:] == [
+        "p,Ann,wren,among,,,1,", "p,Ann,robin,among,,,1,", "p,Ben,wren,is,,,1,", "p,Eve,robin,is,2026-01-01,1.5,1,",
+    ]  # fmt: skip
+    assert table.voters() == [{"Ann": ["robin"]}, {}, {}]
 
 
 def test_answers_that_name_no_label_are_written_and_left_out() -> None:
