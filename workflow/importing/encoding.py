@@ -1,4 +1,4 @@
-"""Encoders of the owner's own: found by name in the data folder, where only whoever runs the server can put them."""
+"""Encoders of the owner's own: found by name in the data folder, where only the operator can put them."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ class Home:
 
     @property
     def encoders_dir(self) -> Path:
-        """Where whoever runs the server puts models of their own, a folder each; made by hand."""
+        """The folder in which the operator puts models of their own, a folder each; made by hand."""
         return self.settings.home / "encoders"
 
     @property

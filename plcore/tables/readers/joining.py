@@ -143,7 +143,7 @@ def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
     known = set(keys)
     if left := [name for name in first if name not in known]:
         notes.append(
-            f"{counted(len(left), 'vector')} of rows that the table has not {either(len(left), 'was', 'were')} left "
+            f"{counted(len(left), 'vector')} of rows that are not in the table {either(len(left), 'was', 'were')} left "
             f"out: {listed(left, 5)}."
         )
     return _with(reading, found, tuple(notes))
@@ -331,7 +331,7 @@ def join_rows(
         )
     if strangers:
         said.append(
-            f"{counted(len(strangers), 'row')} of it that the table has not "
+            f"{counted(len(strangers), 'row')} of it that {either(len(strangers), 'is', 'are')} not in the table "
             f"{either(len(strangers), 'was', 'were')} left out: {listed(strangers, 5)}."
         )
     joined = []

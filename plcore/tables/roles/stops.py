@@ -428,20 +428,16 @@ def _votes_in_cells(table: LabelTable) -> Iterator[Odd]:
 def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
     """Another column that holds one number for each label that a cell lists."""
     column, roles = table.roles.candidates, table.roles
-    if (
-        column is None
-        or roles.form == "weighted"
-        or table.candidate_weights is not None
-        or roles.label_vectors
-    ):
+    weighted = roles.form == "weighted" or table.candidate_weights is not None
+    if column is None or weighted or roles.label_vectors:
         return
     used = {name for _, name in roles.used()}
     some = table.cells.head(_FEW_ROWS)
-    sizes = [
-        len(labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator))
+    lists = [
+        sorted(labels_of_cell(cell) if roles.form == "json" else parts_of(cell, roles.separator))
         for cell in some[column].str.strip()
     ]
-    if max(sizes, default=0) < 2:
+    if max(map(len, lists), default=0) < 2:
         return
     found = scores_of_classes((str(name) for name in some.columns if name not in used), table.classes)
     if len(found) > 1:
@@ -452,9 +448,12 @@ def _scores_elsewhere(table: LabelTable) -> Iterator[Odd]:
         fix = "If they do, choose them as columns of scores, or write both in one cell, as in wren:0.6|robin:0.4."
         yield "scores-elsewhere", message, fix
         return
-    for name in [str(one) for one in some.columns if one not in used][:_MOST_COLUMNS]:
+    # Our own columns hold no scores here, nor does one with the same numbers as the labels.
+    others = [str(one) for one in some.columns if one not in used and not _OWN.match(str(one))]
+    for name in others[:_MOST_COLUMNS]:
         cells = some[name].str.strip()
-        if all(len(_numbers_in(cell)) == size for cell, size in zip(cells, sizes, strict=True)):
+        numbers = [sorted(_numbers_in(cell)) for cell in cells]
+        if [*map(len, numbers)] == [*map(len, lists)] and numbers != lists:
             message = (
                 f"Column {quoted(name)} holds a number for each label in {quoted(column)}, such as "
                 f"{quoted(str(cells.iloc[0]))}: read here, it counts for nothing, but it may say how probable each is."

@@ -72,6 +72,10 @@ _DATE_OR_ADDRESS = re.compile(
 _ID_NAMES = {"id", "ids", "row_id", "item_id", "sample_id", "example_id", "instance_id", "uid", "uuid"}
 _ID_LIKE = re.compile(r"(^|_)(id|uid|uuid|guid)$")
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w.:#-]{2,64}", re.ASCII)
+_AMOUNT = re.compile(r"[\d.]+[A-Za-z%]+", re.ASCII)
+"""A number followed by its unit, such as 10cm."""
+_FEWEST_CODES = 20
+"""Rows from which on a column of unlike codes names the rows: in fewer they may differ by chance."""
 _COUNT = re.compile(r"_count$|^(num|n|number_of)_")
 _MAYBE_ID_NAMES = {
     "index",
@@ -440,7 +444,8 @@ def _id(columns: list[ColumnSample]) -> ColumnSample | None:
 
 def _names_rows(column: ColumnSample) -> bool:
     """Whether each of its cells is a code, such as T1017, that no other row has."""
-    return column.share(_CODE) == 1 and not column.share(_DATE_OR_ADDRESS) and column.unique
+    codes = column.share(_CODE) == 1 and not column.share(_DATE_OR_ADDRESS) and column.share(_AMOUNT) < 0.5
+    return codes and len(column.whole) >= _FEWEST_CODES and column.unique
 
 
 def _text(columns: list[ColumnSample]) -> ColumnSample | None:

@@ -19,6 +19,7 @@ from plcore.tables.readers.mapping import TableTool
 from plcore.tables.readers.reading import Fingerprint, TableReading, names, own_roles
 from plcore.tables.roles.cell_types import typed
 from plcore.tables.roles.roles import Roles
+from plcore.tables.roles.suggestion import suggest_roles
 from plcore.tables.roles.written_lists import read_cell
 from plcore.tables.text.arrow import csv_header, csv_rows
 from plcore.tables.writers.disambiguated import (
@@ -217,10 +218,12 @@ def read_own_sheet(cells: pd.DataFrame, name: str) -> TableReading:
 
 
 def own_id(cells: pd.DataFrame) -> str | None:
-    """The column with the ids of a table that was written here without roles (`called_id`)."""
+    """The column with the ids of a table that was written here without roles (`called_id`); in files of earlier
+    releases, which never wrote `winnow_id`, the column that names the rows."""
     if OWN_ID in cells:
         return OWN_ID
-    return next((str(name) for name in cells.columns if str(name).strip().lower() == "id"), None)
+    named = next((str(name) for name in cells.columns if str(name).strip().lower() == "id"), None)
+    return named or suggest_roles(cells).id
 
 
 def _form_of(cells: pd.DataFrame) -> CellForm:

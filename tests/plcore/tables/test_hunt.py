@@ -84,7 +84,7 @@ HUNTED = [
     right("bulleted_texts_without_labels_column_name.csv", RIGHT, 3, ["cat|dog", "dog"], "notes"),
     right("case_variants_and_blanks.csv", RIGHT, 4, ["Cat|dog", "cat"], "text", told="names-alike"),
     right("chest_findings.csv", RIGHT, 3, ["Edema|Mass", "No Finding"],
-          ("Follow-up #", "Patient Age", "Patient Gender")),
+          ("Follow-up #", "Patient Age", "Patient Gender"), told="repeated-ids"),
     right("class_numbers_in_lists.csv", RIGHT, 3, ["0|1", "1"], "text"),
     right("class_probs_in_an_object.jsonl", GENERIC, 2, ["cat:0.7|dog:0.3", "cat:0.2|dog:0.8"], "text"),
     right("codes_named_in_the_header.csv", RIGHT, 2, ["1", "1|2"], "text"),

@@ -149,15 +149,15 @@ MISFITS: dict[str, tuple[Change, str]] = {
     "goal": (first("goals", answers=0), "must be in 1..10,000"),
     "word of a goal": (first("goals", answers="x"), "answers cannot be 'x'"),
     "day of a goal": (first("goals", reached_on="someday"), "holds no project that works"),
-    "example": (an_example(row=99_999), "a row that the table has not"),
+    "example": (an_example(row=99_999), "a row that is not in the table"),
     "purpose": (an_example(purpose="?"), "an example cannot be for '\\?'"),
     "no note": (an_example(note=None), "note cannot be None"),
     "stranger": (an_example(marked_by=9), "person 9 has no name"),
     "dispute": (
         more("dispute_notes", row=-1, person_id=2, at=MOMENT, text="x"),
-        "a row that the table has not",
+        "a row that is not in the table",
     ),
-    "qualification": (a_qualification(rows=[0, 99_999]), "a row that the table has not"),
+    "qualification": (a_qualification(rows=[0, 99_999]), "a row that is not in the table"),
     "rows of a qualification": (a_qualification(rows=["x"]), "rows cannot be"),
     "right ones": (a_qualification(n_right=1), "more answers than rows"),
 }

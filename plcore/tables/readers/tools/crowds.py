@@ -269,10 +269,8 @@ def _read_qualtrics(cells: pd.DataFrame, called: str) -> TableReading:
     n_heads = 2 if ids else 0
     texts = {str(name): str(cells[name].iloc[0]) if n_heads else str(name) for name in cells.columns}
     body = cells.iloc[n_heads:]
-    status = [text.lower() for text in texts_of(body, columns.get("status"))]
-    previews = [text in ("survey preview", "spam", "1", "8") for text in status]
-    unfinished = [text.lower() in _UNFINISHED for text in texts_of(body, columns["finished"])]
-    started = [one and not seen for one, seen in zip(unfinished, previews, strict=True)]
+    previews = [text.lower() in _PREVIEWS for text in texts_of(body, columns.get("status"))]
+    started = _are_started(body)
     kept = body[~(np.array(previews, dtype=bool) | np.array(started, dtype=bool))]
     asked = {
         str(name): {text for text in texts_of(kept, str(name)) if text}
@@ -359,20 +357,28 @@ def _loop_items(asked: Mapping[str, set[str]]) -> tuple[dict[str, str], tuple[tu
 UNFINISHED = ("leave-out", "count")
 """What can become of answers of people who did not finish a survey."""
 _UNFINISHED = ("false", "0")
+_PREVIEWS = ("survey preview", "spam", "1", "8")
+"""What Qualtrics writes as the status of answers that never count."""
+
+
+def _are_started(cells: pd.DataFrame) -> list[bool]:
+    """Whether each line of Qualtrics' file holds answers of a person who did not finish, previews left aside."""
+    columns = by_plain_name(cells.columns)
+    lines = zip(texts_of(cells, columns["finished"]), texts_of(cells, columns.get("status")), strict=True)
+    return [done.lower() in _UNFINISHED and status.lower() not in _PREVIEWS for done, status in lines]
 
 
 def has_unfinished(reading: TableReading) -> bool:
     """Whether a file is Qualtrics' with answers of people who did not finish."""
     if reading.roles is not None or not QUALTRICS.fits(reading.cells):
         return False
-    finished = by_plain_name(reading.cells.columns)["finished"]
-    return bool(reading.cells[finished].str.strip().str.lower().isin(_UNFINISHED).any())
+    return any(_are_started(reading.cells))
 
 
 def with_answers(reading: TableReading, value: str) -> TableReading:
     """The file with the answers of people who did not finish left out, or counted. value : one of `UNFINISHED`"""
     finished = by_plain_name(reading.cells.columns)["finished"]
-    started = reading.cells[finished].str.strip().str.lower().isin(_UNFINISHED)
+    started = pd.Series(_are_started(reading.cells), index=reading.cells.index)
     people = counted(int(started.sum()), "person", "people")
     if value == "count":
         cells = reading.cells.assign(

@@ -213,7 +213,7 @@ def items_reading(items: Sequence[Item], format_name: str) -> TableReading:
             "Where a group of the taxonomy was chosen, all its classes are candidates and share the weight."
         )
     rows, unclear = [], 0
-    for number, item in enumerate(items):
+    for number, item in enumerate(items, start=1):
         row = Row({**_facts(item), **item.data, **_others(item, others)})
         truths: set[str] = set()
         for choice in item.choices:

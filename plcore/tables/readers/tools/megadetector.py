@@ -54,7 +54,15 @@ from plcore.tables.readers.tools.detections import (
     original_row,
     read_original,
 )
-from plcore.tables.readers.tools.speciesnet import ALONE, BLANK, PATH, Taxon, groups_of, with_pictures
+from plcore.tables.readers.tools.speciesnet import (
+    ALONE,
+    ALONE_WITH_BOXES,
+    BLANK,
+    PATH,
+    Taxon,
+    groups_of,
+    with_pictures,
+)
 from plcore.tables.writers.verdicts import first_original
 
 if TYPE_CHECKING:
@@ -129,7 +137,8 @@ def _read(records: Records, called: str, item: str = PICTURE) -> TableReading:
     sides = BOX_SIDES if item == DETECTION else ()
     caption = (SECOND,) if SECOND in reading.cells else ()
     roles = replace(reading.suggest_roles(), numbers=(CONFIDENCE, *sides), caption=caption)
-    return replace(reading, roles=roles, notes=(*reading.notes, ALONE))
+    alone = ALONE_WITH_BOXES if item == DETECTION else ALONE
+    return replace(reading, roles=roles, notes=(*reading.notes, alone))
 
 
 def _likely(whole: JsonObject) -> float:
@@ -262,9 +271,10 @@ def _found(detection: JsonObject, row: int, place: int, named: _Names) -> _Found
 
 def _row(record: JsonObject, named: _Names, name: str, found: Sequence[_Found], item: str) -> Row:
     """The row of an item with these detections."""
-    checked = _is_checked(record)
-    # A person's own boxes have the confidence 1.
-    sure = [one for one in found if one.confidence == 1.0] if checked else []
+    # A person's own boxes have the confidence 1: of the other items of a checked file nothing is known.
+    sure = [one for one in found if one.confidence == 1.0]
+    checked = _is_checked(record) and (item == PICTURE or not found or bool(sure))
+    sure = sure if checked else []
     scores: dict[str, float] = {}
     generic: dict[str, float] = {}
     for one in sure or found:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import pandas as pd
@@ -271,14 +270,14 @@ _JOINED = "#"
 
 
 def _joins_labels(cells: pd.DataFrame) -> bool:
-    """Whether the labels of some lines are joined as doccano does, half of them standing in other lines, too."""
+    """Whether the labels of some lines are joined as doccano does: half of them are the only label of another line."""
     labels = [text for text in texts_of(cells, by_plain_name(cells.columns)["label"]) if text]
     joined = [parts for text in labels if len(parts := parts_of(text, _JOINED)) > 1]
-    seen = Counter(part for text in set(labels) for part in set(parts_of(text, _JOINED)))
+    alone = {text for text in labels if len(parts_of(text, _JOINED)) == 1}
     parts = [part for one in joined for part in one]
     if any(re.search(r"\s#|#\s", text) for text in labels):
         return False  # doccano leaves no blank: issue #12
-    again = sum(seen[one] > 1 for one in parts)
+    again = sum(one in alone for one in parts)
     return bool(parts) and max(map(len, parts)) <= _MOST_CHARACTERS and 2 * again >= len(parts)
 
 

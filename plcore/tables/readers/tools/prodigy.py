@@ -61,30 +61,30 @@ def _read(records: Records, name: str) -> TableReading:
     Labels that people accepted are the candidates of a row, weighed by how many of them did; where nobody did,
     its options are; a `label` that was rejected is ruled out. Ignored tasks say nothing.
     """
-    if any(_vector_of(record, 0) for record in records):
+    if any(_vector_of(record, row) for row, record in enumerate(records, start=1)):
         return _vectors(records, name)
     rows: dict[str, Row] = {}
     options: dict[str, dict[str, float | None]] = {}
-    metas: dict[str, JsonObject] = {}
+    metas: dict[str, tuple[JsonObject, int]] = {}
     counts: Counter[str] = Counter()
-    for task in read_each(records, _task):
+    for number, task in enumerate(read_each(records, _task), start=1):
         key = task.key
         row = rows.setdefault(key, Row(task.cells))
         options.setdefault(key, {}).update(task.options)
-        metas.setdefault(key, task.meta)
+        metas.setdefault(key, (task.meta, number))
         counts[task.answer] += 1
         for label in task.votes:
             row.name(label, 1.0, task.person)
         row.ruled_out.update(task.ruled_out)
     chosen = 0
-    for number, (key, row) in enumerate(rows.items()):
+    for key, row in rows.items():
         chosen += bool(row.weights and options[key])
         row.ruled_out -= row.weights.keys()
         if not row.weights:
             for label, weight in options[key].items():
                 if label not in row.ruled_out:
                     row.name(label, weight)
-        add_own(row, metas[key], number, "meta.")
+        add_own(row, *metas[key], "meta.")
     notes = []
     if chosen:
         notes.append(

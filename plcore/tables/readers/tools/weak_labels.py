@@ -273,7 +273,7 @@ def _probabilities(values: AnyArray, n_rows: int) -> tuple[npt.NDArray[np.float6
             array = array.mean(axis=axes[0])
         elif axes:
             raise refusal(
-                f"pred_probs have the shape {array.shape}: which side are the rows, which the models cannot be told.",
+                f"pred_probs have the shape {array.shape}: cannot tell which axis is the rows and which the models.",
                 "Give their mean over the models.",
             )
     if array.ndim != 2 or len(array) != n_rows or array.dtype.kind not in "biuf":

@@ -42,7 +42,7 @@ def test_candidates_of_a_model_joined_to_their_rows() -> None:
     assert sources(joined) == [{"y": ["m"]}, {"x": ["m"], "y": ["m"]}, {}]
     assert list(joined.cells.columns) == ["key", "text", "size", "run", "candidates", "sources"]
     assert noted(joined, "1 of 3 rows has no candidates in the other file", "'c'")
-    assert noted(joined, "1 row of it that the table has not", "'z'")
+    assert noted(joined, "1 row of it that is not in the table", "'z'")
     table = opens(joined)
     assert table.ids.tolist() == ["a", "b", "c"]
     assert (table.roles.text, table.roles.numbers) == ("text", ("size",))

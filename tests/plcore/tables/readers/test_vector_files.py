@@ -87,7 +87,7 @@ def test_rows_of_either_side_that_the_other_has_not_are_told() -> None:
     np.testing.assert_array_equal(found.embeddings, [[np.nan] * 2, [np.nan] * 2, [3, 1]])
     assert notes[1:] == (
         "2 of 3 rows have no vector: 'w1', 'w2'.",
-        "2 vectors of rows that the table has not were left out: 'w9', 'w8'.",
+        "2 vectors of rows that are not in the table were left out: 'w9', 'w8'.",
     )
 
 

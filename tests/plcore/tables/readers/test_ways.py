@@ -175,6 +175,18 @@ def test_checked_detection_has_a_true_label() -> None:
     assert says(by("picture", md([image])), "several classes, so no single true label: 1")
 
 
+def test_box_that_nobody_confirmed_has_no_true_label() -> None:
+    image = {**IMAGES[0], "manually_checked": True}
+    image["detections"] = [found(1.0, ("0", 1.0)), found(0.6, ("0", 0.7), ("1", 0.3)), found(0.5, ("1", 1.0))]
+    reading = by("detection", md([image, {**IMAGES[1], "manually_checked": True}]))
+    assert reading.cells["truth"].tolist() == ["fox", "", "", "blank"]
+    assert weights(reading)[1:3] == [
+        {"fox": 0.7, "hare": 0.3, "blank": pytest.approx(0.4)}, {"hare": 1.0, "blank": 0.5},
+    ]  # fmt: skip
+    assert says(reading, "only the highest score and the sides of the box are learned from")
+    assert by("picture", md([image])).cells["truth"].tolist() == ["fox"]
+
+
 HEADS = (
     "StartDate,RecordedDate,Status,Finished,ResponseId,{}\ns,d,s,f,r,{}\n"
     + '"{{""ImportId"":""s""}}",d,s,f,r,{}\n'
@@ -217,6 +229,16 @@ def test_unfinished_answers_are_as_chosen(value: str, wanted: list[dict[str, int
     assert weights(reading) == wanted
     assert reading.asks == ()
     assert says(reading, "2 people who did not finish")
+
+
+@pytest.mark.parametrize("value", ["leave-out", "count"])
+def test_unfinished_previews_are_counted_with_previews_alone(value: str) -> None:
+    preview = b"2026-05-01,2026-05-02,Survey Preview,False,R_9,dog,dog\n"
+    assert ways_of(read_table(survey(PHOTOS, *PEOPLE[:2]) + preview)) == ()
+    reading = shaped(read_in(read_table(survey(PHOTOS, *PEOPLE) + preview), {"unfinished": value}))
+    assert says(reading, "2 people who did not finish")
+    assert says(reading, "Left out: 1 answer that are previews or spam")
+    assert weights(reading)[0] == ({"cat": 2, "dog": 2} if value == "count" else {"cat": 2})
 
 
 def test_finished_survey_asks_nothing() -> None:

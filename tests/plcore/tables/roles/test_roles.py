@@ -177,6 +177,8 @@ def test_first_column_of_codes_names_the_rows() -> None:
         return guess("\n".join(["ticket,message,candidates", *rows])).id
 
     assert id_of([f"T{1000 + row}" for row in range(60)]) == "ticket"
+    assert id_of([f"P{row}" for row in range(6)]) is None, "so few may differ by chance"
+    assert id_of([f"{row}cm" for row in range(60)]) is None
     assert id_of([f"T{1000 + row // 2}" for row in range(60)]) is None
     assert id_of([f"2026-05-18T10:{row:02}" for row in range(60)]) is None
     assert id_of([f"{1000 + 7 * row}" for row in range(60)]) is None

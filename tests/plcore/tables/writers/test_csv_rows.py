@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plcore import read_cells
-from plcore.tables import read_table, suggest_roles
+from plcore import LabelTable, read_cells
+from plcore.tables import find_doubts, read_table, shaped, suggest_roles
 from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.writers import sheets as module
 from plcore.tables.writers.disambiguated import Disambiguated
@@ -120,6 +120,30 @@ def test_nothing_that_was_added_is_suggested_as_truth_or_feature() -> None:
     cells = read(replace(small_table(), cells=small_table().cells.assign(size=["1.5", "2.5", "3.25"])))
     roles = suggest_roles(cells)
     assert not [column for _, column in roles.used() if column.startswith("winnow_")]
+
+
+def test_file_of_an_earlier_release_keeps_its_ids() -> None:
+    """They never wrote `winnow_id`."""
+    cells = read(small_table()).drop(columns="winnow_id").rename(columns={"name": "item_id"})
+    reading = shaped(read_table(cells.to_csv(index=False).encode()))
+    assert reading.format == OWN_SHEET.name
+    table = LabelTable.from_cells(reading.cells, reading.suggest_roles())
+    assert table.ids.tolist() == ["p", "q", "r"]
+
+
+def test_classes_that_are_numbers_come_back_without_a_doubt() -> None:
+    cells = frame(
+        *({"text": f"some words {row}", "labels": sets} for row, sets in enumerate(("2|1", "1", "2|1")))
+    )
+    table = replace(small_table(), cells=cells, classes=("1", "2"))
+    both = np.array([[True, True], [True, False], [True, True]])
+    table = replace(table, candidates_before=both, candidates_after=both, weights=None, label=np.full(3, -1))
+    table = replace(table, source=np.array([""] * 3, dtype=object), answers=[])
+    reading = shaped(read_table(written(write_csv, table)))
+    assert reading.format == OWN_SHEET.name
+    again = LabelTable.from_cells(reading.cells, reading.suggest_roles())
+    assert np.asarray(again.candidates).tolist() == both.tolist()
+    assert [doubt.name for doubt in find_doubts(again) if doubt.stops] == []
 
 
 def test_any_number_of_rows_is_written_piece_by_piece() -> None:

@@ -127,7 +127,7 @@ def test_votes_on_labels_are_read_with_the_table_of_their_rows() -> None:
     found = joined(votes, rows)
     assert found.suggest_roles().label_columns == ("sea", "sand")
     assert found.cells[["sea", "sand"]].to_numpy().tolist() == [["1", ""], ["", ""], ["", ""]]
-    assert noted(found, "1 votes on labels about which people differ")
+    assert noted(found, "labels about which people differ, which are read as not asked: 1.")
 
 
 def test_arrays_of_vectors_are_joined_to_the_table_of_their_rows() -> None:

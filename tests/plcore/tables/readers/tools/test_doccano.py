@@ -36,6 +36,8 @@ def test_csv_labels_joined_by_a_sign_are_candidates() -> None:
         ("#1", "#2", "#1", "#2"),
         ("issue #12", "issue #13", "issue #12", "issue #14"),
         ("delay", "urgent", "delay", ""),
+        ("FOOD#QUALITY", "FOOD#PRICES", "SERVICE#GENERAL", "RESTAURANT#GENERAL", "DRINKS#PRICES"),
+        ("ward#1", "ward#2", "ward#1", "ward#2"),
     ],
 )
 def test_signs_in_names_of_labels_join_nothing(labels: tuple[str, ...]) -> None:

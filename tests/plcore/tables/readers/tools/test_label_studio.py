@@ -217,6 +217,12 @@ def test_several_wrong_tasks_are_refused_together() -> None:
     assert "expected a label as text" in str(error.value)
 
 
+def test_wrong_voters_of_the_first_task_are_refused_with_their_row() -> None:
+    one = task(1, result("a"), result("b"))
+    with pytest.raises(TableError, match=r"^Row 1, column 'meta\.winnow_voters': expected an object"):
+        read({**one, "meta": {"winnow_voters": "x"}})
+
+
 def paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Where there is a value in a record, at any depth."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

@@ -154,6 +154,15 @@ def test_wrong_records_are_refused_with_their_rows() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["winnow_voters", "winnow_vector"])
+def test_wrong_fields_in_meta_are_refused_with_the_row_of_their_record(name: str) -> None:
+    records = [task("a", "PEAR"), task("a", "PEAR"), task("b", "PEAR", meta={name: "x"})]
+    with pytest.raises(TableError, match=rf"^Row 3, column 'meta\.{name}'"):
+        PRODIGY.read(records)
+    with pytest.raises(TableError, match=rf"^Row 1, column 'meta\.{name}'"):
+        PRODIGY.read(records[2:])
+
+
 FULL = task("a", "PEAR", meta={"id": 1}, _input_hash=3, _annotator_id="ann", label="x")
 PLACES = [(name,) for name in FULL] + [
     ("options", 0),

@@ -201,7 +201,7 @@ def test_votes_joined_to_their_tasks() -> None:
     assert reading.cells["name"].tolist() == ["t1", "t2", "t3"]
     assert candidates(reading) == [{"cat": 2, "dog": 1}, {"dog": 2}, ["cat", "dog"]]
     assert noted(reading, "1 of 3 rows has no votes", "'t3'")
-    assert noted(reading, "1 row of it that the table has not", "'t9'")
+    assert noted(reading, "1 row of it that is not in the table", "'t9'")
     assert reading.cells["text"].tolist() == TASKS["text"].tolist()
     assert reading.roles is not None
     assert (reading.roles.id, reading.roles.text) == ("name", "text")

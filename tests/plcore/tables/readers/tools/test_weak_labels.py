@@ -324,7 +324,7 @@ def test_predictions_of_several_models_count_by_their_mean(axis: int) -> None:
     reading = annotator_matrix(asked, models)
     assert reading.cells["p_0"].astype(float).tolist() == pytest.approx([0.8, 0.3, 0.5])
     assert any("pred_probs are the mean of 2 models." in note for note in reading.notes)
-    with pytest.raises(TableError, match="cannot be told"):
+    with pytest.raises(TableError, match="cannot tell which axis is the rows and which the models"):
         annotator_matrix(asked[:2], models[:2, :2])
     with pytest.raises(TableError, match="pred_probs have the shape"):
         annotator_matrix(asked[:1], models)
