@@ -100,7 +100,9 @@ def told(shell: Shell, table: Path, tmp_path: Path, findings: Findings) -> Told:
 
 def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_path: Path) -> None:
     done = {words.partition(" ")[0].rstrip(":") for words in told}
-    assert done == set(every_command()) - {"encode", "serve"}, "which are tried where they run"
+    assert done == {
+        one for one in every_command() if one not in ("encode", "serve", "suggest") and " " not in one
+    }, "the others are tried where they run"
     assert [told["import"][name] for name in ("id", "rows", "name")] == [1, 60, "birds"]
     assert told["append"]["reading"].startswith("Read as the project's table: 61 rows, 4 classes")
     assert {key: value for key, value in told["append"].items() if key != "reading"} | {"notes": None} == {
@@ -112,7 +114,10 @@ def test_what_every_command_says_is_one_document(told: Told, table: Path, tmp_pa
         "empty": [],
         "notes": None,
     }
-    assert set(WinnowAdded.__dataclass_fields__) <= set(told["append"]), "the words of the interface"
+    of_dry_runs = {"doubts"}
+    assert set(WinnowAdded.__dataclass_fields__) - of_dry_runs <= set(told["append"]), (
+        "the words of the interface"
+    )
     assert told["simulate"]["answered"] == 2
     assert told["projects"][0].keys() == told["import"].keys() - {"notes", "reading"}
     assert [one["place"] for one in told["rank"]["queue"]] == list(range(1, len(told["rank"]["queue"]) + 1))

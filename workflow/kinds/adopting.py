@@ -54,7 +54,7 @@ def change_settings(
     strategy: str | None = None,
 ) -> entries.LogEntry | None:
     """Give the project these settings; the entry that says so if they bring another model, change who chooses it, or
-    come from a comparison, which may have chosen other features for the same model.
+    come from a comparison that has chosen other features.
 
     why, score, strategy : of a change that a comparison makes: its words, its figure, COMPARISON or CHECKS
     """
@@ -69,7 +69,12 @@ def change_settings(
     trained.forget_fault(session, project.id)
     before, after = earlier.model_in_force, settings.model_in_force
     automatic = settings.is_automatic
-    if why is None and (before, earlier.is_automatic) == (after, automatic):
+    other_features = (
+        strategy is not None
+        and (comparing := kind.COMPARING) is not None
+        and comparing.features(earlier) != comparing.features(settings)
+    )
+    if not other_features and (before, earlier.is_automatic) == (after, automatic):
         return None
     return entries.append(
         session,

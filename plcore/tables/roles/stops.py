@@ -175,7 +175,7 @@ def _guessed_separator(table: LabelTable) -> Iterator[Odd]:
 def _voter_as_list(table: LabelTable) -> Iterator[Odd]:
     """A column read as a list next to others with the same cells: several people named one label each."""
     column, roles = table.roles.candidates, table.roles
-    if column is None or roles.form != "list" or roles.label_vectors:
+    if column is None or _OWN.match(column) or roles.form != "list" or roles.label_vectors:
         return
     some = table.cells.head(_ROWS)
     own = set(some[column].str.strip().unique()) - {""}

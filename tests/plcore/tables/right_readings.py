@@ -57,7 +57,9 @@ RIGHT = {
         ("robin|wren", '"jay"|robin', "NA|wren", "robin|wren", "robin", "jay|wren"),
         "text 'text', number 'x'",
     ),
-    "g12_na_csv.csv": Right("CSV: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"),
+    "g12_na_csv.csv": Right(
+        "table that Winnow exported: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"
+    ),
     "g12_na_jsonl.jsonl": Right(
         "candidates of a model: 6 rows, 3 classes ('NA', 'NO', 'ZA')", _NA, "text 'text'"
     ),
