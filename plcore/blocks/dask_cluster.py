@@ -23,6 +23,8 @@ PATIENCE, LEAST_PATIENCE = 30, 5
 waits for workers either, and comes again."""
 WORKER_PATIENCE = 60.0
 """Seconds for which a cluster may be without any worker."""
+GATHERED = 30.0
+"""Seconds in which what a job gave has come here from the worker that did it, unless that has gone since."""
 AHEAD = 2
 """Jobs handed over for each thread of the cluster, one under way and one to come: few are lost with a worker."""
 
@@ -147,7 +149,15 @@ class DaskCluster:
                 future = self._next(done, meanwhile)
                 job = running.pop(future)
                 try:
-                    result = future.result()
+                    result = future.result(timeout=GATHERED)
+                except TimeoutError as error:
+                    if future.status == "error":
+                        raise BlockError(job, said(error)) from error
+                    running[future] = (
+                        job  # its worker has gone with the result: another makes it anew, or none comes
+                    )
+                    future.add_done_callback(done.put)
+                    continue
                 except self._dask.KilledWorker as error:
                     raise BlockError(
                         job, f"the workers that had it died, {1 + self._allowed()} in turn."

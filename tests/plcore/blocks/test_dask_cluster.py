@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -68,6 +69,33 @@ def test_workers_that_come_later_are_given_jobs_too() -> None:
     next(found)
     assert client.handed_over == 2 + 5 * AHEAD
     assert len(list(found)) == 28
+
+
+class Lost(Future[Any]):
+    """A job whose first result goes with its worker. status : as of Dask's futures"""
+
+    status, asked = "pending", 0
+
+    def result(self, timeout: float | None = None) -> Any:
+        self.asked += 1
+        if self.asked == 1:
+            raise TimeoutError
+        return super().result(timeout)
+
+
+@pytest.mark.parametrize("status", ["pending", "error"])
+def test_a_result_that_goes_with_its_worker_is_waited_for_again(
+    monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    monkeypatch.setattr(Lost, "status", status)
+    monkeypatch.setitem(globals(), "Future", Lost)
+    runner = DaskCluster.__new__(DaskCluster)
+    runner._client, runner._dask = Started(), SimpleNamespace(KilledWorker=KeyError, CancelledError=OSError)
+    if status == "error":
+        with pytest.raises(BlockError):  # the job itself has raised it
+            list(runner.map(abs, range(-3, 0)))
+    else:
+        assert sorted(result for _, result in runner.map(abs, range(-3, 0))) == [1, 2, 3]
 
 
 def test_who_has_no_say_in_the_wait_is_not_told_to_wait_longer(tmp_path: Path) -> None:
