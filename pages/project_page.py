@@ -86,15 +86,15 @@ def answering_part() -> None:
 
 
 def learner_part() -> None:
-    encoded = bool(encoding_requests.encoders(page.seat).columns)
-    settings = [one for one in parts.LEARNING if encoded or not one.encoded]
+    encoders = encoding_requests.encoders(page.seat)
+    settings = [one for one in parts.LEARNING if encoders.columns or not one.encoded]
     now = settings_form("learner", settings, "Save how it learns", "how the project learns and asks")
     if share := now.get("control_share"):
         st.caption(
             f"{percent(share)} of the questions are blind checks, drawn when the project was made; that does not "
             "change."
         )
-    own_encoder_part(page)
+    own_encoder_part(page, encoders)
 
 
 def room_part() -> None:

@@ -240,9 +240,9 @@ def in_words(found: FormsNow) -> str:
 ENCODER_KEY = f"{state.SETTINGS}-encoder"
 
 
-def own_encoder_part(page: frame.ProjectPage) -> None:
+def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     """The heading, what there is to choose, and how the latest encoding goes or went."""
-    found, offered = encoding_requests.encoders(page.seat), offers.offers(page.seat)
+    offered = offers.offers(page.seat)
     if offered:
         st.markdown("###### Learn from meaning")
         _say_ended(found)

@@ -240,7 +240,7 @@ def read(given: ReadGiven, folder: Path, _tell: Callable[[float], None]) -> dict
         digests.append(at_once)
     first = read_table(*in_hand("file")) if at_once is None else read_stored(folder)
     ways = ways_of(first)
-    reading = read_in(first, given["ways"]) if given.get("ways") else first
+    reading = read_in(first, given["ways"]) if given["ways"] else first
     shape = shape_name(reading)
     if "rows" in files:
         reading = joined(reading, read_table(*in_hand("rows")))

@@ -35,7 +35,7 @@ CSV = b"id,labels,w\n1,a|b,3\n2,b,4\n"
 
 
 def read(path: Path, folder: Path, bounds: Bounds = PLENTY) -> Finished:
-    given = {"file": [str(path), path.name], "rows": None, "vectors": None, "as_it_is": False}
+    given = {"file": [str(path), path.name], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     return ask("read", given, folder, bounds)
 
 
@@ -203,7 +203,7 @@ sys.path[0] = {root!r}
 from pathlib import Path
 from workflow.files.limited import Bounds, ask, asking
 folder = Path({folder!r})
-given = {{"file": [str(folder / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False}}
+given = {{"file": [str(folder / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {{}}}}
 threading.Thread(target=ask, args=("read", given, folder, Bounds(200, 60, 3600))).start()
 while asking._helper._process is None:
     pass
@@ -246,7 +246,13 @@ def test_who_does_not_wait_any_more_has_the_job_ended(
             held.append(os.open(tmp_path / "nobody.csv", os.O_WRONLY))  # waits until the child has it open
         raise Left
 
-    given = {"file": [str(tmp_path / "nobody.csv"), None], "rows": None, "vectors": None, "as_it_is": False}
+    given = {
+        "file": [str(tmp_path / "nobody.csv"), None],
+        "rows": None,
+        "vectors": None,
+        "as_it_is": False,
+        "ways": {},
+    }
     with pytest.raises(Left):
         ask("read", given, tmp_path, PLENTY, on_wait=leave)
     gone = select.poll()
@@ -260,7 +266,7 @@ def test_who_does_not_wait_any_more_has_the_job_ended(
 def test_who_is_told_while_it_goes_on_gets_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "EVERY", 1e-4)
     path, told = written(tmp_path, b"id,labels,w\n" + b"1,a|b,3\n" * 20_000), list[int]()
-    given = {"file": [str(path), path.name], "rows": None, "vectors": None, "as_it_is": False}
+    given = {"file": [str(path), path.name], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     found = ask("read", given, tmp_path, PLENTY, on_wait=told.append)
     assert set(told) <= {0}
     assert found.result == read(path, tmp_path).result
@@ -273,7 +279,13 @@ def test_imports_wait_for_each_other_and_nobody_who_looks_does(
     monkeypatch.setattr(asking, "LONGEST", 0.0)
     path = tmp_path / "x.png"
     path.write_bytes(picture(1))
-    given = {"file": [str(written(tmp_path, CSV)), None], "rows": None, "vectors": None, "as_it_is": False}
+    given = {
+        "file": [str(written(tmp_path, CSV)), None],
+        "rows": None,
+        "vectors": None,
+        "as_it_is": False,
+        "ways": {},
+    }
     with ExitStack() as others:
         for _ in range(asking.AT_ONCE):
             others.enter_context(asking.IMPORTS.turn())
@@ -294,7 +306,7 @@ VOTES = b"task,worker,label\nt1,ann,wren\nt1,bob,robin\nt2,ann,owl\n"
 def test_a_table_is_left_as_it_was_read(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_bytes(VOTES)
-    given = {"file": [str(path), None], "rows": None, "vectors": None, "as_it_is": False}
+    given = {"file": [str(path), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     said = jobs.read(given, tmp_path, lambda _share: None)
     assert said["shape"] == "table with a vote in each row"
     assert said["needs_rows"]
@@ -307,7 +319,7 @@ def test_a_table_is_left_as_it_was_read(tmp_path: Path) -> None:
 def left(folder: Path, data: bytes, name: str = "t.csv") -> Roles:
     """The roles guessed of a file whose reading now lies in the folder."""
     (folder / name).write_bytes(data)
-    given = {"file": [str(folder / name), None], "rows": None, "vectors": None, "as_it_is": False}
+    given = {"file": [str(folder / name), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     return Roles.from_json(jobs.read(given, folder, lambda _share: None)["guess"])
 
 

@@ -233,7 +233,7 @@ def begin(control: socket.socket, path: Path, folder: Path) -> socket.socket:
     mine, theirs = socket.socketpair()
     with theirs:
         socket.send_fds(control, [b"j"], [theirs.fileno()])
-    given = {"file": [str(path), None], "rows": None, "vectors": None, "as_it_is": False}
+    given = {"file": [str(path), None], "rows": None, "vectors": None, "as_it_is": False, "ways": {}}
     request = {
         "job": "read",
         "given": given,
