@@ -262,8 +262,8 @@ def encode(
 ) -> object:
     """Make a vector of each row by an ONNX model of your own: of its images, texts or recordings.
 
-    Those of a FILE are written to another; those of a project are what it learns from, besides, from then on. It needs
-    ONNX Runtime: pip install 'plcore[onnx]'. Nothing is fetched.
+    Those of a FILE are written to another; those of a project are what it learns from, besides, from then on.
+    Nothing is fetched.
     """
     from workflow.importing import encoding
 

@@ -21,7 +21,7 @@ from winnow_labels.options import home, json_option, owner, say
 def suggest(project_id: int, name: str, non_commercial: bool) -> object:
     """Weigh the candidates of PROJECT_ID by the scores of a classifier, or by how like the class names the texts are.
 
-    No label changes, and nothing is fetched. It needs ONNX Runtime: pip install 'plcore[onnx]'.
+    No label changes, and nothing is fetched.
     """
     from workflow.models import suggesting
 

@@ -29,8 +29,9 @@ from workflow.answering import room
 from workflow.answering.room import FormsNow, RoomError
 from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.importing.arrivals import Arrived
-from workflow.importing.encoding_requests import EncoderError, Encoders, EncodingNow
+from workflow.importing.encoding_requests import Encoders, EncodingNow
 from workflow.models.encoders import offers
+from workflow.models.encoders.offers import EncoderError
 
 T = TypeVar("T")
 MORE_ROWS_KEY = "more-rows"
@@ -340,7 +341,7 @@ def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) 
         key=f"{ENCODER_KEY}-ask-{page.project.id}-{name}",
     ):
         with frame.refusals(EncoderError):
-            encoding_requests.ask(page.seat, name)
+            offers.ask(page.seat, name)
             st.rerun()
 
 

@@ -16,6 +16,7 @@ LOOKED_AT = {
     "psycopg": "LGPL-3.0-only",
     "psycopg-binary": "LGPL-3.0-only",
     "certifi": "Mozilla Public License 2.0",
+    "tqdm": "MPL-2.0",
 }
 """Not permissive, and why they are well is written in the decision."""
 

@@ -28,7 +28,7 @@ from workflow.importing import encoding_requests
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.models import choosing, showing
 from workflow.models.comparing import ComparingWorker
-from workflow.models.encoders import installed
+from workflow.models.encoders import installed, offers
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server import jobs
@@ -303,7 +303,7 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
     seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workflow.importing.encoding_worker.TOLD_EVERY", 0.0)
-    encoding_requests.ask(seat, words_encoder(seat.home))
+    offers.ask(seat, words_encoder(seat.home))
     texts: list[str] = []
     at_each_step(monkeypatch, lambda *_: texts.extend(bars(opened(show, seat))))
     EncodingWorker(seat.home, "one").look()
@@ -319,7 +319,7 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
 
 
 def test_a_page_that_watches_shows_the_end(seat: Seat, show: Open) -> None:
-    encoding_requests.ask(seat, words_encoder(seat.home))
+    offers.ask(seat, words_encoder(seat.home))
     test = opened(show, seat)
     assert "words waits for a worker" in words(test)
     EncodingWorker(seat.home, "one").look()
@@ -329,7 +329,7 @@ def test_a_page_that_watches_shows_the_end(seat: Seat, show: Open) -> None:
 
 
 def test_why_it_failed_is_said_with_the_fix(seat: Seat, show: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoding_requests.ask(seat, words_encoder(seat.home))
+    offers.ask(seat, words_encoder(seat.home))
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnxruntime", None)
         EncodingWorker(seat.home, "one").look()
@@ -337,7 +337,7 @@ def test_why_it_failed_is_said_with_the_fix(seat: Seat, show: Open, monkeypatch:
     assert "The rows could not be encoded: Encoders need ONNX Runtime, which is not installed." in shown
     assert "pip install 'plcore[onnx]'" in shown
     encoder(seat.home.encoders_dir / "words", {"kind": "image", "size": 4}, mean_color())
-    encoding_requests.ask(seat, "words")
+    offers.ask(seat, "words")
     EncodingWorker(seat.home, "one").look()
     test = opened(show, seat)
     assert "No row has an image to encode" in words(test)
@@ -428,7 +428,7 @@ def test_download_shows_its_megabytes(seat: Seat, show: Open) -> None:
 
 
 def test_back_to_words_removes_the_vectors(seat: Seat, show: Open) -> None:
-    encoding_requests.ask(seat, words_encoder(seat.home))
+    offers.ask(seat, words_encoder(seat.home))
     EncodingWorker(seat.home, "one").look()
     test = opened(show, seat)
     assert "**text** is read by **words** (" in words(test)

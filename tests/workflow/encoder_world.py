@@ -14,8 +14,8 @@ from plcore import LabelTable
 from plcore.loop import EntryKind
 from tests.plcore.tables.encoders.models import encoder, words_of
 from tests.workflow.text_world import text_frame
-from workflow.importing import encoding_requests
 from workflow.importing.encoding import Encoder
+from workflow.models.encoders import offers
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -34,7 +34,7 @@ def words_encoder(home: Home, name: str = "words") -> str:
 def asked(home: Home, owner: int, project: int, name: str = "words") -> Seat:
     """The owner's seat at the project, whose rows were asked to be encoded."""
     seat = Seat(home, owner, project)
-    encoding_requests.ask(seat, words_encoder(home, name))
+    offers.ask(seat, words_encoder(home, name))
     return seat
 
 

@@ -343,7 +343,6 @@ OWN: dict[str, UseCase] = {
     "more_rows.read_rows": lambda seat, world, _row: more_rows.read_rows(seat, later_rows(world)),
     "more_rows.add_rows": lambda seat, world, _row: more_rows.add_rows(seat, addition(seat, world)),
     "encoding_requests.encoders": lambda seat, _world, _row: encoding_requests.encoders(seat),
-    "encoding_requests.ask": lambda seat, _world, _row: encoding_requests.ask(seat, folder(seat.home)),
     "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
     "offers.offers": lambda seat, _world, _row: offers.offers(seat),
     "offers.ask": lambda seat, _world, _row: offers.ask(seat, folder(seat.home)),

@@ -1,4 +1,4 @@
-"""Embeddings for a project by an encoder of the owner's own, from a page: asked for, watched, cancelled."""
+"""How the encoding of a project's rows goes, for pages and the API: watched, cancelled. It is asked for in `offers`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from db import trained
 from plcore.tables import read_encoded_columns
 from workflow.access import Right
 from workflow.importing import encoding
-from workflow.importing.encoding import EncoderError
 from workflow.importing.encoding_worker import TASK
 
 if TYPE_CHECKING:
@@ -21,11 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EncodedColumn",
-    "EncoderError",
     "Encoders",
     "EncodingNow",
     "StoredVectors",
-    "ask",
     "cancel",
     "encoders",
 ]
@@ -110,22 +107,6 @@ def encoders(seat: Seat) -> Encoders:
         failed=last.fault if last is not None and last.state == trained.FAILED else None,
         cancelled=last is not None and last.state == trained.CANCELLED,
     )
-
-
-def ask(seat: Seat, name: str) -> None:
-    """Have a worker encode the rows; where that is asked for or under way already, nothing changes.
-
-    Raises EncoderError where no encoder is called so, NotAllowed unless the person is an owner, NotSaved, NotFound.
-    """
-    with seat.owning() as owning:
-        encoding.folder_of(seat.home, name)
-        trained.ask_encoding(
-            owning.session,
-            owning.project.id,
-            asked_by=seat.person_id,
-            asked_at=datetime.now(UTC),
-            encoder=name,
-        )
 
 
 def cancel(seat: Seat) -> None:

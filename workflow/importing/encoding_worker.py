@@ -51,6 +51,11 @@ def _find(home: Home) -> list[Encoding]:
 class EncodingWorker(RandomOrderWorker):
     """Trains what is due, encodes what was asked for and, when that is done, compares and replays what is to be."""
 
+    def meanwhile(self) -> None:
+        """As `Worker.meanwhile`; then the encodings, for which somebody waits: nobody asked for most comparisons."""
+        super().meanwhile()
+        self.encode_asked()
+
     def compare_due(self) -> None:
         """As `RandomOrderWorker.compare_due`; the encodings before, for somebody waits for them."""
         self.encode_asked()

@@ -1,8 +1,8 @@
 """Comparing the models of projects in the background: when it is due, one worker at a time, the best adopted.
 
-Where the owner leaves the choice to Winnow, models are compared before the first answer, and anew when answers or
-blind checks have grown by half. Owners can have them compared whenever they like; in a project whose model they have
-chosen themselves nothing is adopted but by them.
+Where the owner leaves the choice to Winnow, models are compared before the first answer, and again when answers or
+blind checks have grown by half, or when the features have changed. Owners can have them compared whenever they like; in
+a project whose model they have chosen themselves nothing is adopted but by them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from db import answers, entries, projects, trained
 from plcore.arrays import BOTH, MEANING, WORDS
 from plcore.blocks import RunnerError
-from plcore.loop import CONTROL, ModelComparison
+from plcore.loop import CONTROL, EntryKind, ModelComparison
+from plcore.tables import read_encoded_columns
 from workflow import kinds
 from workflow.kinds.adopting import (
     CHECKS,
@@ -106,20 +108,36 @@ def anything_to_do(home: Home) -> bool:
 
 
 def _find(home: Home) -> tuple[list[Project], list[Comparison]]:
-    return find_waiting(home, kinds.models, trained.latest_comparison, _has_news)
+    return find_waiting(home, kinds.models, trained.latest_comparison, partial(_has_news, home))
 
 
-def _has_news(session: Session, project: Project, last: Comparison | None) -> bool:
-    """Whether comparisons choose, and it `is_due`, or a person has left the choice to them since the latest began."""
+def _has_news(home: Home, session: Session, project: Project, last: Comparison | None) -> bool:
+    """Whether comparisons choose, and it `is_due`, or since the latest began a person has left the choice to them or
+    the features have changed."""
     if not kinds.is_automatic(project):
         return False
     if last is None:
         return True
     if left_to_comparisons(session, project) > last.seq:
         return True
+    if _features_changed(home, session, project.id, last.seq):
+        return True
     if entries.last_seq(session, project.id) - last.seq < LEAST_NEW:
         return False  # not counted after every answer
     return is_due(Counts(last.seq, last.answers, last.checks), count(session, project))
+
+
+def _features_changed(home: Home, session: Session, project_id: int, since: int) -> bool:
+    """Whether a column was encoded, or went back to words, after this entry of the log."""
+    tables = [
+        one.before + one.after
+        for one in entries.about_project(session, project_id)
+        if one.seq > since and one.kind == EntryKind.ROWS and one.labels[1] == "0"  # no rows came
+    ]
+    return any(
+        read_encoded_columns(home.table_path(before)) != read_encoded_columns(home.table_path(after))
+        for before, after in tables
+    )
 
 
 def make_comparer(home: Home, project_id: int) -> tuple[Comparer, Counts]:
@@ -178,6 +196,9 @@ class ComparingWorker(training.Worker):
                 except RunnerError as error:  # nobody is there to make the fits; those that were made stay
                     lease.fault = f"{error} The comparison waits for it. {self._away.missed()}"
                     return None
+                except _FeaturesChanged:  # it is begun anew at the next look
+                    shutil.rmtree(self._folder(asked), ignore_errors=True)
+                    return None
                 self._close(asked, found, time.monotonic() - begun)
                 done = found
             shutil.rmtree(self._folder(asked), ignore_errors=True)
@@ -205,7 +226,10 @@ class ComparingWorker(training.Worker):
             if done != before:  # not inside a fit
                 before = done
                 with ThreadPoolExecutor(1) as aside:  # the CPU time of this thread is the models' own
-                    aside.submit(super(ComparingWorker, self).look).result()
+                    aside.submit(self.meanwhile).result()
+                with self.home.database.read() as session:
+                    if _features_changed(self.home, session, asked.project_id, now.seq):
+                        raise _FeaturesChanged
             if time.monotonic() - told < TOLD_EVERY:
                 return
             told = time.monotonic()
@@ -276,6 +300,10 @@ class ComparingWorker(training.Worker):
                 return f"{fault} {why}"
             self._stop.wait(training.POLL)  # another worker trains the project by its old model
             self.go_on()
+
+
+class _FeaturesChanged(Exception):  # noqa: N818 - not an error
+    """The features of the project have changed while its models were compared."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from db import answers, entries, projects, trained
 from plcore.loop.one_label import CannotEstimateError
 from workflow import kinds
 from workflow.log.reading import follow, read_class_changes
-from workflow.models import comparing, leases, training
+from workflow.models import comparing, leases
 from workflow.models.comparing import ComparingWorker
 from workflow.models.training import WorkCancelled, attempt
 from workflow.models.waiting import ask_for_due, find_waiting
@@ -144,7 +144,7 @@ class RandomOrderWorker(ComparingWorker):
             with self.home.database.write() as session:
                 if not trained.note_random_order(session, asked.id, done, total):
                     raise WorkCancelled
-            training.Worker.look(self)  # what people answer meanwhile is learnt
+            self.meanwhile()
 
         try:
             return {"found": replays.measure(tell, BUDGET).to_json()}

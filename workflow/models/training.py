@@ -164,6 +164,10 @@ class Worker:
             self.train(one)
         return True
 
+    def meanwhile(self) -> None:
+        """Do what is not to wait for the end of long work: train what is due. Raises Stopped."""
+        Worker.look(self)
+
     def go_on(self, *_: object) -> None:
         """Raise Stopped where the worker is to end."""
         if self._stop.is_set():

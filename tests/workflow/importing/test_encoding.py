@@ -29,6 +29,7 @@ from workflow.importing import encoding, encoding_requests, encoding_worker
 from workflow.importing.encoder_inputs import taking
 from workflow.importing.encoding import Encoder, EncoderError
 from workflow.models import leases
+from workflow.models.encoders import offers
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -167,7 +168,7 @@ def test_before_anything_there_is_only_the_folder(encoding_requests_seat: Seat) 
     assert found.folder == str(encoding_requests_seat.home.encoders_dir)
     assert (found.running, found.stored, found.failed, found.cancelled) == (None, None, None, False)
     with pytest.raises(EncoderError, match="No encoder is called 'words'"):
-        encoding_requests.ask(encoding_requests_seat, "words")
+        offers.ask(encoding_requests_seat, "words")
     assert encoding_requests.encoders(encoding_requests_seat) == found
 
 
@@ -175,18 +176,18 @@ def test_before_anything_there_is_only_the_folder(encoding_requests_seat: Seat) 
 def test_only_what_is_listed_can_be_asked_for(encoding_requests_seat: Seat, name: str) -> None:
     words_encoder(encoding_requests_seat.home)
     with pytest.raises(EncoderError, match="No encoder is called"):
-        encoding_requests.ask(encoding_requests_seat, name)
+        offers.ask(encoding_requests_seat, name)
 
 
 def test_what_is_asked_for_waits_and_twice_is_once(encoding_requests_seat: Seat) -> None:
-    encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
+    offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     first = latest(encoding_requests_seat)
     assert (first.state, first.asked_by, first.encoder) == (
         trained.WAITING,
         encoding_requests_seat.person_id,
         "words",
     )
-    encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home, "other"))
+    offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home, "other"))
     assert latest(encoding_requests_seat) == first
     found = encoding_requests.encoders(encoding_requests_seat)
     assert found.names == ("other", "words")
@@ -195,19 +196,19 @@ def test_what_is_asked_for_waits_and_twice_is_once(encoding_requests_seat: Seat)
 
 def test_it_can_be_cancelled_and_asked_for_again(encoding_requests_seat: Seat) -> None:
     encoding_requests.cancel(encoding_requests_seat)
-    encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
+    offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     encoding_requests.cancel(encoding_requests_seat)
     found = encoding_requests.encoders(encoding_requests_seat)
     assert (found.running, found.stored, found.failed, found.cancelled) == (None, None, None, True)
     encoding_requests.cancel(encoding_requests_seat)
     first = latest(encoding_requests_seat)
-    encoding_requests.ask(encoding_requests_seat, "words")
+    offers.ask(encoding_requests_seat, "words")
     assert latest(encoding_requests_seat).id > first.id
     assert not encoding_requests.encoders(encoding_requests_seat).cancelled
 
 
 def test_whether_a_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Seat) -> None:
-    encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
+    offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
     now, task = datetime.now(UTC), encoding_worker.TASK
 
     def running() -> tuple[bool, str | None]:
@@ -251,7 +252,7 @@ def test_whether_a_worker_has_it_is_seen_by_its_lease(encoding_requests_seat: Se
 def test_the_outcome_of_the_latest_stays_beside_what_was_stored(encoding_requests_seat: Seat) -> None:
     at = datetime(2026, 3, 1, tzinfo=UTC)
     for end in ("done", "failed", "cancelled"):
-        encoding_requests.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
+        offers.ask(encoding_requests_seat, words_encoder(encoding_requests_seat.home))
         with encoding_requests_seat.home.database.write() as session:
             one = trained.latest_encoding(session, encoding_requests_seat.project_id or 0)
             assert one is not None
@@ -279,5 +280,5 @@ def test_encodings_are_the_owners(encoding_requests_seat: Seat) -> None:
         with pytest.raises(NotAllowed, match="Only the owner"):
             act(ada)
     with pytest.raises(NotAllowed, match="Only the owner"):
-        encoding_requests.ask(ada, "words")
+        offers.ask(ada, "words")
     assert encoding_requests.encoders(encoding_requests_seat).running is None

@@ -19,7 +19,9 @@ from plcore import LabelTable, LearnerSettings, Roles, TableError
 from plcore.tables.encoders import MadeVector
 from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
 from tests.plcore.tables.zips import picture
+from tests.workflow.compared import Findings, findings
 from tests.workflow.encoder_world import KNOWN, VECTORS, asked, at_each_step, latest, stored, table_of
+from tests.workflow.models.test_comparing import latest as latest_comparison
 from tests.workflow.text_world import text_frame, text_project
 from tests.workflow.world import annotator, answer_next, newest_version, small_project
 from workflow import importing
@@ -37,9 +39,12 @@ from workflow.importing.encoding_worker import EncodingWorker, anything_to_do
 from workflow.importing.vector_memory import KeptVectors
 from workflow.models import leases
 from workflow.models.comparing import ComparingWorker
+from workflow.models.encoders import offers
 from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
+
+__all__ = ["findings"]
 
 # Encodings in the background: who makes them, what they change, how they end, what is left by a worker that
 # dies
@@ -133,6 +138,58 @@ def test_how_far_it_is_is_told_and_training_goes_on_meanwhile(
     assert encoding_requests.encoders(seat).running is None
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_encoding_comes_before_rest_of_comparison(
+    home: Home, owner: int, worker: EncodingWorker, findings: Findings, own: bool
+) -> None:
+    """A comparison that nobody asked for is not waited for; features that have changed are compared anew."""
+    automatic = {"model": "automatic", "train_seconds": 3600.0}
+    compared = text_project(home, owner, "compared", **automatic)
+    other = compared if own else text_project(home, owner, "other")
+    states = []
+
+    def look(done: int, _total: int, _name: str) -> None:
+        if not states:
+            asked(home, owner, other)
+        states.append((done, latest(Seat(home, owner, other)).state))
+
+    findings.kappas = {"clpl": 0.8, "plsvc": 0.6, "plknn": 0.5}
+    findings.before = look
+    worker.look()
+    if own:
+        assert states == [(0, trained.WAITING)], "given up between two fits"
+        assert latest_comparison(home, compared).unfinished
+        worker.look()
+    else:
+        states.insert(1, (0, trained.DONE))
+    assert states == [(0, trained.WAITING), *((fit, trained.DONE) for fit in range(3))]
+    assert latest_comparison(home, compared).state == trained.DONE
+    assert len(findings.calls) == (2 if own else 1)
+
+
+def test_models_are_compared_again_once_features_have_changed(
+    home: Home, owner: int, worker: EncodingWorker, findings: Findings
+) -> None:
+    project = text_project(home, owner, model="automatic", train_seconds=3600.0)
+    worker.look()
+    first = latest_comparison(home, project)
+    seat = asked(home, owner, project)
+    worker.look()
+    second = latest_comparison(home, project)
+    assert (second.id > first.id, second.state) == (True, trained.DONE)
+    row_records.append_rows(
+        seat, [{"id": "new", "candidates": "birds|ships", "truth": "birds", "text": "egg"}]
+    )
+    worker.look()
+    worker.look()
+    assert not table_of(seat).encoded[0].missing.any(), "the new row is encoded"
+    assert latest_comparison(home, project) == second, "by the same encoder: nothing to compare anew"
+    encoding.back_to_words(seat)
+    worker.look()
+    assert latest_comparison(home, project).id > second.id
+    assert len(findings.calls) == 3
+
+
 def test_between_two_notes_nothing_is_written_but_the_last_step_always_is(
     seat: Seat, worker: EncodingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,7 +279,7 @@ def test_a_failure_says_why_and_the_others_go_on(
     encoder(home.encoders_dir / "words", {"kind": "image", "size": 4}, mean_color())
     (home.encoders_dir / "words2").mkdir()
     gone = Seat(home, owner, text_project(home, owner, "gone"))
-    encoding_requests.ask(gone, "words2")
+    offers.ask(gone, "words2")
     (home.encoders_dir / "words2").rmdir()
     good = asked(home, owner, text_project(home, owner, "good"), "good")
     worker.look()
@@ -487,7 +544,7 @@ def test_pictures_and_their_captions_each_have_vectors_and_later_rows_get_both(
     seat = asked(home, owner, project)
     worker.look()
     encoder(home.encoders_dir / "colors", {"kind": "image", "size": 4}, mean_color())
-    encoding_requests.ask(seat, "colors")
+    offers.ask(seat, "colors")
     worker.look()
     found = [(one.column, one.encoder) for one in encoding_requests.encoders(seat).columns]
     assert found == [("text", "words"), ("image", "colors")]
