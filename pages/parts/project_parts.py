@@ -251,7 +251,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
         read = {(one.column, one.encoder) for one in found.columns}
         left = [one for one in offered if (one.column, one.entry.key) not in read]
         if found.running is None and left:
-            _offer(page, left)
+            _offer(page, left, {one.column for one in found.columns})
     if found.running is not None:
         _watch(page)
         return
@@ -274,18 +274,26 @@ _READ = {
     "image": "Winnow compares **{column}** by colours and edges. *{title}* also sees what is in it.",
     "sound": "Winnow compares **{column}** by pitch and loudness. *{title}* also hears what calls or plays.",
 }
+_REPLACES = "*{title}* can read **{column}** in place of its encoder."
 
 
-def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer]) -> None:
-    """One encoder, the recommended one unless another was chosen, with all that one consents to."""
+def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], encoded: set[str]) -> None:
+    """One encoder, the recommended one unless another was chosen, with all that one consents to. Where every column is
+    `encoded`, others are shown only when asked for."""
     key = f"{ENCODER_KEY}-offer-{page.project.id}"
     if st.session_state.get(f"{key}-not-now"):
         return
+    offered = sorted(offered, key=lambda one: one.column in encoded)
     one = offered[0]
     if st.session_state.get(f"{key}-others"):
         one = st.selectbox("Other encoders", offered, format_func=_named, key=f"{key}-which")
-    entry = one.entry
-    words = _READ[entry.kind].format(column=escape(one.column), title=escape(entry.title))
+    elif one.column in encoded:
+        st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
+        return
+    entry, replaces = one.entry, one.column in encoded
+    words = (_REPLACES if replaces else _READ[entry.kind]).format(
+        column=escape(one.column), title=escape(entry.title)
+    )
     terms = f"{entry.bytes / 1e6:,.0f} MB, {entry.licence}, {escape(entry.credit)}"
     if one.state == "download":
         words += f" It is downloaded once from {escape(one.host)} ({terms})."

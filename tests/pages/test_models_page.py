@@ -436,3 +436,14 @@ def test_back_to_words_removes_the_vectors(seat: Seat, show: Open) -> None:
     assert encoding_requests.encoders(seat).columns == ()
     assert "is read by" not in words(test)
     assert "Back to words" not in labels(test)
+
+
+@pytest.mark.usefixtures("known")
+def test_encoded_column_is_offered_other_encoders_only_when_asked(seat: Seat, show: Open) -> None:
+    offers.ask(seat, words_encoder(seat.home))
+    EncodingWorker(seat.home, "one").look()
+    test = opened(show, seat)
+    assert "word by word" not in words(test)
+    assert "Learn from meaning" not in labels(test)
+    press(test, "Other encoders")
+    assert "*Limited* can read **text** in place of its encoder. It is downloaded" in words(test)
