@@ -158,26 +158,25 @@ def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
 
 
 def project_title(title: str, page: ProjectPage) -> None:
-    """The page's heading with the project it is about, and a way to another one."""
+    """The page's heading: the project, whose name is also the way to another one, and the page."""
     known = {one.id: one.name for one in managing.list_projects(page.seat)}
-    with st.container(key=state.TITLE):
-        left, right = (
-            st.columns([3, 1], vertical_alignment="center") if len(known) > 1 else (st.container(), None)
-        )
-    if right is not None:
-        # A browser goes on sending the words a box was drawn with: a new name is a new box.
-        switch = f"{state.SWITCH}-{hash(tuple(known.items()))}"
-        right.selectbox(
-            "Project",
-            list(known),
-            index=list(known).index(page.project.id),
-            format_func=known.__getitem__,
-            key=switch,
-            on_change=_switch_project,
-            args=(switch,),
-            label_visibility="collapsed",
-        )
-    left.markdown(f"##### {title} · {escape(page.project.name)}")
+    others = [number for number in known if number != page.project.id]
+    with st.container(key=state.TITLE, horizontal=True, vertical_alignment="center", gap="small"):
+        if others:
+            # A browser goes on sending the words a menu was drawn with: a new name is a new menu.
+            switch = f"{state.SWITCH}-{hash((page.project.id, *known.items()))}"
+            st.menu_button(
+                escape(page.project.name),
+                others,
+                format_func=lambda number: escape(known[number]),
+                type="tertiary",
+                key=switch,
+                on_click=_switch_project,
+                args=(switch,),
+            )
+        else:
+            st.markdown(f"**{escape(page.project.name)}**", width="content")
+        st.markdown(f"##### {title}", width="content")
 
 
 def rights_at_chosen(page: Page) -> frozenset[Right]:
