@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 from zoneinfo import ZoneInfo
@@ -97,16 +98,16 @@ HEIGHT = 420
 def draw_snapshots(page: ProjectPage, as_of: str) -> None:
     """The list, the latest first, and a way to make one. as_of : key of the box in which one of them is typed"""
     found = snapshots.list_snapshots(page.seat)
-    with st.expander("Snapshots: names for states to come back to", icon=":material/bookmark:"):
-        if not found:
-            st.markdown(
-                "There is none yet. Make one before you publish or cite the labels: whatever is answered afterwards, "
-                "the same file can be taken away again later, and its SHA-256 shows that it is the same."
-            )
-        _make(page, len(found))
-        with st.container(height=HEIGHT if len(found) > FEW else "content", border=False):
-            for one in reversed(found):
-                _snapshots_part_draw(page, one, as_of)
+    st.markdown("###### Snapshots")
+    if not found:
+        st.markdown(
+            "There is none yet. Make one before you publish or cite the labels: whatever is answered later, you can "
+            "export the same file again, and its SHA-256 shows that it is the same."
+        )
+    _make(page, len(found))
+    with st.container(height=HEIGHT if len(found) > FEW else "content", border=False):
+        for one in reversed(found):
+            _snapshots_part_draw(page, one, as_of)
 
 
 def _make(page: ProjectPage, n_made: int) -> None:
@@ -143,7 +144,7 @@ def _snapshots_part_draw(page: ProjectPage, one: NamedSnapshot, as_of: str) -> N
                 "Export this",
                 icon=":material/history:",
                 key=f"{key}-show",
-                help="Puts its name into the box “As of”: the page, and the files, are of that state then.",
+                help="Puts its name into the box “As of”: the page and its files then show that state.",
                 on_click=_show,
                 args=(as_of, one.name),
             )
@@ -159,6 +160,9 @@ def _show(as_of: str, name: str) -> None:
 
 
 PREVIEW_ROWS = 20
+TINT = "rgba(63, 156, 139, .14)"
+NARROW = 120
+"""Pixels of a column of candidates: the label beside it is then in view."""
 AT_ONCE = 1.0
 """Seconds that a press waits for the file, so that a short one is there with the next drawing."""
 
@@ -172,6 +176,16 @@ KNOWN = {
     "demographics": ("About the annotators", "Two ornithologists"),
 }
 """Fields of `CardDetails` that are text: how they are asked for, and an example."""
+
+SPREADSHEET = ("csv", "xlsx")
+PYTHON = ("parquet", "jsonl", DATA_SET)
+FURTHER = ("arrow", "npz", "probabilities", "votes", "log", "sealed-log")
+CARDS = {
+    "Spreadsheet": "Your table with the labels added.",
+    "Python and Hugging Face": "Typed columns, with a dataset card.",
+    "Another tool": "Continue in the tool you use.",
+}
+MORE = "More formats"
 
 page = frame.begin_project("Export", Right.OWN)
 frame.project_title("Export", page)
@@ -187,32 +201,31 @@ def least() -> float:
     return float(st.session_state.get(LEAST, round(100 * ABOVE))) / 100
 
 
-def choose_state() -> AsOf | None:
-    """The earlier state that the page is to show; None: the present one. What cannot be read ends the page."""
+def read_state() -> AsOf | None:
+    """The earlier state that was typed; None: the present one. Raises AsOfError."""
+    typed = st.session_state.get(AS_OF, "")
+    return exporting.read_as_of(typed, ZoneInfo(st.context.timezone or "UTC")) if typed.strip() else None
+
+
+def draw_history(*, is_open: bool = False) -> None:
+    """The box for an earlier state, the snapshots, and the whole project as one file."""
     zone = st.context.timezone or "UTC"
-    typed = st.text_input(
-        "As of",
-        placeholder="Now. Or an entry of the log, such as 40, a moment, such as 2026-03-01 12:00, or a snapshot",
-        help="Empty: as the project is now. A number: as it was right after that entry of the log, 0 before the first. "
-        f"A date, or date and time ({zone}): as it was then. Classes, rows, settings and model are those of then.",
-        key=AS_OF,
-    )
-    draw_snapshots(page, AS_OF)
-    try:
-        return read_state(typed)
-    except AsOfError as error:
-        say_and_stop(error)
-
-
-def read_state(typed: str) -> AsOf | None:
-    """What was typed. Raises AsOfError."""
-    zone = ZoneInfo(st.context.timezone or "UTC")
-    return exporting.read_as_of(typed, zone) if typed.strip() else None
+    with st.expander("History: export an earlier state", icon=":material/history:", expanded=is_open):
+        st.text_input(
+            "As of",
+            placeholder="Now. Or an entry of the log, such as 40, a moment, such as 2026-03-01 12:00, or a snapshot",
+            help="Empty: the project as it is now. A number: as it was right after that entry of the log, 0 before the "
+            f"first. A date, or date and time ({zone}): as it was then. Classes, rows, settings and model are those of "
+            "then.",
+            key=AS_OF,
+        )
+        draw_snapshots(page, AS_OF)
 
 
 def say_and_stop(error: ValueError) -> NoReturn:
-    """Say why there is no such state, and draw no more."""
+    """Say why there is no such state, and draw no more than the box in which it was typed."""
     st.error(escape(str(error)), icon=":material/error:")
+    draw_history(is_open=True)
     st.stop()
 
 
@@ -228,38 +241,66 @@ def look(as_of: AsOf | None) -> ExportView:
     moment = found.moment.astimezone(ZoneInfo(st.context.timezone or "UTC"))
     what = "before the first entry" if found.seq == 0 else f"after entry {found.seq:,} of {found.last:,}"
     st.info(
-        f"The project as it was {what}, {moment:%Y-%m-%d %H:%M:%S}. Empty the box to come back to now.",
+        f"The project as it was {what}, {moment:%Y-%m-%d %H:%M:%S}. Empty the box *As of* to return to now.",
         icon=":material/history:",
     )
     return found
 
 
+def chosen_file(view: ExportView) -> str:
+    name: str = st.session_state.get(FILE, "")
+    return name if name in view.files else next(iter(view.files))
+
+
 def choose_file(view: ExportView) -> str:
-    st.markdown("###### Which file")
-    name: str = st.radio(
-        "Which file",
-        list(view.files),
-        format_func=lambda name: f"{view.files[name].form.title} ({view.files[name].form.suffix})",
-        captions=[escape(file.form.about) for file in view.files.values()],
-        label_visibility="collapsed",
-        key=FILE,
-    )
+    """Three cards of formats, and the others under *More formats*."""
+    name = chosen_file(view)
+    tools = [one for one in view.files if one not in (*SPREADSHEET, *PYTHON, *FURTHER)]
+    places = st.columns(len(CARDS))
+    for place, (title, about), names in zip(places, CARDS.items(), (SPREADSHEET, PYTHON, tools), strict=True):
+        is_on = "on" if name in names else "off"
+        with place, st.container(border=True, height="stretch", key=f"winnow_export_{is_on}_{len(title)}"):
+            st.markdown(f"**{title}**  \n:small[{about}]")
+            draw_formats(view, title, [one for one in names if one in view.files], name)
+    with st.expander(MORE, expanded=name in FURTHER):
+        draw_formats(view, MORE, [one for one in FURTHER if one in view.files], name)
+    st.caption(escape(view.files[name].form.about))
     return name
 
 
-def choose_rows(view: ExportView) -> str:
-    st.markdown("###### Which rows")
-    rows: str = st.radio(
-        "Which rows",
-        CHOICES,
-        format_func=words.rows.__getitem__,
-        captions=[counted(view.counts[choice], "row") for choice in CHOICES],
+def draw_formats(view: ExportView, title: str, names: Sequence[str], chosen: str) -> None:
+    """One choice over all cards: where it lies in another, nothing is chosen here."""
+    key = f"{FILE}-{title}"
+    st.session_state[key] = chosen if chosen in names else None
+    st.pills(
+        title,
+        names,
+        format_func=lambda one: escape(view.files[one].form.title),
+        key=key,
+        on_change=note_file,
+        args=(key,),
         label_visibility="collapsed",
+    )
+
+
+def note_file(key: str) -> None:
+    if (name := st.session_state[key]) is not None:
+        st.session_state[FILE] = name
+
+
+def choose_rows(view: ExportView) -> str:
+    rows = st.segmented_control(
+        "Rows",
+        CHOICES,
+        default=CHOICES[0] if ROWS not in st.session_state else None,
+        format_func=lambda one: f"{words.rows[one]} {view.counts[one]:,}",
+        required=True,
         key=ROWS,
     )
+    assert rows is not None  # noqa: S101 - it is required
     if rows == SURE:
         st.slider(
-            "The model's probability is at least",
+            "Confidence at least",
             50,
             100,
             round(100 * ABOVE),
@@ -280,7 +321,7 @@ def what_people_know() -> CardDetails:
         named = st.checkbox(
             "Name the annotators",
             key=f"{state.EXPORT}-named-{page.project.id}",
-            help="Else they are Annotator 1, 2, ... in all that is in the zip. Notes stay as they were written.",
+            help="Otherwise they are Annotator 1, 2, ... in all files of the zip. Notes stay as they were written.",
         )
     return CardDetails.told(said, named=named)
 
@@ -288,11 +329,11 @@ def what_people_know() -> CardDetails:
 def prepare(choice: ExportChoice) -> None:
     """Prepare what is chosen now: a press may come before the page has followed the choice."""
     name = st.session_state.get(FILE, choice.file)
-    if name != choice.file:
+    if name != choice.file and name in view.files:
         rows = st.session_state.get(ROWS, choice.rows) if view.files[name].by_rows else CHOICES[0]
         choice = replace(choice, file=name, rows=rows)
     with frame.refusals_said_later(ValueError):
-        choice = replace(choice, as_of=read_state(st.session_state.get(AS_OF, "")))
+        choice = replace(choice, as_of=read_state())
         key = exporting.prepare(page.seat, choice, frame.file_stem(page))
         exporting.wait(page.seat, key, AT_ONCE)
 
@@ -304,7 +345,15 @@ def take_along() -> None:
         exporting.wait(page.seat, key, AT_ONCE)
 
 
-def sources(view: ExportView) -> None:
+def draw_preview(view: ExportView) -> None:
+    """The first rows, the columns that are added tinted; and where the labels come from."""
+    added = view.first.columns[view.first.columns.str.startswith("winnow_")]
+    st.markdown(
+        f"###### Preview: {counted(len(added), 'added column')}, the first {counted(len(view.first), 'row')}"
+    )
+    tinted = view.first.style.set_properties(added, **{"background-color": TINT})
+    narrow = {name: st.column_config.Column(width=NARROW) for name in added if "candidates" in name}
+    st.dataframe(tinted, hide_index=True, column_config=narrow)
     st.markdown("###### Where the labels come from")
     st.dataframe(
         {
@@ -317,12 +366,14 @@ def sources(view: ExportView) -> None:
     st.caption(words.about)
 
 
-as_of = choose_state()
+try:
+    as_of = read_state()
+except AsOfError as error:
+    say_and_stop(error)
 view = look(as_of)
-left, right = st.columns([3, 2], gap="large")
+file = view.files[choose_file(view)]
+left, right = st.columns([1, 2], gap="large")
 with left:
-    file = view.files[choose_file(view)]
-with right:
     if file.by_rows:
         chosen = choose_rows(view)
         nothing = view.counts[chosen] == 0
@@ -330,7 +381,7 @@ with right:
             st.info(words.nothing[chosen], icon=":material/info:")
     else:
         chosen, nothing = CHOICES[0], view.seq == 0
-        st.markdown("###### Which lines")
+        st.markdown("###### Lines")
         if nothing:
             st.info("Nobody has answered anything yet: there is no line.", icon=":material/info:")
         else:
@@ -350,15 +401,15 @@ with right:
         on_click=prepare,
         args=(ExportChoice(file.form.name, chosen, least(), details, as_of, label_disputed),),
     )
+    draw_files(page, view.last)
     st.button(
         "Take this project along",
+        type="tertiary",
         icon=":material/luggage:",
         on_click=take_along,
-        help="All of it as it is now, in one sealed file: log, tables, images and recordings, settings, snapshots, and "
-        "the names of people, but no passwords. Another Winnow takes it on its Import page.",
+        help="The whole project as it is now, in one sealed file: log, tables, images and recordings, settings, "
+        "snapshots, and the names of people, but no passwords. Another Winnow reads it on its Import page.",
     )
-    draw_files(page, view.last)
-
-st.markdown("###### First rows")
-st.dataframe(view.first, hide_index=True)
-sources(view)
+with right:
+    draw_preview(view)
+draw_history(is_open=as_of is not None)

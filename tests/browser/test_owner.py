@@ -64,7 +64,7 @@ def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> No
     name.wait_for()
     name.fill("Digits of mine")
     page.get_by_role("button", name="Save name and description").click()
-    page.get_by_text("Project settings · Digits of mine").wait_for()
+    page.locator(".st-key-winnow_title").get_by_text("Digits of mine").wait_for()
     page.get_by_role("tab", name="Put away").click()
     page.get_by_role("button", name="Put it into the bin").click()
     page.get_by_text("Bring rows whose label is uncertain").wait_for()

@@ -110,7 +110,8 @@ def open_at_side(test: AppTest, project: int, row: int) -> AppTest:
 
 def words(test: AppTest) -> str:
     shown = [*test.title, *test.markdown, *test.caption, *test.info, *test.error, *test.warning, *test.metric]
-    return "\n".join(f"{getattr(one, 'label', '')} {one.value}" for one in shown)
+    menus = [f" **{one.label}**" for one in test.menu_button]  # the project, where there are several
+    return "\n".join([*menus, *(f"{getattr(one, 'label', '')} {one.value}" for one in shown)])
 
 
 def listed_problems(test: AppTest) -> list[str]:

@@ -127,7 +127,7 @@ def press(test: AppTest, label: str, of: int = 0) -> AppTest:
 def test_without_any_the_page_says_what_they_are_for(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     assert "There is none yet. Make one before you publish or cite the labels" in said(test)
-    assert "the same file can be taken away again later" in said(test)
+    assert "you can export the same file again" in said(test)
 
 
 def test_one_is_made_with_a_press_and_listed_with_its_facts(seat: Seat, show: Open) -> None:

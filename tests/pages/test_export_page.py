@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.words import counted, size
+from pages.parts.words import size
 from tests.pages.conftest import Open, words
 from tests.workflow.backups.forging import new_home
 from tests.workflow.vector_world import LABELS, answer_truly, vector_project
@@ -41,8 +41,13 @@ def press(test: AppTest, label: str) -> AppTest:
     return test
 
 
-def choose(test: AppTest, radio: str, value: str) -> AppTest:
-    next(one for one in test.radio if one.label == radio).set_value(value).run()
+def choices(test: AppTest, label: str) -> Any:
+    """The choice of this label: "Rows", or a card of formats."""
+    return next(one for one in test.button_group if one.label == label)
+
+
+def choose(test: AppTest, label: str, value: str) -> AppTest:
+    choices(test, label).set_value(value).run()
     assert not test.exception
     return test
 
@@ -62,19 +67,30 @@ def begin(
 
 def test_every_file_and_every_choice_of_rows_is_there_in_words(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
-    files, rows = test.radio
-    assert files.options[0] == "CSV (.csv)"
-    assert "Parquet (.parquet)" in files.options
-    assert files.options[-3:] == [
-        "Data set with its card (.zip)",
-        "Answer log (.csv)",
-        "Answer log, sealed (.jsonl)",
-    ]
-    assert rows.options == ["Every row", "Rows that are sure", "Rows that people answered"]
-    captions = list(rows.proto.captions)
-    assert (captions[0], captions[2]) == ("60 rows", "3 rows")
-    assert all(one.endswith(".") for one in files.proto.captions), "one plain sentence each"
+    cards = {one.label: one.options for one in test.button_group}
+    assert cards.pop("Rows") == ["All 60", "Confident 34", "Answered 3"]
+    assert list(cards) == ["Spreadsheet", "Python and Hugging Face", "Another tool", "More formats"]
+    assert cards["Spreadsheet"] == ["CSV", "Excel workbook"]
+    assert cards["Python and Hugging Face"] == ["Parquet", "JSON Lines", "Data set with its card"]
+    assert "Label Studio tasks" in cards["Another tool"]
+    assert cards["More formats"][-2:] == ["Answer log", "Answer log, sealed"]
+    files = exporting.export_view(seat, 1).files
+    assert sum(map(len, cards.values())) == len(files), "each once"
+    assert all(one.form.about.endswith(".") for one in files.values()), "one plain sentence each"
     assert not test.slider, "how sure is asked only where it counts"
+
+
+def test_one_format_is_chosen_over_all_cards(seat: Seat, show: Open) -> None:
+    test = open_export(show, seat)
+    for card, name, sentence in (
+        ("Python and Hugging Face", "parquet", "The same with types"),
+        ("More formats", "npz", "Ids, classes, candidates"),
+        ("Spreadsheet", "xlsx", "The columns of the CSV file as a sheet"),
+    ):
+        choose(test, card, name)
+        chosen = {one.label: one.value for one in test.button_group if one.label != "Rows" and one.value}
+        assert chosen == {card: name}
+        assert any(one.value.startswith(sentence) for one in test.caption)
 
 
 def test_the_sources_and_the_first_rows_are_shown(seat: Seat, show: Open) -> None:
@@ -110,8 +126,8 @@ def test_an_earlier_state_is_shown_and_given_out(seat: Seat, show: Open) -> None
     assert not test.info
     type_state(test, "1")
     assert "as it was after entry 1 of 3, " in words(test)
-    assert list(test.radio[1].proto.captions)[2] == "1 row"
-    assert "Data set with its card (.zip)" not in test.radio[0].options
+    assert choices(test, "Rows").options[2] == "Answered 1"
+    assert "Data set with its card" not in choices(test, "Python and Hugging Face").options
     press(test, "Prepare file")
     (one,) = exporting.prepared(seat)
     assert one.file_name == "small-birds-winnowed-as-of-1.csv"
@@ -120,7 +136,7 @@ def test_an_earlier_state_is_shown_and_given_out(seat: Seat, show: Open) -> None
     assert "prepare it anew" not in words(test)
     assert "before the first entry" in words(type_state(test, "0"))
     type_state(test, " ")
-    assert list(test.radio[1].proto.captions)[2] == "3 rows"
+    assert choices(test, "Rows").options[2] == "Answered 3"
 
 
 @pytest.mark.parametrize(
@@ -135,13 +151,13 @@ def test_a_state_that_there_is_not_is_said(seat: Seat, show: Open, typed: str, s
 
 
 def test_the_file_has_the_format_and_the_rows_that_were_chosen(seat: Seat, show: Open) -> None:
-    test = choose(open_export(show, seat), "Which rows", "sure")
+    test = choose(open_export(show, seat), "Rows", "sure")
     (slider,) = test.slider
     assert slider.value == 90
     slider.set_value(50).run()
     counts = exporting.export_view(seat, 1, 0.5).counts
-    assert list(test.radio[1].proto.captions)[1] == counted(counts["sure"], "row")
-    press(choose(test, "Which file", "jsonl"), "Prepare file")
+    assert choices(test, "Rows").options[1] == f"Confident {counts['sure']:,}"
+    press(choose(test, "Python and Hugging Face", "jsonl"), "Prepare file")
     (one,) = exporting.prepared(seat)
     assert one.file_name == "small-birds-winnowed-sure.jsonl"
     path, _ = exporting.find(seat, one.key)
@@ -150,8 +166,8 @@ def test_the_file_has_the_format_and_the_rows_that_were_chosen(seat: Seat, show:
 
 
 def test_the_log_has_no_choice_of_rows(seat: Seat, show: Open) -> None:
-    test = choose(open_export(show, seat), "Which file", "log")
-    assert [one.label for one in test.radio] == ["Which file"]
+    test = choose(open_export(show, seat), "More formats", "log")
+    assert "Rows" not in [one.label for one in test.button_group]
     assert "All 3 lines" in words(test)
     press(test, "Prepare file")
     (one,) = exporting.prepared(seat)
@@ -162,10 +178,10 @@ def test_where_there_is_nothing_the_page_says_so_and_offers_no_file(
     home: Home, owner: int, show: Open
 ) -> None:
     new = Seat(home, owner, small_project(home, owner))
-    test = choose(open_export(show, new), "Which rows", "answered")
+    test = choose(open_export(show, new), "Rows", "answered")
     assert "Nobody has answered a row yet. Answer some, or take every row." in words(test)
     assert next(one for one in test.button if one.label == "Prepare file").disabled
-    test = choose(open_export(show, new), "Which file", "log")
+    test = choose(open_export(show, new), "More formats", "log")
     assert "Nobody has answered anything yet" in words(test)
     assert next(one for one in test.button if one.label == "Prepare file").disabled
 
@@ -237,7 +253,7 @@ def test_label_vectors_have_files_of_their_own(home: Home, owner: int, show: Ope
     assert sources.Cells.sum() == 40 * len(LABELS)
     assert sources[sources.Source == "oracle"].Cells.sum() == 1
     assert list(first.columns[: 1 + len(LABELS)]) == ["id", *LABELS]
-    assert list(test.radio[1].proto.captions)[2] == "1 row"
+    assert choices(test, "Rows").options[2] == "Answered 1"
     (link,) = links(press(test, "Prepare file"))
     assert "Download scenes-winnowed.csv" in link
 

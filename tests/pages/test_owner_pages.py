@@ -250,7 +250,7 @@ def test_a_renamed_project_stays_the_one_chosen(home: Home, owner: int, show: Op
     box(test.text_input, "Name").set_value("wrens")
     button(test, "Save name and description").click().run()
     test.run()
-    assert "Project settings · wrens" in words(test)
+    assert " **wrens**\n" in words(test)
     assert not test.error
 
 

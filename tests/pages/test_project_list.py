@@ -207,7 +207,7 @@ def test_what_is_there_is_opened(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner, demos.CALLS.name)
     test = press(show(owner), demos.CALLS.title)
     assert test.query_params["project"] == str(project)
-    assert f"Answer · {demos.CALLS.name}" in words(test).replace("\\", "")
+    assert f" **{demos.CALLS.name}**\n ##### Answer" in words(test).replace("\\", "")
     assert len(managing.list_projects(Seat(home, owner))) == 1
 
 

@@ -202,7 +202,7 @@ EXPORT = ExportWords(
     },
     "1 is yes, 0 is no, an empty cell was not asked: it is never written as 0. Added for each label: "
     "winnow_probability, winnow_predicted and winnow_source.",
-    {"all": "Every row", "sure": "Rows with every label sure", "answered": "Rows that people answered"},
+    {"all": "All", "answered": "Answered", "sure": "Confident"},
     "Labels that a person or the file decides are always sure. Of the others the model must say yes, or no, with this "
     "probability. Bad items are never among these rows.",
     {

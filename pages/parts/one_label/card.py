@@ -298,7 +298,7 @@ EXPORT = ExportWords(
     },
     "Every original column keeps its text exactly. Added for each row: its candidates before and after, the label, "
     "where it comes from, how sure it is, who answered and when.",
-    {"all": "Every row", "sure": "Rows that are sure", "answered": "Rows that people answered"},
+    {"all": "All", "answered": "Answered", "sure": "Confident"},
     "Rows that a person, the file or a proof decides are always among them. Rows on which annotators differ count by "
     "the annotator model. Bad items, rows without a label and rows that wait for another answer are never among them.",
     {

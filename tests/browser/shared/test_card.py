@@ -173,7 +173,7 @@ def test_the_menu_of_a_phone_closes_once_a_page_is_chosen(
         page.wait_for_url(f"**/{name.lower()}*")
         expect(drawer).to_have_attribute("data-collapsed", "true")
     page.reload()
-    page.get_by_text(f"Map · {here.name}").wait_for()
+    page.get_by_role("heading", name="Map").wait_for()
     expect(drawer).to_have_attribute("data-collapsed", "true")
     phone.close()
 
