@@ -7,8 +7,10 @@ from typing import Literal
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from pages.parts import frame
+from pages.parts import frame, state
+from pages.parts.components import component
 from workflow.access import Right
+from workflow.projects import managing
 
 st.set_page_config(page_title="Winnow", page_icon=frame.ICON, layout="wide")
 frame.apply()
@@ -27,8 +29,12 @@ def entry(file: str, title: str, icon: str, path: str, *, shown: bool) -> Stream
     return st.Page(file, title=title, icon=f":material/{icon}:", url_path=path, visibility=visibility)
 
 
+about_projects: set[str] = set()
+
+
 def at_project(file: str, title: str, icon: str, path: str, right: Right) -> StreamlitPage:
     """A page about a project, shown to who has this right there."""
+    about_projects.add(path)
     return entry(file, title, icon, path, shown=right in rights)
 
 
@@ -67,9 +73,39 @@ menu = {
 for title in list(menu)[1:]:  # a heading with nothing to see below it is left out, its addresses are not
     if all(one.visibility == "hidden" for one in menu[title]):
         menu[""] += menu.pop(title)
+JUMP = component("winnow_jump", "jump.js", ["jump.css"])
+
+
+def jump(opened: StreamlitPage) -> None:
+    """The list of pages and projects that Ctrl+K opens; what is chosen there is opened."""
+    shown = {
+        one.url_path: (one, heading)
+        for heading, pages in menu.items()
+        for one in pages
+        if one.visibility == "visible"
+    }
+    names = managing.project_names(page.seat)
+    places: list[dict[str, object]] = [
+        {"group": "Go to", "name": one.title, "about": heading, "page": path, "project": None}
+        for path, (one, heading) in shown.items()
+    ]
+    there = opened.url_path if opened.url_path in about_projects else "annotate"
+    places += [
+        {"group": "Projects", "name": name, "about": "", "page": there, "project": number}
+        for number, name in names.items()
+    ]
+    go = JUMP(key=state.JUMP, data={"places": places}, on_go_change=lambda: None).go
+    if go is not None and go.get("page") in shown:
+        project = go.get("project")
+        at = {"project": str(project)} if project in names else None
+        st.switch_page(shown[go["page"]][0], query_params=at)
+
+
 with frame.refusals():  # where a page has not said it itself
     opened = st.navigation(menu, position="top")
     st.set_page_config(page_title=f"{opened.title} · Winnow")  # among tabs, in the history, and read out
     if opened.url_path != "annotate":
         frame.leave_question(page.seat)
+    with frame.stop_at_faults():
+        jump(opened)
     opened.run()

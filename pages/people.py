@@ -88,7 +88,7 @@ _PROJECTS, _ROLE = f"{state.INVITED_TO}-projects", f"{state.INVITED_TO}-role"
 
 def choose(page: Page) -> None:
     """Which projects, and as what. Nothing is drawn where there is no project."""
-    known = {one.id: one.name for one in managing.list_projects(page.seat)}
+    known = managing.project_names(page.seat)
     if not known:
         return
     left, right = st.columns(2)

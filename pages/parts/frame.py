@@ -159,7 +159,7 @@ def begin_project(title: str, right: Right = Right.SEE) -> ProjectPage:
 
 def project_title(title: str, page: ProjectPage) -> None:
     """The page's heading: the project, whose name is also the way to another one, and the page."""
-    known = {one.id: one.name for one in managing.list_projects(page.seat)}
+    known = managing.project_names(page.seat)
     others = [number for number in known if number != page.project.id]
     with st.container(key=state.TITLE, horizontal=True, vertical_alignment="center", gap="small"):
         if others:

@@ -115,6 +115,9 @@ SWITCH = "winnow_switch"
 TITLE = "winnow_title"
 """Key of a page's heading with the project chooser beside it."""
 
+JUMP = "winnow_jump"
+"""Key of the list of pages and projects that Ctrl+K opens."""
+
 CLASSES = "winnow_classes"
 """Widget key, with the project behind it, of the list of classes that the question card searches."""
 

@@ -205,6 +205,13 @@ def list_projects(seat: Seat) -> list[ProjectSummary]:
     return sorted(summaries, key=lambda one: one.last_answer or one.created_at, reverse=True)
 
 
+def project_names(seat: Seat) -> dict[int, str]:
+    """The names of the same projects, by id, in the order of the alphabet: no log is counted. Raises NotAllowed."""
+    with seat.reading() as reading:
+        seen = [one for one, _ in visible_projects(reading.session, reading.person) if one.in_use]
+    return {one.id: one.name for one in sorted(seen, key=lambda one: (one.name.casefold(), one.id))}
+
+
 def get_project(seat: Seat) -> ProjectSummary:
     """The project of the seat with its counts.
 

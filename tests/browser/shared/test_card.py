@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from pages.parts.components import scripts_in
 from tests.browser import room
 from tests.browser.server import Server
-from tests.browser.shared.conftest import OWNER, Room
+from tests.browser.shared.conftest import DEMO, OWNER, Room
 from tests.browser.test_every_page import findings
 from tests.workflow.vector_world import vector_project
 from web.scripts import FOLDER
@@ -154,6 +154,36 @@ def test_a_phone_has_a_large_button_for_everything(browser: Browser, signed_in: 
     assert 0 <= top["y"] < 400, "the next instance begins where one looks"
     assert here.kinds() == ["not", "unsure", "bad", "skip", "withdraw", "among", "none"]
     context.close()
+
+
+def test_pages_and_projects_are_found_by_keyboard(page: Page, here: Room) -> None:
+    page.goto(here.address)
+    page.locator(room.CARD).wait_for()
+    search = page.get_by_role("dialog", name="Search pages and projects")
+    page.keyboard.press("Control+k")
+    expect(search).to_be_visible()
+    page.keyboard.type("1")  # a choice of the card, were it not covered
+    page.keyboard.press("Control+k")
+    expect(search).to_be_hidden()
+    assert here.kinds() == []
+    page.keyboard.press("Control+k")
+    page.keyboard.type("que")
+    expect(search.get_by_role("option")).to_have_text(["QueueLook"])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/queue*")
+    page.get_by_role("heading", name="Queue").wait_for()
+    assert f"project={here.project}" in page.url
+    page.keyboard.press("Control+k")
+    page.keyboard.type("handwritten")
+    expect(search.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/queue?project={DEMO}")
+    page.get_by_role("button", name="Search pages and projects").click()
+    page.keyboard.type("no such name")
+    expect(search).to_contain_text("No page and no project has this name.")
+    page.keyboard.press("Escape")
+    expect(search).to_be_hidden()
 
 
 def test_the_menu_of_a_phone_closes_once_a_page_is_chosen(

@@ -1,0 +1,147 @@
+// @ts-check
+// Ctrl+K, or the button at the right of the head line: a list of pages and projects, found by typing.
+
+/** @import { Component } from "./card/types.js" */
+
+/**
+ * @typedef {{ group: string, name: string, about: string, page: string, project: number | null }} Place
+ * @typedef {Component<{ places: Place[] }>} Jump
+ */
+
+const SHOWN = 8; // of a group
+
+/** @param {string} tag @param {string} [className] @param {string} [text] */
+function element(tag, className = "", text = "") {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+/** Every word typed begins a word of the place, or is in its name. @param {Place} place @param {string} typed */
+function fits(place, typed) {
+  const text = `${place.name} ${place.about}`.toLowerCase();
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** What a run of the page has sent last, by the place where it is drawn: the dialog stays over runs. */
+const latest = new WeakMap();
+
+/** @param {Jump} component */
+export default function jump(component) {
+  const { parentElement } = component;
+  const isNew = !latest.has(parentElement);
+  latest.set(parentElement, component);
+  return isNew ? build(parentElement) : undefined;
+}
+
+/** @param {Jump["parentElement"]} parentElement */
+function build(parentElement) {
+  const opener = element("button", "opener");
+  opener.setAttribute("type", "button");
+  opener.append(element("span", "", "Search"), element("kbd", "", "Ctrl K"));
+  opener.setAttribute("aria-label", "Search pages and projects, Ctrl+K");
+  const dialog = document.createElement("dialog");
+  dialog.setAttribute("aria-label", "Search pages and projects");
+  const box = document.createElement("input");
+  box.placeholder = "Search pages and projects";
+  box.setAttribute("role", "combobox");
+  box.setAttribute("aria-expanded", "true");
+  box.setAttribute("aria-controls", "winnow-places");
+  const list = element("div", "list");
+  list.id = "winnow-places";
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", "Pages and projects");
+  const foot = element("p", "keys");
+  for (const [key, about] of [
+    ["↑ ↓", "Select"],
+    ["↵", "Open"],
+    ["Esc", "Close"],
+  ])
+    foot.append(element("kbd", "", key), ` ${about} `);
+  dialog.append(box, list, foot);
+  parentElement.append(opener, dialog);
+
+  /** @type {HTMLElement[]} */
+  let lines = [];
+  let chosen = 0;
+
+  /** @param {number} place */
+  function choose(place) {
+    chosen = Math.max(0, Math.min(lines.length - 1, place));
+    for (const [number, line] of lines.entries()) line.setAttribute("aria-selected", String(number === chosen));
+    lines[chosen]?.scrollIntoView({ block: "nearest" });
+    if (lines[chosen]) box.setAttribute("aria-activedescendant", lines[chosen].id);
+    else box.removeAttribute("aria-activedescendant");
+  }
+
+  function draw() {
+    list.replaceChildren();
+    lines = [];
+    /** @type {Place[]} */
+    const all = latest.get(parentElement).data.places;
+    for (const group of new Set(all.map((place) => place.group))) {
+      const found = all.filter((place) => place.group === group && fits(place, box.value)).slice(0, SHOWN);
+      if (!found.length) continue;
+      const head = element("p", "group", group);
+      head.setAttribute("role", "presentation");
+      list.append(head);
+      for (const place of found) {
+        const line = element("div", "line");
+        line.id = `winnow-place-${lines.length}`;
+        line.setAttribute("role", "option");
+        line.append(element("span", "name", place.name), element("span", "about", place.about));
+        line.onclick = () => go(place);
+        const number = lines.length;
+        line.onpointermove = () => choose(number);
+        lines.push(line);
+        list.append(line);
+      }
+    }
+    if (!lines.length) list.append(element("p", "group", "No page and no project has this name."));
+    choose(0);
+  }
+
+  /** @param {Place} place */
+  function go(place) {
+    dialog.close();
+    latest.get(parentElement).setTriggerValue("go", { page: place.page, project: place.project });
+  }
+
+  function toggle() {
+    if (dialog.open) return dialog.close();
+    box.value = "";
+    draw();
+    dialog.showModal();
+    box.focus();
+  }
+
+  box.oninput = draw;
+  opener.onclick = toggle;
+  dialog.onclick = (event) => event.target === dialog && dialog.close();
+  dialog.onkeydown = (event) => {
+    event.stopPropagation();
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) choose(chosen + step);
+    else if (event.key === "Enter") lines[chosen]?.click();
+    else if (event.key === "k" && (event.ctrlKey || event.metaKey)) dialog.close();
+    else return;
+    event.preventDefault();
+  };
+  const onKey = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (!event.repeat) toggle();
+  };
+  window.addEventListener("keydown", onKey, true);
+  return () => {
+    opener.remove();
+    dialog.remove();
+    latest.delete(parentElement);
+    window.removeEventListener("keydown", onKey, true);
+  };
+}
