@@ -73,7 +73,7 @@ menu = {
 for title in list(menu)[1:]:  # a heading with nothing to see below it is left out, its addresses are not
     if all(one.visibility == "hidden" for one in menu[title]):
         menu[""] += menu.pop(title)
-JUMP = component("winnow_jump", "jump.js", ["jump.css"])
+JUMP = component("winnow_jump", "head/jump.js", ["head/jump.css"])
 
 
 def jump(opened: StreamlitPage) -> None:

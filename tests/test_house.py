@@ -41,7 +41,7 @@ OF_TOOLS = {"LICENSE", "py.typed", "pyproject.toml"}
 CROWDED = {
     "db": 19,
     "pages": 19,
-    "pages/parts": 42,
+    "pages/parts": 41,
     "pages/parts/one_label": 22,
     "plcore": 19,
     "web": 21,

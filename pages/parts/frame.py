@@ -294,7 +294,7 @@ def _chosen_project(page: Page, right: Right) -> ProjectSummary | None:
 ICON = Path(__file__).with_name("icon.png")
 LOGO = Path(__file__).with_name("logo.svg")
 
-_MENU = component("winnow_menu", "menu.js")
+_MENU = component("winnow_menu", "head/menu.js")
 
 
 def apply() -> None:

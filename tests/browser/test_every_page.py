@@ -133,7 +133,7 @@ def test_text_of_twice_the_size_scrolls_no_page_sideways(
 
 
 STUMBLING = "[data-testid=stSidebarNavItems] li:not([role])"
-"""What `pages/parts/menu.js` leaves none of in the menu of a phone."""
+"""What `pages/parts/head/menu.js` leaves none of in the menu of a phone."""
 
 
 def findings(page: Page) -> list[str]:

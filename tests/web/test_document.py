@@ -294,7 +294,7 @@ def test_they_come_as_javascript_packed_to_who_takes_it_so_and_are_kept_for_ever
 
 def test_every_module_is_in_them() -> None:
     names = [path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js")]
-    assert {"menu.js", "one_label/card.js", "label_vectors/card.js"} <= set(names)
+    assert {"head/menu.js", "one_label/card.js", "label_vectors/card.js"} <= set(names)
     assert set(names) == set(SCRIPTS.contents)
 
 
@@ -303,12 +303,12 @@ def test_every_module_is_in_them() -> None:
     [
         f"/scripts/{SCRIPTS.version}",
         f"/scripts/{SCRIPTS.version}.py",
-        f"/scripts/{SCRIPTS.version}.js/menu.js",
-        f"/scripts/{SCRIPTS.version}/menu.js",
+        f"/scripts/{SCRIPTS.version}.js/head/menu.js",
+        f"/scripts/{SCRIPTS.version}/head/menu.js",
         f"/scripts/{SCRIPTS.version}/%2e%2e/main.py",
         "/scripts/",
-        "/scripts/menu.js",
-        "/scripts/%2e%2e/menu.js",
+        "/scripts/head/menu.js",
+        "/scripts/%2e%2e/head/menu.js",
         "/scripts/0123456789abcdef.js",
     ],
 )

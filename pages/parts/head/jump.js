@@ -1,7 +1,7 @@
 // @ts-check
 // Ctrl+K, or the button at the right of the head line: a list of pages and projects, found by typing.
 
-/** @import { Component } from "./card/types.js" */
+/** @import { Component } from "../card/types.js" */
 
 /**
  * @typedef {{ group: string, name: string, about: string, page: string, project: number | null }} Place
