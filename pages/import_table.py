@@ -135,7 +135,7 @@ def what_it_may_be() -> None:
 
 
 PREVIEW_ROWS = 8
-CREATED = "Project created. Only you see it until you share it: Project settings, Sharing"
+CREATED = "Project created. Only you see it until you share it: Project settings, Team"
 
 page = frame.begin_owner()
 st.title("Import a table")

@@ -1,9 +1,10 @@
-"""Project settings: name, learner, answering room, classes, more rows, sharing, and how a project is put away."""
+"""Project settings: six sections, from the name to the danger zone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -147,20 +148,12 @@ def room_part() -> None:
     parts.groups_part(page)
 
 
-def before_part() -> None:
-    qualification_part(page)
-
-
-def names_part() -> None:
-    parts.classes_part(page)
-
-
 def put_away_part() -> None:
     st.markdown("Both can be undone on the Home page. Table, answers and log stay.")
     with st.container(horizontal=True):
         for words, icon, action, what in (
-            ("Archive it", ":material/archive:", managing.archive_project, "archived"),
-            ("Put it into the bin", ":material/delete:", managing.bin_project, "in the bin"),
+            ("Archive this project", ":material/archive:", managing.archive_project, "archived"),
+            ("Move it to the bin", ":material/delete:", managing.bin_project, "in the bin"),
         ):
             if st.button(words, icon=icon, key=f"{KEY}-{what}"):
                 with frame.refusals():
@@ -170,30 +163,23 @@ def put_away_part() -> None:
                     st.switch_page("home.py")
 
 
-def rows_part() -> None:
-    more_rows_part(page)
-
-
-def votes_part() -> None:
-    earlier_votes_part(page)
-
-
-def sharing_part() -> None:
-    members_part(page)
-
-
-TABS = {
-    "Name": about_part,
-    "Learning": learner_part,
-    "People a row": answering_part,
-    "Answering room": room_part,
-    "Qualification": before_part,
-    "Classes": names_part,
-    "More rows": rows_part,
-    "Votes before": votes_part,
-    "Sharing": sharing_part,
-    "Put away": put_away_part,
+SECTIONS: Mapping[str, Mapping[str, Callable[[], None]]] = {
+    "General": {"": about_part},
+    "Team": {
+        "Annotators per row": answering_part,
+        "Qualification": partial(qualification_part, page),
+        "Sharing": partial(members_part, page),
+    },
+    "Questions": {"": room_part, "Classes": partial(parts.classes_part, page)},
+    "Model": {"": learner_part},
+    "Data": {"More rows": partial(more_rows_part, page), "Earlier votes": partial(earlier_votes_part, page)},
+    "Danger zone": {"": put_away_part},
 }
-for tab, part in zip(st.tabs(list(TABS)), TABS.values(), strict=True):
+with st.container(key="winnow_settings"):
+    tabs = st.tabs(list(SECTIONS))
+for tab, section in zip(tabs, SECTIONS.values(), strict=True):
     with tab:
-        part()
+        for heading, part in section.items():
+            if heading:
+                st.markdown(f"##### {heading}")
+            part()

@@ -71,7 +71,7 @@ STEPS = {
             "number of the right one."
         ),
         TourStep(
-            "One of the six mostly guesses. *Votes before*, in the project's settings, shows how far each can be "
+            "One of the six mostly guesses. *Data*, in the project's settings, shows how far each can be "
             "believed: found without a single true label.",
             "project_page.py",
             "Project settings",

@@ -65,7 +65,7 @@ def learning(page: Page, server: Server, home: Home) -> Page:
     """The tab Learning of a project of texts."""
     project = text_project(home, team.ensure_owner(home).id)
     page.goto(f"{server.base}/settings?project={project}")
-    page.get_by_role("tab", name="Learning").click()
+    page.get_by_role("tab", name="Model").click()
     return page
 
 
@@ -117,7 +117,7 @@ def test_what_does_not_end_well_is_said_in_words_and_leaves_nothing(
         learning.wait_for_timeout(100)
 
     learning.reload()
-    learning.get_by_role("tab", name="Learning").click()
+    learning.get_by_role("tab", name="Model").click()
     hub.files[MODEL] = WORDS[:-1] + b"!"
     learn(learning)
     expect(

@@ -65,8 +65,8 @@ def test_renamed_put_into_the_bin_and_restored(page: Page, server: Server) -> No
     name.fill("Digits of mine")
     page.get_by_role("button", name="Save name and description").click()
     page.locator(".st-key-winnow_title").get_by_text("Digits of mine").wait_for()
-    page.get_by_role("tab", name="Put away").click()
-    page.get_by_role("button", name="Put it into the bin").click()
+    page.get_by_role("tab", name="Danger zone").click()
+    page.get_by_role("button", name="Move it to the bin").click()
     page.get_by_text("Bring rows whose label is uncertain").wait_for()
     page.reload()
     page.get_by_text("Bin (1)").click()
@@ -96,7 +96,7 @@ def test_a_text_keeps_its_lines_in_review(page: Page, server: Server) -> None:
 @pytest.mark.browser
 def test_a_refused_change_of_classes_leaves_the_owner_where_they_were(page: Page, server: Server) -> None:
     page.goto(f"{server.base}/settings")
-    tab = page.get_by_role("tab", name="Classes")
+    tab = page.get_by_role("tab", name="Questions")
     tab.click()
     page.get_by_role("textbox", name="New class").fill("7")
     page.keyboard.press("Enter")
@@ -112,7 +112,7 @@ def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Serv
     page.locator(room.CARD).wait_for()
     old = page.locator(".choice .label").first.inner_text()
     page.goto(f"{server.base}/settings")
-    page.get_by_role("tab", name="Classes").click()
+    page.get_by_role("tab", name="Questions").click()
     page.get_by_text("Rename", exact=True).click()
     room.choose(page, "Class", old)
     page.get_by_role("textbox", name="New name").fill("a new name")

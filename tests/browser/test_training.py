@@ -276,7 +276,7 @@ def test_the_others_are_one_key_away(page: Page, server: Server, home: Home) -> 
     expect(choices).to_have_count(6)
 
     page.goto(f"{server.base}/settings?project={project}")
-    page.get_by_role("tab", name="Answering room").click()
+    page.get_by_role("tab", name="Questions").click()
     expect(page.get_by_text("below 100 the promise is uncertain")).to_be_visible()
     room.choose(page, "Choices shown first", "all of them")
     page.get_by_role("button", name="Save the answering room").click()

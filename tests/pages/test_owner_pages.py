@@ -234,7 +234,7 @@ def test_what_is_typed_about_people_stays_when_another_model_is_adopted(
     project = small_project(home, owner)
     here = Seat(home, owner, project)
     test = show(owner, "project_page.py", project=str(project))
-    box(test.number_input, "People a row").set_value(2).run()
+    box(test.number_input, "Annotators per row").set_value(2).run()
     managing.change_learner(here, model="plsvc")  # by a worker, or in another tab
     button(test, "Save who answers").click().run()
     assert not test.exception
@@ -367,7 +367,7 @@ def test_restoring_ends_with_the_access(home: Home, owner: int, show: Open) -> N
 def test_put_away_and_back_on_home(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "project_page.py", project=str(project))
-    button(test, "Put it into the bin").click().run()
+    button(test, "Move it to the bin").click().run()
     assert not test.exception
     assert managing.list_projects(Seat(home, owner)) == []
     test = show(owner)

@@ -49,7 +49,7 @@ def test_settings_keep_what_was_typed_in_every_part(home: Home, owner: int, show
     assert room.room_of(Seat(home, owner, project)).guidelines == "Look at the wing."
 
 
-@pytest.mark.parametrize("label", ["Archive it", "Put it into the bin"])
+@pytest.mark.parametrize("label", ["Archive this project", "Move it to the bin"])
 def test_a_project_that_cannot_be_put_away_stays_open(home: Home, owner: int, show: Open, label: str) -> None:
     project = small_project(home, owner)
     test = press(show(owner, "project_page.py", project=str(project)), label)

@@ -162,7 +162,7 @@ def _vectors(table: LabelTable) -> dict[str, Any]:
         )
     raise NoMeaningError(
         "The rows of this project have no vectors, so they cannot be searched by meaning. Fix: under Project "
-        "settings, Learning, have an encoder read them."
+        "settings, Model, have an encoder read them."
     )
 
 

@@ -245,7 +245,7 @@ LEARNING: tuple[Setting, ...] = (
 ANSWERING: tuple[Setting, ...] = (
     Setting(
         "overlap",
-        "People a row",
+        "Annotators per row",
         "How many people answer each row. Nobody sees what others said of it before they have answered themselves. "
         "With two or more, answers are combined by majority unless you choose another rule.",
         least=1,

@@ -233,7 +233,7 @@ def test_emotions_with_holes_from_file_to_file(page: Page, server: Server) -> No
         value = said[row, label] = int(truth[row, names.index(label)])
         room.press(page, "y" if value else "n")
     page.goto(f"{server.base}/settings?project={project}")
-    page.get_by_role("tab", name="Learning").click()
+    page.get_by_role("tab", name="Model").click()
     room.choose(page, "Asked are", "all labels of a row at once")
     page.get_by_role("button", name="Save how it learns").click()
     page.get_by_text("Saved: how the project learns and asks").wait_for()

@@ -92,7 +92,7 @@ def test_why_words_cannot_be_compared(home: Home, owner: int) -> None:
     seat = Seat(home, owner, text_project(home, owner))
     assert search_ways(seat).by_row is False
     for call in (lambda: list_nearest(seat, "animals"), lambda: list_nearest(seat, like=3)):
-        with pytest.raises(NoMeaningError, match=r"have no vectors.* Fix: under Project settings, Learning"):
+        with pytest.raises(NoMeaningError, match=r"have no vectors.* Fix: under Project settings, Model"):
             call()
     give_vectors(numbers, np.ones((numbers_rows(numbers), 2)), "x")
     assert search_ways(numbers).by_row
