@@ -54,7 +54,10 @@ THERE = """() => {
 """What can be pressed when the walk begins: in a table the walk chooses a cell, and with it comes one to clear that."""
 TO_BE_REACHED = """() => {
   const walked = window.winnowWalked ?? new Map();
-  const passed = one => one.disabled || one.tabIndex < 0 || walked.has(one) || one.closest("[inert], .modebar");
+  const besides = one => one.role === "radio"  // the arrows go from one choice of a group to the next
+    && [...one.closest("[role=radiogroup]").querySelectorAll("[role=radio]")].some(other => walked.has(other));
+  const passed = one => one.disabled || one.tabIndex < 0 || walked.has(one) || besides(one)
+    || one.closest("[inert], .modebar");
   return window.winnowThere.filter(one => one.isConnected && !passed(one)).map(one => one.outerHTML.slice(0, 160));
 }"""
 SIDEWAYS = """() => {
@@ -325,7 +328,7 @@ class NewBrowser:
     def draws(self, which: str, projects: int) -> None:
         """Returns once the page is drawn with all that it asks for: what comes late has a grey place until then."""
         self.page.locator(DRAWN[which]).first.wait_for()
-        expect(self.page.get_by_role("combobox")).to_have_count(int(projects > 1))
+        expect(self.page.get_by_test_id("stMenuButtonButton")).to_have_count(int(projects > 1))
         expect(self.page.get_by_test_id("stSkeleton")).to_have_count(0)
         self.page.wait_for_load_state("networkidle")
 

@@ -132,7 +132,7 @@ function build(parentElement) {
     event.preventDefault();
   };
   const onKey = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    if (event.key?.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (!event.repeat) toggle();

@@ -206,7 +206,7 @@ def test_words_are_marked_and_similar_rows_are_shown_on_demand(
     page.keyboard.press(",")
     expect(panel).to_have_count(0)
     asked = [room.answer(page, truth[room.row_id(page)]) for _ in range(3)]
-    page.get_by_role("button", name="Similar").click()
+    page.get_by_role("button", name="Similar", exact=True).click()
     expect(panel.locator(".like")).to_have_count(3)
     shown = {
         line.locator(".about").inner_text().removeprefix("Row "): line.locator("strong").inner_text()

@@ -296,7 +296,7 @@ def test_note_and_flag_go_with_the_answer_and_no_further(annotating: Page, here:
     assert here.kinds() == [], "typing in the note answers nothing"
     page.keyboard.press("Escape")
     page.keyboard.press("f")
-    expect(page.get_by_role("button", name="Flag")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Flag", exact=True)).to_have_attribute("aria-pressed", "true")
     room.press(page, "1")
     expect(page.locator(".note")).to_be_hidden()
     room.press(page, "1")

@@ -180,7 +180,9 @@ def test_loop_half_speed_and_scale_are_kept_by_the_browser(hearing: Page) -> Non
     shown = room.token(page)
     page.keyboard.press("l")
     page.keyboard.press("-")
-    expect(page.get_by_role("button", name="Loop")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(room.CARD).get_by_role("button", name="Loop")).to_have_attribute(
+        "aria-pressed", "true"
+    )
     assert audio(page).evaluate("audio => [audio.playbackRate, audio.preservesPitch]") == [0.5, False]
     plain = shades(page)
     with page.expect_response(lambda answer: "scale=log" in answer.url):
@@ -198,7 +200,9 @@ def test_loop_half_speed_and_scale_are_kept_by_the_browser(hearing: Page) -> Non
     assert room.token(page) == shown, "none of these keys is an answer"
     page.reload()
     drawn(page)
-    expect(page.get_by_role("button", name="Loop")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(room.CARD).get_by_role("button", name="Loop")).to_have_attribute(
+        "aria-pressed", "true"
+    )
     expect(page.get_by_role("button", name="Log scale")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("button", name="Half speed")).to_have_attribute("aria-pressed", "false")
 
