@@ -59,7 +59,7 @@ NEEDED = {
     "review": ("TextInput", "Selectbox", "Checkbox", "DataFrame", "Pagination"),
     "team": ("Selectbox", "DataFrame"),
     "models": ("Button",),
-    "export": ("TextInput", "Radio", "Button", "DataFrame"),
+    "export": ("TextInput", "ButtonGroup", "Button", "DataFrame"),
     "people": ("TextInput", "Selectbox", "Multiselect", "Button"),
     "audit": ("Selectbox", "DateInput", "DataFrame", "DownloadButton", "PageLink"),
     "backups": ("Button",),
@@ -78,7 +78,7 @@ NEEDED = {
 """What a page is drawn with beside ALWAYS and our modules: Streamlit's scripts, without the hash in their names. What
 they import is found."""
 
-CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT, (2, ("Selectbox",)))}
+CHOOSING = {START: (4, ("TextInput", "Selectbox")), **dict.fromkeys(OF_A_PROJECT, (2, ("MenuButton",)))}
 """From how many projects on a page has more, to choose among them, and Streamlit's scripts of that."""
 
 _FOLDER = Path(get_static_dir())

@@ -300,6 +300,7 @@ def test_what_stands_below_stays_where_it_is(
 
 DRAWN = {START: "text=Signed in as", "annotate": room.CARD}
 """What is there once the page is."""
+MENU = "stMenuButtonButton"
 ELSEWHERE = "import"
 """A page whose document names no more than those of all do."""
 DEMO = 1
@@ -328,7 +329,8 @@ class NewBrowser:
     def draws(self, which: str, projects: int) -> None:
         """Returns once the page is drawn with all that it asks for: what comes late has a grey place until then."""
         self.page.locator(DRAWN[which]).first.wait_for()
-        expect(self.page.get_by_test_id("stMenuButtonButton")).to_have_count(int(projects > 1))
+        chooser = self.page.get_by_role("combobox") if which == START else self.page.get_by_test_id(MENU)
+        expect(chooser).to_have_count(int(projects > 1))
         expect(self.page.get_by_test_id("stSkeleton")).to_have_count(0)
         self.page.wait_for_load_state("networkidle")
 
