@@ -10,7 +10,7 @@ from pages.parts.frame import escape
 from plcore import LabelTable
 from plcore.tables.encoders import EncoderEntry
 from workflow.models.encoders import offers
-from workflow.models.encoders.offers import EncoderOffer
+from workflow.models.encoders.offers import EncoderOffer, SlowEncoding
 from workflow.projects.managing import Also
 from workflow.seat import Seat
 
@@ -53,6 +53,16 @@ def minutes_words(minutes: int) -> str:
     if minutes >= 120:
         return f"{round(minutes / 60):,} hours"
     return f"{minutes} minute{'' if minutes == 1 else 's'}"
+
+
+def slow_words(slow: SlowEncoding) -> str:
+    """That it takes longer than estimated, and which encoder is faster."""
+    words = f"It takes about {slow.times:,} times as long as estimated; answering goes on meanwhile."
+    one = slow.faster
+    if one is None or one.minutes is None:
+        return words
+    title, time = escape(one.entry.title), minutes_words(one.minutes)
+    return f"{words} *{title}* takes about {time}: cancel this one, then choose it under *Other encoders*."
 
 
 def warn_of_language(one: EncoderOffer) -> None:

@@ -10,7 +10,14 @@ from typing import TypeVar
 import streamlit as st
 
 from pages.parts import frame, state
-from pages.parts.encoder_offers import accept_box, offer_name, offer_words, warn_of_language
+from pages.parts.encoder_offers import (
+    accept_box,
+    minutes_words,
+    offer_name,
+    offer_words,
+    slow_words,
+    warn_of_language,
+)
 from pages.parts.frame import ProjectPage, escape, refusals
 from pages.parts.uploads import (
     CHECKING,
@@ -332,7 +339,7 @@ def _watch(page: frame.ProjectPage) -> None:
         if running is None:
             st.rerun()
         else:
-            _say_running(running)
+            _say_running(page, running)
         if st.button("Cancel", icon=":material/close:", key=f"{ENCODER_KEY}-cancel-{page.project.id}"):
             with frame.refusals():
                 encoding_requests.cancel(page.seat)
@@ -341,7 +348,7 @@ def _watch(page: frame.ProjectPage) -> None:
     watch()
 
 
-def _say_running(running: EncodingNow) -> None:
+def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
     name = escape(running.encoder)
     if running.fault is not None and not running.begun:
         st.warning(escape(running.fault), icon=":material/warning:")
@@ -357,7 +364,11 @@ def _say_running(running: EncodingNow) -> None:
         st.progress(0.0, text=f"{name}: reading the rows …")
     else:
         share = min(1.0, running.done / running.total)
-        st.progress(share, text=f"{name}: {running.done:,} of {running.total:,}")
+        left = "" if running.minutes is None else f", about {minutes_words(running.minutes)} left"
+        st.progress(share, text=f"{name}: {running.done:,} of {running.total:,}{left}")
+        slow = offers.slow_encoding(page.seat, running.encoder)
+        if slow is not None:
+            st.warning(slow_words(slow), icon=":material/hourglass_bottom:")
 
 
 def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
@@ -381,6 +392,13 @@ def _say_ended(found: Encoders) -> None:
         for said in found.stored.notes:
             st.caption(escape(said))
     if found.failed is not None:
-        st.warning(f"The rows could not be encoded: {escape(found.failed)}", icon=":material/warning:")
+        again = (
+            " These are rows that were added later. Winnow tries them again in an hour, or as soon as an encoder is "
+            "added to this server; until then they are asked about as average rows."
+        )
+        st.warning(
+            f"The rows could not be encoded: {escape(found.failed)}{again if found.tried_again else ''}",
+            icon=":material/warning:",
+        )
     elif found.cancelled:
         st.info("The latest encoding was cancelled.", icon=":material/info:")

@@ -81,7 +81,9 @@ def _encoders(seat: Seat) -> ProjectEncoders:
                 for one in offers.offers(seat)
             ],
             "columns": {one.column: one.encoder for one in now.columns},
-            "running": None if now.running is None else asdict(now.running),
+            "running": None
+            if now.running is None
+            else asdict(now.running) | {"minutes": now.running.minutes},
             "failed": now.failed,
             "cancelled": now.cancelled,
         }

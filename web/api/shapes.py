@@ -120,7 +120,9 @@ class OfferedEncoder(BaseModel):
     commercial: bool = Field(description="Whether the licence allows commercial use.")
     credit: str
     host: str = Field(description="Where it is downloaded from.")
-    minutes: int | None = Field(description="About how long the rows take; null: not measured.")
+    minutes: int | None = Field(
+        description="About how long the rows take, measured on this server, else by the catalogue; null: not known."
+    )
 
 
 class RunningEncoding(BaseModel):
@@ -131,6 +133,9 @@ class RunningEncoding(BaseModel):
     downloading: bool = Field(description="`done` and `total` are bytes of the encoder then, else rows.")
     done: int
     total: int
+    minutes: int | None = Field(
+        description="About how long it still takes, measured on the first 32 rows; null: not known yet."
+    )
 
 
 class ProjectEncoders(BaseModel):

@@ -317,7 +317,14 @@ def test_encoder_is_listed_asked_for_and_cancelled(
         403,
     ]
     assert api.post(at, json={"encoder": "limited", "non_commercial": True}).status_code == 202
-    running = {"encoder": "limited", "begun": False, "downloading": True, "done": 0, "total": 0}
+    running = {
+        "encoder": "limited",
+        "begun": False,
+        "downloading": True,
+        "done": 0,
+        "total": 0,
+        "minutes": None,
+    }
     assert api.get(at).json()["running"] == running
     assert api.post(f"{at}/cancel").status_code == 204
     assert (api.get(at).json()["running"], api.get(at).json()["cancelled"]) == (None, True)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from math import ceil
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from db import trained
 from plcore import Roles
@@ -20,6 +20,7 @@ from plcore.tables import ENGLISH, guess_language, read_first_texts
 from plcore.tables.encoders import EncoderEntry, EncoderError
 from workflow.access import Right
 from workflow.importing import encoding
+from workflow.importing.vector_memory import known_speed, minutes_for
 from workflow.models.encoders import fetching, installed
 from workflow.people import audit
 from workflow.people.audit import EventKind
@@ -34,6 +35,8 @@ __all__ = ["EncoderError", "EncoderOffer", "ask", "offers", "offers_for", "reque
 
 MANY_ROWS, FAST = 200_000, "wordllama-256"
 """Rows above which the fast encoder is offered first."""
+SLOW = 3
+"""Times the catalogue's milliseconds a row above which an encoding is slow."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class EncoderOffer:
     column : that it reads      host : where it would be downloaded from      rows : of the project
     state : "installed", "download" (once it is asked for), "package" (the operator adds it) or "not verified"
     language : that the texts seem to be in (`guess_language`)
+    ms : that a row takes, measured on this server by its latest encoding; None before
     """
 
     entry: EncoderEntry
@@ -51,6 +55,7 @@ class EncoderOffer:
     host: str
     rows: int
     language: str | None = None
+    ms: float | None = None
 
     @property
     def knows_language(self) -> bool:
@@ -59,8 +64,10 @@ class EncoderOffer:
 
     @property
     def minutes(self) -> int | None:
-        """About how long the rows take, once it is there; None where that was not measured."""
-        return None if self.entry.ms is None else max(1, ceil(self.rows * self.entry.ms / 60_000))
+        """About how long the rows take, once it is there: as measured on this server, before that by the catalogue;
+        None where neither is known."""
+        ms = self.entry.ms if self.ms is None else self.ms
+        return None if ms is None else minutes_for(self.rows, ms)
 
     @property
     def can_be_asked(self) -> bool:
@@ -89,6 +96,34 @@ def offers_for(seat: Seat, table: LabelTable) -> tuple[EncoderOffer, ...]:
     )
 
 
+class SlowEncoding(NamedTuple):
+    """An encoding that takes longer than the catalogue says.
+
+    times : how many times as long      faster : the fastest that can be had for the column, if it is another
+    """
+
+    times: int
+    faster: EncoderOffer | None
+
+
+def slow_encoding(seat: Seat, key: str) -> SlowEncoding | None:
+    """Whether an encoder takes more than SLOW times as long on this server as the catalogue says; None if not, or if
+    that is not known. Raises as `offers`.
+    """
+    offered = offers(seat)
+    now = next((one for one in offered if one.entry.key == key), None)
+    if now is None or now.ms is None or now.entry.ms is None or now.ms <= SLOW * now.entry.ms:
+        return None
+    others = [
+        one
+        for one in offered
+        if one.can_be_asked and one.column == now.column and (one.entry.ms or inf) < now.entry.ms
+    ]
+    return SlowEncoding(
+        round(now.ms / now.entry.ms), min(others, key=lambda one: one.entry.ms or inf, default=None)
+    )
+
+
 @lru_cache(maxsize=100)
 def _stored_language(table: Path, column: str) -> str | None:
     """The language of a column. table : a stored table, whose content never changes"""
@@ -108,7 +143,8 @@ def _offered(
     for entry in installed.catalogue(home).values():
         column = columns[entry.kind]
         if column is not None:
-            found.append(EncoderOffer(entry, column, _state(entry, there), host, rows, language))
+            ms = known_speed(encoding.vectors_dir(home), entry.key)
+            found.append(EncoderOffer(entry, column, _state(entry, there), host, rows, language, ms))
     order = ("installed", "download", "package", "not verified")
 
     def place(one: EncoderOffer) -> tuple[bool, bool, int]:

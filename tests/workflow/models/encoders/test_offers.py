@@ -194,3 +194,39 @@ def test_encoder_of_many_languages_is_first_for_texts_that_are_not_english(
             assert (english.language, english.knows_language) == (
                 ("German", False) if text else (found[0].language, True)
             )
+
+
+# How long it takes: by the catalogue, then as it was on this server
+
+
+def test_time_is_as_measured_here_once_rows_were_encoded(
+    seat: Seat, hub: FakeHub, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known(words=words_entry(ms=2.0), small=words_entry(ms=0.1), smaller=words_entry(ms=0.05, revision=None))
+    assert offers.offers(seat)[0].minutes == 1
+    assert offers.slow_encoding(seat, "words") is None
+    ticks = iter([0.0, 320.0])  # 32 rows, 10 seconds each
+    monkeypatch.setattr("plcore.tables.encoders.encoding.perf_counter", lambda: next(ticks))
+    told: list[int | None] = []
+
+    class Watching(EncodingWorker):
+        def go_on(self, *given: object) -> None:
+            super().go_on(*given)
+            running = encoding_requests.encoders(seat).running
+            if running is not None and running.total and running.done and not running.downloading:
+                told.append(running.minutes)
+
+    offers.ask(seat, "words")
+    Watching(seat.home, "one").look()
+    assert latest(seat).state == trained.DONE
+    assert told[-1] == 2, "12 rows are left when 48 are told of"
+    assert {one.entry.key: one.minutes for one in offers.offers(seat)} == {
+        "words": 10,
+        "small": 1,
+        "smaller": 1,
+    }
+    slow = offers.slow_encoding(seat, "words")
+    assert slow is not None
+    assert slow.faster is not None
+    assert (slow.times, slow.faster.entry.key) == (5_000, "small")
+    assert offers.slow_encoding(seat, "small") is None
