@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts.frame import escape
+from pages.parts.frame import escape, refusals
 from plcore import LabelTable
 from plcore.tables.encoders import EncoderEntry
-from workflow.models.encoders import offers
+from workflow.access import NotAllowed
+from workflow.models.encoders import offers, on_server
 from workflow.models.encoders.offers import EncoderOffer, SlowEncoding
 from workflow.projects.managing import Also
 from workflow.seat import Seat
@@ -85,6 +86,35 @@ def accept_box(entry: EncoderEntry, key: str) -> bool:
 def offer_name(one: EncoderOffer) -> str:
     """Its title and when to take it."""
     return f"{one.entry.title}: {one.entry.use}"
+
+
+def server_encoders_part(seat: Seat, key: str) -> None:
+    """The encoders that Winnow has put on this server, each with a press that removes it; for the server's owners."""
+    try:
+        found = [one for one in on_server.server_encoders(seat) if one.can_be_removed]
+    except (NotAllowed, offers.EncoderError):
+        return
+    if not found:
+        return
+    with st.expander("Encoders on this server"):
+        st.caption(
+            "Removing one frees its space. Projects keep the vectors that they have; rows that are added later wait "
+            "for it."
+        )
+        for one in found:
+            entry = one.entry
+            assert entry is not None  # noqa: S101 - only such can be removed
+            asked = "" if one.consent is None else f", {escape(one.consent.words())}"
+            words, press = st.columns([4, 1], vertical_alignment="center")
+            words.markdown(
+                f"**{escape(entry.title)}** ({one.key}): {entry.bytes / 1e6:,.0f} MB, {entry.licence}{asked}"
+            )
+            with press.popover("Remove", width="stretch"):
+                st.markdown(f"Remove {escape(entry.title)} from this server?")
+                if st.button("Remove it", type="primary", key=f"{key}-remove-{one.key}"):
+                    with refusals(offers.EncoderError):
+                        on_server.remove(seat, one.key)
+                        st.rerun()
 
 
 def import_offer(seat: Seat, table: LabelTable, key: str) -> tuple[bool, Callable[[], Also | None]]:

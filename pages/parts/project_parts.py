@@ -15,6 +15,7 @@ from pages.parts.encoder_offers import (
     minutes_words,
     offer_name,
     offer_words,
+    server_encoders_part,
     slow_words,
     warn_of_language,
 )
@@ -263,6 +264,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     if found.running is not None:
         _watch(page)
         return
+    server_encoders_part(page.seat, ENCODER_KEY)
     st.markdown("###### Encoder of your own")
     if not offered:
         _say_ended(found)
@@ -374,7 +376,10 @@ def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
 def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
     """Which columns are read by which encoder, and the way back."""
     for one in found.columns:
-        st.markdown(f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}).")
+        asked = "" if one.consent is None else f", {escape(one.consent.words())}"
+        st.markdown(
+            f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}){asked}."
+        )
     of_file = not found.columns and more_rows.takes_vectors(page.seat)
     label = "Remove the vectors that came with the rows" if of_file else "Back to words"
     key = f"{ENCODER_KEY}-back-{page.project.id}"

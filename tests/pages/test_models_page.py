@@ -429,6 +429,23 @@ def test_package_that_the_operator_can_add_is_named(
     assert "Learn from meaning" not in labels(test)
 
 
+def test_column_names_its_encoder_and_who_asked_for_it(seat: Seat, show: Open) -> None:
+    words_encoder(seat.home)
+    offers.ask(seat, "words")
+    EncodingWorker(seat.home, "one").look()
+    shown = words(opened(show, seat)).replace("\\", "")
+    assert f"asked for by owner on {datetime.now(UTC):%Y-%m-%d} (your own encoder)." in shown
+
+
+@pytest.mark.usefixtures("known")
+def test_encoder_of_the_server_is_removed_by_a_press(seat: Seat, show: Open) -> None:
+    folder = seat.home.encoders_dir / words_encoder(seat.home)
+    assert "Remove it" not in labels(opened(show, seat)), "it is the owner's own, which the operator removes"
+    (folder / encoding.SOURCE).write_text("{}")
+    press(opened(show, seat), "Remove it")
+    assert encoding.names(seat.home) == ()
+
+
 @pytest.mark.usefixtures("known")
 def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)

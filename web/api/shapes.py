@@ -125,6 +125,27 @@ class OfferedEncoder(BaseModel):
     )
 
 
+class ServerEncoder(BaseModel):
+    """An encoder of this server."""
+
+    key: str
+    state: str = Field(
+        description="`installed`, `can be downloaded`, `can be added from its package`, `not verified` or `your own`."
+    )
+    title: str = Field(description="Empty for an encoder of your own, as are kind and licence.")
+    kind: str
+    licence: str
+    bytes: int = Field(description="Of its files; 0: not known.")
+    asked_by: str | None = Field(description="Who asked for it last and thereby accepted its licence.")
+    asked_at: datetime | None
+
+
+class ServerEncoders(BaseModel):
+    """The encoders of this server, and those that it can have."""
+
+    encoders: list[ServerEncoder]
+
+
 class RunningEncoding(BaseModel):
     """An encoding that waits or runs."""
 

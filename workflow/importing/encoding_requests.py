@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import starmap
 from typing import TYPE_CHECKING
 
 from db import trained
@@ -14,6 +13,7 @@ from workflow.importing import encoding
 from workflow.importing.encoding_worker import TASK
 from workflow.importing.more_rows import NEW_ROWS
 from workflow.importing.vector_memory import known_speed, minutes_for
+from workflow.models.encoders.consents import Consent, consents
 
 if TYPE_CHECKING:
     from db.trained import Encoding
@@ -61,11 +61,15 @@ class EncodingNow:
 
 @dataclass(frozen=True)
 class EncodedColumn:
-    """A column that the project learns from by an encoder's vectors. sha256 : of the encoder, in hex"""
+    """A column that the project learns from by an encoder's vectors. sha256 : of the encoder, in hex
+
+    consent : who asked for it here, and when; None where that was in the terminal
+    """
 
     column: str
     encoder: str
     sha256: str
+    consent: Consent | None
 
 
 @dataclass(frozen=True)
@@ -110,10 +114,11 @@ def encoders(seat: Seat) -> Encoders:
         done = trained.latest_encoding(reading.session, reading.project.id, trained.DONE)
         running = _running(seat.home, reading, last, names)
         path = seat.home.table_path(reading.project.table_hash)
+        given = consents(reading.session, reading.project.id)
     return Encoders(
         names=names,
         folder=str(seat.home.encoders_dir),
-        columns=tuple(starmap(EncodedColumn, read_encoded_columns(path))),
+        columns=tuple(EncodedColumn(*one, consent=given.get(one[1])) for one in read_encoded_columns(path)),
         running=running,
         stored=None
         if done is None

@@ -21,9 +21,7 @@ from plcore.tables.encoders import EncoderEntry, EncoderError
 from workflow.access import Right
 from workflow.importing import encoding
 from workflow.importing.vector_memory import known_speed, minutes_for
-from workflow.models.encoders import fetching, installed
-from workflow.people import audit
-from workflow.people.audit import EventKind
+from workflow.models.encoders import consents, fetching, installed
 
 if TYPE_CHECKING:
     from plcore import LabelTable
@@ -187,15 +185,7 @@ def _ask_for(key: str, entry: EncoderEntry | None, owning: Reading, project_id: 
         return
     person, now = owning.person.id, datetime.now(UTC)
     trained.ask_encoding(owning.session, project_id, asked_by=person, asked_at=now, encoder=key)
-    asked, licence = EventKind.ENCODER_ASKED, consented(entry)
-    audit.note(owning.session, asked, person_id=person, project_id=project_id, encoder=key, licence=licence)
-
-
-def consented(entry: EncoderEntry | None) -> str:
-    """The licence that somebody consents to who asks for an encoder, as the audit has it."""
-    if entry is None:
-        return "your own encoder"
-    return entry.licence if entry.commercial else f"{entry.licence}, for no commercial purpose"
+    consents.note(owning.session, person, key, entry, project_id)
 
 
 def _state(entry: EncoderEntry, there: tuple[str, ...]) -> str:
