@@ -22,17 +22,14 @@ class ServerEncoder:
     """One encoder. entry : of the catalogue; None for one of the owner's own
 
     state : as `ListedEncoder.state`, or OWN      consent : the latest, of any project; None if nobody has asked for it
+    can_be_removed : whether it is there, and Winnow has put it there
     """
 
     key: str
     entry: EncoderEntry | None
     state: str
     consent: Consent | None
-
-    @property
-    def can_be_removed(self) -> bool:
-        """Whether Winnow has put it there."""
-        return self.state == "installed"
+    can_be_removed: bool = False
 
 
 def server_encoders(seat: Seat) -> tuple[ServerEncoder, ...]:
@@ -44,7 +41,16 @@ def server_encoders(seat: Seat) -> tuple[ServerEncoder, ...]:
     known = {one.entry.key for one in listed}
     own = (name for name in encoding.names(seat.home) if name not in known)
     return (
-        *(ServerEncoder(one.entry.key, one.entry, one.state, given.get(one.entry.key)) for one in listed),
+        *(
+            ServerEncoder(
+                one.entry.key,
+                one.entry,
+                one.state,
+                given.get(one.entry.key),
+                (seat.home.encoders_dir / one.entry.key / encoding.SOURCE).is_file(),
+            )
+            for one in listed
+        ),
         *(ServerEncoder(name, None, OWN, given.get(name)) for name in own),
     )
 
