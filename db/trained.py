@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, Select, Update, insert, select, update
+from sqlalchemy import ColumnElement, Select, Update, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from db.base import Base, columns_of
 from db.entries import lock
-from db.models import ModelRow, TrainingRow
+from db.models import EncodingRow, ModelRow, TrainingRow
 
 FIT = "fit"
 """The task of a lease: to train the project's model. Other tasks are words of the callers'."""
@@ -390,6 +390,20 @@ def ask_encoding(
     return _ENCODINGS.ask(
         session, project_id, asked_by=asked_by, asked_at=asked_at, encoder=encoder, notes=[]
     )
+
+
+def failed_for_new_rows(session: Session) -> list[Encoding]:
+    """The latest encoding of each project that has failed, of rows that came later."""
+    latest_of = select(func.max(EncodingRow.id)).group_by(EncodingRow.project_id)
+    failed = select(*columns_of("encodings", Encoding)).where(
+        EncodingRow.id.in_(latest_of), EncodingRow.state == FAILED, EncodingRow.encoder == ""
+    )
+    return [Encoding(**row._mapping) for row in session.execute(failed.order_by(EncodingRow.id))]
+
+
+def try_again(session: Session, encoding_id: int) -> bool:
+    """Let a failed encoding wait again. False if it has not failed, or somebody has let it wait before."""
+    return _ENCODINGS.change(session, encoding_id, {"state": WAITING, "ended_at": None}, (FAILED,))
 
 
 def end_done(session: Session, encoding_id: int, at: datetime, notes: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import frame, kinds, state
 from pages.parts.create_parts import show_earlier_votes, votes_before
+from pages.parts.encoder_offers import import_offer
 from pages.parts.frame import Page
 from pages.parts.role_form import role_form
 from pages.parts.uploads import (
@@ -35,6 +36,7 @@ from workflow.backups.manifest import BackupError
 from workflow.importing import LIMITS, NAME_LENGTH
 from workflow.importing.arrivals import Arrived
 from workflow.importing.first_look import first_look
+from workflow.models.encoders.offers import EncoderError
 from workflow.projects.managing import CONTROL_SHARE, ProjectNameError
 
 # Bringing in a project that was taken along from another Winnow, on the Import page.
@@ -135,6 +137,7 @@ def what_it_may_be() -> None:
 
 
 PREVIEW_ROWS = 8
+MEANING = "Its rows are being encoded; see Project settings, Model"
 CREATED = "Project created. Only you see it until you share it: Project settings, Team"
 
 page = frame.begin_owner()
@@ -260,18 +263,20 @@ def settings_form(upload: importing.Upload, checked: importing.Checked, chosen: 
         settings = parts.settings(table, CHECKS)
         show_doubts(importing.doubts_about(table, settings))
         show_reading(importing.described(upload, table))
-        accepted = ask_doubts(checked.doubts, chosen.key)
+        licensed, meaning = import_offer(page.seat, table, chosen.key)
+        accepted = ask_doubts(checked.doubts, chosen.key) and licensed
         if st.button("Create project", type="primary", icon=":material/add:", disabled=not accepted):
-            with frame.refusals(ProjectNameError, importing.CannotLearn):
+            with frame.refusals(ProjectNameError, importing.CannotLearn, EncoderError):
+                also = meaning()
                 with st.spinner(parts.PREPARING):
                     project_id = importing.create(
-                        page.seat, project_name, table, settings, description.strip(), upload
+                        page.seat, project_name, table, settings, description.strip(), upload, also
                     )
                 for box in (FILE, f"rows-{chosen.key}", f"vectors-{chosen.key}"):
                     let_go(page.seat, box)
                 for name_ in (state.UPLOAD, state.CHECKED, state.COLUMNS):
                     st.session_state.pop(name_, None)
-                st.session_state[state.FLASH] = CREATED
+                st.session_state[state.FLASH] = CREATED if also is None else f"{CREATED}. {MEANING}"
                 st.switch_page("annotate.py", query_params={"project": str(project_id)})
 
 

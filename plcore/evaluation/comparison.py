@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -290,6 +290,7 @@ def compare_learners(
     weighted: Collection[str] | None = None,
     blocks: Blocks | None = None,
     keep_scales: bool = False,
+    own_features: Mapping[str, FeatureMatrix] | None = None,
 ) -> pd.DataFrame:
     """Which learner is best on these rows: one row of figures for each, the best one marked.
 
@@ -322,6 +323,7 @@ def compare_learners(
         are done; `progress` is called after each and once a second. None: this thread, without files
     keep_scales : whether the columns of X have the scales that they should have, as of vectors; else learners that want
         scaled features scale them column by column
+    own_features : (n, d) features of learners by name that do not work on X; they have the scales that they should have
 
     Returns a DataFrame, a row for each learner in the order tried:
     learner : its name      parameters : dict, the setting; {} as the learner comes
@@ -345,6 +347,13 @@ def compare_learners(
     rows = TrialRows(X, mask, weights, _held_out_folds(cv, X, mask, random_state), keep_scales)
     even = replace(rows, candidate_weights=None)
     tried_on = [rows if weighted is None or entry.name in weighted else even for entry in entries]
+    if own_features:
+        tried_on = [
+            replace(rows, X=own_features[entry.name], keep_scales=True)
+            if entry.name in own_features
+            else rows
+            for entry, rows in zip(entries, tried_on, strict=True)
+        ]
     if blocks is not None:
         trials = try_in_blocks(blocks, list(zip(entries, tried_on, strict=True)), budget, progress)
     else:

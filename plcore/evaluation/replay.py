@@ -248,6 +248,7 @@ class ReplayJob(BlockJob):
     features: KeptFeatures
     candidates: str
     truth: str
+    keep_scales: bool
 
     def __str__(self) -> str:
         return f"Run {self.repetition + 1} by {self.strategy}"
@@ -267,7 +268,7 @@ def replay_once(job: ReplayJob) -> WrittenPart:
         X[test],
         truth[test],
         strategy=job.strategy,
-        learner=entry.make({}, X),
+        learner=entry.make({}, X, keep_scales=job.keep_scales),
         budget=job.budget,
         every=max(1, job.budget // POINTS),
         random_state=int(np.random.default_rng([job.seed, job.repetition, 1]).integers(2**31)),
@@ -287,6 +288,7 @@ def replay_in_blocks(
     learner: str = next(iter(LEARNER_ENTRIES)),
     seed: int = 0,
     progress: BlockProgress | None = None,
+    keep_scales: bool = False,
 ) -> tuple[ReplayedRuns, ...]:
     """How far each strategy gets, over runs of `replay`, by whoever makes them; runs whose parts are there are not made
     anew. Each repetition holds out other rows to measure the error on, the same for all strategies.
@@ -294,6 +296,7 @@ def replay_in_blocks(
     X (n, d), dense or CSR; candidates (n, m); truth (n,) the column of each row's true label
     strategies : names that can be replayed      runs : of each
     budget : answers, or a share below 1 of the rows that are not held out      learner : its name; PL-KNN by itself
+    keep_scales : whether the columns of X have the scales that they should have, as of `compare_learners`
     Raises ValueError for what is not allowed, and BlockError, RunnerError.
     """
     check_names("strategy", strategies, REPLAYED)
@@ -328,6 +331,7 @@ def replay_in_blocks(
             features=features,
             candidates=sets,
             truth=labels,
+            keep_scales=keep_scales,
         )
         for repetition in range(runs)
         for strategy in names

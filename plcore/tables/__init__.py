@@ -80,10 +80,11 @@ from plcore.tables.roles.named_votes import NamedVotes
 from plcore.tables.roles.roles import WAYS_IN, Roles, column_way
 from plcore.tables.roles.sentence import ReadingSummary, describe, read_as_nothing
 from plcore.tables.roles.suggestion import suggest_reading, suggest_roles
-from plcore.tables.storing import read_encoded_columns, read_kept_names
+from plcore.tables.storing import read_encoded_columns, read_first_texts, read_kept_names
 from plcore.tables.table import LabelTable
 from plcore.tables.text.arrow import to_csv_bytes
 from plcore.tables.text.csv import read_cells
+from plcore.tables.text.language import ENGLISH, guess_language
 from plcore.tables.writers.disambiguated import Disambiguated, LabelVectorTable, Tell, names_beside
 from plcore.tables.writers.label_vectors import VECTOR_FORMATS
 from plcore.tables.writers.nature import NATURE_FORMATS
@@ -91,6 +92,7 @@ from plcore.tables.writers.writing import FILE_FORMATS, FileFormat, format_of
 
 __all__ = [
     "CONTENT_TYPES",
+    "ENGLISH",
     "FILE_FORMATS",
     "LEAST_SHARE",
     "MAX_FILES",
@@ -155,6 +157,7 @@ __all__ = [
     "find_parts",
     "find_row_files",
     "format_of",
+    "guess_language",
     "is_inline",
     "is_kept_name",
     "is_score",
@@ -170,6 +173,7 @@ __all__ = [
     "read_as_nothing",
     "read_cells",
     "read_encoded_columns",
+    "read_first_texts",
     "read_in",
     "read_in_parts",
     "read_kept_names",

@@ -481,6 +481,13 @@ def read_encoded_columns(path: Path) -> tuple[tuple[str, str, str], ...]:
     return tuple(map(tuple, about.get("encoded", ())))
 
 
+def read_first_texts(path: Path, column: str, n: int = 1_000) -> tuple[str, ...]:
+    """The first n cells of a column of a stored table, and nothing else of it. Raises OSError."""
+    with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:
+        first = next(stored.iter_batches(n, columns=[f"cell:{column}"]), None)
+    return () if first is None else tuple(text or "" for text in first.column(0).to_pylist())
+
+
 def read_kept_names(path: Path) -> frozenset[str]:
     """The kept names of the files that the rows of a stored table name, and nothing else of it. Raises OSError."""
     with pa.OSFile(str(path)) as file, pa.parquet.ParquetFile(file) as stored:

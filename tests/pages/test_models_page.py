@@ -24,8 +24,10 @@ from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, small_project
 from workflow.backups.worker import BackupWorker
-from workflow.importing import encoding_requests
+from workflow.importing import encoding, encoding_requests
 from workflow.importing.encoding_worker import EncodingWorker
+from workflow.importing.more_rows import NEW_ROWS
+from workflow.importing.vector_memory import keep_speed
 from workflow.models import choosing, showing
 from workflow.models.comparing import ComparingWorker
 from workflow.models.encoders import installed, offers
@@ -344,6 +346,20 @@ def test_why_it_failed_is_said_with_the_fix(seat: Seat, show: Open, monkeypatch:
     assert "Learn from words" in labels(test), "it can be tried again"
 
 
+def test_new_rows_that_failed_are_said_to_be_tried_again(seat: Seat, show: Open) -> None:
+    words_encoder(seat.home)
+    with seat.owning() as owning:
+        now = datetime.now(UTC)
+        project = owning.project.id
+        one = trained.ask_encoding(
+            owning.session, project, asked_by=seat.person_id, asked_at=now, encoder=NEW_ROWS
+        )
+        trained.end_encoding(owning.session, one, trained.FAILED, now, fault="It is gone.")
+    shown = words(opened(show, seat)).replace("\\", "")
+    assert "The rows could not be encoded: It is gone. These are rows that were added later." in shown
+    assert "tries them again in an hour" in shown
+
+
 def test_a_press_for_an_encoder_that_is_gone_begins_no_other(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     test = opened(show, seat)
@@ -411,6 +427,42 @@ def test_package_that_the_operator_can_add_is_named(
     assert "The operator can add it (0 MB, MIT, Copyright (c) Ada)" in shown
     assert "`pip download --no-deps wordllama==1.0`, then `winnow encoders add FILE.whl`" in shown
     assert "Learn from meaning" not in labels(test)
+
+
+def test_column_names_its_encoder_and_who_asked_for_it(seat: Seat, show: Open) -> None:
+    words_encoder(seat.home)
+    offers.ask(seat, "words")
+    EncodingWorker(seat.home, "one").look()
+    shown = words(opened(show, seat)).replace("\\", "")
+    assert f"asked for by owner on {datetime.now(UTC):%Y-%m-%d} (your own encoder)." in shown
+
+
+@pytest.mark.usefixtures("known")
+def test_encoder_of_the_server_is_removed_by_a_press(seat: Seat, show: Open) -> None:
+    folder = seat.home.encoders_dir / words_encoder(seat.home)
+    assert "Remove it" not in labels(opened(show, seat)), "it is the owner's own, which the operator removes"
+    (folder / encoding.SOURCE).write_text("{}")
+    press(opened(show, seat), "Remove it")
+    assert encoding.names(seat.home) == ()
+
+
+@pytest.mark.usefixtures("known")
+def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open) -> None:
+    words_encoder(seat.home)
+    keep_speed(encoding.vectors_dir(seat.home), "words", 8_000.0)
+    offers.ask(seat, "words")
+    now = datetime.now(UTC)
+    with seat.home.database.write() as session:
+        one = trained.latest_encoding(session, seat.project_id or 0)
+        assert one is not None
+        until = now + timedelta(hours=1)
+        trained.take_lease(session, one.project_id, "one", str(one.id), now, until, "encode")
+        trained.begin_encoding(session, one.id)
+        trained.note_encoding(session, one.id, 32, 60)
+    test = opened(show, seat)
+    progress = [one.proto.text for one in test.get("progress")]  # type: ignore[union-attr]
+    assert progress == ["words: 32 of 60, about 4 minutes left"]
+    assert "It takes about 4,000 times as long as estimated; answering goes on meanwhile." in words(test)
 
 
 @pytest.mark.usefixtures("known")

@@ -48,6 +48,8 @@ API: Mapping[str, Right | None] = {
     "POST /projects/{project}/answers": Right.ANSWER,
     "POST /projects/{project}/rows": Right.OWN,
     "POST /projects/{project}/predictions": Right.OWN,
+    "GET /encoders": Right.OWN,
+    "DELETE /encoders/{encoder}": Right.OWN,
     "GET /projects/{project}/encoders": Right.OWN,
     "POST /projects/{project}/encoders": Right.OWN,
     "POST /projects/{project}/encoders/cancel": Right.OWN,

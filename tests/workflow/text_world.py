@@ -32,8 +32,13 @@ def text_frame(n: int = 60) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["id", "candidates", "truth", "text"])
 
 
-def text_project(home: Home, owner: int, name: str = "texts", **settings: object) -> int:
+def text_table(frame: pd.DataFrame | None = None) -> LabelTable:
+    """The table of `text_frame`, or of another with its columns."""
     roles = Roles(candidates="candidates", id="id", truth="truth", text="text")
-    table = LabelTable.from_frame(text_frame(), roles)
+    return LabelTable.from_frame(text_frame() if frame is None else frame, roles)
+
+
+def text_project(home: Home, owner: int, name: str = "texts", **settings: object) -> int:
+    table = text_table()
     given = {"truth_role": "hidden", "n_neighbors": 4, "seed": 1, **settings}
     return managing.create_project(Seat(home, owner), name, table, LearnerSettings(**given))  # type: ignore[arg-type]

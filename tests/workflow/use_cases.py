@@ -49,7 +49,7 @@ from workflow.importing.jobs import JobEnded
 from workflow.log import verifying
 from workflow.log.reading import read_class_changes
 from workflow.models import choosing, showing, suggesting, training
-from workflow.models.encoders import offers
+from workflow.models.encoders import offers, on_server
 from workflow.people import (
     aside,
     audited,
@@ -182,6 +182,12 @@ def folder(home: Home) -> str:
     """The name of an encoder in the data folder; nobody runs it."""
     (home.encoders_dir / "words").mkdir(parents=True, exist_ok=True)
     return "words"
+
+
+def removed(seat: Seat) -> None:
+    """Remove an encoder that is not there, which is no matter of rights."""
+    with suppress(EncoderError):
+        on_server.remove(seat, "gone")
 
 
 def asked_for(seat: Seat) -> None:
@@ -345,6 +351,10 @@ OWN: dict[str, UseCase] = {
     "encoding_requests.encoders": lambda seat, _world, _row: encoding_requests.encoders(seat),
     "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
     "offers.offers": lambda seat, _world, _row: offers.offers(seat),
+    "offers.offers_for": lambda seat, world, _row: offers.offers_for(seat, world.table()),
+    "offers.slow_encoding": lambda seat, _world, _row: offers.slow_encoding(seat, "words"),
+    "on_server.server_encoders": lambda seat, _world, _row: on_server.server_encoders(seat),
+    "on_server.remove": lambda seat, _world, _row: removed(seat),
     "offers.ask": lambda seat, _world, _row: offers.ask(seat, folder(seat.home)),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "managing.learner_settings": lambda seat, _world, _row: managing.learner_settings(seat),

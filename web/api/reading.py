@@ -20,13 +20,15 @@ from web.api.shapes import (
     ProjectEncoders,
     ProjectList,
     PulledLog,
+    ServerEncoder,
+    ServerEncoders,
     ToldRow,
     ToldRows,
 )
 from web.problems import problem
 from workflow.exporting import files, for_programs
 from workflow.importing import encoding_requests
-from workflow.models.encoders import offers
+from workflow.models.encoders import offers, on_server
 from workflow.projects import managing
 from workflow.projects.managing import ProjectSummary
 from workflow.seat import Seat
@@ -69,6 +71,27 @@ async def encoders(seat: SeatAt) -> Response:
     return await told(lambda: _encoders(seat))
 
 
+@router.get("/encoders", response_model=ServerEncoders, summary="The encoders of this server")
+async def server_encoders(seat: AnySeat) -> Response:
+    return await told(
+        lambda: ServerEncoders(encoders=[_server_encoder(one) for one in on_server.server_encoders(seat)])
+    )
+
+
+def _server_encoder(one: on_server.ServerEncoder) -> ServerEncoder:
+    entry, asked = one.entry, one.consent
+    return ServerEncoder(
+        key=one.key,
+        state=one.state,
+        title="" if entry is None else entry.title,
+        kind="" if entry is None else entry.kind,
+        licence="" if entry is None else entry.licence,
+        bytes=0 if entry is None else entry.bytes,
+        asked_by=None if asked is None else asked.name,
+        asked_at=None if asked is None else asked.at,
+    )
+
+
 def _encoders(seat: Seat) -> ProjectEncoders:
     now = encoding_requests.encoders(seat)
     return ProjectEncoders.model_validate(
@@ -81,7 +104,9 @@ def _encoders(seat: Seat) -> ProjectEncoders:
                 for one in offers.offers(seat)
             ],
             "columns": {one.column: one.encoder for one in now.columns},
-            "running": None if now.running is None else asdict(now.running),
+            "running": None
+            if now.running is None
+            else asdict(now.running) | {"minutes": now.running.minutes},
             "failed": now.failed,
             "cancelled": now.cancelled,
         }

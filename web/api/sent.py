@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, Response
@@ -21,7 +21,7 @@ from workflow.answering.press import storable
 from workflow.exporting import for_programs
 from workflow.importing import encoding, encoding_requests, predictions, row_records
 from workflow.importing.predictions import is_score, why_no_score
-from workflow.models.encoders import offers
+from workflow.models.encoders import offers, on_server
 
 Text = Annotated[str, AfterValidator(storable)]
 """What a database takes."""
@@ -323,6 +323,16 @@ async def cancel_encoding(seat: SeatAt) -> Response:
     """Of one that waits, downloads or encodes, nothing is stored, but what is being stored at that moment. Harmless
     if there is none."""
     await done(encoding_requests.cancel, seat)
+    return Response(status_code=204)
+
+
+@router.delete("/encoders/{encoder}", status_code=204, summary="Remove an encoder from the server")
+async def remove_encoder(
+    seat: AnySeat, encoder: Annotated[str, Path(min_length=1, max_length=100)]
+) -> Response:
+    """Projects keep the vectors that they have; rows that come later wait for it. Refused for an encoder of your own,
+    whose folder the operator removes."""
+    await done_at_length(on_server.remove, seat, encoder)
     return Response(status_code=204)
 
 

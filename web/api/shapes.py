@@ -120,7 +120,30 @@ class OfferedEncoder(BaseModel):
     commercial: bool = Field(description="Whether the licence allows commercial use.")
     credit: str
     host: str = Field(description="Where it is downloaded from.")
-    minutes: int | None = Field(description="About how long the rows take; null: not measured.")
+    minutes: int | None = Field(
+        description="About how long the rows take, measured on this server, else by the catalogue; null: not known."
+    )
+
+
+class ServerEncoder(BaseModel):
+    """An encoder of this server."""
+
+    key: str
+    state: str = Field(
+        description="`installed`, `can be downloaded`, `can be added from its package`, `not verified` or `your own`."
+    )
+    title: str = Field(description="Empty for an encoder of your own, as are kind and licence.")
+    kind: str
+    licence: str
+    bytes: int = Field(description="Of its files; 0: not known.")
+    asked_by: str | None = Field(description="Who asked for it last and thereby accepted its licence.")
+    asked_at: datetime | None
+
+
+class ServerEncoders(BaseModel):
+    """The encoders of this server, and those that it can have."""
+
+    encoders: list[ServerEncoder]
 
 
 class RunningEncoding(BaseModel):
@@ -131,6 +154,9 @@ class RunningEncoding(BaseModel):
     downloading: bool = Field(description="`done` and `total` are bytes of the encoder then, else rows.")
     done: int
     total: int
+    minutes: int | None = Field(
+        description="About how long it still takes, measured on the first 32 rows; null: not known yet."
+    )
 
 
 class ProjectEncoders(BaseModel):

@@ -15,6 +15,7 @@ from workflow import kinds
 from workflow.answering.asked import batch_of
 from workflow.answering.room_settings import RoomSettings
 from workflow.kinds.adopting import read_adoptions
+from workflow.models.encoders.consents import Consent, consents
 from workflow.projects.figures import SIMULATED
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from db.entries import LogEntry
     from plcore.loop import Learner
+    from plcore.tables import ColumnVectors
     from workflow.exporting.described import Described
     from workflow.opened import Opened
 
@@ -48,6 +50,7 @@ class CardFacts:
     answers : that stand; simulated : how many of these the simulated oracle gave      withdrawn : taken back
     asked_by : {strategy: answers to its questions}      models : those in force one after the other
     head : the seal of the log's last entry (`workflow.log.lines`)
+    encoders : which column each has read, and who has accepted its licence when
     """
 
     name: str
@@ -76,6 +79,7 @@ class CardFacts:
     table_sha256: str
     entries: int
     head: str
+    encoders: tuple[str, ...]
 
 
 def without_names(session: Session, project_id: int) -> dict[int, str]:
@@ -95,6 +99,7 @@ def take_facts(
     project, kind, table = opened.project, opened.kind, opened.learner.table
     words, described = kinds.words(project), kind.describe(opened, kinds.stop_rules(project))
     adopted = read_adoptions(opened.session, project)
+    given = consents(opened.session, project.id)
     known = {
         "name": project.name,
         "description": project.description,
@@ -112,8 +117,14 @@ def take_facts(
         or (described.model,),
         "model_version": opened.learner.model_version,
         "table_sha256": project.table_hash,
+        "encoders": tuple(_encoder(one, given.get(one.encoder), names) for one in table.encoded),
     }
     return partial(_with_log, known, kind.ANSWERS, names)
+
+
+def _encoder(one: ColumnVectors, consent: Consent | None, names: Mapping[int, str]) -> str:
+    asked = "" if consent is None else f", {consent.words(names.get(consent.person, 'an owner'))}"
+    return f"{one.column} by {one.encoder}, SHA-256 {one.sha256}{asked}"
 
 
 def _with_log(

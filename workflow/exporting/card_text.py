@@ -164,6 +164,7 @@ def _labelling(facts: CardFacts, given: CardDetails, tool: str) -> list[str]:
         "",
         _item("Models in force, in order", ", ".join(facts.models)),
         _item("Version of the model: the log's entry that it stands at", str(facts.model_version)),
+        *(_item("Encoded", one) for one in facts.encoders),
         _item("Tool", tool),
         "",
         *_table(("setting", "value"), ((name, json.dumps(value)) for name, value in facts.settings.items())),

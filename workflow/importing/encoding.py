@@ -29,7 +29,7 @@ from workflow.files.stored import path_of, whole_file
 from workflow.importing import more_rows
 from workflow.importing.encoder_inputs import taking
 from workflow.importing.uploads import read_as_named
-from workflow.importing.vector_memory import KeptVectors
+from workflow.importing.vector_memory import KeptVectors, keep_speed
 
 if TYPE_CHECKING:
     from workflow.seat import Seat
@@ -85,6 +85,11 @@ def folder_of(home: Home, name: str, *, switched_off: bool = False) -> Path:
     return home.encoders_dir / name
 
 
+def vectors_dir(home: Home) -> Path:
+    """Where vectors that were made are stored, and how long they took."""
+    return home.cache_dir / "vectors"
+
+
 def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = None) -> tuple[str, ...]:
     """Give the rows of a project vectors by this encoder, to learn from; notes about rows left out.
 
@@ -95,8 +100,14 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
     Raises EncoderError, AlreadyThere: every row has its vector, or cannot have one; else as
     `workflow.importing.more_rows.add_rows`.
     """
-    memory = KeptVectors(seat.home.cache_dir / "vectors", encoder.sha256)
+    memory = KeptVectors(vectors_dir(seat.home), encoder.sha256)
     take = taking(partial(path_of, seat.home.media_dir))
+
+    def step(done: int, total: int, kind: str) -> None:
+        if encoder.ms is not None and encoder.folder.parent == seat.home.encoders_dir:
+            keep_speed(vectors_dir(seat.home), encoder.folder.name, encoder.ms)
+        if on_step is not None:
+            on_step(done, total, kind)
 
     def add() -> tuple[str, ...]:
         if on_step is not None:
@@ -110,7 +121,7 @@ def encode_project(seat: Seat, encoder: Encoder, on_step: StepProgress | None = 
         before = next((one for one in table.encoded if one.column == column), None)
         if before is not None and before.sha256 == encoder.sha256:
             rows = np.flatnonzero(before.missing)
-        found = encoder.encode(table, unopened, on_step, take, rows, memory)
+        found = encoder.encode(table, unopened, step, take, rows, memory)
         values = directions_of(found.values)
         if before is not None and rows is not None:
             if np.isnan(found.values).all():

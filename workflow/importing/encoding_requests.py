@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import starmap
 from typing import TYPE_CHECKING
 
 from db import trained
@@ -12,11 +11,15 @@ from plcore.tables import read_encoded_columns
 from workflow.access import Right
 from workflow.importing import encoding
 from workflow.importing.encoding_worker import TASK
+from workflow.importing.more_rows import NEW_ROWS
+from workflow.importing.vector_memory import known_speed, minutes_for
+from workflow.models.encoders.consents import Consent, consents
 
 if TYPE_CHECKING:
     from db.trained import Encoding
     from workflow.opened import Reading
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
 __all__ = [
     "EncodedColumn",
@@ -37,6 +40,7 @@ class EncodingNow:
     encoder : its name, NEW_WORDS for rows that came later      begun : whether a worker has it
     done, total : images, texts or segments; total is 0 before the first      fault : why no worker takes it for now
     downloading : whether the encoder is not there yet; done and total are bytes of it then
+    ms : that a row takes, measured on this server; None before
     """
 
     encoder: str
@@ -45,15 +49,27 @@ class EncodingNow:
     begun: bool
     fault: str | None
     downloading: bool = False
+    ms: float | None = None
+
+    @property
+    def minutes(self) -> int | None:
+        """About how long it still takes; None while that is not known."""
+        if self.ms is None or self.downloading or not self.begun or not self.total:
+            return None
+        return minutes_for(self.total - self.done, self.ms)
 
 
 @dataclass(frozen=True)
 class EncodedColumn:
-    """A column that the project learns from by an encoder's vectors. sha256 : of the encoder, in hex"""
+    """A column that the project learns from by an encoder's vectors. sha256 : of the encoder, in hex
+
+    consent : who asked for it here, and when; None where that was in the terminal
+    """
 
     column: str
     encoder: str
     sha256: str
+    consent: Consent | None
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,7 @@ class Encoders:
 
     columns : those that are encoded now
     failed : why the latest encoding failed, None where it did not      cancelled : whether somebody has ended it
+    tried_again : whether one that failed is tried again by itself: an hour later, or when the folder has changed
     """
 
     names: tuple[str, ...]
@@ -83,6 +100,7 @@ class Encoders:
     stored: StoredVectors | None
     failed: str | None
     cancelled: bool
+    tried_again: bool
 
 
 def encoders(seat: Seat) -> Encoders:
@@ -94,18 +112,20 @@ def encoders(seat: Seat) -> Encoders:
     with seat.reading(Right.OWN) as reading:
         last = trained.latest_encoding(reading.session, reading.project.id)
         done = trained.latest_encoding(reading.session, reading.project.id, trained.DONE)
-        running = _running(reading, last, names)
+        running = _running(seat.home, reading, last, names)
         path = seat.home.table_path(reading.project.table_hash)
+        given = consents(reading.session, reading.project.id)
     return Encoders(
         names=names,
         folder=str(seat.home.encoders_dir),
-        columns=tuple(starmap(EncodedColumn, read_encoded_columns(path))),
+        columns=tuple(EncodedColumn(*one, consent=given.get(one[1])) for one in read_encoded_columns(path)),
         running=running,
         stored=None
         if done is None
         else StoredVectors(done.encoder or NEW_WORDS, done.ended_at or done.asked_at, tuple(done.notes)),
         failed=last.fault if last is not None and last.state == trained.FAILED else None,
         cancelled=last is not None and last.state == trained.CANCELLED,
+        tried_again=last is not None and last.state == trained.FAILED and last.encoder == NEW_ROWS,
     )
 
 
@@ -121,7 +141,9 @@ def cancel(seat: Seat) -> None:
             trained.end_encoding(owning.session, last.id, trained.CANCELLED, datetime.now(UTC))
 
 
-def _running(reading: Reading, last: Encoding | None, names: tuple[str, ...]) -> EncodingNow | None:
+def _running(
+    home: Home, reading: Reading, last: Encoding | None, names: tuple[str, ...]
+) -> EncodingNow | None:
     if last is None or not last.unfinished:
         return None
     lease = trained.training(reading.session, reading.project.id, TASK)
@@ -134,4 +156,5 @@ def _running(reading: Reading, last: Encoding | None, names: tuple[str, ...]) ->
         begun,
         own.fault if own is not None and own.ended else None,
         downloading=bool(last.encoder) and last.encoder not in names,
+        ms=known_speed(encoding.vectors_dir(home), last.encoder) if last.encoder else None,
     )

@@ -2,7 +2,8 @@
 
 What an owner asked for waits in the database; a worker that dies leaves it to the next, which goes on after its last
 batch. Vectors are stored by the one entry of `add_rows`, once, whoever makes them. Rows that come later are encoded
-without being asked for, by the same encoders.
+without being asked for, by the same encoders; where that fails they are tried again, an hour later or as soon as the
+folder of encoders has changed. What an owner asked for is not tried again by itself.
 """
 
 from __future__ import annotations
@@ -41,11 +42,22 @@ def anything_to_do(home: Home) -> bool:
 
 
 def _find(home: Home) -> list[Encoding]:
-    """The encodings that are unfinished, of projects in use."""
+    """The encodings that are unfinished or to be tried again, of projects in use."""
     with home.database.read() as session:
-        found = trained.unfinished_encoding(session)
+        again = [one for one in trained.failed_for_new_rows(session) if _is_due(home, one)]
+        found = [*trained.unfinished_encoding(session), *again]
         in_use = {project.id for project in projects.listed(session)} if found else set()
     return [one for one in found if one.project_id in in_use]
+
+
+def _is_due(home: Home, failed: Encoding) -> bool:
+    """Whether rows that came later and could not be encoded are tried again now."""
+    ended = failed.ended_at or failed.asked_at
+    try:
+        changed = datetime.fromtimestamp(home.encoders_dir.stat().st_mtime, UTC)
+    except OSError:  # there is no such folder
+        changed = ended
+    return changed > ended or ended + leases.REST <= datetime.now(UTC)
 
 
 class EncodingWorker(RandomOrderWorker):
@@ -80,20 +92,22 @@ class EncodingWorker(RandomOrderWorker):
                     trained.end_encoding(session, asked.id, trained.FAILED, datetime.now(UTC), fault=fault)
 
             with attempt(fail, f"The rows of project {asked.project_id} cannot be encoded."):
-                n_rows, notes = self._store(asked)
+                n_rows, notes, faults = self._store(asked)
                 with self.home.database.write() as session:
                     now = datetime.now(UTC)
-                    trained.end_done(session, asked.id, now, notes)
-                    if (
-                        projects.get(session, asked.project_id).n_rows != n_rows
-                    ):  # some came at the last moment
+                    trained.end_done(session, asked.id, now, (*notes, *faults))
+                    # Some came at the last moment, or wait for the encoder of another column.
+                    if projects.get(session, asked.project_id).n_rows != n_rows or faults:
                         trained.ask_encoding(
                             session, asked.project_id, asked_by=asked.asked_by, asked_at=now, encoder=NEW_ROWS
                         )
 
-    def _store(self, asked: Encoding) -> tuple[int, tuple[str, ...]]:
-        """Encode the rows and store their vectors; how many rows there were in the end, notes about rows left out."""
+    def _store(self, asked: Encoding) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+        """Encode the rows and store their vectors; how many rows there were in the end, notes about rows left out, and
+        why rows of other columns still wait."""
         with self.home.database.write() as session:
+            if asked.state == trained.FAILED:
+                trained.try_again(session, asked.id)
             if not trained.begin_encoding(session, asked.id):
                 raise WorkCancelled
         told = -TOLD_EVERY
@@ -121,7 +135,7 @@ class EncodingWorker(RandomOrderWorker):
         n_rows, others, faults = encoding.encode_new_rows(seat, tell)
         if faults and asked.encoder == NEW_ROWS:
             raise encoding.EncoderError(" ".join(faults))
-        return n_rows, (*notes, *others, *faults)
+        return n_rows, (*notes, *others), faults
 
     def _get(self, name: str, tell: StepProgress) -> None:
         """Download an encoder of the catalogue that is not there. Its licence was accepted when it was asked for."""

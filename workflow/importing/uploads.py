@@ -154,13 +154,16 @@ def create(
     settings: kinds.KindSettings | None = None,
     description: str = "",
     upload: Upload | None = None,
+    also: managing.Also | None = None,
 ) -> int:
     """Make the project. upload : what the table was made of, where the project shall know its file and its groups
+
+    also : as of ``create_project``
 
     Raises as ``workflow.projects.managing.create_project``.
     """
     source_hash, groups = (upload.source_hash, upload.groups) if upload else (None, None)
-    project_id = managing.create_project(seat, name, table, settings, description, source_hash, groups)
+    project_id = managing.create_project(seat, name, table, settings, description, source_hash, groups, also)
     table.let_go()
     return project_id
 

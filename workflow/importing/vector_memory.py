@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from hashlib import sha256
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,26 @@ class KeptVectors:
             "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, whole INTEGER, vector BLOB) WITHOUT ROWID"
         )
         return file
+
+
+def keep_speed(folder: Path, encoder: str, ms: float) -> None:
+    """Note how many milliseconds a row took on this machine. encoder : its name in the data folder"""
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{encoder}.ms").write_text(f"{ms:.6g}")
+
+
+def known_speed(folder: Path, encoder: str) -> float | None:
+    """Milliseconds a row, as noted last; None before."""
+    try:
+        return float((folder / f"{encoder}.ms").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def minutes_for(rows: int, ms: float) -> int:
+    """About how long rows take, in minutes, at least 1. ms : a row"""
+    return max(1, ceil(rows * ms / 60_000))
 
 
 def _digest(key: Key) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from db import trained
 from plcore.arrays import StepProgress
@@ -150,7 +150,7 @@ def replay_table(
     strategies: Sequence[str],
     *,
     progress: BlockProgress | None = None,
-    **options: object,
+    **options: Any,
 ) -> StrategyRuns:
     """What each strategy reaches on a table of no project, by whom the settings name; see
     `plcore.evaluation.replay_in_blocks` for the options. Raises CannotSimulate."""

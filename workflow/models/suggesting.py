@@ -137,7 +137,7 @@ def _by_names(
 ) -> Scores:
     """How like the name of each class the texts are."""
     model = Encoder(folder)
-    memory = KeptVectors(seat.home.cache_dir / "vectors", model.sha256)
+    memory = KeptVectors(encoding.vectors_dir(seat.home), model.sha256)
     found = model.encode(table, encoding.unopened, on_step, memory=memory)
     names = np.stack(model.encode_inputs([ModelInputs((_plain(one),)) for one in classes]))
     cosines = _unit(found.values) @ _unit(names).T

@@ -46,6 +46,7 @@ class EventKind(StrEnum):
     ANSWERS_SET_ASIDE = "answers-set-aside"
     ANSWERS_COUNT_AGAIN = "answers-count-again"
     TOUR_ENDED = "tour-ended"
+    ENCODER_ASKED = "encoder-asked"
 
 
 DETAIL_LENGTH = 200

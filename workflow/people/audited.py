@@ -48,6 +48,7 @@ KIND_WORDS = {
     EventKind.ANSWERS_SET_ASIDE: "answers set aside",
     EventKind.ANSWERS_COUNT_AGAIN: "answers counted again",
     EventKind.TOUR_ENDED: "tour ended",
+    EventKind.ENCODER_ASKED: "encoder asked for",
 }
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

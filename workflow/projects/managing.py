@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -128,6 +128,10 @@ class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
     """The learner cannot be built from this table with these settings."""
 
 
+Also = Callable[[Reading, int], None]
+"""Called with the transaction in which a project is made, and its number."""
+
+
 def create_project(
     seat: Seat,
     name: str,
@@ -136,11 +140,13 @@ def create_project(
     description: str = "",
     source_hash: str | None = None,
     groups: Groups | None = None,
+    also: Also | None = None,
 ) -> int:
     """Store the table as an immutable file and the project that points to it. Returns the project's number.
 
     source_hash : of the file that the table was read from, by which it is known again
     groups : of classes, any of which may be an answer where the kind of project takes such answers
+    also : what is stored with the project, in its transaction
 
     Raises
     ProjectNameError : The name is empty, longer than 80 characters or in use; or the description is too long.
@@ -182,6 +188,8 @@ def create_project(
         )
         made = EventKind.PROJECT_MADE
         audit.note(owning.session, made, person_id=seat.person_id, project_id=project_id, rows=table.n_rows)
+        if also is not None:
+            also(owning, project_id)
     if kind.CACHE is not None:
         kind.CACHE(home, table_hash, learner)
     home.shelf.put(project_id, learner)

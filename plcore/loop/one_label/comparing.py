@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from plcore.arrays.types import FEATURE_SETS, BoolArray, IntArray, StepProgress, Table
+from plcore.arrays.types import FEATURE_SETS, BoolArray, FeatureMatrix, IntArray, StepProgress, Table
 from plcore.blocks import BlockProgress, Blocks
 from plcore.evaluation import compare_learners, replay_in_blocks
 from plcore.evaluation.learners import read_learners
@@ -27,8 +27,8 @@ from plcore.loop.comparison import (
     TooFewRowsError,
 )
 from plcore.loop.one_label.pool import OneLabelPool
-from plcore.loop.one_label.training import features_with_scales, standardized_features
-from plcore.loop.registry import MODEL_ENTRIES
+from plcore.loop.one_label.training import plain_features, scaled_features
+from plcore.loop.registry import MODEL_ENTRIES, Upkeep
 
 FEWEST_CHECKS = 10
 """Answered blind checks below which models are not measured by them."""
@@ -48,7 +48,7 @@ class Comparer:
 
     def __init__(self, pool: OneLabelPool[Table], *, by_truth: bool = False) -> None:
         self.pool, self._by_truth = pool, by_truth
-        self._X, self._keep_scales = features_with_scales(pool)
+        self._X, self._keep_scales, self._own = _features(pool)
 
     def compare(
         self, progress: StepProgress | None = None, budget: float | None = None, blocks: Blocks | None = None
@@ -82,6 +82,7 @@ class Comparer:
             weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
             blocks=blocks,
             keep_scales=self._keep_scales,
+            own_features={name: X[rows] for name, X in self._own.items()},
         )
         figures = tuple(_figures(one) for one in found.to_dict("records"))
         best = next((str(name) for name in found["learner"][found["chosen"]]), None)
@@ -106,7 +107,9 @@ class Comparer:
         candidates, accuracy = pool.candidates[rows], {}
         for use in FEATURE_SETS:
             in_force = use == pool.settings.features_in_force
-            X, keep_scales = (self._X, self._keep_scales) if in_force else features_with_scales(pool, use)
+            X, keep_scales, own = (
+                (self._X, self._keep_scales, self._own) if in_force else _features(pool, use)
+            )
             found = compare_learners(
                 X[rows],
                 candidates,
@@ -119,10 +122,21 @@ class Comparer:
                 weighted=[one.name for one in MODEL_ENTRIES.values() if one.weighs_candidates],
                 blocks=blocks,
                 keep_scales=keep_scales,
+                own_features={name: plain[rows] for name, plain in own.items()},
             )
             accuracy[use] = _number(found["accuracy"].iloc[0])
         measured = {use: share for use, share in accuracy.items() if share is not None}
         return FeatureComparison(measured, model, int(known.sum()))
+
+
+def _features(
+    pool: OneLabelPool[Table], use: str | None = None
+) -> tuple[FeatureMatrix, bool, Mapping[str, FeatureMatrix]]:
+    """(features of all rows, as `features_with_scales`; whether they keep their scales; the features of models that are
+    kept by votes of neighbours, by name, as the graph of a project has them)"""
+    plain, blocks = plain_features(pool, use)
+    own = {one.name: plain for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES}
+    return scaled_features(pool, plain, blocks), bool(blocks), own
 
 
 def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntArray]:
@@ -222,24 +236,30 @@ class StrategyReplays:
         blocks: Blocks,
         strategies: Sequence[str],
         *,
+        learner: str = "plknn",
         progress: BlockProgress | None = None,
         **options: Any,
     ) -> StrategyRuns:
-        """What the strategies reach; options as `plcore.evaluation.replay_in_blocks`. Raises ValueError, BlockError,
-        RunnerError."""
+        """What the strategies reach. PL-KNN has the features of the project's graph, other learners standardised ones.
+
+        Options as `plcore.evaluation.replay_in_blocks`. Raises ValueError, BlockError, RunnerError.
+        """
         pool = self.pool
         rows = np.flatnonzero(pool.truth >= 0)
         if not len(rows):
             raise ValueError(
                 "The table has no true labels, so that nobody can answer or measure. Fix: name their column."
             )
+        X, _, own = _features(pool)
         found = replay_in_blocks(
             blocks,
-            standardized_features(pool)[rows],
+            own.get(learner, X)[rows],
             pool.candidates[rows],
             pool.truth[rows],
             strategies,
+            learner=learner,
             progress=progress,
+            keep_scales=learner in own,
             **options,
         )
         points = tuple(

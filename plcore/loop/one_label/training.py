@@ -5,7 +5,7 @@ The result follows from table, settings and entries alone: a version can always 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from plcore.arrays.threads import one_thread
 from plcore.arrays.types import (
     AnyArray,
     BoolArray,
+    FeatureBlock,
     FeatureMatrix,
     FloatArray,
     IntArray,
@@ -281,6 +282,15 @@ def standardized_features(pool: OneLabelPool[Table], use: str | None = None) -> 
 
 def features_with_scales(pool: OneLabelPool[Table], use: str | None = None) -> tuple[FeatureMatrix, bool]:
     """`standardized_features`, and whether there are blocks among their columns, whose scales a learner has to keep."""
+    plain, blocks = plain_features(pool, use)
+    return scaled_features(pool, plain, blocks), bool(blocks)
+
+
+def plain_features(
+    pool: OneLabelPool[Table], use: str | None = None
+) -> tuple[FeatureMatrix, Sequence[FeatureBlock]]:
+    """(n, d) features of all rows as neighbours are searched by them, and their blocks (`Features.blocks_`). Arguments
+    and errors as `standardized_features`."""
     n, m = pool.original.shape
     if n * m > MOST_CELLS:
         raise ValueError(
@@ -289,13 +299,18 @@ def features_with_scales(pool: OneLabelPool[Table], use: str | None = None) -> t
         )
     features = pool.make_features(use)
     features.fit(pool.table, pool.train)
-    X = features.transform(pool.table, np.arange(len(pool.original)))
+    return features.transform(pool.table, np.arange(len(pool.original))), features.blocks_
+
+
+def scaled_features(
+    pool: OneLabelPool[Table], X: FeatureMatrix, blocks: Sequence[FeatureBlock]
+) -> FeatureMatrix:
+    """`standardized_features` of what `plain_features` gives."""
     scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X[pool.train])
-    blocks = features.blocks_
     width = sum(len(scaler.scale_[columns]) for columns, _ in blocks)
     for columns, one_scale in blocks:
         scales = scaler.scale_[columns]
         if one_scale:
             scales[:] = np.sqrt(scaler.var_[columns].mean()) or 1.0
         scales *= np.sqrt(len(scales) * len(blocks) / width)
-    return scaler.transform(X), bool(blocks)
+    return scaler.transform(X)

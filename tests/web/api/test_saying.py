@@ -15,13 +15,14 @@ from starlette.testclient import TestClient
 from plcore.tables import ColumnVectors, directions_of
 from tests.plcore.tables.encoders.small_catalogue import small_catalogue, words_entry
 from tests.web.api.conftest import KINDS, program, somebody_with
+from tests.workflow.encoder_world import words_encoder
 from tests.workflow.four import log
 from tests.workflow.text_world import text_project
 from web.api import sent
 from web.api import sent as bodies
 from web.api.made import make_api
 from workflow.answering import loop
-from workflow.importing import encoding_requests, more_rows
+from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.models.encoders import installed
 from workflow.people import members, team
 from workflow.projects import classes
@@ -317,10 +318,46 @@ def test_encoder_is_listed_asked_for_and_cancelled(
         403,
     ]
     assert api.post(at, json={"encoder": "limited", "non_commercial": True}).status_code == 202
-    running = {"encoder": "limited", "begun": False, "downloading": True, "done": 0, "total": 0}
+    running = {
+        "encoder": "limited",
+        "begun": False,
+        "downloading": True,
+        "done": 0,
+        "total": 0,
+        "minutes": None,
+    }
     assert api.get(at).json()["running"] == running
     assert api.post(f"{at}/cancel").status_code == 204
     assert (api.get(at).json()["running"], api.get(at).json()["cancelled"]) == (None, True)
+
+
+def test_encoders_of_the_server_are_listed_and_removed(
+    server: TestClient, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = small_catalogue(tmp_path / "catalogue", words=words_entry(), other=words_entry())
+    monkeypatch.setattr(installed, "read_catalogue", lambda: made)
+    owner = team.ensure_owner(home).id
+    seat = Seat(home, owner, text_project(home, owner))
+    api, reviewer = program(server, seat), program(server, somebody_with(seat, "reviewer"))
+    api.post(f"/projects/{seat.project_id}/encoders", json={"encoder": "words"})
+    folder = home.encoders_dir / words_encoder(home)
+    words_encoder(home, "mine")
+    (folder / encoding.SOURCE).write_text("{}")
+    found = api.get("/encoders").json()["encoders"]
+    assert [(one["key"], one["state"], one["licence"], one["asked_by"]) for one in found] == [
+        ("words", "installed", "MIT", "owner"),
+        ("other", "can be downloaded", "MIT", None),
+        ("mine", "your own", "", None),
+    ]
+    assert (reviewer.get("/encoders").status_code, reviewer.delete("/encoders/words").status_code) == (
+        403,
+        403,
+    )
+    for name, words in (("mine", "is an encoder of your own"), ("gone", "No encoder is called 'gone'")):
+        refused = api.delete(f"/encoders/{name}")
+        assert (refused.status_code, words in refused.json()["detail"]) == (422, True)
+    assert api.delete("/encoders/words").status_code == 204
+    assert encoding.names(home) == ("mine",)
 
 
 def test_label_vectors_take_no_predictions(server: TestClient, home: Home) -> None:

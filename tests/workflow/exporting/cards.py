@@ -52,6 +52,7 @@ FACTS = CardFacts(
     table_sha256="ab" * 32,
     entries=130,
     head="cd" * 32,
+    encoders=("text by minilm-en, SHA-256 53aa",),
 )
 
 

@@ -22,14 +22,18 @@ from hypothesis import strategies as st
 from db import entries
 from db.entries import LogEntry
 from tests.workflow.alike_world import alike_project
+from tests.workflow.encoder_world import asked
 from tests.workflow.exporting.cards import FACTS, facts_of
 from tests.workflow.kind_worlds import KindWorld
+from tests.workflow.text_world import text_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow.access import Right
 from workflow.answering import batches, oracle, undoing
 from workflow.exporting.card_facts import CardFacts, without_names
 from workflow.exporting.card_text import NOT_GIVEN, CardDetails, write_card
 from workflow.exporting.croissant import describe_file, write_croissant
+from workflow.importing import encoding
+from workflow.importing.encoding_worker import EncodingWorker
 from workflow.log.verifying import verify_project
 from workflow.projects import classes, managing
 from workflow.rows.finding import names_of
@@ -142,6 +146,17 @@ def test_models_stand_in_the_order_in_which_they_were_in_force(home: Home, owner
     assert facts(seat).models == ("plknn", "pegasos-average", "perceptron-max")
 
 
+def test_encoder_stands_with_who_accepted_its_licence(home: Home, owner: int) -> None:
+    seat = asked(home, owner, text_project(home, owner))
+    EncodingWorker(home, "one").look()
+    (one,) = facts(seat).encoders
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    digest = encoding.Encoder(home.encoders_dir / "words").sha256
+    assert one == f"text by words, SHA-256 {digest}, asked for by Annotator 1 on {day} (your own encoder)"
+    encoding.back_to_words(seat)
+    assert facts(seat).encoders == ()
+
+
 def test_what_people_wrote_is_kept_as_it_is(home: Home, owner: int, project: int) -> None:
     seat = Seat(home, owner, project)
     managing.rename_project(seat, "Birds", "Songs | calls")
@@ -252,6 +267,7 @@ def test_each_fact_stands_in_the_card() -> None:
         "| apl | 60 |",
         "- Models in force, in order: plknn, kernelridge",
         "- Version of the model: the log's entry that it stands at: 120",
+        "- Encoded: text by minilm-en, SHA-256 53aa",
         "- Tool: Winnow 9.9",
         "| seed | 7 |",
         '| strategy | "apl" |',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
@@ -12,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 
 from db import trained
 from db.engine import DatabaseUnavailableError
+from db.models import EncodingRow
 from plcore import LabelTable, LearnerSettings, Roles, TableError
 from plcore.tables.encoders import MadeVector
 from tests.plcore.tables.encoders.models import encoder, mean_color, words_of
@@ -581,7 +584,78 @@ def test_later_rows_say_which_encoder_is_gone(seat: Seat, worker: EncodingWorker
         f"The encoder words ({digest[:6]}) is no longer on this server. Fix: download it again, or go back to words."
     )
     assert table_of(seat).n_rows == 61
-    assert not anything_to_do(seat.home), "what has failed is not tried again by itself"
+    assert not anything_to_do(seat.home), "for an hour it is not tried again"
+
+
+def failed_long_ago(seat: Seat, hours: float) -> None:
+    """Let the latest encoding have failed this long ago, and the folder of encoders be older than that."""
+    at = datetime.now(UTC) - timedelta(hours=hours)
+    with seat.home.database.write() as session:
+        session.execute(update(EncodingRow).where(EncodingRow.id == latest(seat).id).values(ended_at=at))
+    os.utime(seat.home.encoders_dir, (0, 0))
+
+
+def test_new_rows_wait_until_the_encoder_works_again(seat: Seat, worker: EncodingWorker) -> None:
+    worker.look()
+    folder = seat.home.encoders_dir
+    (folder / "words").rename(folder.parent / "elsewhere")
+    later(seat, KNOWN[0], "owl")
+    worker.look()
+    first = latest(seat)
+    assert "no longer on this server" in str(first.fault)
+    assert encoding_requests.encoders(seat).tried_again
+    failed_long_ago(seat, 0.9)
+    assert not anything_to_do(seat.home)
+    failed_long_ago(seat, 1.1)
+    assert anything_to_do(seat.home)
+    worker.encode_asked()
+    again = latest(seat)
+    assert (again.id, again.state, again.fault) == (first.id, trained.FAILED, first.fault), (
+        "no second request"
+    )
+    failed_long_ago(seat, 0.1)
+    assert not anything_to_do(seat.home), "each failure waits for an hour again"
+    (folder.parent / "elsewhere").rename(folder / "words")
+    assert anything_to_do(seat.home), "the folder has changed"
+    worker.encode_asked()
+    assert latest(seat).state == trained.DONE
+    np.testing.assert_array_equal(table_of(seat).encoded[0].values[60:], [VECTORS[0], [0, 0, 0]])
+    assert not anything_to_do(seat.home)
+
+
+def test_new_rows_of_another_column_wait_after_an_encoding_of_one(
+    home: Home, owner: int, worker: EncodingWorker
+) -> None:
+    """The encoder of one column is gone when another column is encoded: its new rows are not forgotten."""
+    urls = ["data:image/png;base64," + base64.b64encode(picture(seed)).decode() for seed in range(3)]
+    frame = text_frame().assign(image=[urls[place % 3] for place in range(60)])
+    roles = Roles(candidates="candidates", id="id", truth="truth", text="text", image="image")
+    table = LabelTable.from_frame(frame, roles)
+    project = managing.create_project(Seat(home, owner), "both", table, LearnerSettings(n_neighbors=4))
+    seat = asked(home, owner, project)
+    worker.look()
+    (home.encoders_dir / "words").rename(home.encoders_dir.parent / "elsewhere")
+    more = frame[:1].assign(id="later", truth="")
+    upload = importing.read_upload(more.to_csv(index=False).encode())
+    more_rows.add_rows(seat, more_rows.read_rows(seat, upload))
+    worker.look()
+    encoder(home.encoders_dir / "colors", {"kind": "image", "size": 4}, mean_color())
+    offers.ask(seat, "colors")
+    worker.look()
+    assert latest(seat).state in (trained.WAITING, trained.FAILED)
+    (home.encoders_dir.parent / "elsewhere").rename(home.encoders_dir / "words")
+    worker.look()
+    assert not any(one.missing.any() for one in table_of(seat).encoded)
+    assert not anything_to_do(home)
+
+
+def test_failed_request_of_an_owner_is_not_tried_again(seat: Seat, worker: EncodingWorker) -> None:
+    shutil.rmtree(seat.home.encoders_dir / "words")
+    worker.look()
+    assert latest(seat).state == trained.FAILED
+    assert not encoding_requests.encoders(seat).tried_again
+    failed_long_ago(seat, 24)
+    assert not anything_to_do(seat.home)
 
 
 def test_an_encoder_is_known_by_its_files_whatever_it_is_called(seat: Seat, worker: EncodingWorker) -> None:
@@ -668,7 +742,7 @@ def test_damaged_stored_vectors_are_made_again(
     home: Home, owner: int, seat: Seat, worker: EncodingWorker, seen: list[str]
 ) -> None:
     worker.look()
-    (path,) = (home.cache_dir / "vectors").iterdir()
+    (path,) = (home.cache_dir / "vectors").glob("*.sqlite3")
     path.write_bytes(b"no database" * 1000)
     other = asked(home, owner, text_project(home, owner, "again"))
     worker.look()

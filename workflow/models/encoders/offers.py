@@ -1,26 +1,40 @@
-"""What a project may learn from meaning by: the encoders of the catalogue for its columns, and asking for one."""
+"""What a project may learn from meaning by: the encoders of the catalogue for its columns, and asking for one.
+
+Asking is consent: to the download, and to the licence. Who gave it, when and to which licence is an event of the audit,
+stored with the request.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import ceil
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from db import trained
 from plcore import Roles
+from plcore.tables import ENGLISH, guess_language, read_first_texts
 from plcore.tables.encoders import EncoderEntry, EncoderError
 from workflow.access import Right
 from workflow.importing import encoding
-from workflow.models.encoders import fetching, installed
+from workflow.importing.vector_memory import known_speed, minutes_for
+from workflow.models.encoders import consents, fetching, installed
 
 if TYPE_CHECKING:
+    from plcore import LabelTable
+    from workflow.opened import Reading
     from workflow.seat import Seat
+    from workflow.server.home import Home
 
-__all__ = ["EncoderError", "EncoderOffer", "ask", "offers"]
+__all__ = ["EncoderError", "EncoderOffer", "ask", "offers", "offers_for", "request"]
 
 MANY_ROWS, FAST = 200_000, "wordllama-256"
 """Rows above which the fast encoder is offered first."""
+SLOW = 3
+"""Times the catalogue's milliseconds a row above which an encoding is slow."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +43,8 @@ class EncoderOffer:
 
     column : that it reads      host : where it would be downloaded from      rows : of the project
     state : "installed", "download" (once it is asked for), "package" (the operator adds it) or "not verified"
+    language : that the texts seem to be in (`guess_language`)
+    ms : that a row takes, measured on this server by its latest encoding; None before
     """
 
     entry: EncoderEntry
@@ -36,11 +52,20 @@ class EncoderOffer:
     state: str
     host: str
     rows: int
+    language: str | None = None
+    ms: float | None = None
+
+    @property
+    def knows_language(self) -> bool:
+        """Whether it is not known that the texts are in a language that it does not know."""
+        return self.language in (None, ENGLISH) or self.entry.languages != ("en",)
 
     @property
     def minutes(self) -> int | None:
-        """About how long the rows take, once it is there; None where that was not measured."""
-        return None if self.entry.ms is None else max(1, ceil(self.rows * self.entry.ms / 60_000))
+        """About how long the rows take, once it is there: as measured on this server, before that by the catalogue;
+        None where neither is known."""
+        ms = self.entry.ms if self.ms is None else self.ms
+        return None if ms is None else minutes_for(self.rows, ms)
 
     @property
     def can_be_asked(self) -> bool:
@@ -49,27 +74,80 @@ class EncoderOffer:
 
 
 def offers(seat: Seat) -> tuple[EncoderOffer, ...]:
-    """The encoders for the project's columns, those first that can be had, the recommended one at the head; none where
-    WINNOW_ENCODERS is off.
+    """The encoders for the project's columns, the recommended one at the head: those first that know the language of
+    the texts, then those that can be had; none where WINNOW_ENCODERS is off.
 
     Raises NotAllowed unless the person is an owner, NotFound.
     """
     with seat.reading(Right.OWN) as reading:
         roles, rows = Roles.from_json(reading.project.roles), reading.project.n_rows
-    if not seat.home.settings.encoders:
+        path = seat.home.table_path(reading.project.table_hash)
+    return _offered(seat.home, roles, rows, lambda column: _stored_language(path, column))
+
+
+def offers_for(seat: Seat, table: LabelTable) -> tuple[EncoderOffer, ...]:
+    """As `offers`, for a table that is no project yet. Raises NotAllowed unless the person is an owner."""
+    with seat.everywhere.reading(Right.OWN):
+        pass
+    return _offered(
+        seat.home, table.roles, table.n_rows, lambda column: guess_language(map(str, table.cells[column]))
+    )
+
+
+class SlowEncoding(NamedTuple):
+    """An encoding that takes longer than the catalogue says.
+
+    times : how many times as long      faster : the fastest that can be had for the column, if it is another
+    """
+
+    times: int
+    faster: EncoderOffer | None
+
+
+def slow_encoding(seat: Seat, key: str) -> SlowEncoding | None:
+    """Whether an encoder takes more than SLOW times as long on this server as the catalogue says; None if not, or if
+    that is not known. Raises as `offers`.
+    """
+    offered = offers(seat)
+    now = next((one for one in offered if one.entry.key == key), None)
+    if now is None or now.ms is None or now.entry.ms is None or now.ms <= SLOW * now.entry.ms:
+        return None
+    others = [
+        one
+        for one in offered
+        if one.can_be_asked and one.column == now.column and (one.entry.ms or inf) < now.entry.ms
+    ]
+    return SlowEncoding(
+        round(now.ms / now.entry.ms), min(others, key=lambda one: one.entry.ms or inf, default=None)
+    )
+
+
+@lru_cache(maxsize=100)
+def _stored_language(table: Path, column: str) -> str | None:
+    """The language of a column. table : a stored table, whose content never changes"""
+    return guess_language(read_first_texts(table, column))
+
+
+def _offered(
+    home: Home, roles: Roles, rows: int, language_of: Callable[[str], str | None]
+) -> tuple[EncoderOffer, ...]:
+    if not home.settings.encoders:
         return ()
     columns = {"text": roles.text, "image": roles.image, "sound": roles.audio}
+    language = None if roles.text is None else language_of(roles.text)
     host = fetching.host()
-    there = encoding.names(seat.home)
+    there = encoding.names(home)
     found = []
-    for entry in installed.catalogue(seat.home).values():
+    for entry in installed.catalogue(home).values():
         column = columns[entry.kind]
         if column is not None:
-            found.append(EncoderOffer(entry, column, _state(entry, there), host, rows))
+            ms = known_speed(encoding.vectors_dir(home), entry.key)
+            found.append(EncoderOffer(entry, column, _state(entry, there), host, rows, language, ms))
     order = ("installed", "download", "package", "not verified")
 
-    def place(one: EncoderOffer) -> tuple[bool, int]:
-        return not (rows > MANY_ROWS and one.entry.key == FAST), order.index(one.state)
+    def place(one: EncoderOffer) -> tuple[bool, bool, int]:
+        fast = rows > MANY_ROWS and one.entry.key == FAST
+        return not one.knows_language, not fast, order.index(one.state)
 
     return tuple(sorted(found, key=place))
 
@@ -83,20 +161,31 @@ def ask(seat: Seat, key: str, *, non_commercial: bool = False) -> None:
     NotSaved, NotFound.
     """
     with seat.owning() as owning:
-        entry = installed.catalogue(seat.home).get(key)
-        if entry is not None:
-            installed.require_licence(entry, non_commercial)
-        if entry is None or key in encoding.names(seat.home):
-            encoding.folder_of(seat.home, key)
-        else:
-            installed.require_download(entry, non_commercial=non_commercial)
-        trained.ask_encoding(
-            owning.session,
-            owning.project.id,
-            asked_by=seat.person_id,
-            asked_at=datetime.now(UTC),
-            encoder=key,
-        )
+        request(seat.home, key, non_commercial=non_commercial)(owning, owning.project.id)
+
+
+def request(home: Home, key: str, *, non_commercial: bool = False) -> Callable[[Reading, int], None]:
+    """As `ask`, of a project that is made: what asks for it, in the transaction that makes it.
+
+    Raises EncoderError at once, before there is a project.
+    """
+    entry = installed.catalogue(home).get(key)
+    if entry is not None:
+        installed.require_licence(entry, non_commercial)
+    if entry is None or key in encoding.names(home):
+        encoding.folder_of(home, key)
+    else:
+        installed.require_download(entry, non_commercial=non_commercial)
+    return partial(_ask_for, key, entry)
+
+
+def _ask_for(key: str, entry: EncoderEntry | None, owning: Reading, project_id: int) -> None:
+    last = trained.latest_encoding(owning.session, project_id)
+    if last is not None and last.unfinished:
+        return
+    person, now = owning.person.id, datetime.now(UTC)
+    trained.ask_encoding(owning.session, project_id, asked_by=person, asked_at=now, encoder=key)
+    consents.note(owning.session, person, key, entry, project_id)
 
 
 def _state(entry: EncoderEntry, there: tuple[str, ...]) -> str:

@@ -8,21 +8,25 @@ import pytest
 
 from plcore import LabelTable
 from plcore.arrays import BOTH, FEATURE_SETS, MEANING, WORDS
+from plcore.arrays.types import IntArray, draw_seed
+from plcore.evaluation import PartialKFold
 from plcore.loop import FeatureComparison, ModelComparison, ModelFigures
 from plcore.loop.comparison import FEWEST_ANSWERED
 from plcore.loop.entries import Entry
 from plcore.loop.one_label import comparing
-from plcore.loop.one_label.comparing import Comparer, answered_rows
+from plcore.loop.one_label.comparing import Comparer, answered_rows, compared_rows
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.settings import AUTOMATIC, LearnerSettings
 from plcore.neighbors import graph_key
+from plcore.neighbors.graph import find_graph
+from plcore.query import winners
 from tests.plcore.loop.deceived import CLASSES, deceived_table
 from tests.plcore.loop.fake_table import blobs
 
 
-def answered_pool(answers: int, **settings: object) -> OneLabelPool[LabelTable]:
+def answered_pool(answers: int, *, hard: bool = False, **settings: object) -> OneLabelPool[LabelTable]:
     """A pool of that table, so many of its ambiguous rows that train answered by the truth."""
-    table, y = deceived_table()
+    table, y = deceived_table(hard=hard)
     pool = OneLabelPool(table, LearnerSettings(model=AUTOMATIC, **settings))
     rows = pool.train[pool.sizes[pool.train] > 1][:answers]
     assert len(rows) == answers
@@ -60,6 +64,33 @@ def test_comparer_measures_features_on_held_out_answered_rows() -> None:
     assert found.accuracy[MEANING] == 1.0
     assert found.accuracy[WORDS] < 0.6, "no row is predicted by its own answer"
     assert found.choice(WORDS) != WORDS
+
+
+def voted(pool: OneLabelPool[LabelTable], rows: IntArray, use: str) -> IntArray:
+    """(n,) the class that the project's PL-KNN gives each row, in folds: votes of neighbours found as its graph is."""
+    features = pool.make_features(use).fit(pool.table, pool.train)
+    X, candidates = features.transform(pool.table, rows), pool.candidates[rows]
+    found = np.full(len(rows), -1)
+    for train, test in PartialKFold(5, random_state=draw_seed(pool.settings.seed)).split(X, candidates):
+        graph = find_graph(X[train], X[test], pool.settings)
+        best = winners(graph.test_neighbors, graph.test_weights, candidates[train])
+        found[test] = best.argmax(axis=1)  # of equal votes the first class
+    return found
+
+
+def test_comparer_gives_plknn_the_neighbours_that_the_project_has() -> None:
+    pool = answered_pool(FEWEST_ANSWERED, hard=True)
+    comparer = Comparer(pool)
+    figures = comparer.compare().of("plknn")
+    rows = compared_rows(pool)[0]
+    inside = pool.candidates[rows, voted(pool, rows, pool.settings.features_in_force)]
+    assert figures.consistency == pytest.approx(inside.mean(), abs=1e-12)
+    found = comparer.compare_features("plknn")
+    assert found is not None
+    rows, truth = answered_rows(pool)
+    for use in FEATURE_SETS:
+        right = (voted(pool, rows, use) == truth)[truth >= 0]
+        assert found.accuracy[use] == pytest.approx(right.mean(), abs=1e-12)
 
 
 def test_comparer_has_no_features_before_forty_answers() -> None:

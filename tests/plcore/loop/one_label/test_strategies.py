@@ -16,7 +16,7 @@ from plcore.blocks import Blocks, Inline
 from plcore.evaluation import replay_in_blocks
 from plcore.loop.one_label import CurvePoint, StrategyReplays
 from plcore.loop.one_label.pool import OneLabelPool
-from plcore.loop.one_label.training import standardized_features
+from plcore.loop.one_label.training import plain_features
 from plcore.neighbors.graph import NeighborGraph
 from plcore.query import (
     STRATEGIES,
@@ -257,13 +257,14 @@ def test_curves_are_the_means_of_runs_on_rows_of_known_truth(tmp_path: Path) -> 
     assert found.told() == "3 runs by each strategy on 80 rows of known truth."
     own = replay_in_blocks(
         Blocks(Inline(), tmp_path),
-        standardized_features(rows)[:80],
+        plain_features(rows)[0][:80],
         rows.candidates[:80],
         rows.truth[:80],
         ["apl", "random"],
         runs=3,
         budget=10,
         seed=2,
+        keep_scales=True,
     )
     assert [one.strategy for one in found.points] == ["apl"] * 11 + ["random"] * 11
     assert [one.answers for one in found.points] == [*range(11), *range(11)]

@@ -17,7 +17,8 @@ from PIL import Image
 
 from plcore import LabelTable, Roles
 from plcore.tables import Encoder, EncoderError, read_table
-from plcore.tables.encoders import Description, Encoded, Key, ModelInputs
+from plcore.tables.encoders import Description, Encoded, Key, ModelInputs, encoding
+from plcore.tables.encoders.encoding import _batches
 from tests.plcore.tables.encoders.models import FLOAT, encoder, energy, made, mean_color, tokens, words_of
 from tests.plcore.tables.zips import WAV, make_zip
 
@@ -247,3 +248,32 @@ def test_recordings_that_cannot_be_decoded_are_told(tmp_path: Path) -> None:
     assert reading.files is not None
     with pytest.raises(EncoderError, match="No row could be encoded; the first: "):
         sounds.encode(table, reading.files.open)
+
+
+# How long it takes: measured on the first 32, which are spread over the rows
+
+
+@pytest.mark.parametrize(
+    ("at_once", "n"), [(16, 33), (16, 100), (5, 35), (5, 36), (1, 33), (1, 200), (64, 40)]
+)
+def test_sample_comes_first_and_every_item_once(at_once: int, n: int) -> None:
+    items = [str(number) for number in range(n)]
+    batches = [list(map(int, one)) for one in _batches(items, at_once)]
+    flat = [item for batch in batches for item in batch]
+    assert sorted(flat) == list(range(n))
+    assert max(map(len, batches)) <= at_once
+    assert all(one == list(range(one[0], one[0] + len(one))) for one in batches[: -(-32 // min(at_once, 16))])
+    if n > 35:
+        assert np.mean(flat[:32]) == pytest.approx((n - 1) / 2, abs=2), "long and short ones count alike"
+
+
+def test_speed_is_measured_on_the_first_32(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Encoder(encoder(tmp_path / "words", {"kind": "text"}, words_of("a")))
+    ticks = iter([10.0, 12.0])
+    monkeypatch.setattr(encoding, "perf_counter", lambda: next(ticks))
+    told: list[float | None] = []
+    frame = pd.DataFrame({"text": [f"row {n}" for n in range(50)], "labels": "a|b"})
+    table = LabelTable.from_frame(frame, Roles(candidates="labels", text="text"))
+    own.encode(table, no_files, lambda *_: told.append(own.ms))
+    assert told == [None, 62.5, 62.5, 62.5]
+    assert own.ms == 62.5

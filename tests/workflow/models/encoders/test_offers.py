@@ -13,12 +13,17 @@ from tests.fake_hub import FakeHub
 from tests.plcore.tables.encoders.small_catalogue import WORDS, file_of, words_entry
 from tests.workflow.encoder_world import latest, stored
 from tests.workflow.models.encoders.conftest import Known
-from tests.workflow.text_world import text_project
+from tests.workflow.text_world import text_frame, text_project, text_table
 from tests.workflow.world import annotator
+from workflow import importing
 from workflow.access import NotAllowed
 from workflow.importing import encoding, encoding_requests, encoding_worker
 from workflow.importing.encoding_worker import EncodingWorker
 from workflow.models.encoders import offers
+from workflow.people import audited
+from workflow.people.audit import EventKind
+from workflow.people.audited import EventFilter
+from workflow.projects import managing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -136,3 +141,92 @@ def test_offers_are_the_owners_and_can_be_switched_off(seat: Seat, known: Known)
     assert offers.offers(there) == ()
     with pytest.raises(EncoderError, match="switched off"):
         offers.ask(there, "words")
+
+
+# Asked for with the import, and in which language the texts are
+
+
+def test_request_is_stored_with_the_project_and_worker_encodes(home: Home, owner: int, hub: FakeHub) -> None:
+    seat, table = Seat(home, owner), text_table()
+    (one,) = offers.offers_for(seat, table)
+    assert (one.entry.key, one.state, one.rows) == ("words", "download", 60)
+    project = importing.create(seat, "texts", table, also=offers.request(home, "words"))
+    assert latest(seat.at(project)).encoder == "words"
+    EncodingWorker(home, "one").look()
+    assert latest(seat.at(project)).state == trained.DONE
+    assert hub.asked
+
+
+def test_what_is_refused_leaves_no_project(home: Home, owner: int, known: Known) -> None:
+    known(limited=words_entry(licence="CC-BY-NC-SA-4.0", commercial=False))
+    with pytest.raises(EncoderError, match="may not be used commercially"):
+        importing.create(Seat(home, owner), "texts", text_table(), also=offers.request(home, "limited"))
+    assert managing.list_projects(Seat(home, owner)) == []
+
+
+def test_consent_is_noted_once_with_the_licence(home: Home, owner: int, known: Known) -> None:
+    known(limited=words_entry(licence="CC-BY-NC-SA-4.0", commercial=False))
+    seat = Seat(home, owner, text_project(home, owner))
+    for _ in range(2):
+        offers.ask(seat, "limited", non_commercial=True)
+    (one,) = audited.audit_lines(seat, EventFilter(what=EventKind.ENCODER_ASKED))
+    assert (one.who, one.project) == ("owner", "texts")
+    assert one.details == "encoder: limited; licence: CC-BY-NC-SA-4.0, for no commercial purpose"
+
+
+GERMAN = "die Karte ist noch nicht da und ich weiß nicht, wie ich das Geld auf mein Konto bekomme"
+
+
+def test_encoder_of_many_languages_is_first_for_texts_that_are_not_english(
+    home: Home, owner: int, known: Known
+) -> None:
+    many = words_entry(languages=["many"], files=[{"name": "m", "what": "model"}])
+    known(words=words_entry(), many=many)
+    frame = text_frame()
+    for text, wanted in ((None, "words"), (GERMAN, "many")):
+        if text is not None:
+            frame["text"] = text
+        seat, table = Seat(home, owner), text_table(frame)
+        project = seat.at(importing.create(seat, wanted, table))
+        for found in (offers.offers_for(seat, table), offers.offers(project)):
+            assert found[0].entry.key == wanted
+            (english,) = (one for one in found if one.entry.key == "words")
+            assert (english.language, english.knows_language) == (
+                ("German", False) if text else (found[0].language, True)
+            )
+
+
+# How long it takes: by the catalogue, then as it was on this server
+
+
+def test_time_is_as_measured_here_once_rows_were_encoded(
+    seat: Seat, hub: FakeHub, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known(words=words_entry(ms=2.0), small=words_entry(ms=0.1), smaller=words_entry(ms=0.05, revision=None))
+    assert offers.offers(seat)[0].minutes == 1
+    assert offers.slow_encoding(seat, "words") is None
+    ticks = iter([0.0, 320.0])  # 32 rows, 10 seconds each
+    monkeypatch.setattr("plcore.tables.encoders.encoding.perf_counter", lambda: next(ticks))
+    told: list[int | None] = []
+
+    class Watching(EncodingWorker):
+        def go_on(self, *given: object) -> None:
+            super().go_on(*given)
+            running = encoding_requests.encoders(seat).running
+            if running is not None and running.total and running.done and not running.downloading:
+                told.append(running.minutes)
+
+    offers.ask(seat, "words")
+    Watching(seat.home, "one").look()
+    assert latest(seat).state == trained.DONE
+    assert told[-1] == 2, "12 rows are left when 48 are told of"
+    assert {one.entry.key: one.minutes for one in offers.offers(seat)} == {
+        "words": 10,
+        "small": 1,
+        "smaller": 1,
+    }
+    slow = offers.slow_encoding(seat, "words")
+    assert slow is not None
+    assert slow.faster is not None
+    assert (slow.times, slow.faster.entry.key) == (5_000, "small")
+    assert offers.slow_encoding(seat, "small") is None

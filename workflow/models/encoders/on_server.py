@@ -1,0 +1,66 @@
+"""The encoders of this server, for its owners: those in the data folder and those that can be had; removing one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workflow.access import Right
+from workflow.importing import encoding
+from workflow.models.encoders import installed
+from workflow.models.encoders.consents import Consent, consents
+
+if TYPE_CHECKING:
+    from plcore.tables.encoders import EncoderEntry
+    from workflow.seat import Seat
+
+OWN = "your own"
+
+
+@dataclass(frozen=True)
+class ServerEncoder:
+    """One encoder. entry : of the catalogue; None for one of the owner's own
+
+    state : as `ListedEncoder.state`, or OWN      consent : the latest, of any project; None if nobody has asked for it
+    can_be_removed : whether it is there, and Winnow has put it there
+    """
+
+    key: str
+    entry: EncoderEntry | None
+    state: str
+    consent: Consent | None
+    can_be_removed: bool = False
+
+
+def server_encoders(seat: Seat) -> tuple[ServerEncoder, ...]:
+    """The catalogue, and the owner's own encoders. Raises NotAllowed unless the person is an owner, EncoderError where
+    WINNOW_ENCODERS is off."""
+    with seat.everywhere.reading(Right.OWN) as reading:
+        given = consents(reading.session)
+    listed = installed.list_encoders(seat.home)
+    known = {one.entry.key for one in listed}
+    own = (name for name in encoding.names(seat.home) if name not in known)
+    return (
+        *(
+            ServerEncoder(
+                one.entry.key,
+                one.entry,
+                one.state,
+                given.get(one.entry.key),
+                (seat.home.encoders_dir / one.entry.key / encoding.SOURCE).is_file(),
+            )
+            for one in listed
+        ),
+        *(ServerEncoder(name, None, OWN, given.get(name)) for name in own),
+    )
+
+
+def remove(seat: Seat, key: str) -> None:
+    """Remove an encoder that Winnow has put into the data folder; projects keep the vectors that they have, and rows
+    that come later wait for it.
+
+    Raises NotAllowed unless the person is an owner, EncoderError as `installed.remove`.
+    """
+    with seat.everywhere.reading(Right.OWN):
+        pass
+    installed.remove(seat.home, key)
