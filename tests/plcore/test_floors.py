@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 FLOORS = (
+    {"lazy"},
     {"arrays"},
     {"blocks"},
     {"kernels", "labels"},
