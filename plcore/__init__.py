@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plcore.arrays.extras import missing_for_tables
-from plcore.lazy import lazy_names
+from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
     from plcore import crowd, evaluation, query

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plcore.lazy import lazy_names
+from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
     from plcore.arrays.array_files import (
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         write_arrays,
     )
     from plcore.arrays.candidate_sets import rows_with_any
+    from plcore.arrays.lazy import lazy_names
     from plcore.arrays.threads import one_thread, one_thread_for_good
     from plcore.arrays.types import (
         BOTH,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plcore.lazy import lazy_names
+from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
     from plcore.evaluation.automatic import AutoPLClassifier

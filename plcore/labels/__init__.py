@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plcore.lazy import lazy_names
+from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
     from plcore.labels.candidates import CandidateError, check_candidates, holds_sets, is_candidate_matrix

@@ -11,7 +11,6 @@ import pytest
 from tests.conftest import ROOT
 
 FLOORS = (
-    {"lazy"},
     {"arrays"},
     {"blocks"},
     {"kernels", "labels"},

@@ -124,10 +124,10 @@ def _write(path: Path, document: object) -> None:
 
 
 # How much of each project is answered, open and in dispute, for lists of projects; counted again once a log has grown.
-# Counts are stored next to the glances: a process that only lists projects, such as `winnow projects`, opens no table.
+# They are stored next to the glances: a process that only lists projects, such as `winnow projects`, opens no table.
 
 
-class Counts(NamedTuple):
+class ProjectCounts(NamedTuple):
     """answered, left : as `Pool.n_answered` and `n_open` of the project's learner      disputes : open ones
     by_row : whether these are rows, not labels of rows"""
 
@@ -137,7 +137,7 @@ class Counts(NamedTuple):
     by_row: bool
 
 
-NOTHING_COUNTED = Counts(0, 0, 0, by_row=True)
+NOTHING_COUNTED = ProjectCounts(0, 0, 0, by_row=True)
 
 
 @dataclass
@@ -147,7 +147,7 @@ class _Count:
 
     settings: Mapping[str, object] | None = None
     seq: int = -1
-    counts: Counts = NOTHING_COUNTED
+    counts: ProjectCounts = NOTHING_COUNTED
     kept: Any = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -155,7 +155,7 @@ class _Count:
 _counting_known: WeakKeyDictionary[Database, dict[tuple[int, datetime], _Count]] = WeakKeyDictionary()
 
 
-def counts(home: Home, session: Session, project: Project) -> Counts:
+def counts(home: Home, session: Session, project: Project) -> ProjectCounts:
     """Return how much of the project is answered, open and in dispute, by its whole log."""
     # A deleted project may leave its id to another.
     known = _counting_known.setdefault(home.database, {})
@@ -173,7 +173,7 @@ def counts(home: Home, session: Session, project: Project) -> Counts:
             disputes = (
                 len(found.kept.disputed()) if kind.DISPUTES is not None and found.kept is not None else 0
             )
-            found.counts, found.seq = Counts(answered, left, disputes, settings.by_row), now
+            found.counts, found.seq = ProjectCounts(answered, left, disputes, settings.by_row), now
             _write(_counts_path(home, project), {"of": _counted(project, now), "counts": found.counts})
         if project.archived_at is not None or project.deleted_at is not None:
             found.kept = None  # its log does not grow: the counts are enough
@@ -190,12 +190,12 @@ def _counted(project: Project, seq: int) -> list[object]:
     return [project.created_at.isoformat(), project.settings, seq, __version__]
 
 
-def _stored_counts(home: Home, project: Project, seq: int) -> Counts | None:
+def _stored_counts(home: Home, project: Project, seq: int) -> ProjectCounts | None:
     """Return the counts that a process has stored for this state of the project, if one has."""
     path = _counts_path(home, project)
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        return Counts(*stored["counts"]) if stored["of"] == _counted(project, seq) else None
+        return ProjectCounts(*stored["counts"]) if stored["of"] == _counted(project, seq) else None
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError):

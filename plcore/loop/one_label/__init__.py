@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plcore.lazy import lazy_names
+from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
     from plcore.loop.one_label.checks import (

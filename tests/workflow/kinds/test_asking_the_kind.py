@@ -113,7 +113,7 @@ def test_a_log_is_counted_once_for_each_state_of_it(
 
     monkeypatch.setattr(kind, "count", noted)
 
-    def counted() -> glances.Counts:
+    def counted() -> glances.ProjectCounts:
         with seat.reading() as reading:
             return glances.counts(seat.home, reading.session, reading.project)
 
@@ -128,7 +128,7 @@ def test_a_log_is_counted_once_for_each_state_of_it(
     counted()
     assert len(calls) == before + 1, "what was counted stays"
     glances._counting_known.pop(seat.home.database)  # as in another process
-    assert counted() == glances.Counts(*counted())
+    assert counted() == glances.ProjectCounts(*counted())
     assert len(calls) == before + 1, "another process reads what was counted"
     (path,) = (seat.home.cache_dir / "counts").iterdir()
     path.write_text("half of {")

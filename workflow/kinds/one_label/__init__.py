@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plcore.lazy import lazy_names
+from plcore.arrays import lazy_names
 from workflow.kinds.kind import KindWords
 
 if TYPE_CHECKING:

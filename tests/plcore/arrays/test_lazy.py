@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import plcore
-from plcore.lazy import lazy_names, typed_imports
+from plcore.arrays.lazy import lazy_names, typed_imports
 from tests.conftest import ROOT
 
 LAZY = sorted(
@@ -51,7 +51,7 @@ def test_lazy_package_imports_nothing_else_by_name(package: str) -> None:
         for node in ast.parse(source).body
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("plcore")
     }
-    assert others <= {"plcore.lazy", "plcore.arrays.extras"}
+    assert others <= {"plcore.arrays.lazy", "plcore.arrays.extras"}
 
 
 def test_import_plcore_loads_no_library() -> None:
