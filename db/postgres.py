@@ -9,33 +9,40 @@ from __future__ import annotations
 import select
 import time
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
-import psycopg
-from psycopg import Cursor
-from psycopg.rows import TupleRow
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from db.sqlite import PASSING
 
-# The cursor by which SQLAlchemy asks PostgreSQL. A module of its own: psycopg is loaded where there is PostgreSQL.
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.rows import TupleRow
+
+# The cursor by which SQLAlchemy asks PostgreSQL.
 
 _NOTHING = (None,) * 5
 
 
-class ShortCursor(Cursor[TupleRow]):
-    """Describes a column by its name and type alone, which is what SQLAlchemy asks of every result: to word all that
-    PostgreSQL knows of each takes as long as a statement."""
+@cache
+def short_cursor() -> type[psycopg.Cursor[TupleRow]]:
+    """The class of a cursor that describes a column by its name and type alone, which is what SQLAlchemy asks of every
+    result: to word all that PostgreSQL knows of each takes as long as a statement."""
+    from psycopg import Cursor  # loaded where there is PostgreSQL
+    from psycopg.rows import TupleRow
 
-    @property
-    def description(self) -> Any:
-        found = self.pgresult
-        if found is None or not found.nfields:
-            return None
-        return [(_name(found.fname(at)), found.ftype(at), *_NOTHING) for at in range(found.nfields)]
+    class ShortCursor(Cursor[TupleRow]):
+        @property
+        def description(self) -> Any:
+            found = self.pgresult
+            if found is None or not found.nfields:
+                return None
+            return [(_name(found.fname(at)), found.ftype(at), *_NOTHING) for at in range(found.nfields)]
+
+    return ShortCursor
 
 
 @lru_cache(1_000)
@@ -80,7 +87,7 @@ def postgres_engine(url: URL) -> Engine:
         connect_args={
             "fallback_application_name": "winnow",
             "autocommit": True,
-            "cursor_factory": ShortCursor,
+            "cursor_factory": short_cursor(),
         },
         pool_size=20,
         pool_use_lifo=True,  # statements are prepared in those that are used

@@ -10,10 +10,6 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.orm import Session
 
@@ -89,11 +85,12 @@ class UnknownTablesError(RuntimeError):
         self.revision = revision
 
 
-@cache  # each reading runs every migration's file, and an opening asks three times
+@cache  # an opening asks three times
 def revisions() -> tuple[str, ...]:
-    """The revisions of the tables that this Winnow knows, the newest first."""
-    scripts = ScriptDirectory(str(MIGRATIONS))
-    return tuple(str(one.revision) for one in scripts.walk_revisions())
+    """The revisions of the tables that this Winnow knows, the newest first. Each migration's file begins with its own,
+    and they count up: so no command loads Alembic to learn that there is nothing to do."""
+    files = (MIGRATIONS / "versions").glob("[0-9]*.py")
+    return tuple(sorted((path.name.split("_")[0] for path in files), reverse=True))
 
 
 def is_older(revision: str | None) -> bool:
@@ -119,17 +116,28 @@ def how_to_open(revision: str | None) -> str:
 
 def check_known(session: Session) -> None:
     """Raises UnknownTablesError where the tables of the database are of a revision that is not known here."""
-    if not inspect(session.connection()).has_table("alembic_version"):
-        return
-    found = session.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    found = _revision_in(session.connection())
     if found is not None and found not in revisions():
         raise UnknownTablesError(found)
 
 
+def _revision_in(connection: Connection) -> str | None:
+    """Return the revision of the tables, or None if Winnow has made none. Raises MultipleResultsFound."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.execute(
+        text("SELECT version_num FROM alembic_version")
+    ).scalar_one_or_none()
+    return found
+
+
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Bring the tables to a revision, inside the connection's transaction."""
-    if revision == "head" and MigrationContext.configure(connection).get_current_heads() == revisions()[:1]:
+    if revision == "head" and _revision_in(connection) == revisions()[0]:
         return
+    from alembic import command  # a quarter of a second, which only a change of the tables needs
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, Select, Update, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from db.base import Base, columns_of
@@ -42,6 +41,11 @@ def publish(
     made_at: datetime,
 ) -> None:
     """Add a version; one that is there already is left as it is."""
+    from sqlalchemy.dialects import (  # where a model was trained: each loads its driver's types
+        postgresql,
+        sqlite,
+    )
+
     adding = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     version_row = adding(ModelRow).values(
         project_id=project_id,

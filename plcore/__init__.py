@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from plcore import crowd, evaluation, query
 from plcore.arrays.extras import missing_for_tables
-from plcore.baselines import (
-    LSBCMMClassifier,
-    PLAGGDClassifier,
-    PLCLClassifier,
-    PLGPClassifier,
-    RegISLClassifier,
-    SUREClassifier,
-)
-from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
-from plcore.compiling import compile_kernels
-from plcore.evaluation import PARAMETER_GRIDS, PRECISE_GRID, AutoPLClassifier, ControlCounts, precise_folds
-from plcore.kernel import PLKernelRidge
-from plcore.labels import CandidateError
-from plcore.loop import AnswerError, Entry
-from plcore.loop.one_label import (
-    ActiveLearner,
-    CurvePoint,
-    Disambiguation,
-    LearnerSettings,
-    Progress,
-    Question,
-    RowState,
-)
-from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
-from plcore.neighbors import PLKNeighborsClassifier
-from plcore.online import PLPegasos, PLPerceptron, learn_stream
-from plcore.sensing import (
-    BMLCSClassifier,
-    MLCSClassifier,
-    OneVsAllSVC,
-    SensingLearner,
-    f1_scores,
-    precision_at,
-)
+from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from plcore import crowd, evaluation, query
+    from plcore.baselines import (
+        LSBCMMClassifier,
+        PLAGGDClassifier,
+        PLCLClassifier,
+        PLGPClassifier,
+        RegISLClassifier,
+        SUREClassifier,
+    )
+    from plcore.baselines.adaptive import PLAdaptiveNeighborsClassifier
+    from plcore.compiling import compile_kernels
+    from plcore.evaluation import (
+        PARAMETER_GRIDS,
+        PRECISE_GRID,
+        AutoPLClassifier,
+        ControlCounts,
+        precise_folds,
+    )
+    from plcore.kernel import PLKernelRidge
+    from plcore.labels import CandidateError
+    from plcore.loop import AnswerError, Entry
+    from plcore.loop.one_label import (
+        ActiveLearner,
+        CurvePoint,
+        Disambiguation,
+        LearnerSettings,
+        Progress,
+        Question,
+        RowState,
+    )
+    from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
+    from plcore.neighbors import PLKNeighborsClassifier
+    from plcore.online import PLPegasos, PLPerceptron, learn_stream
+    from plcore.sensing import (
+        BMLCSClassifier,
+        MLCSClassifier,
+        OneVsAllSVC,
+        SensingLearner,
+        f1_scores,
+        precision_at,
+    )
     from plcore.tables import (
         FeatureTransformer,
         LabelTable,
@@ -52,6 +58,8 @@ if TYPE_CHECKING:
         read_cells,
         suggest_roles,
     )
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
 
 __all__ = [
     "PARAMETER_GRIDS",
@@ -108,12 +116,3 @@ _OF_TABLES = frozenset(
 )
 if missing_for_tables():  # without the extra
     __all__[:] = [name for name in __all__ if name not in _OF_TABLES]
-
-
-def __getattr__(name: str) -> object:
-    """Import the names of `plcore.tables` when they are first used: they need the extra of that name."""
-    if name == "tables":
-        return import_module("plcore.tables")
-    if name in _OF_TABLES:
-        return getattr(import_module("plcore.tables"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,7 +40,7 @@ def watched(doors: Doors[Any]) -> tuple[int]:
 
 
 def public(module: ModuleType) -> dict[str, Any]:
-    return {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    return {name: getattr(module, name) for name in dir(module) if not name.startswith("_")}
 
 
 def add_triage(monkeypatch: pytest.MonkeyPatch) -> AnyKind:

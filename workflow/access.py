@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-
-from sqlalchemy.orm import Session
+from typing import TYPE_CHECKING
 
 from db import members, people, projects, questions
 from db.people import Person as Person
-from db.projects import Project
-from db.questions import Entering
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from db.questions import Entering
 
 
 class NotAllowed(PermissionError):  # noqa: N818 - what a page says, not a fault

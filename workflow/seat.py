@@ -1,6 +1,7 @@
 """A seat: who is at this Winnow, and at which project. Every use case takes one.
 
-A use case opens its transactions through the seat, so that none can forget to check what this person may do.
+A use case opens its transactions through the seat, so that none can forget to check what this person may do. Methods
+that need a learner import what opens one: it loads all of plcore, for seconds, and most commands need no learner.
 """
 
 from __future__ import annotations
@@ -9,19 +10,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-
-from sqlalchemy.orm import Session
+from typing import TYPE_CHECKING
 
 from db.entries import DuplicateEntry
-from plcore.loop import Learner
 from workflow import access
 from workflow.access import Right
-from workflow.answering.turn import AnyTurn, StaleQuestion
-from workflow.kinds import AnyKind
-from workflow.kinds.opening import find_kind, find_slot, open_to_read, open_to_write
 from workflow.opened import Opened, Reading
 from workflow.saving import saving, saying_why
-from workflow.server.home import Home
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from plcore.loop import Learner
+    from workflow.answering.turn import AnyTurn
+    from workflow.kinds import AnyKind
+    from workflow.server.home import Home
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,8 @@ class Seat:
 
         Raises as ``reading``.
         """
+        from workflow.kinds.opening import open_to_read
+
         with open_to_read(self.home, self._here, lambda session: self._enter(session, right)) as opened:
             yield opened
 
@@ -100,6 +105,9 @@ class Seat:
         StaleQuestion : What the block writes had been stored already, by another tab or process.
         NotSaved, NotAllowed, NotFound
         """
+        from workflow.answering.turn import StaleQuestion
+        from workflow.kinds.opening import open_to_write
+
         try:
             enter = partial(self._enter, right=right, to_answer=True)
             with saying_why(), open_to_write(self.home, self._here, enter, lasting=lasting) as opened:
@@ -110,12 +118,16 @@ class Seat:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Nobody else in this process uses the project's learner meanwhile. Raises as ``reading``, but not always."""
+        from workflow.kinds.opening import find_slot
+
         with find_slot(self.home, self._here, self._enter).lock:
             yield
 
     @property
     def kind(self) -> AnyKind:
         """The kind of the project. Raises as ``reading``."""
+        from workflow.kinds.opening import find_kind
+
         return find_kind(self.home, self._enter)
 
     def settle(self) -> None:

@@ -8,16 +8,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import homes
-from benchmarks.harness import ROOT, Table, benchmark, cpu_of_children, folder, mode, page, sized
+from benchmarks.harness import ROOT, Table, benchmark, cpu_of_children, folder, in_turns, mode, page, sized
 from plcore import compile_kernels
 from tests.browser import room
 from tests.browser.server import free_port
+from workflow.server.running import noted
 
 TIMES = sized(5, tiny=1)
 COMMANDS = {
@@ -34,6 +37,54 @@ def processor_seconds(*words: str) -> float:
     before = cpu_of_children()
     subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, check=False)
     return cpu_of_children() - before
+
+
+SHORT = {
+    "`import plcore`": ("-c", "import plcore"),
+    "`from plcore import PLKernelRidge`": ("-c", "from plcore import PLKernelRidge"),
+    "`winnow projects`": ("-m", "winnow_labels", "projects"),
+    "`winnow token`": ("-m", "winnow_labels", "token"),
+    "`winnow link`": ("-m", "winnow_labels", "link"),
+}
+
+
+LAUNCHER = """
+import os, subprocess, sys
+running = subprocess.Popen([sys.executable, *sys.argv[1:]], stdout=subprocess.DEVNULL)
+_, status, used = os.wait4(running.pid, 0)
+print(status, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+"""
+"""Starts a process from a small one: a process begins with the peak of the one that starts it."""
+
+
+def cost(words: Sequence[str], home: Path, tree: Path) -> tuple[float, float]:
+    """Return CPU seconds, user and system, and the most memory in MB, of Python with these words in a checkout."""
+    done = subprocess.run(
+        [sys.executable, "-c", LAUNCHER, *words], cwd=tree, capture_output=True, text=True, check=True,
+        env={**os.environ, "WINNOW_HOME": str(home), "PYTHONPATH": str(tree)},
+    )  # fmt: skip
+    status, seconds, memory = map(float, done.stdout.split())
+    assert not status, (words, done.stderr)
+    return seconds, memory
+
+
+@benchmark("Short commands")
+def commands() -> str:
+    table = Table("what | checkout | CPU s | most memory, MB", ".2f")
+    with folder() as place:
+        with homes.owner_of(place) as seat:
+            homes.project(seat, "vectors")
+        with noted(place / "servers", "http://127.0.0.1:8501"):
+            for what, words in SHORT.items():
+                found = in_turns(TIMES, partial(cost, words, place))
+                for name, (seconds, memory) in found.items():
+                    table.add(what, name, float(seconds), f"{memory:.0f}")
+    return page(
+        f"""A process from its start to its end, on a home with one project: the least of {TIMES}: the first
+compiles modules and counts the project. Checkouts take turns.
+Target: 0.5 s and 80 MB a command, 0.6 s for `import plcore`.""",
+        table,
+    )
 
 
 def seconds_to_question(chromium: Any, home: Path) -> tuple[float, float]:

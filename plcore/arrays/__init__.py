@@ -4,36 +4,44 @@ that are full."""
 
 from __future__ import annotations
 
-from plcore.arrays.array_files import (
-    IN_MEMORY,
-    array_at,
-    large_array,
-    let_go,
-    map_arrays,
-    no_room,
-    note_map,
-    read_head,
-    write_arrays,
-)
-from plcore.arrays.candidate_sets import rows_with_any
-from plcore.arrays.threads import one_thread, one_thread_for_good
-from plcore.arrays.types import (
-    BOTH,
-    FEATURE_SETS,
-    MEANING,
-    WORDS,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    StepProgress,
-)
-from plcore.arrays.words import (
-    counted,
-    escaped,
-    forbidden_in_name,
-    forbidden_in_text,
-    listed,
-    quoted,
-    unstorable_in,
-)
+from typing import TYPE_CHECKING
+
+from plcore.arrays.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from plcore.arrays.array_files import (
+        IN_MEMORY,
+        array_at,
+        large_array,
+        let_go,
+        map_arrays,
+        no_room,
+        note_map,
+        read_head,
+        write_arrays,
+    )
+    from plcore.arrays.candidate_sets import rows_with_any
+    from plcore.arrays.lazy import lazy_names
+    from plcore.arrays.threads import one_thread, one_thread_for_good
+    from plcore.arrays.types import (
+        BOTH,
+        FEATURE_SETS,
+        MEANING,
+        WORDS,
+        AnyArray,
+        BoolArray,
+        FloatArray,
+        IntArray,
+        StepProgress,
+    )
+    from plcore.arrays.words import (
+        counted,
+        escaped,
+        forbidden_in_name,
+        forbidden_in_text,
+        listed,
+        quoted,
+        unstorable_in,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

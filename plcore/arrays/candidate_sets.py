@@ -6,12 +6,14 @@ the house uses on candidates, and gives the same. `place_candidates` is the one 
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from plcore.arrays.types import AnyArray, BoolArray, IntArray
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from plcore.arrays.types import AnyArray, BoolArray, IntArray
 
 FEW_CLASSES = 64
 """Up to so many classes candidates are a bool matrix however many rows there are: a set is one word of bits then."""

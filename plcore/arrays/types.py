@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn.utils import check_random_state
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 AnyArray = NDArray[Any]
-FeatureMatrix: TypeAlias = FloatArray | sparse.csr_matrix
+FeatureMatrix: TypeAlias = "FloatArray | sparse.csr_matrix"
 """Features (n, d) as they were checked: a dense array, or CSR."""
 
 
@@ -82,6 +83,8 @@ class Table(Protocol):
 
 def is_sparse(X: object) -> TypeGuard[sparse.csr_matrix]:
     """Return whether features are sparse, in a form that type checkers follow."""
+    from scipy import sparse  # not where only arrays are: the command line starts in half the time
+
     return bool(sparse.issparse(X))
 
 
@@ -90,6 +93,8 @@ def is_sparse(X: object) -> TypeGuard[sparse.csr_matrix]:
 
 def draw_seed(random_state: RandomState) -> int:
     """A seed by a parameter `random_state`: the same for the same int, the next one of a RandomState, any for None."""
+    from sklearn.utils import check_random_state  # a second, which only fits need
+
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 

@@ -12,7 +12,8 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from plcore.blocks.parts import code_and_versions
-from plcore.blocks.runner import LOOK, BlockError, J, Meanwhile, R, RunnerError, alone, said
+from plcore.blocks.processes import Inline, ProcessPool
+from plcore.blocks.runner import LOOK, BlockError, J, Meanwhile, R, Runner, RunnerError, alone, said
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -208,3 +209,18 @@ class DaskCluster:
     def close(self) -> None:
         with suppress(OSError, TimeoutError):
             self._client.close()
+
+
+def make_runner(
+    where: str, folder: Path, patience: float = WORKER_PATIENCE, setting: str = "patience"
+) -> Runner:
+    """The runner that `where` names: '' this process; ``processes`` or ``processes:4`` some of this machine; else the
+    address of a Dask scheduler. folder : of the parts      patience, setting : as of `DaskCluster`
+
+    Raises RunnerError as `DaskCluster` does."""
+    kind, _, number = where.partition(":")
+    if not kind:
+        return Inline()
+    if kind == "processes":
+        return ProcessPool(int(number) if number else None)
+    return DaskCluster(where, folder, patience, setting)

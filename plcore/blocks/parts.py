@@ -18,12 +18,13 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from time import time
-from typing import IO, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from plcore.arrays.types import AnyArray
-from plcore.blocks.runner import Runner
+if TYPE_CHECKING:
+    from plcore.arrays.types import AnyArray
+    from plcore.blocks.runner import Runner
 
 # What a process computes with: its code, Python, and the packages that results depend on.
 

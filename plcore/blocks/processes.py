@@ -14,8 +14,6 @@ from multiprocessing.connection import Connection
 from threading import Thread
 from typing import Generic
 
-from joblib import cpu_count
-
 from plcore.blocks.runner import DEATHS, LOOK, BlockError, J, Meanwhile, R, alone, said
 
 
@@ -48,7 +46,11 @@ class ProcessPool:
     """
 
     def __init__(self, n_processes: int | None = None) -> None:
-        self.n_processes = n_processes or cpu_count()
+        if not n_processes:
+            from joblib import cpu_count  # of this container; only a pool without a number needs joblib
+
+            n_processes = cpu_count()
+        self.n_processes = n_processes
         self._pool: ProcessPoolExecutor | None = None
         self._hold: Connection | None = None
         self._cancelled = False

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from plcore.crowd.agreement import (
-    LEAST_ROWS,
-    Agreement,
-    cohen_kappa,
-    gwet_ac1,
-    krippendorff_alpha,
-    set_distances,
-)
-from plcore.crowd.dawid_skene import DawidSkene
-from plcore.crowd.guessing import (
-    GuessCheck,
-    PaceCheck,
-    check_guessing,
-    least_honest,
-    too_fast,
-    what_they_say,
-    who_is_guessing,
-)
-from plcore.crowd.votes import CrowdVotes, majority, read_votes, votes_by_label
+from typing import TYPE_CHECKING
+
+from plcore.arrays.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from plcore.crowd.agreement import (
+        LEAST_ROWS,
+        Agreement,
+        cohen_kappa,
+        gwet_ac1,
+        krippendorff_alpha,
+        set_distances,
+    )
+    from plcore.crowd.dawid_skene import DawidSkene
+    from plcore.crowd.guessing import (
+        GuessCheck,
+        PaceCheck,
+        check_guessing,
+        least_honest,
+        too_fast,
+        what_they_say,
+        who_is_guessing,
+    )
+    from plcore.crowd.votes import CrowdVotes, majority, read_votes, votes_by_label
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
 
 __all__ = [
     "LEAST_ROWS",

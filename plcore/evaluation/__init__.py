@@ -3,49 +3,52 @@ choice of a learner without it, ensembles, and shortlists that hold the truth as
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from plcore.evaluation.automatic import AutoPLClassifier
-from plcore.evaluation.comparison import compare_learners
-from plcore.evaluation.contamination import contaminate
-from plcore.evaluation.estimates import (
-    ControlCounts,
-    Estimate,
-    Progressive,
-    control_accuracy,
-    control_rows_measured,
-    exact_interval,
-    progressive_validation,
-    stratified_accuracy,
-    wilson_interval,
-)
-from plcore.evaluation.learners import PARAMETER_GRIDS, PRECISE_GRID, precise_folds
-from plcore.evaluation.learning_curves import LearningCurve, Reach, fit_learning_curve
-from plcore.evaluation.metrics import (
-    OutsideRate,
-    Precision,
-    ScoredCandidates,
-    error_rate,
-    outside_probabilities,
-    outside_rate,
-    precision_above,
-    precision_by_label,
-    precision_by_score,
-    scored_candidates,
-)
-from plcore.evaluation.random_order import RandomOrderLine
-from plcore.evaluation.replay import Replay, ReplayedRuns, ask_oracle, replay, replay_in_blocks
-from plcore.evaluation.shortlists import (
-    PLCalibratedClassifier,
-    checks_needed,
-    conformal_sets,
-    conformal_threshold,
-    conformity_scores,
-)
-from plcore.labels.accuracy import PartialKFold, candidate_accuracy
+from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from plcore.evaluation.automatic import AutoPLClassifier
+    from plcore.evaluation.comparison import compare_learners
+    from plcore.evaluation.contamination import contaminate
     from plcore.evaluation.ensembles import PLBaggingClassifier, PLVotingClassifier
+    from plcore.evaluation.estimates import (
+        ControlCounts,
+        Estimate,
+        Progressive,
+        control_accuracy,
+        control_rows_measured,
+        exact_interval,
+        progressive_validation,
+        stratified_accuracy,
+        wilson_interval,
+    )
+    from plcore.evaluation.learners import PARAMETER_GRIDS, PRECISE_GRID, precise_folds
+    from plcore.evaluation.learning_curves import LearningCurve, Reach, fit_learning_curve
+    from plcore.evaluation.metrics import (
+        OutsideRate,
+        Precision,
+        ScoredCandidates,
+        error_rate,
+        outside_probabilities,
+        outside_rate,
+        precision_above,
+        precision_by_label,
+        precision_by_score,
+        scored_candidates,
+    )
+    from plcore.evaluation.random_order import RandomOrderLine
+    from plcore.evaluation.replays import Replay, ReplayedRuns, ask_oracle, replay, replay_in_blocks
+    from plcore.evaluation.shortlists import (
+        PLCalibratedClassifier,
+        checks_needed,
+        conformal_sets,
+        conformal_threshold,
+        conformity_scores,
+    )
+    from plcore.labels.accuracy import PartialKFold, candidate_accuracy
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
 
 __all__ = [
     "PARAMETER_GRIDS",
@@ -92,12 +95,3 @@ __all__ = [
     "stratified_accuracy",
     "wilson_interval",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """The ensembles, loaded when somebody asks for one: scikit-learn's take 10 MB in every process that loads them."""
-    if name in ("PLBaggingClassifier", "PLVotingClassifier"):
-        from plcore.evaluation import ensembles
-
-        return getattr(ensembles, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,10 +5,17 @@ Here is what all kinds of project share; `plcore.loop.one_label` and `plcore.loo
 
 from __future__ import annotations
 
-from plcore.loop.base import CONTROL, Learner, Pool
-from plcore.loop.changes import ClassChange, ClassError, asides_after, changed_at, class_changes
-from plcore.loop.classes import ClassMap, map_labels, with_classes
-from plcore.loop.comparison import FeatureComparison, ModelComparison, ModelFigures, TooFewRowsError
-from plcore.loop.entries import VERDICTS, AnswerError, Entry, EntryKind, Place
-from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep
-from plcore.loop.stopping import LABELS, PREDICTIONS, ROWS, StopRules, Verdict, judge
+from typing import TYPE_CHECKING
+
+from plcore.arrays.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from plcore.loop.base import CONTROL, Learner, Pool
+    from plcore.loop.changes import ClassChange, ClassError, asides_after, changed_at, class_changes
+    from plcore.loop.classes import ClassMap, map_labels, with_classes
+    from plcore.loop.comparison import FeatureComparison, ModelComparison, ModelFigures, TooFewRowsError
+    from plcore.loop.entries import VERDICTS, AnswerError, Entry, EntryKind, Place
+    from plcore.loop.registry import MODEL_ENTRIES, ModelEntry, Upkeep
+    from plcore.loop.stopping import LABELS, PREDICTIONS, ROWS, StopRules, Verdict, judge
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

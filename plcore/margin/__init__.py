@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from plcore.margin.clpl import CLPLClassifier
-from plcore.margin.lmplane import LMPlaneClassifier
-from plcore.margin.m3pl import M3PLClassifier
-from plcore.margin.plsvm import PLSVC
+from typing import TYPE_CHECKING
+
+from plcore.arrays.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from plcore.margin.clpl import CLPLClassifier
+    from plcore.margin.lmplane import LMPlaneClassifier
+    from plcore.margin.m3pl import M3PLClassifier
+    from plcore.margin.plsvm import PLSVC
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -2,4 +2,11 @@
 
 from __future__ import annotations
 
-from plcore.online.classifiers import PLPegasos, PLPerceptron, learn_stream
+from typing import TYPE_CHECKING
+
+from plcore.arrays.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from plcore.online.classifiers import PLPegasos, PLPerceptron, learn_stream
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

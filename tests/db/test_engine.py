@@ -272,8 +272,12 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
 def test_tables_that_are_up_to_date_are_left_alone(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("db.sqlite.command.upgrade", lambda *_: pytest.fail("read every migration"))
+    monkeypatch.setattr("alembic.command.upgrade", lambda *_: pytest.fail("read every migration"))
     database.migrate()
+
+
+def test_revisions_are_those_of_alembic_in_its_order() -> None:
+    assert revisions() == tuple(one.revision for one in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
 
 
 def test_any_working_directory_will_do(

@@ -18,7 +18,7 @@ from db import postgres as postgres_engine
 from db.base import is_cut_off, is_gone, is_held
 from db.engine import Database, DatabaseUnavailableError
 from db.identity import Listener
-from db.postgres import ShortCursor
+from db.postgres import short_cursor
 from tests.db.conftest import NOW, add_project, new_entry
 from tests.postgres import Server
 
@@ -267,7 +267,7 @@ QUERY = "SELECT 1 AS one, 'wren' AS \"grüne Vögel\", now() AS at, NULL::json A
 def test_a_column_is_described_by_name_and_type(postgres_url: str) -> None:
     with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
         whole = connection.execute(QUERY)
-        short = ShortCursor(connection).execute(QUERY)
+        short = short_cursor()(connection).execute(QUERY)
         assert whole.description is not None
         assert [one[:2] for one in short.description] == [
             (one.name, one.type_code) for one in whole.description
@@ -278,7 +278,7 @@ def test_a_column_is_described_by_name_and_type(postgres_url: str) -> None:
 
 def test_what_has_no_columns_has_no_description(postgres_url: str) -> None:
     with psycopg.connect(postgres_url.replace("+psycopg", "")) as connection:
-        cursor = ShortCursor(connection)
+        cursor = short_cursor()(connection)
         assert cursor.description is None
         assert cursor.execute("CREATE TEMPORARY TABLE birds (name text)").description is None
 

@@ -9,18 +9,33 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from typing import Protocol
-
-from sqlalchemy.orm import Session
+from typing import TYPE_CHECKING, Protocol
 
 from db import answers, entries, members
 from plcore.loop import EntryKind, Learner, Place
 from workflow.answering.asked import MOST, batch_of
 from workflow.projects.figures import SIMULATED
-from workflow.rows.finding import SAYS_SOMETHING
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
 REACH = 50
 """Answers of a person that undo, redo and the history go back over."""
+
+SAYS_SOMETHING = tuple(
+    kind
+    for kind in EntryKind
+    if kind
+    not in (
+        EntryKind.SKIP,
+        EntryKind.WITHDRAW,
+        EntryKind.CLASS,
+        EntryKind.ROWS,
+        EntryKind.MODEL,
+        EntryKind.ASIDE,
+    )
+)
+"""Kinds of entries that say something about a row, in a project of any kind."""
 
 SECOND = ".is"
 """Ends the token of the second entry of one press; before it stands the token of the first."""

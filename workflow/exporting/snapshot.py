@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from plcore.arrays import BoolArray, FloatArray, IntArray
-from workflow.rows.finding import SAYS_SOMETHING
+from workflow.answering.history import SAYS_SOMETHING
 
 if TYPE_CHECKING:
     from datetime import datetime

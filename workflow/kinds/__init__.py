@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from plcore import LabelTable
-from plcore.tables import Doubt
 from workflow.access import NotFound
 from workflow.kinds import label_vectors, one_label
 from workflow.kinds.kind import (
@@ -31,8 +29,10 @@ from workflow.kinds.kind import (
 
 if TYPE_CHECKING:
     from db.projects import Project
+    from plcore import LabelTable
     from plcore.loop import ClassChange, StopRules
     from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer
+    from plcore.tables import Doubt
     from workflow.answering.history import AboutRow
     from workflow.answering.turn import Turn
     from workflow.opened import Doors, Opened
@@ -158,6 +158,8 @@ def with_changes(kind: AnyKind, before: KindSettings, changes: Mapping[str, obje
 
 def latest_doubts(settings: KindSettings) -> list[Doubt]:
     """Whether the latest of several people's answers counts."""
+    from plcore.tables import Doubt  # with all that reads tables, which a list of projects does without
+
     return [Doubt("latest-answer", LATEST_OF_SEVERAL, LATEST_FIX)] if settings.is_latest_of_several else []
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-
-from sqlalchemy.orm import Session
+from typing import TYPE_CHECKING
 
 from db import answers, entries, projects, trained
-from db.projects import Project
 from plcore.loop import EntryKind
 from workflow import kinds
-from workflow.kinds.kind import KindSettings
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from workflow.kinds.kind import KindSettings
 
 COMPARISON, CHECKS = "comparison", "comparison by blind checks"
 """`strategy` of the entries that a comparison makes: by kappa, and where blind checks came first."""

@@ -9,28 +9,28 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2s
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from sqlalchemy.orm import Session
-
 from db import entries
-from db.engine import Database
-from db.projects import Project
-from plcore import LabelTable
-from plcore.loop import Learner
-from workflow.files.media import small_sound_url, small_url
+from winnow_labels import __version__
 from workflow.files.stored import whole_file
 from workflow.kinds import kind_of, stop_rules
-from workflow.kinds.kind import KindSettings
 from workflow.projects.figures import Glance
-from workflow.rows.row import row_view
-from workflow.server.home import Home
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.engine import Database
+    from db.projects import Project
+    from plcore import LabelTable
+    from plcore.loop import Learner
+    from workflow.server.home import Home
 
 _log = logging.getLogger("winnow")
 
@@ -78,6 +78,12 @@ def _state(learner: Learner) -> str:
 
 def _picture(home: Home, table: LabelTable) -> str:
     """Of the first row, what it shows or what it sounds like; "" where it has neither."""
+    from workflow.files.media import (  # tables and pictures: there is a learner in memory
+        small_sound_url,
+        small_url,
+    )
+    from workflow.rows.row import row_view
+
     first = row_view(table, 0)
     if first.image:
         return small_url(home, first.image)
@@ -105,16 +111,33 @@ def _read(path: Path) -> Glance | None:
 def _keep(home: Home, path: Path, glance: Glance) -> None:
     with _keeping:
         _known.setdefault(home.database, {})[path] = glance
+    _write(path, vars(glance))
+
+
+def _write(path: Path, document: object) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with whole_file(path) as file:
-            file.write(json.dumps(vars(glance)).encode())
+            file.write(json.dumps(document).encode())
     except OSError as error:  # the disk is full: it is in memory
         _log.warning("%s cannot be kept: %s", path, error.strerror)
 
 
-# How much of each project is answered, open and in dispute, for pages that list projects; counted anew once a log has
-# grown.
+# How much of each project is answered, open and in dispute, for lists of projects; counted again once a log has grown.
+# They are stored next to the glances: a process that only lists projects, such as `winnow projects`, opens no table.
+
+
+class ProjectCounts(NamedTuple):
+    """answered, left : as `Pool.n_answered` and `n_open` of the project's learner      disputes : open ones
+    by_row : whether these are rows, not labels of rows"""
+
+    answered: int
+    left: int
+    disputes: int
+    by_row: bool
+
+
+NOTHING_COUNTED = ProjectCounts(0, 0, 0, by_row=True)
 
 
 @dataclass
@@ -122,9 +145,9 @@ class _Count:
     """What was counted of a project under these settings, up to the entry `seq`. kept : what its kind keeps for the
     next count"""
 
-    settings: KindSettings | None = None
+    settings: Mapping[str, object] | None = None
     seq: int = -1
-    counts: tuple[int, int, int] = (0, 0, 0)
+    counts: ProjectCounts = NOTHING_COUNTED
     kept: Any = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -132,25 +155,52 @@ class _Count:
 _counting_known: WeakKeyDictionary[Database, dict[tuple[int, datetime], _Count]] = WeakKeyDictionary()
 
 
-def counts(home: Home, session: Session, project: Project) -> tuple[int, int, int]:
-    """(answered, open, in dispute) as `Pool.n_answered` and `n_open` of the project's learner are, and its disputes."""
-    kind = kind_of(project)
-    settings = kind.read_settings(project.settings)
+def counts(home: Home, session: Session, project: Project) -> ProjectCounts:
+    """Return how much of the project is answered, open and in dispute, by its whole log."""
     # A deleted project may leave its id to another.
     known = _counting_known.setdefault(home.database, {})
     found = known.setdefault((project.id, project.created_at), _Count())
     with found.lock:
-        if found.settings != settings:
-            found.settings, found.seq, found.kept = settings, -1, None
-        if found.seq != (now := entries.last_seq(session, project.id)):
+        if found.settings != project.settings:
+            found.settings, found.seq, found.kept = dict(project.settings), -1, None
+        now = entries.last_seq(session, project.id)
+        if found.seq < 0 and (stored := _stored_counts(home, project, now)) is not None:
+            found.counts, found.seq = stored, now
+        if found.seq != now:
+            kind = kind_of(project)
+            settings = kind.read_settings(project.settings)
             answered, left, found.kept = kind.count(home, session, project, settings, found.kept)
             disputes = (
                 len(found.kept.disputed()) if kind.DISPUTES is not None and found.kept is not None else 0
             )
-            found.counts, found.seq = (answered, left, disputes), now
+            found.counts, found.seq = ProjectCounts(answered, left, disputes, settings.by_row), now
+            _write(_counts_path(home, project), {"of": _counted(project, now), "counts": found.counts})
         if project.archived_at is not None or project.deleted_at is not None:
             found.kept = None  # its log does not grow: the counts are enough
         return found.counts
+
+
+def _counts_path(home: Home, project: Project) -> Path:
+    return home.cache_dir / "counts" / f"{project.id}-{project.table_hash[:16]}.json"
+
+
+def _counted(project: Project, seq: int) -> list[object]:
+    """What counts follow from: the project, which may have the id of a deleted one, its settings, the log up to `seq`,
+    and the version that counted."""
+    return [project.created_at.isoformat(), project.settings, seq, __version__]
+
+
+def _stored_counts(home: Home, project: Project, seq: int) -> ProjectCounts | None:
+    """Return the counts that a process has stored for this state of the project, if one has."""
+    path = _counts_path(home, project)
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return ProjectCounts(*stored["counts"]) if stored["of"] == _counted(project, seq) else None
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError):
+        _log.warning("%s cannot be read; the project is counted again.", path)
+        return None
 
 
 def keep_only(home: Home, in_use: Collection[int]) -> None:

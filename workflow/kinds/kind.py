@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
-from sqlalchemy.orm import Session
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
 
-from db.answers import SaidEntry
-from db.projects import Project
-from plcore import LabelTable
-from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from plcore.evaluation import ScoredCandidates
-from plcore.loop import ClassChange, ClassMap, Learner, Place, StopRules
-from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer, View
-from plcore.tables import Doubt
-from workflow.answering.asked import FormsNow, Given
-from workflow.exporting.described import Described
-from workflow.exporting.snapshot import AnyFormat, Past, Snapshot
-from workflow.kinds.shortlists import ShortlistView
-from workflow.log.reading import AnyPool, Vote
-from workflow.projects.figures import Glance, StopView
-from workflow.rows.finding import ReviewList, Search
-from workflow.server.home import Home
-from workflow.server.jobs import FairLock
-from workflow.server.shelf import BackgroundTraining
+    from db.answers import SaidEntry
+    from db.projects import Project
+    from plcore import LabelTable
+    from plcore.arrays import AnyArray, BoolArray, FloatArray, IntArray
+    from plcore.evaluation import ScoredCandidates
+    from plcore.loop import ClassChange, ClassMap, Learner, Place, StopRules
+    from plcore.loop.one_label import Comparer, RandomOrderRuns, StrategyReplays, Trainer, View
+    from plcore.tables import Doubt
+    from workflow.answering.asked import FormsNow, Given
+    from workflow.exporting.described import Described
+    from workflow.exporting.snapshot import AnyFormat, Past, Snapshot
+    from workflow.kinds.shortlists import ShortlistView
+    from workflow.log.reading import AnyPool, Vote
+    from workflow.projects.figures import Glance, StopView
+    from workflow.rows.finding import ReviewList, Search
+    from workflow.server.home import Home
+    from workflow.server.jobs import FairLock
+    from workflow.server.shelf import BackgroundTraining
 
 # Settings that all kinds have in common.
 

@@ -22,26 +22,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sqlalchemy.orm import Session
 
 import plcore
 from db import entries, projects
 from db.identity import Listener, read_identity
 from db.projects import NoSuchProjectError, Project
-from plcore.arrays import AnyArray
-from plcore.loop import ClassChange, Learner
 from workflow.answering.history import KeptLog
 from workflow.files.stored import whole_file
 from workflow.kinds import AnyKind, kind_of
-from workflow.kinds.kind import KindSettings
 from workflow.log import reading
 from workflow.log.reading import follow, learner_entry, read_class_changes, take_in
 from workflow.opened import Opened
 from workflow.saving import FaultLog, saving
-from workflow.server.home import Home
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from plcore.arrays import AnyArray
+    from plcore.loop import ClassChange, Learner
+    from workflow.kinds.kind import KindSettings
     from workflow.opened import Reading
+    from workflow.server.home import Home
     from workflow.server.shelf import BackgroundTraining, Slot
 
     Enter = Callable[[Session], Reading]

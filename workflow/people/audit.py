@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-
-from sqlalchemy.orm import Session
+from typing import TYPE_CHECKING
 
 from db import events
-from workflow.opened import Reading
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from workflow.opened import Reading
 
 
 class EventKind(StrEnum):

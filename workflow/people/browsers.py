@@ -5,11 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-
-from sqlalchemy.orm import Session
+from typing import TYPE_CHECKING
 
 from db import people
-from db.people import Person
 from db.people import SignedIn as SignedIn
 from db.people import SignIn as SignIn
 from workflow.access import Right
@@ -17,8 +15,13 @@ from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.people.tokens import end_tokens_of, new_secret, secret_hash
 from workflow.saving import NotSaved, saving
-from workflow.seat import Seat
-from workflow.server.home import Home
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.people import Person
+    from workflow.seat import Seat
+    from workflow.server.home import Home
 
 SIGN_IN_LIFE = timedelta(days=14)
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-
-from sqlalchemy.orm import Session
+from typing import TYPE_CHECKING
 
 from db import people
 from db.people import ApiToken, Person, SignIn
@@ -21,9 +20,13 @@ from workflow.people.audit import EventKind
 from workflow.people.browsers import NOWHERE, Visit, open_browser
 from workflow.people.tokens import end_tokens_of, new_secret, secret_hash
 from workflow.saving import saving
-from workflow.seat import Seat
-from workflow.server.home import Home
-from workflow.server.settings import Settings
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from workflow.seat import Seat
+    from workflow.server.home import Home
+    from workflow.server.settings import Settings
 
 START_LINK_LIFE = timedelta(hours=1)
 INVITATION_LIFE = timedelta(days=7)

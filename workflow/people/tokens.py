@@ -11,8 +11,7 @@ import hashlib
 import secrets
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-
-from sqlalchemy.orm import Session
+from typing import TYPE_CHECKING
 
 from db import people
 from db.people import ApiToken as ApiToken
@@ -22,8 +21,12 @@ from workflow.access import Right
 from workflow.people import audit
 from workflow.people.audit import EventKind
 from workflow.saving import NotSaved, saving
-from workflow.seat import Seat
-from workflow.server.home import Home
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from workflow.seat import Seat
+    from workflow.server.home import Home
 
 # Secrets of links and cookies: 32 random bytes, shown once; stored is the SHA-256 alone.
 

@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-from sqlalchemy.orm import Session
 
 from db import answers
-from plcore.arrays import AnyArray
 from plcore.loop import EntryKind, StopRules, Verdict
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from plcore.arrays import AnyArray
 
 PointT = TypeVar("PointT")
 

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-
-from sqlalchemy.orm import Session
+from typing import TYPE_CHECKING
 
 from db import entries, people, projects, questions
-from db.projects import Project
-from plcore import LabelTable
 from plcore.arrays import forbidden_in_name, forbidden_in_text
 from workflow import kinds
 from workflow.access import RIGHTS, Right, Role, visible_projects
-from workflow.answering.room_settings import Groups
 from workflow.kinds import glances
 from workflow.kinds.adopting import change_settings
-from workflow.opened import Reading
 from workflow.people import audit
 from workflow.people.audit import EventKind
-from workflow.projects.class_names import of_these_classes
 from workflow.saving import saving_files, saying_why
-from workflow.seat import Seat
-from workflow.server.home import Home
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from db.projects import Project
+    from plcore import LabelTable
+    from workflow.answering.room_settings import Groups
+    from workflow.opened import Reading
+    from workflow.seat import Seat
+    from workflow.server.home import Home
 
 # One project as a line in a list of projects.
 
@@ -84,7 +86,7 @@ def summarised(home: Home, session: Session, project: Project, role: Role) -> Pr
     last = entries.last_about_a_row(session, project.id)
     reviews = Right.REVIEW in RIGHTS[role]
     who = people.find(session, last.person_id) if last and reviews else None
-    answered, left, disputes = glances.counts(home, session, project)
+    counts = glances.counts(home, session, project)
     return ProjectSummary(
         id=project.id,
         name=project.name,
@@ -92,15 +94,15 @@ def summarised(home: Home, session: Session, project: Project, role: Role) -> Pr
         n_rows=project.n_rows,
         n_classes=project.n_classes,
         n_to_ask=project.n_to_ask,
-        answered=answered,
-        left=left,
-        disputes=disputes if reviews else 0,
+        answered=counts.answered,
+        left=counts.left,
+        disputes=counts.disputes if reviews else 0,
         last_answer=last.at if last else None,
         last_by=who.name if who else None,
         created_at=project.created_at,
         kind=kinds.kind_name(project),
         words=kinds.words(project),
-        by_row=kinds.read_settings(project).by_row,
+        by_row=counts.by_row,
         role=role,
         pictured=_pictured(project.roles),
     )
@@ -157,6 +159,8 @@ def create_project(
     name, description, home = checked_name(name), checked_description(description), seat.home
     with seat.everywhere.reading(Right.OWN) as reading:
         check_free(reading, name)  # before a table is written that nothing would name
+    from workflow.projects.class_names import of_these_classes  # with all that reads tables
+
     settings = settings or default_settings(table)
     kind = kinds.of_settings(settings)
     # The learner before anything is stored: a table it cannot learn from leaves nothing behind.

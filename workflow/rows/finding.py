@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from db import answers, entries, people
 from plcore import LabelTable
 from plcore.arrays import BoolArray, FloatArray, IntArray
-from plcore.loop import EntryKind
 from workflow import access
+from workflow.answering.history import SAYS_SOMETHING
 
 # Text as a search compares it: without its accents, whatever its case. `pages/parts/card/folding.js` does the same.
 
@@ -49,21 +49,6 @@ def _without_accents(text: pa.Array) -> pa.Array:
 
 PAGE = 50
 """Rows on a page."""
-
-SAYS_SOMETHING = tuple(
-    kind
-    for kind in EntryKind
-    if kind
-    not in (
-        EntryKind.SKIP,
-        EntryKind.WITHDRAW,
-        EntryKind.CLASS,
-        EntryKind.ROWS,
-        EntryKind.MODEL,
-        EntryKind.ASIDE,
-    )
-)
-"""Kinds of entries that say something about a row, in a project of any kind."""
 
 
 @dataclass(frozen=True, kw_only=True)

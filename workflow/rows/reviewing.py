@@ -21,15 +21,15 @@ from plcore.loop import Learner, Place
 from workflow.access import NotAllowed, Right
 from workflow.answering.asked import NOTE_LENGTH as NOTE_LENGTH
 from workflow.answering.asked import Given, Saved, checked_note
-from workflow.answering.history import stored_by
+from workflow.answering.history import SAYS_SOMETHING, stored_by
 from workflow.answering.loop import ask_next
 from workflow.answering.turn import StaleQuestion as StaleQuestion
 from workflow.opened import Opened
-from workflow.rows.finding import SAYS_SOMETHING, may_correct
 from workflow.rows.finding import HistoryLine as HistoryLine
 from workflow.rows.finding import ReviewList as ReviewList
 from workflow.rows.finding import Search as Search
 from workflow.rows.finding import SearchOptions as SearchOptions
+from workflow.rows.finding import may_correct
 from workflow.saving import NotSaved as NotSaved
 from workflow.seat import Seat
 

@@ -12,25 +12,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from db import people
 from db.engine import Database, DatabaseUnavailableError
-from db.people import SignedIn
-from plcore import LabelTable
 from plcore.arrays import no_room
 from workflow.files import stored
 from workflow.files.arriving import Arrivals
 from workflow.files.prepared import PreparedFiles
 from workflow.files.stored import make_folder
-from workflow.people.attempts import Attempts
 from workflow.server import running
 from workflow.server.jobs import KeptJobs
 from workflow.server.settings import Settings, SettingsError
 from workflow.server.shelf import Shelf, machine_memory
 from workflow.server.store import files_of, open_database
+
+if TYPE_CHECKING:
+    from db.people import SignedIn
+    from plcore import LabelTable
+    from workflow.people.attempts import Attempts
 
 # The data folder is for one user of the machine: others can read neither answers nor who gave them.
 
@@ -168,8 +170,16 @@ class Home:
     prepared: PreparedFiles = field(default_factory=PreparedFiles)
     arrivals: Arrivals = field(default_factory=Arrivals)
     jobs: KeptJobs = field(default_factory=KeptJobs)
-    attempts: Attempts = field(default_factory=Attempts)
     known_browsers: KnownBrowsers = field(default_factory=KnownBrowsers)
+
+    @functools.cached_property
+    def attempts(self) -> Attempts:
+        """How often people have tried to sign in. Should two threads make it at once, one attempt is not counted."""
+        from workflow.people.attempts import (
+            Attempts,  # its library takes a tenth of a second, for servers alone
+        )
+
+        return Attempts()
 
     def table_path(self, table_hash: str) -> Path:
         """Where the table with this SHA-256 (64 hex digits) is kept."""

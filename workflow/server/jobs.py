@@ -16,9 +16,8 @@ from threading import Lock, get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from plcore.blocks import Blocks, make_runner
-
 if TYPE_CHECKING:
+    from plcore.blocks import Blocks
     from workflow.server.settings import Settings
 
 UNATTENDED = 120.0
@@ -192,6 +191,8 @@ def open_blocks(
     patience : seconds for which workers are waited for, if not those of the settings
     Raises RunnerError where nobody is there to do it.
     """
+    from plcore.blocks import Blocks, make_runner  # processes and clusters, where there is long work
+
     folder = blocks_folder(settings) if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
     waited = (settings.cluster_wait, "WINNOW_CLUSTER_WAIT") if patience is None else (patience, "")

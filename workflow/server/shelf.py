@@ -15,11 +15,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from plcore.loop import Learner
 from workflow.answering.history import KeptLog
 from workflow.server.jobs import FairLock
+
+if TYPE_CHECKING:
+    from plcore.loop import Learner
 
 # How much memory the machine has, and this process takes.
 

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from plcore.tables.encoders.building import build
-from plcore.tables.encoders.catalogue import PLACES, EncoderEntry, SourceFile, read_catalogue
-from plcore.tables.encoders.classifying import Classifier
-from plcore.tables.encoders.description import DESCRIPTION, MODEL, Description, EncoderError, read_description
-from plcore.tables.encoders.encoding import (
-    Encoded,
-    Encoder,
-    Key,
-    MadeVector,
-    ModelInputs,
-    Take,
-    VectorMemory,
-    digest_of,
-    taken,
-)
-from plcore.tables.encoders.references import check_encoder, reference_vectors
+from typing import TYPE_CHECKING
+
+from plcore.arrays.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from plcore.tables.encoders.building import build
+    from plcore.tables.encoders.catalogue import PLACES, EncoderEntry, SourceFile, read_catalogue
+    from plcore.tables.encoders.classifying import Classifier
+    from plcore.tables.encoders.description import (
+        DESCRIPTION,
+        MODEL,
+        Description,
+        EncoderError,
+        read_description,
+    )
+    from plcore.tables.encoders.encoding import (
+        Encoded,
+        Encoder,
+        Key,
+        MadeVector,
+        ModelInputs,
+        Take,
+        VectorMemory,
+        digest_of,
+        taken,
+    )
+    from plcore.tables.encoders.references import check_encoder, reference_vectors
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
 
 __all__ = [
     "DESCRIPTION",

@@ -113,7 +113,7 @@ def test_a_log_is_counted_once_for_each_state_of_it(
 
     monkeypatch.setattr(kind, "count", noted)
 
-    def counted() -> tuple[int, int]:
+    def counted() -> glances.ProjectCounts:
         with seat.reading() as reading:
             return glances.counts(seat.home, reading.session, reading.project)
 
@@ -127,6 +127,18 @@ def test_a_log_is_counted_once_for_each_state_of_it(
     glances.keep_only(seat.home, ())
     counted()
     assert len(calls) == before + 1, "what was counted stays"
+    glances._counting_known.pop(seat.home.database)  # as in another process
+    assert counted() == glances.ProjectCounts(*counted())
+    assert len(calls) == before + 1, "another process reads what was counted"
+    (path,) = (seat.home.cache_dir / "counts").iterdir()
+    path.write_text("half of {")
+    glances._counting_known.pop(seat.home.database)
+    second = counted()
+    assert len(calls) == before + 2, "counts that cannot be read are counted again"
+    glances._counting_known.pop(seat.home.database)
+    world.answer(seat)
+    assert counted() != second
+    assert len(calls) == before + 3, "stored counts are of an earlier state of the log"
 
 
 # Every kind of project is a folder with the same names in it, here and among the pieces of pages
@@ -175,7 +187,7 @@ def test_the_protocols_have_names() -> None:
 def test_a_kind_has_every_name_of_its_protocol(name: str, room: str, protocol: type) -> None:
     module = import_module(f"{room}.{name}")
     wanted = names_of(protocol)
-    assert wanted <= set(vars(module))
+    assert wanted <= set(dir(module))
     for one in wanted:
         found = getattr(module, one)
         if inspect.isfunction(inspect.getattr_static(protocol, one, None)):

@@ -198,7 +198,8 @@ def test_a_first_row_with_a_picture_shows_it(home: Home, owner: int, monkeypatch
     seat.settle()
     assert progress.at_a_glance(seat)[seat.project_id or 0].picture == ""
     monkeypatch.setattr(
-        glances, "row_view", lambda table, row: RowView(row, "r", "data:image/png;base64,AAAA", None, ())
+        "workflow.rows.row.row_view",
+        lambda table, row: RowView(row, "r", "data:image/png;base64,AAAA", None, ()),
     )
     answer_next(home, owner, seat.project_id or 0)
     seat.settle()
@@ -214,7 +215,7 @@ def test_a_first_row_with_a_recording_shows_what_it_sounds_like(
     path.write_bytes(tone(3))
     seat = Seat(home, owner, small_project(home, owner))
     heard = RowView(0, "r", None, None, (), audio=address(name), segment=(1.0, 2.0))
-    monkeypatch.setattr(glances, "row_view", lambda table, row: heard)
+    monkeypatch.setattr("workflow.rows.row.row_view", lambda table, row: heard)
     seat.settle()
     picture = progress.at_a_glance(seat)[seat.project_id or 0].picture
     assert picture.startswith("data:image/png;base64,")

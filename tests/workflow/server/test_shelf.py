@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from plcore import blocks
 from plcore.blocks import Inline, ProcessPool, RunnerError
 from tests.plcore.blocks.tasks import jobs, square
 from tests.workflow.kind_worlds import WORLDS, KindWorld
 from workflow.answering import loop
 from workflow.seat import Seat
-from workflow.server import jobs as blocks
 from workflow.server.home import Home
 from workflow.server.jobs import FairLock, blocks_folder, cluster_blocks, open_blocks
 from workflow.server.settings import Settings

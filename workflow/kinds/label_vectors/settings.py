@@ -10,12 +10,6 @@ import numpy.typing as npt
 from plcore import LabelTable
 from plcore.loop.label_vectors import CRITERION_ENTRIES, PREDICTOR_ENTRIES, QUESTION_ENTRIES
 from plcore.loop.label_vectors import LabelVectorSettings as LabelVectorSettings
-from workflow.kinds.kind import KindWords
-
-NAME = "label_vectors"
-
-STORED_AS: tuple[str | None, ...] = ("multilabel",)
-"""Name of the kind in stored settings: it never changes."""
 
 FEWEST_HELD_OUT = 30
 """Held-out rows below which precision and F1 would say little, so that blind checks are drawn as well."""
@@ -60,11 +54,6 @@ def settle_change(before: LabelVectorSettings, after: LabelVectorSettings) -> La
 
 # How pages speak of projects of label vectors: what is asked, and why.
 
-WORDS = KindWords(
-    title="label vectors: yes, no or not asked for every label",
-    classes="labels",
-    finished="Every label is known, or its row is set aside.",
-)
 TAKES_GROUPS = False
 CAN_QUALIFY = False
 

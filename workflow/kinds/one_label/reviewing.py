@@ -11,12 +11,12 @@ from plcore import ActiveLearner, LabelTable
 from plcore.loop import ClassMap, EntryKind
 from plcore.loop.one_label import ANSWERS
 from workflow.answering.asked import AskedAs
+from workflow.answering.history import SAYS_SOMETHING
 from workflow.kinds.one_label.turn import row_token
 from workflow.log.reading import Vote
 from workflow.projects.class_names import names_now
 from workflow.rows.finding import (
     PAGE,
-    SAYS_SOMETHING,
     HistoryLine,
     ReviewList,
     Search,

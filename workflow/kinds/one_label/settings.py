@@ -12,12 +12,6 @@ from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.one_label import AUTOMATIC as AUTOMATIC
 from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
 from plcore.tables import Doubt
-from workflow.kinds.kind import KindWords
-
-NAME = "one_label"
-
-STORED_AS: tuple[str | None, ...] = (None, NAME)
-"""Names of the kind in stored settings; the first ones ever stored name none."""
 
 TELLS_LITTLE = 0.9
 """Share of the false classes that rows have as candidates, on average, from which on coverage comes first. Where all
@@ -93,9 +87,6 @@ def settle_change(before: LearnerSettings, after: LearnerSettings) -> LearnerSet
 
 # Projects with one true label among candidates in words: the strategies and models, and why a row is asked.
 
-WORDS = KindWords(
-    title="one true label among candidates", classes="classes", finished="No row is open any more."
-)
 TAKES_GROUPS = True
 CAN_QUALIFY = True
 

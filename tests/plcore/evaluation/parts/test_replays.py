@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import pytest
 from scipy import sparse
 
 from plcore.blocks import BlockError, BlockJob, Blocks, Inline, make_runner
-from plcore.evaluation import ReplayedRuns, replay, replay_in_blocks
+from plcore.evaluation import ReplayedRuns, replay, replay_in_blocks, replays
 from plcore.evaluation.comparison import keep_array, keep_features, kept_features
-from plcore.evaluation.replay import ReplayJob
+from plcore.evaluation.replays import ReplayJob
 
 
 def told(found: tuple[ReplayedRuns, ...]) -> list[tuple[str, list[int], list[list[float]]]]:
@@ -75,9 +74,8 @@ def test_runs_that_are_there_are_not_made_anew(
         made.append(job)
         return real(job)
 
-    module = importlib.import_module("plcore.evaluation.replay")  # the name is that of a function, too
-    real = module.replay_once
-    monkeypatch.setattr(module, "replay_once", counted)
+    real = replays.replay_once
+    monkeypatch.setattr(replays, "replay_once", counted)
     blocks, seen = Blocks(Inline(), tmp_path), []
     first = told(
         replay_in_blocks(blocks, *some_rows, ["apl"], runs=2, progress=lambda *one: seen.append(one))

@@ -25,7 +25,7 @@ from tests.workflow.world import small_frame
 from workflow import kinds
 from workflow.access import Right
 from workflow.answering import loop, oracle
-from workflow.kinds import KINDS, is_stored
+from workflow.kinds import KINDS, is_stored, label_vectors
 from workflow.kinds.label_vectors import build, settings, training
 from workflow.kinds.label_vectors.build import make_pool
 from workflow.kinds.label_vectors.exporting import describe
@@ -329,7 +329,7 @@ def test_the_cells_of_label_vectors_and_no_others() -> None:
 
 def test_they_are_stored_under_the_word_they_always_had() -> None:
     stored = LabelVectorSettings().to_json()
-    assert (stored["kind"],) == settings.STORED_AS == ("multilabel",)
+    assert (stored["kind"],) == label_vectors.STORED_AS == ("multilabel",)
     assert is_stored(KINDS["label_vectors"], stored)
     assert not is_stored(KINDS["label_vectors"], {})
     assert not is_stored(KINDS["label_vectors"], {"kind": "label_vectors"})

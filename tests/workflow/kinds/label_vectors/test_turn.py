@@ -17,6 +17,7 @@ from tests.workflow.world import annotator, count_entries, opened
 from workflow.access import NotAllowed
 from workflow.answering import loop, room, undoing
 from workflow.answering.turn import StaleQuestion
+from workflow.kinds import label_vectors
 from workflow.kinds.label_vectors import settings
 from workflow.kinds.label_vectors.answering import answer
 from workflow.kinds.label_vectors.showing import vector_stamp
@@ -228,4 +229,4 @@ def test_every_question_and_criterion_has_its_words() -> None:
     assert all(reasons)
     assert len(set(reasons)) == len(reasons)
     assert settings.CLASSES is None
-    assert "label" in settings.WORDS.classes
+    assert "label" in label_vectors.WORDS.classes
