@@ -63,6 +63,7 @@ from plcore.tables.readers.tools.monitoring import (
     levels_of,
     read_package,
 )
+from plcore.tables.readers.tools.plain_records import with_labels
 from plcore.tables.readers.tools.sound_detectors import (
     AUDACITY,
     ONE_RECORDING,
@@ -421,7 +422,7 @@ def _read_two(archive: FileTree) -> TableReading | None:
             readings.append(_read_member(archive, name))
         except TableError as error:
             faults.append(error)
-    if (seen := with_observers(readings) or with_metadata(readings)) is not None:
+    if (seen := with_observers(readings) or with_metadata(readings) or with_labels(readings)) is not None:
         files = MediaFiles(archive)
         found = replace(seen, format=f"{archive.what} of two tables ({seen.format})", files=files)
         return with_recordings(found) if is_detections(found.cells) else found
