@@ -69,9 +69,7 @@ def vectors_of_npz(data: bytes) -> VectorFile | None:
     if called is None and len(lists) == 1:
         called = next(iter(lists))
     if called is not None and len(lists[called]) != len(vectors):
-        message = (
-            f"There are {len(lists[called]):,} {called}, but {len(vectors):,} vectors in {quoted(name)}."
-        )
+        message = f"There are {len(lists[called]):,} {called}, but {counted(len(vectors), 'vector')} in {quoted(name)}."
         raise refusal(message, "Give one for each.")
     names = {} if called is None else {called: [str(one).strip() for one in lists[called].tolist()]}
     return VectorFile(_single(vectors), names)
@@ -124,7 +122,8 @@ def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
     width = file.values.shape[1]
     if not file.names:
         if len(file.values) != n:
-            message = f"The file of vectors has {len(file.values):,} rows and no names of them; the table has {n:,}."
+            has = counted(len(file.values), "row")
+            message = f"The file of vectors has {has} and no names of them; the table has {n:,}."
             raise refusal(message, "Give ids beside them, an array 'ids' or a column 'id'.")
         return _with(
             reading, file.values, (f"Vectors of {width:,} numbers were taken in the order of the rows.",)
@@ -200,7 +199,7 @@ def _matched(
         f"column {quoted(roles.id)}, which holds {listed(keys[roles.id], 3)}" if roles.id else "any column"
     )
     raise refusal(
-        f"None of the {len(file.values):,} vectors, of {shown}, is of a row of the table: they are not in {where}.",
+        f"No vector ({len(file.values):,}), of {shown}, is of a row of the table: they are not in {where}.",
         "Name the rows alike in both files.",
     )
 

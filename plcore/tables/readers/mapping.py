@@ -185,7 +185,7 @@ class LabelFields:
         if self.scores is not None:
             scores = a_list(record.get(self.scores), row, self.scores)
             if len(values) != len(scores):
-                message = f"expected a score for each of the {len(values)} labels, got {len(scores)}."
+                message = f"expected a score for each label ({len(values)}), got {len(scores)}."
                 fix = "Write one number for each label, in the same order."
                 raise refuse(row, self.scores, message, fix)
         for place, (value, score) in enumerate(zip(values, scores, strict=True)):

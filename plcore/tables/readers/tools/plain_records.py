@@ -119,7 +119,7 @@ def _read_vectors(records: Records, name: str) -> TableReading:
         cells = an_object(record.get(_CELLS), row, _CELLS)
         labels, values = (a_list(cells.get(one), row, f"{_CELLS}.{one}") for one in ("label", "value"))
         if len(labels) != len(values):
-            message = f"expected a value for each of the {len(labels)} labels, got {len(values)}."
+            message = f"expected a value for each label ({len(labels)}), got {len(values)}."
             raise refuse(row, _CELLS, message, "Leave the field as Winnow wrote it.")
         found = Row({column: value for column, value in record.items() if column not in own})
         found.vector = own_vector(dict(zip(map(str, labels), values, strict=True)), row, _CELLS)
@@ -381,7 +381,7 @@ def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
     ]
     for row, (names_, weights) in enumerate(zip(labels, shares, strict=True)):
         if len(names_) != len(weights):
-            message = f"expected a confidence for each of the {len(names_)} answers, got {len(weights)}."
+            message = f"expected a confidence for each answer ({len(names_)}), got {len(weights)}."
             finder.add(row, scored, message, "Write one for each, each on a line of its own.")
     if finder.problems:
         raise table_error(finder.problems)

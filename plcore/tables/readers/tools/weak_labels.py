@@ -66,7 +66,8 @@ def label_matrix(
     known = np.full(len(numbers), ABSTAIN) if truth is None else _whole(truth, 1, "truth")
     if len(known) != len(numbers):
         raise refusal(
-            f"There are {len(numbers)} rows of votes and {len(known)} true labels.", "Give one for each row."
+            f"Got {counted(len(numbers), 'row')} of votes and {counted(len(known), 'true label')}.",
+            "Give one for each row.",
         )
     notes = []
     first = 0
@@ -124,7 +125,8 @@ def annotator_matrix(
         names = _names(classes, range(probabilities.shape[1]))
         if len(names) != probabilities.shape[1]:
             raise refusal(
-                f"There are {len(names)} classes and {probabilities.shape[1]} columns of probabilities.",
+                f"Got {counted(len(names), 'class', 'classes')} and {probabilities.shape[1]} columns of "
+                "probabilities.",
                 "Give one name for each column.",
             )
         classes = names
@@ -165,7 +167,8 @@ def _annotator_vectors(
     names = _names(classes, range(n_labels))
     if len(names) != n_labels:
         raise refusal(
-            f"There are {len(names)} classes, and labels_multiannotator have the shape {labels.shape}.",
+            f"Got {counted(len(names), 'class', 'classes')}, and labels_multiannotator have the shape "
+            f"{labels.shape}.",
             "Give a name for each label, and an array with the rows first, then the annotators, then the labels.",
         )
     _names(annotators, range(n_people), n_people)
@@ -205,7 +208,8 @@ def partial_votes(
     numbers = _whole(votes, 2, "votes")
     if numbers.shape[1] != len(label_sets):
         raise refusal(
-            f"There are {numbers.shape[1]} columns of votes and {len(label_sets)} functions with sets.",
+            f"Got {counted(numbers.shape[1], 'column')} of votes and {counted(len(label_sets), 'function')} with "
+            "sets.",
             "Give the sets of every function.",
         )
     sizes = np.array([len(sets) for sets in label_sets], dtype=np.int64)
@@ -314,7 +318,10 @@ def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str,
     if len(set(found)) < len(found):
         raise refusal(f"Two of the names {listed(list(found))} are the same.", "Give each a name of its own.")
     if count is not None and len(found) != count:
-        raise refusal(f"There are {len(found)} names for {count} columns of votes.", "Give one for each.")
+        raise refusal(
+            f"Got {counted(len(found), 'name')} for {counted(count, 'column')} of votes.",
+            "Give one for each.",
+        )
     return found
 
 
@@ -338,10 +345,10 @@ def _probabilities(
             )
     fits = array.ndim == 2 and len(array) == n_rows and array.shape[1] == (n_labels or array.shape[1])
     if not fits or array.dtype.kind not in "biuf":
-        each = "class" if n_labels is None else f"of the {n_labels} labels"
+        each = "class" if n_labels is None else f"label ({n_labels:,})"
         raise refusal(
             f"pred_probs have the shape {array.shape} and the type {array.dtype}.",
-            f"Give numbers, a row for each of the {n_rows} rows and a column for each {each}.",
+            f"Give numbers, a row for each row ({n_rows:,}) and a column for each {each}.",
         )
     floats = array.astype(np.float64)
     wrong, what = ~((floats >= 0) & (floats <= 1)).all(axis=1), "are no probabilities, which are from 0 to 1."
@@ -361,7 +368,10 @@ def _rows_of(columns: Mapping[str, Sequence[object]] | None, n_rows: int) -> lis
     for name, values in (columns or {}).items():
         if len(values) != n_rows:
             raise refuse(
-                None, name, f"it has {len(values)} values for {n_rows} rows.", "Give one for each row."
+                None,
+                name,
+                f"it has {counted(len(values), 'value')} for {counted(n_rows, 'row')}.",
+                "Give one for each row.",
             )
     return [{name: values[row] for name, values in (columns or {}).items()} for row in range(n_rows)]
 
@@ -428,7 +438,7 @@ def read_wrench(records: Records, name: str, classes: Names = None) -> TableRead
     lengths = {len(one) for one in votes}
     if len(lengths) > 1:
         row = next(row for row, one in enumerate(votes, start=1) if len(one) != len(votes[0]))
-        message = f"expected {len(votes[0])} votes as in the first row, got {len(votes[row - 1])}."
+        message = f"expected {counted(len(votes[0]), 'vote')} as in the first row, got {len(votes[row - 1])}."
         raise refuse(row, "weak_labels", message, "Write a vote for each function, -1 where it abstains.")
     names = dict.fromkeys(name for _, _, cells in found for name in cells)
     columns = {name: [cells.get(name) for _, _, cells in found] for name in names}
