@@ -27,6 +27,7 @@ from winnow_labels.options import (
     FLAG,
     WRITTEN,
     cluster_option,
+    counted,
     home,
     is_json,
     json_option,
@@ -195,7 +196,7 @@ def compare(what: str, cluster: str | None, files: FileOptions, columns: Mapping
         )
 
     def tell(done: int, total: int, model: str) -> None:
-        click.echo(f"\r{done} of {total} fits, {model:<20}", nl=done == total, err=True)
+        click.echo(f"\r{done} of {counted(total, 'fit')}, {model:<20}", nl=done == total, err=True)
 
     progress, settings = tell if sys.stderr.isatty() else None, settings_with(cluster)
     if re.fullmatch("[0-9]+", what):

@@ -25,6 +25,7 @@ from tests.conftest import ROOT
 from tests.disks import no_room_for_arrays
 from tests.plcore.tables.media.test_pictures import CSV as PICTURES
 from tests.plcore.tables.media.test_pictures import FILES
+from tests.plcore.tables.test_wording import WRONG as WRONG_COUNT
 from tests.plcore.tables.zips import make_zip
 from tests.workflow.compared import Findings, findings
 from tests.workflow.vector_world import answer_truly, vector_frame, vector_project
@@ -70,6 +71,8 @@ class Shell:
         with pytest.raises(SystemExit) as ended:
             cli.run()
         said = self._captured.readouterr()
+        wrong = [line for line in _sentences(said.out + said.err) if WRONG_COUNT.search(line)]
+        assert wrong == [], "counts agree with their words"
         return int(ended.value.code or 0), said.out, said.err
 
     def done(self, *words: object) -> str:
@@ -84,6 +87,11 @@ class Shell:
         (line,) = err.splitlines()
         assert line.startswith("Error: ")
         return line
+
+
+def _sentences(said: str) -> list[str]:
+    """The lines without the number that a project is called by."""
+    return re.sub(r"(?i)project \d+", "project", said).splitlines()
 
 
 @pytest.fixture
@@ -532,7 +540,7 @@ def test_rows_are_added_once_and_the_rest_is_said(shell: Shell, table: Path, tmp
     frame.assign(weather="rain").to_csv(more, index=False)
     status, out, err = shell("append", 1, more)
     assert status == 0
-    assert out.splitlines()[-1] == "Project 1: 1 rows added, 61 in all."
+    assert out.splitlines()[-1] == "Project 1: 1 row added, 61 in all."
     assert "Rows that are there already and stay as they are: 1." in err
     assert "New labels: dog." in err
     assert "Columns left out: weather." in err

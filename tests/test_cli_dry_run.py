@@ -62,6 +62,8 @@ def test_import_reads_a_file_as_it_is_chosen(shell: Shell) -> None:
     assert "it can be 'picture', 'detection'" in shell.refused(
         "import", path_of("megadetector_classified.json"), "--item", "frame"
     )
+    events = shell.done("import", path_of("camtrap_levels.csv"), "--dry-run", "--item", "event")
+    assert events.startswith("Read as Camtrap DP observations, an item an event: 2 rows, ")
     survey = path_of("qualtrics.csv")
     assert "--accept unfinished-answers" in shell.refused("import", survey)
     assert "Project 1: 2 rows" in shell.done("import", survey, "--unfinished", "leave-out")

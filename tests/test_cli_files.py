@@ -130,7 +130,7 @@ def test_a_project_gets_embeddings_and_its_log_still_holds(
     assert len(shell.done("rank", 1).splitlines()) == 3
     more = tmp_path / "more.csv"
     more.write_text("id,candidates,text\ne,wren,red breast\n")
-    assert "1 rows added" in shell.done("append", 1, more)
+    assert "1 row added" in shell.done("append", 1, more)
     assert shell.done("encode", 1, "--encoder", "words") == "Project 1 learns from vectors of its rows.\n"
     assert shell.done("encode", 1, "--back-to-words") == "Project 1 learns without vectors again.\n"
     assert "no vectors that could be removed" in shell.refused("encode", 1, "--back-to-words")

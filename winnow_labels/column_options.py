@@ -93,8 +93,9 @@ def file_options(command: Callable[..., object]) -> Callable[..., object]:
 
     item = click.option(
         "--item",
-        type=click.Choice(["picture", "detection", "frame"]),
-        help="What an item of MegaDetector's file is: a picture or video (default), a detection in it, or a frame.",
+        type=click.Choice(["picture", "detection", "frame", "media", "event"]),
+        help="What an item of MegaDetector's file is: a picture or video (default), a detection in it, or a frame; and "
+        "of Camtrap DP: a medium (default) or an event.",
     )
     unfinished = click.option(
         "--unfinished",

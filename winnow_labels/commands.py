@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from winnow_labels.column_options import FileOptions, column_options, file_options, setting_option
-from winnow_labels.options import NotWell, home, is_json, json_option, owner, say
+from winnow_labels.options import NotWell, counted, home, is_json, json_option, owner, say
 
 if TYPE_CHECKING:
     from workflow.importing import Doubt
@@ -106,7 +106,7 @@ def teller(total: int) -> Callable[[int], None]:
     """Tells a person at a terminal how far the writing is, and nobody else."""
 
     def tell(done: int) -> None:
-        click.echo(f"\r{done:,} of {total:,} rows", nl=done == total, err=True)
+        click.echo(f"\r{done:,} of {counted(total, 'row')}", nl=done == total, err=True)
 
     return tell if sys.stderr.isatty() else lambda _done: None
 
@@ -197,7 +197,7 @@ def import_table(
         for person, role in shared:
             members.share(seat, person, [project_id], role)
         made = managing.get_project(seat.at(project_id))
-    say(f"Project {project_id}: {table.n_rows} rows, {len(table.classes)} classes.")
+    say(f"Project {project_id}: {counted(table.n_rows, 'row')}, {len(table.classes)} classes.")
     return made.to_json() | {"reading": reading, "notes": notes}
 
 
@@ -342,7 +342,7 @@ def append_rows(
     ):
         if said:
             say(said, err=True)
-    say(f"Project {project_id}: {grown.n_new} rows added, {n_rows} in all.")
+    say(f"Project {project_id}: {counted(grown.n_new, 'row')} added, {n_rows} in all.")
     return {
         "rows": n_rows,
         "added": grown.n_new,

@@ -142,6 +142,11 @@ BAR = 24
 """Characters of a bar."""
 
 
+def counted(count: int, one: str) -> str:
+    """A number of things, such as "1 row" or "1797 rows", for people and programs alike. one : of them"""
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+
+
 def say(text: object, *, err: bool = False) -> None:
     """Print lines that may hold people's own words; on standard error where standard output has a document."""
     from workflow.server.running import escaped

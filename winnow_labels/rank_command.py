@@ -192,5 +192,6 @@ def _answer(project_id: int, answers: int) -> dict[str, int]:
         seat = owner(here).at(project_id)
         done = oracle.answer_for_me(seat, answers)
         left = managing.get_project(seat).left
-    say(f"{done} answered with the hidden truth; {left} open rows are left.")
+    still = "open row is" if left == 1 else "open rows are"
+    say(f"{done} answered with the hidden truth; {left} {still} left.")
     return {"answered": done, "open": left}

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from winnow_labels.options import home, json_option, owner, say
+from winnow_labels.options import counted, home, json_option, owner, say
 
 
 @click.command("suggest")
@@ -39,7 +39,7 @@ def suggest(project_id: int, name: str, non_commercial: bool) -> object:
         shown = ", ".join(found.unknown[:5])
         more = f" and {len(found.unknown) - 5:,} more" if len(found.unknown) > 5 else ""
         say(f"{name} does not know these classes: {shown}{more}.", err=True)
-    rows = "1 row" if found.rows == 1 else f"{found.rows:,} rows"
+    rows = counted(found.rows, "row")
     say(f"Project {project_id}: {name} scored {rows}; the candidates of {found.weighed:,} weigh by it now.")
     if found.outside:
         say(f"{found.outside:,} of them: its best class is none of the candidates.")

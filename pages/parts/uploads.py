@@ -166,9 +166,8 @@ def show_reading(reading: ReadingSummary) -> None:
 def chosen_ways(key: str) -> dict[str, str]:
     """What was chosen about a file as a whole, if it is not read so anyway. key : of the file"""
     found = {way.name: st.session_state.get(_way_key(way, key)) for way in WAYS}
-    return {
-        way.name: value for way in WAYS if (value := found[way.name]) not in (None, next(iter(way.options)))
-    }
+    usual = {(way.name, next(iter(way.options))) for way in WAYS}
+    return {name: value for name, value in found.items() if value is not None and (name, value) not in usual}
 
 
 def choose_ways(ways: Sequence[Way], key: str) -> None:

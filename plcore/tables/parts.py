@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from plcore.arrays.types import AnyArray
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.blocks.parts import (
     BlockJob,
     BlockProgress,
@@ -169,7 +169,8 @@ def _of_arrays(found: dict[str, Path]) -> RowFiles:
         classes = [str(name) for name in np.load(named, allow_pickle=False).tolist()]
     if len(set(classes)) != sets.shape[1]:
         raise refused(
-            f"S has {sets.shape[1]} columns, and {len(set(classes))} names of classes.", "Name each once."
+            f"S has {counted(sets.shape[1], 'column')}, and {counted(len(set(classes)), 'name')} of classes.",
+            "Name each once.",
         )
     digests = _digest(X), _digest(S)
     return RowFiles((X, S), digests, (0,), len(rows), rows.shape[1], classes=tuple(classes))
@@ -397,7 +398,7 @@ def read_in_parts(
         classes, named = tuple(name.decode() for name in map_part(merged.path).tolist()), merged.part
     if not 2 <= len(classes) <= MOST_CLASSES:
         raise refused(
-            f"There are {len(classes):,} classes; from 2 to {MOST_CLASSES:,} can be told apart.",
+            f"Got {counted(len(classes), 'class', 'classes')}; from 2 to {MOST_CLASSES:,} can be told apart.",
             "Check the candidates.",
         )
     sets = [CandidateRange(folder, *one, columns, first, named, len(classes)) for one, first in lists]

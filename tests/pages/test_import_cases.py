@@ -110,6 +110,15 @@ def test_page_reads_a_file_as_it_is_chosen(owner: int, show: Open) -> None:
     assert "**Read as:** MegaDetector JSON: 3 rows, " in shown(test)
 
 
+def test_page_reads_a_camtrap_package_by_media_or_by_event(owner: int, show: Open) -> None:
+    test = given(show(owner, "import_table.py"), "camtrap_levels.csv")
+    assert "**Read as:** Camtrap DP observations: 3 rows, " in shown(test)
+    choose(test, "What is one item?", "event")
+    assert "**Read as:** Camtrap DP observations, an item an event: 2 rows, " in shown(test)
+    choose(test, "What is one item?", "media")
+    assert "**Read as:** Camtrap DP observations: 3 rows, " in shown(test)
+
+
 def test_page_asks_about_people_who_did_not_finish(owner: int, show: Open) -> None:
     test = given(show(owner, "import_table.py"), "qualtrics.csv")
     assert create(test).disabled

@@ -255,8 +255,11 @@ async def read_file(
     seat: AnySeat,
     name: Annotated[Text, Query(max_length=200, description="The file's own name.")] = "",
     item: Annotated[
-        Literal["picture", "detection", "frame"] | None,
-        Query(description="What an item of MegaDetector's file is."),
+        Literal["picture", "detection", "frame", "media", "event"] | None,
+        Query(
+            description="What an item is: of MegaDetector's file a picture (default), detection or frame; of Camtrap "
+            "DP media (default) or an event."
+        ),
     ] = None,
     unfinished: Annotated[
         Literal["leave-out", "count"] | None,

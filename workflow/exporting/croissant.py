@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from plcore.arrays import counted
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -118,7 +120,9 @@ def write_croissant(facts: CardFacts, given: CardDetails, files: Sequence[CardFi
             for one in facts.described.measures
             if one.low == one.low
         ],
-        "rai:annotationsPerItem": ", ".join(f"{n} on {rows} rows" for n, rows in facts.per_row.items()),
+        "rai:annotationsPerItem": ", ".join(
+            f"{n} on {counted(rows, 'row')}" for n, rows in facts.per_row.items()
+        ),
         "rai:annotatorDemographics": given.demographics,
         "rai:machineAnnotationTools": list(facts.models) if "model" in facts.sources else [],
         "rai:dataCollection": given.origin,

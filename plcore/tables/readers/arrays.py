@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from plcore.arrays import read_head
 from plcore.arrays.types import AnyArray
-from plcore.arrays.words import listed, quoted
+from plcore.arrays.words import counted, listed, quoted
 from plcore.tables.media.file_tree import MAX_UNPACKED_MB, ZIP_FAULTS, ZIP_STARTS
 from plcore.tables.problems import TableError, check_size, fits_as_cells
 from plcore.tables.readers.reading import TableReading, json_candidates, refusal, text_table
@@ -430,7 +430,9 @@ def _rows_first(matrix: AnyArray, n_rows: int, name: str, *, square: bool) -> An
             f"The {name} have as many rows as columns, {n_rows}: which of them are the classes is not told."
         )
         raise refusal(message, "Leave out a row, or give S (n, m) in an .npz file.")
-    message = f"The {name} are {matrix.shape}, and no side of that is the {n_rows} rows of the features."
+    message = (
+        f"The {name} are {matrix.shape}, and no side of that is the number of rows of the features, {n_rows}."
+    )
     raise refusal(message, _LAYOUT)
 
 
@@ -457,7 +459,8 @@ def _true_names(truth: AnyArray, n_rows: int, classes: Sequence[str], *, from_on
         bits = _bits(_rows_first(truth, n_rows, "true labels", square=not from_one), "true labels")
         if bits.shape[1] != len(classes):
             raise refusal(
-                f"There are {len(classes)} classes, but {bits.shape[1]} in the true labels.", _LAYOUT
+                f"Got {counted(len(classes), 'class', 'classes')}, but {bits.shape[1]} in the true labels.",
+                _LAYOUT,
             )
         many = np.flatnonzero(bits.sum(axis=1) > 1)
         if many.size:
@@ -465,7 +468,7 @@ def _true_names(truth: AnyArray, n_rows: int, classes: Sequence[str], *, from_on
         return ["" if not row.any() else classes[int(row.argmax())] for row in bits]
     numbers = truth.ravel()
     if numbers.size != n_rows or numbers.dtype.kind not in "iuf":
-        raise refusal(f"The true labels are {truth.shape}, for {n_rows} rows.", _LAYOUT)
+        raise refusal(f"The true labels are {truth.shape}, for {counted(n_rows, 'row')}.", _LAYOUT)
     first = 1 if from_one else 0
     places = numbers.astype(np.float64) - first
     fits = (places == np.floor(places)) & (places >= -1) & (places < len(classes))
@@ -481,7 +484,10 @@ def _class_names(arrays: Mapping[str, AnyArray], count: int, prefix: str = "") -
     if given is None:
         return [f"{prefix}{k}" for k in range(count)]
     if given.size != count:
-        raise refusal(f"There are {given.size} class names for {count} classes.", "Give one for each.")
+        raise refusal(
+            f"Got {counted(given.size, 'class name')} for {counted(count, 'class', 'classes')}.",
+            "Give one for each.",
+        )
     return [str(name) for name in given.ravel()]
 
 

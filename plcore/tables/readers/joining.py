@@ -69,9 +69,7 @@ def vectors_of_npz(data: bytes) -> VectorFile | None:
     if called is None and len(lists) == 1:
         called = next(iter(lists))
     if called is not None and len(lists[called]) != len(vectors):
-        message = (
-            f"There are {len(lists[called]):,} {called}, but {len(vectors):,} vectors in {quoted(name)}."
-        )
+        message = f"There are {len(lists[called]):,} {called}, but {counted(len(vectors), 'vector')} in {quoted(name)}."
         raise refusal(message, "Give one for each.")
     names = {} if called is None else {called: [str(one).strip() for one in lists[called].tolist()]}
     return VectorFile(_single(vectors), names)
@@ -115,15 +113,17 @@ def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
     """The reading with the vectors of its rows as the column `EMBEDDING`, which has that role; notes say by what they
     were joined and which rows of either side the other has not.
 
-    Rows are known by their id column, else by that with most of the names which holds no numbers, else by their
-    number from 1. Raises TableError where nothing matches, a name occurs twice, or there is no name and another number
-    of rows.
+    Rows are known by their id column, else by one that has all of the names, else by their number from 1 if all names
+    are such, else by the column with most of the names which holds no numbers. Unless every row is named by its number,
+    `asks` has the doubt that the numbers count from 0. Raises TableError where nothing matches, a name occurs twice, or
+    there is no name and another number of rows.
     """
     n = len(reading.cells)
     width = file.values.shape[1]
     if not file.names:
         if len(file.values) != n:
-            message = f"The file of vectors has {len(file.values):,} rows and no names of them; the table has {n:,}."
+            has = counted(len(file.values), "row")
+            message = f"The file of vectors has {has} and no names of them; the table has {n:,}."
             raise refusal(message, "Give ids beside them, an array 'ids' or a column 'id'.")
         return _with(
             reading, file.values, (f"Vectors of {width:,} numbers were taken in the order of the rows.",)
@@ -146,7 +146,10 @@ def with_vectors(reading: TableReading, file: VectorFile) -> TableReading:
             f"{counted(len(left), 'vector')} of rows that are not in the table {either(len(left), 'was', 'were')} left "
             f"out: {listed(left, 5)}."
         )
-    return _with(reading, found, tuple(notes))
+    joined = _with(reading, found, tuple(notes))
+    if by == _ROW_NUMBER and without:
+        return replace(joined, asks=(*joined.asks, _row_numbers_doubt(list(first))))
+    return joined
 
 
 def write_vectors(ids: Sequence[str], vectors: Dense, file: BinaryIO, ending: str) -> None:
@@ -161,6 +164,9 @@ def write_vectors(ids: Sequence[str], vectors: Dense, file: BinaryIO, ending: st
     pa.parquet.write_table(pa.table({"id": pa.array(names.tolist()), EMBEDDING: lists}), file)
 
 
+_ROW_NUMBER = "row number"
+
+
 def _matched(
     reading: TableReading, file: VectorFile
 ) -> tuple[Sequence[str], Sequence[str], Sequence[str], str]:
@@ -170,6 +176,12 @@ def _matched(
     texts = [str(name) for name in cells.columns if name != roles.id and name not in roles.numbers]
     keys = {name: cells[name].str.strip().tolist() for name in ([roles.id] if roles.id else []) + texts}
     rows = [str(place + 1) for place in range(len(cells))]
+    if roles.id is None:
+        for names in file.names.values():
+            known = set(names) - {""}
+            is_named = any(known <= set(keys[own]) and _is_unique(cells[own]) for own in texts)
+            if known and known <= set(rows) and not is_named:
+                return rows, rows, names, _ROW_NUMBER
     best: tuple[int, str, str] = (0, "", "")
     for own, values in keys.items():
         for other, names in file.names.items():
@@ -182,15 +194,12 @@ def _matched(
     if best[0]:
         _, own, other = best
         return keys[own], keys[own], file.names[other], f"column {quoted(own)}"
-    for names in file.names.values():
-        if roles.id is None and set(names) <= set(rows):
-            return rows, rows, names, "row number"
     shown = listed(next(iter(file.names.values())), 3)
     where = (
         f"column {quoted(roles.id)}, which holds {listed(keys[roles.id], 3)}" if roles.id else "any column"
     )
     raise refusal(
-        f"None of the {len(file.values):,} vectors, of {shown}, is of a row of the table: they are not in {where}.",
+        f"No vector ({len(file.values):,}), of {shown}, is of a row of the table: they are not in {where}.",
         "Name the rows alike in both files.",
     )
 

@@ -146,8 +146,11 @@ class TableTool:
 
     def fits(self, cells: pd.DataFrame) -> bool:
         """Whether it is a table of this tool, by the names of its columns."""
-        known = self.fingerprint is None or self.fingerprint.matches(cells.columns)
-        return known and (self.also is None or self.also(cells))
+        return self.has_columns(cells) and (self.also is None or self.also(cells))
+
+    def has_columns(self, cells: pd.DataFrame) -> bool:
+        """Whether it has the columns of such a table."""
+        return self.fingerprint is None or self.fingerprint.matches(cells.columns)
 
     def read(self, cells: pd.DataFrame, *, typed: bool = False) -> TableReading:
         """Return the rows in it. Raises TableError, also for a table of another tool."""
@@ -182,7 +185,7 @@ class LabelFields:
         if self.scores is not None:
             scores = a_list(record.get(self.scores), row, self.scores)
             if len(values) != len(scores):
-                message = f"expected a score for each of the {len(values)} labels, got {len(scores)}."
+                message = f"expected a score for each label ({len(values)}), got {len(scores)}."
                 fix = "Write one number for each label, in the same order."
                 raise refuse(row, self.scores, message, fix)
         for place, (value, score) in enumerate(zip(values, scores, strict=True)):

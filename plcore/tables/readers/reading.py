@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -47,6 +47,8 @@ class TableReading:
     groups : names of groups of classes (a genus), each with its classes (its species), where the format tells
     asks : name, message and fix of each doubt about the file as a whole that stops its import until a person has said
         that the reading is right
+    others : other readings of the same files, each made when it is asked for, by what an item is in them; a reading
+        that was stored has none
     """
 
     cells: pd.DataFrame
@@ -58,6 +60,7 @@ class TableReading:
     arrays: Mapping[str, Vectors] = field(default_factory=dict)
     typed: bool = False
     asks: tuple[tuple[str, str, str], ...] = ()
+    others: Mapping[str, Callable[[], TableReading]] = field(default_factory=dict)
 
     def suggest_roles(self) -> Roles:
         """What the format says, or a guess at what each column is for. A column of vectors is the embedding."""

@@ -6,6 +6,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations_with_replacement, islice
 from pathlib import Path
 
@@ -55,7 +56,14 @@ from plcore.tables.readers.stored import CELLS, SAID, read_stored, store_said
 from plcore.tables.readers.tools.camera_traps import with_observers
 from plcore.tables.readers.tools.detections import is_detections, with_recordings
 from plcore.tables.readers.tools.kaleidoscope import with_metadata
-from plcore.tables.readers.tools.monitoring import CAMTRAP_OBSERVATIONS, OBSERVATIONS, PACKAGE, read_package
+from plcore.tables.readers.tools.monitoring import (
+    CAMTRAP_OBSERVATIONS,
+    OBSERVATIONS,
+    PACKAGE,
+    levels_of,
+    read_package,
+)
+from plcore.tables.readers.tools.plain_records import with_labels
 from plcore.tables.readers.tools.sound_detectors import (
     AUDACITY,
     ONE_RECORDING,
@@ -267,12 +275,15 @@ def _read_text(data: bytes, name: str, labels_xml: str | None) -> TableReading:
     return replace(reading, notes=(*notes, *reading.notes))
 
 
-def _read_tree(archive: FileTree) -> TableReading:
+def _read_tree(archive: FileTree, level: str | None = None) -> TableReading:
     """A table with the images and recordings it names, and perhaps vectors of its rows; candidates or votes, and the
-    table of their rows; or an ARFF file with MULAN's list of labels."""
+    table of their rows; or an ARFF file with MULAN's list of labels.
+
+    level : of a Camtrap DP, to choose
+    """
     reading, left = None, archive.more_tables
     if len(archive.table_names) > 1:
-        reading = _read_package(archive) or _read_together(archive) or _read_detections(archive)
+        reading = _read_package(archive, level) or _read_together(archive) or _read_detections(archive)
     if reading is None and len(archive.table_names) == 2:
         reading = _read_with_votes(archive) or _read_with_vectors(archive) or _read_two(archive)
     if reading is None and len(archive.table_names) > 2:
@@ -288,15 +299,16 @@ def _read_tree(archive: FileTree) -> TableReading:
     return with_pictures(replace(reading, files=files))
 
 
-def _read_package(archive: FileTree) -> TableReading | None:
-    """The media of a Camtrap DP with their observations; None of other tables. Raises TableError."""
+def _read_package(archive: FileTree, level: str | None) -> TableReading | None:
+    """The media, or the events, of a Camtrap DP with their observations; None of other tables. Raises TableError."""
     named = {base_name(name).lower(): name for name in archive.table_names}
     if OBSERVATIONS not in named:
         return None
     tables = {name: _read_member(archive, path).cells for name, path in named.items() if name in PACKAGE}
     if not CAMTRAP_OBSERVATIONS.fits(tables[OBSERVATIONS]):
         return None
-    return replace(read_package(tables), files=MediaFiles(archive))
+    others = {one: partial(_read_tree, archive, one) for one in levels_of(tables[OBSERVATIONS])[1:]}
+    return replace(read_package(tables, level), files=MediaFiles(archive), others=others)
 
 
 def _read_together(archive: FileTree) -> TableReading | None:
@@ -410,7 +422,7 @@ def _read_two(archive: FileTree) -> TableReading | None:
             readings.append(_read_member(archive, name))
         except TableError as error:
             faults.append(error)
-    if (seen := with_observers(readings) or with_metadata(readings)) is not None:
+    if (seen := with_observers(readings) or with_metadata(readings) or with_labels(readings)) is not None:
         files = MediaFiles(archive)
         found = replace(seen, format=f"{archive.what} of two tables ({seen.format})", files=files)
         return with_recordings(found) if is_detections(found.cells) else found

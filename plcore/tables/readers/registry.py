@@ -24,6 +24,7 @@ from plcore.tables.readers.mapping import RecordTool, TableTool
 from plcore.tables.readers.parquet import FEATHER_START, PARQUET_START, read_feather, read_parquet
 from plcore.tables.readers.reading import TableReading, refusal
 from plcore.tables.readers.records import looks_like_json, read_json
+from plcore.tables.readers.tools import megadetector, monitoring
 from plcore.tables.readers.tools.argilla import ARGILLA, ARGILLA_NESTED
 from plcore.tables.readers.tools.camera_traps import TIMELAPSE
 from plcore.tables.readers.tools.crowds import (
@@ -57,8 +58,6 @@ from plcore.tables.readers.tools.megadetector import (
     ITEMS,
     MEGADETECTOR,
     PYTORCH_WILDLIFE,
-    items_of,
-    read_by,
 )
 from plcore.tables.readers.tools.monitoring import (
     BIRDNET_GO,
@@ -66,6 +65,7 @@ from plcore.tables.readers.tools.monitoring import (
     BIRDNET_GO_SUMMARY,
     BIRDNET_PI,
     CAMTRAP_OBSERVATIONS,
+    LEVELS,
 )
 from plcore.tables.readers.tools.plain_records import (
     APPEN_AGGREGATED,
@@ -387,8 +387,17 @@ _CHOOSERS = (
                 )
             ),
         ),
-        items_of,
-        read_by,
+        megadetector.items_of,
+        megadetector.read_by,
+    ),
+    _Chooser(
+        Way(
+            "item",
+            "What is one item?",
+            dict(zip(LEVELS, ("a picture, video or recording", "an event, with all its media"), strict=True)),
+        ),
+        monitoring.items_of,
+        monitoring.read_by,
     ),
     _Chooser(
         Way(
@@ -401,19 +410,22 @@ _CHOOSERS = (
     ),
 )
 WAYS = tuple(one.way for one in _CHOOSERS)
-"""All choices, each with all values that it has for any file."""
+"""All choices, each with all values that it has for any file of a kind; of the same name for files of several kinds."""
 
 
-def ways_of(reading: TableReading) -> tuple[Way, ...]:
-    """The choices that this file has. reading : as `read_table` gave it, in no other shape"""
+def _choosers_of(reading: TableReading) -> list[tuple[_Chooser, Way]]:
+    """The choices that this file has, with their values; of each name one at most."""
     found = []
     for one in _CHOOSERS:
         values = one.options_of(reading)
         if len(values) > 1:
-            found.append(
-                Way(one.way.name, one.way.question, {name: one.way.options[name] for name in values})
-            )
-    return tuple(found)
+            found.append((one, replace(one.way, options={name: one.way.options[name] for name in values})))
+    return found
+
+
+def ways_of(reading: TableReading) -> tuple[Way, ...]:
+    """The choices that this file has. reading : as `read_table` gave it, in no other shape"""
+    return tuple(way for _, way in _choosers_of(reading))
 
 
 def read_in(reading: TableReading, chosen: Mapping[str, str]) -> TableReading:
@@ -421,14 +433,15 @@ def read_in(reading: TableReading, chosen: Mapping[str, str]) -> TableReading:
 
     Raises TableError for a choice, or a value, that the file does not have.
     """
-    offered = {one.name: one for one in ways_of(reading)}
+    choosers = _choosers_of(reading)
+    offered = {way.name: way for _, way in choosers}
     for name, value in chosen.items():
         if name not in offered or value not in offered[name].options:
             values = list(offered[name].options) if name in offered else []
             have = f"it can be {listed(values)}" if values else "this file has no such choice"
             message = f"The choice {name} cannot be {quoted(value)}: {have}."
             raise refusal(message, "Leave it out, or choose another.")
-    for one in _CHOOSERS:
-        if one.way.name in chosen:
-            reading = one.read(reading, chosen[one.way.name])
+    for one, way in choosers:
+        if way.name in chosen:
+            reading = one.read(reading, chosen[way.name])
     return reading

@@ -39,7 +39,10 @@ _CODE = re.compile(r"""[\[\]{}"]|^'|'$""")
 _DECIMAL = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _PERCENT = re.compile(r"\S.*\s[(\[]?\d+([.,]\d+)?\s*%[)\]]?", re.ASCII)
 _NO_WORD = re.compile(
-    r"[?.]+|_+|missing|undefined|n\.?\s?a\.?|not available", re.IGNORECASE
+    r"[?.]+|_+|missing|undefined|n\.?\s?a\.?|not available"
+    r"|(?:i )?(?:don['’]?t|do not) know|dunno|idk|no idea|(?:i['’]?m )?(?:not sure|unsure)"
+    r"|can(?:['’]?t|not) (?:tell|say)|skip(?:ped)?",
+    re.IGNORECASE,
 )  # not + and -, nor an emoji, which are labels
 _WHOLE = re.compile(r"^([+-]?\d+)\.0*$", re.ASCII)
 _OF_ALL = re.compile(
@@ -79,9 +82,8 @@ def _many_classes(table: LabelTable) -> Iterator[Doubt]:
         return
     once = int((np.bincount(pairs_of(table.candidates)[1], minlength=classes) <= 1).sum())
     if 2 * once > classes:
-        message = (
-            f"There are {classes:,} classes for {rows:,} rows, the first of them {_some(table.classes)}."
-        )
+        of_rows, first = counted(rows, "row"), _some(table.classes)
+        message = f"There are {classes:,} classes for {of_rows}, the first of them {first}."
         yield Doubt("many-classes", message, "If these are no labels, choose another column or separator.")
 
 

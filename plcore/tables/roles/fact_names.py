@@ -11,6 +11,7 @@ _WHO = (
 )
 _COUNTED = "vote|annotator|annotation|rater|rating|worker|label|candidate|class(?:e)?|judgment"
 _WHEN = "created|updated|modified|completed|submitted|started|finished|accepted|answered|labelled|labeled"
+_DONE = "(?:annotated|classified|label+ed|verified|reviewed|checked)"
 _UNIT = "(?:_?(?:ms|s|sec|secs|seconds|minutes|ns|us))?"
 _ALWAYS = re.compile(
     "|".join(
@@ -26,6 +27,7 @@ _ALWAYS = re.compile(
             r"finish_reason|system_fingerprint|prompt_(?:version|hash|name)|attempts?|retries|status_code|http_status",
             rf"(?:{_WHO})_?(?:age|country|gender|sex|name|skill|score|status|approval|rate|reward|language|browser|device)",
             r"(?:data_?)?split|train_?(?:val_?)?test(?:_?split)?",
+            rf"(?:\w+_)?(?:human|machine|user|ai|auto)_?{_DONE}|{_DONE}_?by(?:_?\w+)?",
             r"is_(?:train(?:ing)?|test|val(?:idation)?|gold(?:en)?|control|correct|attention_check)",
             r"(?:sample|sampling|instance|survey|design|class|post_?stratification)_?weights?",
             r"trusted_judgments|kappa|(?:\w+_)?ip(?:_address)?",

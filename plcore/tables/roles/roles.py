@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from plcore.arrays.words import listed
+from plcore.arrays.words import counted, listed
 from plcore.tables.problems import Problem
 
 _LISTS = (
@@ -248,9 +248,8 @@ def role_problems(roles: Roles, columns: Sequence[str], hint: Callable[[], str] 
     if roles.candidates is not None and roles.form != "json" and not roles.separator:
         add(roles.candidates, "no separator is given for the candidates.", "Choose one, such as '|'.")
     if roles.choice_scores and len(roles.choice_scores) != len(roles.choices):
-        message = (
-            f"There are {len(roles.choices)} columns of candidates and {len(roles.choice_scores)} of scores."
-        )
+        have = counted(len(roles.choices), "column")
+        message = f"Got {have} of candidates and {len(roles.choice_scores)} of scores."
         add(
             None,
             message,

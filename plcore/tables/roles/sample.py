@@ -54,6 +54,7 @@ _SEVERAL = 5
 """Cells from which it means something that all are the same, or one more than the cell before."""
 DEFAULT_SEPARATOR = _SEPARATORS[0]
 LARGEST_NUMBER = 1e18  # squares and sums of such numbers still fit single precision
+_ZERO = re.compile(r"0+(\.0*)?", re.ASCII)
 _BETWEEN = re.compile(r"[\s,;]+")
 
 
@@ -116,6 +117,13 @@ class ColumnSample:
     def has_holes(self) -> bool:
         """Whether some cells are empty, or say that nobody was asked."""
         return len(self._said) < len(self.cells) or bool(pc.any(pc.equal(self.whole, "")).as_py())
+
+    @cached_property
+    def differs(self) -> bool:
+        """Whether some of its cells, of yes and no, say another thing than others: -1 may be a third."""
+        is_no = {cell: cell in NO_WORDS or _ZERO.fullmatch(cell) is not None for cell in set(self._said)}
+        said = {(cell[:1] == "-", no) for cell, no in is_no.items()}
+        return self.has_holes or len(said) > 1
 
     @cached_property
     def says_nothing(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from plcore.tables.roles.fact_names import is_from_model, is_from_votes, names_w
 from plcore.tables.roles.roles import marks_of
 from plcore.tables.roles.sample import SELDOM, key_of, parts_known, parts_of
 from plcore.tables.roles.suggested_labels import scores_of_classes
-from plcore.tables.roles.written_lists import is_code, labels_of_cell, read_cell
+from plcore.tables.roles.written_lists import labels_of_cell, looks_like_json, read_cell
 from plcore.tables.table import LabelTable
 
 Odd = tuple[str, str, str]
@@ -63,6 +62,10 @@ _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 _NO_ANSWER = {-9, -99, -999, -9999, -8, -88, -7, -77, 77, 88, 99, 777, 888, 999, 9999}
 _PERSON = re.compile(r"(annotator|annotation|worker|rater|coder|vote|voter|expert|labeler|labeller|judge)")
 _ITEM = re.compile(r"(^|_)(ids?|item|task|image|file|filename|file_name|url|uuid|key|text|sentence)$")
+_AS_VOTES = (
+    "are read here as votes of people on one question, but each may be a question, or an item, of its own."
+)
+_RESPONDENT = re.compile(r"(respondent|participant|turker|prolific)(_?p?id|_?no|_?number)?")
 _FEW_ROWS = 500
 _FEWEST_ROWS = 8
 _DEEP = 3
@@ -145,7 +148,7 @@ def _weights_in_names(table: LabelTable) -> Iterator[Odd]:
 
 
 def _json_names(table: LabelTable) -> Iterator[Odd]:
-    found = [name for name in table.classes if _is_json(name)]
+    found = [name for name in table.classes if looks_like_json(name)]
     if found:
         message = (
             f"{_classes(found)} JSON, such as {quoted(found[0])}: read here as the name of one class, but it may hold "
@@ -492,8 +495,19 @@ def _paths(table: LabelTable) -> Iterator[Odd]:
 
 
 def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
-    """Columns with the same answers that agree no more often than by chance: people would."""
+    """Columns with the same answers that agree no more often than by chance: people would. And rows that are people."""
     columns = table.roles.annotators
+    people = [name for name in map(str, table.cells) if _RESPONDENT.fullmatch(key_of(name))]
+    if len(columns) > 1 and people and table.cells[people[0]].is_unique:
+        message = (
+            f"Each row is somebody, by column {quoted(people[0])}: {listed(columns, _SHOWN)} {_AS_VOTES}"
+        )
+        yield (
+            "questions-as-voters",
+            message,
+            "If they are, write a row for each item and a column for each person.",
+        )
+        return
     if len(columns) < 3 or table.truth is not None or any(map(_PERSON.match, map(key_of, columns))):
         return
     some = table.cells[list(columns)].head(_FEW_ROWS)
@@ -508,10 +522,7 @@ def _questions_as_voters(table: LabelTable) -> Iterator[Odd]:
     agreed = sum(sum(n * (n - 1) for n in Counter(row).values()) / (len(row) - 1) for row in answers) / count
     by_chance = sum(n * (n - 1) for n in total.values()) / (count * (count - 1))
     if agreed <= by_chance:
-        message = (
-            f"Columns {listed(columns, _SHOWN)} hold the same answers but agree no more often than by chance: read "
-            "here as votes of people on one question, but each may be a question, or an item, of its own."
-        )
+        message = f"Columns {listed(columns, _SHOWN)} agree no more often than by chance: they {_AS_VOTES}"
         yield "questions-as-voters", message, "If they are no votes, choose the column with the labels."
 
 
@@ -555,18 +566,6 @@ def _missing_codes(table: LabelTable) -> Iterator[Odd]:
         )
         fix = "If it means nothing, leave the cell empty, or add it to what is ignored."
         yield "missing-codes", message, fix
-
-
-def _is_json(name: str) -> bool:
-    """Whether a class is called like a list or an object of JSON or Python, or like a piece of one."""
-    if name.startswith(("[{", '{"', '["', "{'", "['")) or name.endswith(('"}', '"]', "}]", "'}", "']")):
-        return True
-    if name[:1] not in "[{(":
-        return False
-    try:
-        return isinstance(json.loads(name), (list, dict))
-    except (ValueError, RecursionError):
-        return is_code(name)
 
 
 def _classes(found: list[tuple[str, list[str]]] | list[tuple[str, str]] | list[str]) -> str:

@@ -86,6 +86,7 @@ _MAYBE_ID_NAMES = {
     "file",
     "filename",
     "file_name",
+    "fname",
     "name",
     "code",
 }
@@ -398,7 +399,7 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
     chosen = named if len(named) > 1 else bits
     if all(column.is_yes_no for column in chosen) and not any(column.has_holes for column in chosen):
         return []  # every question was answered of every row: smokes, drinks
-    if len(chosen) < 2:
+    if len(chosen) < 2 or (not named and _tell_nothing(chosen)):
         return []
     # A column without any cell that stands among labels is a label that nobody was asked about.
     names = {column.name for column in chosen}
@@ -408,6 +409,18 @@ def _label_columns(columns: list[ColumnSample]) -> list[ColumnSample]:
         last += 1  # nobody was asked, in words
     run = columns[first : last + 1]
     return [each for each in run if each.name in names or each.says_nothing]
+
+
+def _tell_nothing(columns: list[ColumnSample]) -> bool:
+    """Whether 0/1 columns leave nothing to ask: fewer than two columns of numbers differ, as counts of a few things do,
+    or two say the opposite of each other in every row, as two flags do (day and night)."""
+    if sum(column.differs for column in columns) < 2:
+        return all(column.is_numbers for column in columns)
+    one, other = columns[0], columns[-1]
+    if len(columns) > 2 or one.has_holes or other.has_holes:
+        return False
+    pairs = zip(one.cells, other.cells, strict=False)
+    return all(mine.lower() != yours.lower() for mine, yours in pairs)
 
 
 def _truth(columns: list[ColumnSample], labels: frozenset[str]) -> ColumnSample | None:

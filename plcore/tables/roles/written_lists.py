@@ -173,6 +173,18 @@ def is_code(cell: str) -> bool:
     return bool(cell) and len(cell) <= _MOST and _written_out(cell) is None and is_list_of_labels(cell)
 
 
+def looks_like_json(name: str) -> bool:
+    """Whether a class is called like a list or an object of JSON or Python, or like a piece of one."""
+    if name.startswith(("[{", '{"', '["', "{'", "['")) or name.endswith(('"}', '"]', "}]", "'}", "']")):
+        return True
+    if name[:1] not in "[{(":
+        return False
+    try:
+        return isinstance(json.loads(name), (list, dict))
+    except (ValueError, RecursionError):
+        return is_code(name)
+
+
 def is_list_of_labels(cell: str) -> bool:
     """Whether a cell, not empty, is a list or an object of labels in JSON or Python."""
     return bool(labels_of_cell(cell))

@@ -203,6 +203,11 @@ RIGHT = {
     "mturk_taskanswers.csv": Right(
         "Mechanical Turk results: 1 row, 2 classes ('cat', 'dog')", ("cat|dog",), "category 'Input.url'"
     ),
+    "camtrap_levels.csv": Right(
+        "Camtrap DP observations: 3 rows, 3 classes ('Meles meles', 'Vulpes vulpes', 'blank')",
+        ("Meles meles|Vulpes vulpes", "blank", "Meles meles"),
+        "number 'confidence', category 'deploymentID'",
+    ),
     "observations.csv": Right(
         "Camtrap DP observations: 2 rows, 3 classes ('Meles meles', 'Vulpes vulpes', 'blank')",
         ("Meles meles|Vulpes vulpes", "blank"),

@@ -175,5 +175,5 @@ def test_a_block_that_cannot_be_read_is_named_with_its_row(tmp_path: Path) -> No
 
 def test_one_class_is_nothing_to_tell_apart(tmp_path: Path) -> None:
     X, _ = rows_and_sets(60)
-    with pytest.raises(TableError, match="There are 1 classes"):
+    with pytest.raises(TableError, match="Got 1 class;"):
         read(write_parquet(tmp_path / "t", X, np.ones((60, 1), dtype=bool), ["crow"], []), tmp_path)

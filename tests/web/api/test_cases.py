@@ -124,6 +124,9 @@ def test_api_reads_a_file_as_it_is_chosen(server: TestClient, home: Home) -> Non
     api, file = program(server, Seat(home, team.ensure_owner(home).id)), path_of("md16.json").read_bytes()
     found = api.post("/readings", params={"name": "md.json", "item": "detection"}, content=file).json()
     assert "an item a detection: 4 rows" in found["reading"]
+    file = path_of("camtrap_levels.csv").read_bytes()
+    found = api.post("/readings", params={"name": "observations.csv", "item": "event"}, content=file).json()
+    assert "an item an event: 2 rows" in found["reading"]
     refused = api.post(
         "/readings", params={"name": "a.csv", "item": "detection"}, content=b"id,labels,x\n1,a|b,2\n2,b,5\n"
     )

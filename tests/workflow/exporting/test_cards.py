@@ -444,7 +444,7 @@ def test_what_is_known_is_in_the_rai_fields(tmp_path: Path) -> None:
     assert found.description == "Songs from a garden."
     assert found.data_annotation_protocol == ["Listen twice.\nThen decide."]
     assert found.data_annotation_platform == ["Winnow 9.9"]
-    assert found.annotations_per_item == "1 on 98 rows, 2 on 1 rows"
+    assert found.annotations_per_item == "1 on 98 rows, 2 on 1 row"
     assert found.annotator_demographics == ["Two teachers."]
     assert found.machine_annotation_tools == ["plknn", "kernelridge"]
     assert found.data_annotation_analysis == [

@@ -180,7 +180,7 @@ def _suggest(found: Row, record: JsonObject, row: int, where: str) -> None:
     agent = None if agent == OWN_AGENT else agent
     scores = score if isinstance(score, list) else [score] * len(labels)
     if len(scores) != len(labels):
-        message = f"expected a score for each of the {len(labels)} labels suggested, got {len(scores)}."
+        message = f"expected a score for each label suggested ({len(labels)}), got {len(scores)}."
         raise refuse(row, f"{where}.score", message, "Write one number, or one for each label.")
     for label, one in zip(labels, scores, strict=True):
         found.name(label, 1.0 if one is None else a_number(one, row, f"{where}.score", "a score"), agent)

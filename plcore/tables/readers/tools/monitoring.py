@@ -157,20 +157,57 @@ def _clip(date: str, label: str, file: str) -> str:
 
 
 OBSERVATIONS, _MEDIA, _DEPLOYMENTS = PACKAGE = ("observations.csv", "media.csv", "deployments.csv")
+_IDS = {"media": "mediaID", "event": "eventID"}
 _SHOWN_MEDIA = ("timestamp", "filePath", "fileMediatype")
 _SHOWN_DEPLOYMENT = ("locationName", "latitude", "longitude")
 
 
-def read_package(tables: Mapping[str, pd.DataFrame]) -> TableReading:
+MEDIUM, EVENT = LEVELS = "media", "event"
+"""The levels of observations: what an item can be. The same animals are in both, so one of them is read."""
+
+
+def levels_of(cells: pd.DataFrame) -> tuple[str, ...]:
+    """The levels of Camtrap DP's observations that name an item, media before events."""
+    columns = by_plain_name(cells.columns)
+    levels = texts_of(cells, columns["observationlevel"])
+    ids = {level: texts_of(cells, columns.get(name.lower())) for level, name in _IDS.items()}
+    return tuple(
+        level
+        for level in LEVELS
+        if any(one == level and item not in _NOTHING for one, item in zip(levels, ids[level], strict=True))
+    )
+
+
+def items_of(reading: TableReading) -> tuple[str, ...]:
+    """What an item of Camtrap DP's observations can be, as they are read first; none of other files."""
+    if reading.others:
+        return (MEDIUM, *reading.others)
+    is_table = reading.roles is None and CAMTRAP_OBSERVATIONS.fits(reading.cells)
+    return levels_of(reading.cells) if is_table else ()
+
+
+def read_by(reading: TableReading, level: str) -> TableReading:
+    """The same file with another item. level : one of `items_of`. Raises TableError"""
+    if level == MEDIUM:
+        return reading
+    if reading.others:
+        return reading.others[level]()
+    column = by_plain_name(reading.cells.columns)["observationlevel"]
+    others = reading.cells[column].str.strip() != level
+    note = _not_read(level, int(others.sum()))
+    return replace(reading, cells=reading.cells[~others], notes=(*reading.notes, note))
+
+
+def read_package(tables: Mapping[str, pd.DataFrame], level: str | None = None) -> TableReading:
     """One row for each medium of a Camtrap DP, or for each event if no observation is about a medium.
 
-    tables : by the names of their files
+    tables : by the names of their files      level : one of `LEVELS`, to choose
     Media without an observation are rows, too. The pictures of an event are the media of its deployment that were taken
-    from eventStart to eventEnd. Raises TableError.
+    from eventStart to eventEnd; if there is none, the media that observations of the event name. Raises TableError.
     """
     media = _by_id(tables.get(_MEDIA), "mediaid")
     deployments = _by_id(tables.get(_DEPLOYMENTS), "deploymentid")
-    return _read_observations(tables[OBSERVATIONS], "Camtrap DP", media, deployments)
+    return _read_observations(tables[OBSERVATIONS], "Camtrap DP", media, deployments, level)
 
 
 def _by_id(cells: pd.DataFrame | None, key: str) -> dict[str, dict[str, str]]:
@@ -199,10 +236,11 @@ def _read_observations(
     called: str,
     media: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     deployments: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    wanted: str | None = None,
 ) -> TableReading:
     """One row for each medium or event. Raises TableError.
 
-    media, deployments : of the package by id, if they came with it
+    media, deployments : of the package by id, if they came with it      wanted : one of `LEVELS`, to choose
     """
     columns = by_plain_name(cells.columns)
 
@@ -211,12 +249,13 @@ def _read_observations(
         return ["" if text in _NOTHING else text for text in found]
 
     level = texts("observationLevel")
-    of_media = any(one == "media" for one in level)
-    wanted, id_name = ("media", "mediaID") if of_media else ("event", "eventID")
+    wanted = wanted or (MEDIUM if MEDIUM in level else EVENT)
+    of_media, id_name = wanted == MEDIUM, _IDS[wanted]
     ids, kinds, species = texts(id_name), texts("observationType"), texts("scientificName")
     methods, people = texts("classificationMethod"), texts("classifiedBy")
     places, starts, ends = texts("deploymentID"), texts("eventStart"), texts("eventEnd")
     during = _media_by_time(media)
+    named = _media_by_event(level, texts(_IDS[MEDIUM]), texts(_IDS[EVENT]), media)
     scores = _scores(cells, columns.get("classificationprobability"))
     rows: dict[str, Row] = {}
     tops: dict[str, float] = {}
@@ -230,7 +269,7 @@ def _read_observations(
         if item not in rows:
             about = _about_medium(media[item]) if of_media and item in media else {}
             if not of_media and media:
-                about = _about_event(during(places[place], starts[place], ends[place]))
+                about = _about_event(during(places[place], starts[place], ends[place]) or named[item])
                 said["without"] += not about[PATH]
             rows[item] = Row(
                 {**facts, **about, **_facts(deployments.get(places[place], {}), _SHOWN_DEPLOYMENT)}
@@ -265,7 +304,7 @@ def _read_observations(
         row.cells[CONFIDENCE] = repr(tops[item]) if item in tops else ""
     reading = rows_reading(
         list(rows.values()),
-        called,
+        called if of_media else f"{called}, an item an event",
         describing=(),
         row_id=id_name,
         notes=_camtrap_notes(said, wanted),
@@ -315,10 +354,29 @@ def _media_by_time(
     return during
 
 
+def _media_by_event(
+    level: Sequence[str], ids: Sequence[str], events: Sequence[str], media: Mapping[str, Mapping[str, str]]
+) -> Mapping[str, list[Mapping[str, str]]]:
+    """The media that observations of an event are about, by its id, each once."""
+    found: dict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
+    for one, item, event in zip(level, ids, events, strict=True):
+        if one == MEDIUM and item in media:
+            found[event][item] = media[item]
+    return defaultdict(list, {event: list(known.values()) for event, known in found.items()})
+
+
 def _about_event(media: Sequence[Mapping[str, str]]) -> Cells:
     """The pictures of an event, as one cell lists several, and how many media it has."""
     paths = [str(path) for one in media if (path := _about_medium(one)[PATH])]
     return {PATH: "|".join(paths), "media": len(media)}
+
+
+def _not_read(wanted: str, count: int) -> str:
+    other, choice = ("events", "an event") if wanted == MEDIUM else ("media", "a medium")
+    return (
+        f"Observations about {other} that were not read, for they tell of the same animals: {count}. An item can be "
+        f"{choice} instead."
+    )
 
 
 def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
@@ -326,10 +384,7 @@ def _camtrap_notes(said: Counter[str], wanted: str) -> list[str]:
         "Observations by a machine are candidates that weigh their probability; those by people are votes."
     ]
     if said["other"]:
-        other = "events" if wanted == "media" else "media"
-        notes.append(
-            f"Observations about {other} that were not read, for they tell of the same animals: {said['other']}."
-        )
+        notes.append(_not_read(wanted, said["other"]))
     if said["without"]:
         notes.append(
             "Events without a picture, as no medium of their deployment was taken between eventStart and eventEnd: "
@@ -391,4 +446,5 @@ CAMTRAP_OBSERVATIONS = TableTool(
     _read_observations,
     Fingerprint(names("observationid", "deploymentid", "observationlevel", "observationtype")),
 )
-"""`observations.csv` of a Camtrap DP: an item is a medium, or an event if no observation is about a medium."""
+"""`observations.csv` of a Camtrap DP: an item is a medium, or an event if that is chosen or no observation is about a
+medium."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 
 import pandas as pd
 
@@ -31,7 +33,15 @@ from plcore.tables.readers.candidate_rows import (
     refuse,
     rows_reading,
 )
-from plcore.tables.readers.mapping import Fields, LabelFields, RecordFiles, RecordMap, RecordTool, TableTool
+from plcore.tables.readers.mapping import (
+    LOOK,
+    Fields,
+    LabelFields,
+    RecordFiles,
+    RecordMap,
+    RecordTool,
+    TableTool,
+)
 from plcore.tables.readers.reading import (
     Fingerprint,
     TableReading,
@@ -109,7 +119,7 @@ def _read_vectors(records: Records, name: str) -> TableReading:
         cells = an_object(record.get(_CELLS), row, _CELLS)
         labels, values = (a_list(cells.get(one), row, f"{_CELLS}.{one}") for one in ("label", "value"))
         if len(labels) != len(values):
-            message = f"expected a value for each of the {len(labels)} labels, got {len(values)}."
+            message = f"expected a value for each label ({len(labels)}), got {len(values)}."
             raise refuse(row, _CELLS, message, "Leave the field as Winnow wrote it.")
         found = Row({column: value for column, value in record.items() if column not in own})
         found.vector = own_vector(dict(zip(map(str, labels), values, strict=True)), row, _CELLS)
@@ -281,18 +291,40 @@ def _joins_labels(cells: pd.DataFrame) -> bool:
     return bool(parts) and max(map(len, parts)) <= _MOST_CHARACTERS and 2 * again >= len(parts)
 
 
-def _read_csv(cells: pd.DataFrame, called: str) -> TableReading:
-    """One row for each line; one without a label has not been done yet, or has none."""
+def _read_csv(cells: pd.DataFrame, called: str, classes: Sequence[str] = ()) -> TableReading:
+    """One row for each line; one without a label has not been done yet, or has none.
+
+    classes : all labels, if they are known. Raises TableError: then, for a line that names others
+    """
     columns = by_plain_name(cells.columns)
     labels = texts_of(cells, columns["label"])
     about = {columns["label"], columns.get("comments")}
-    rows = []
+    lines, rows = lines_of(cells), list[Row]()
     for record, text in zip(cells.to_dict("records"), labels, strict=True):
         row = Row({str(name): str(cell) for name, cell in record.items() if name not in about})
-        for label in parts_of(text, _JOINED):
+        found = [parts_of(text, _JOINED)] if not classes else list(islice(_ways_to_part(text, classes), 2))
+        if len(found) != 1:
+            what = "may be joined of them in several ways" if found else "are not in the list of labels"
+            raise refusal(
+                f"The labels {quoted(text)} {what}.",
+                "Export both files of the same project again, as JSONL, or leave the list out.",
+                row=len(rows) + 1,
+                line=None if lines is None else lines[len(rows)],
+            )
+        for label in found[0]:
             row.name(label)
         rows.append(row)
-    return rows_reading(rows, called, row_id=columns["id"], text=columns.get("text"))
+    return rows_reading(rows, called, row_id=columns["id"], text=columns.get("text"), classes=classes)
+
+
+def _ways_to_part(text: str, classes: Collection[str]) -> Iterator[list[str]]:
+    """The ways to part a text into different labels of these, which may hold the sign that joins them."""
+    if text in classes or not text:
+        yield [text] if text else []
+    for place in (found.start() for found in re.finditer(_JOINED, text)):
+        if (first := text[:place]) in classes:
+            others = [one for one in classes if one != first]
+            yield from ([first, *rest] for rest in _ways_to_part(text[place + 1 :], others) if rest)
 
 
 DOCCANO_CSV = TableTool(
@@ -302,6 +334,24 @@ DOCCANO_CSV = TableTool(
     _joins_labels,
 )
 """A line for each example, its labels joined by #."""
+
+
+def with_labels(readings: Sequence[TableReading]) -> TableReading | None:
+    """The lines of doccano's CSV with the list of its labels; None if these are other files.
+
+    Labels that no line has are classes, too. Raises TableError: a line has labels that are not in the list.
+    """
+    lists = [one for one in readings if _is_config(_records(one.cells.iloc[:LOOK]))]
+    tables = [one for one in readings if DOCCANO_CSV.has_columns(one.cells)]
+    if len(readings) != 2 or len(lists) != 1 or len(tables) != 1 or tables[0].roles is not None:
+        return None
+    classes = texts_of(lists[0].cells, "text")
+    found = _read_csv(tables[0].cells, "doccano CSV with the names of its labels", classes)
+    return replace(found, notes=(*tables[0].notes, *found.notes))
+
+
+def _records(cells: pd.DataFrame) -> Records:
+    return [{str(name): str(cell) for name, cell in one.items()} for one in cells.to_dict("records")]
 
 
 # Reports of crowds: one answer for each item, or some, each with its confidence
@@ -331,7 +381,7 @@ def _read_aggregated(cells: pd.DataFrame, called: str) -> TableReading:
     ]
     for row, (names_, weights) in enumerate(zip(labels, shares, strict=True)):
         if len(names_) != len(weights):
-            message = f"expected a confidence for each of the {len(names_)} answers, got {len(weights)}."
+            message = f"expected a confidence for each answer ({len(names_)}), got {len(weights)}."
             finder.add(row, scored, message, "Write one for each, each on a line of its own.")
     if finder.problems:
         raise table_error(finder.problems)

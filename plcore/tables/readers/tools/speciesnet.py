@@ -161,7 +161,7 @@ def _scored(record: JsonObject, row: int) -> dict[Taxon, float]:
         classes = a_list(inside.get("classes"), row, "classifications.classes")
         scores = a_list(inside.get("scores"), row, "classifications.scores")
         if len(classes) != len(scores):
-            message = f"expected a score for each of the {len(classes)} classes, got {len(scores)}."
+            message = f"expected a score for each class ({len(classes)}), got {len(scores)}."
             raise refuse(row, "classifications.scores", message, "Write one number for each class.")
         for place, (text, score) in enumerate(zip(classes, scores, strict=True)):
             taxon = _taxon(text, row, f"classifications.classes[{place}]")

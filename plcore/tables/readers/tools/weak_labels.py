@@ -20,12 +20,14 @@ from plcore.tables.readers.candidate_rows import (
     Row,
     a_list,
     a_name,
+    agreed,
     an_object,
     cell_value,
     read_each,
     refuse,
     rows_reading,
     shown,
+    unlike_note,
 )
 from plcore.tables.readers.mapping import Fields, RecordFiles, RecordTool, TableTool
 from plcore.tables.readers.reading import (
@@ -34,6 +36,7 @@ from plcore.tables.readers.reading import (
 )
 
 ABSTAIN = -1
+_NUMBERS_AS_NAMES = "The classes have no names in it: their numbers are used."
 _MOST_CLASSES = 1_000_000  # larger numbers are no class numbers, and do not fit what counts them
 
 Names = Sequence[str] | None
@@ -63,7 +66,8 @@ def label_matrix(
     known = np.full(len(numbers), ABSTAIN) if truth is None else _whole(truth, 1, "truth")
     if len(known) != len(numbers):
         raise refusal(
-            f"There are {len(numbers)} rows of votes and {len(known)} true labels.", "Give one for each row."
+            f"Got {counted(len(numbers), 'row')} of votes and {counted(len(known), 'true label')}.",
+            "Give one for each row.",
         )
     notes = []
     first = 0
@@ -82,7 +86,7 @@ def label_matrix(
     n_classes = 1 + int(max(numbers.max(initial=-1), known.max(initial=-1)))
     names = _names(classes, range(first, first + n_classes))
     if classes is None:
-        notes.append("The classes have no names in it: their numbers are used.")
+        notes.append(_NUMBERS_AS_NAMES)
     voters = _names(functions, range(numbers.shape[1]), numbers.shape[1])
     cells = _rows_of(columns, len(numbers))
     rows = []
@@ -105,11 +109,14 @@ def annotator_matrix(
 ) -> TableReading:
     """cleanlab's two arrays: votes are candidates, and the probabilities of its model are columns `p_<class>`.
 
-    labels_multiannotator : (n, m) class numbers from 0, NaN where a person was not asked
-    pred_probs : (n, K), rows that sum to 1; or of several models (M, n, K), as cleanlab takes ensembles, or (n, M, K):
-        their mean counts
+    labels_multiannotator : (n, m) class numbers from 0, NaN where a person was not asked; or label vectors (n, m, K) of
+        1, 0 and NaN: a label about which people differ is not asked
+    pred_probs : (n, K), rows that sum to 1 unless they are of label vectors; or of several models (M, n, K), as
+        cleanlab takes ensembles, or (n, M, K): their mean counts
     Raises TableError; also for class numbers below 0.
     """
+    if labels_multiannotator.ndim == 3:
+        return _annotator_vectors(labels_multiannotator, pred_probs, classes, annotators, dict(columns or {}))
     given = _whole(labels_multiannotator, 2, "labels_multiannotator", nothing=np.nan)
     more: dict[str, Sequence[object]] = dict(columns or {})
     said: list[str] = []
@@ -118,7 +125,8 @@ def annotator_matrix(
         names = _names(classes, range(probabilities.shape[1]))
         if len(names) != probabilities.shape[1]:
             raise refusal(
-                f"There are {len(names)} classes and {probabilities.shape[1]} columns of probabilities.",
+                f"Got {counted(len(names), 'class', 'classes')} and {probabilities.shape[1]} columns of "
+                "probabilities.",
                 "Give one name for each column.",
             )
         classes = names
@@ -132,6 +140,56 @@ def annotator_matrix(
         format_name="cleanlab matrices",
     )
     return replace(found, notes=(*found.notes, *said))
+
+
+def _annotator_vectors(
+    labels: AnyArray,
+    pred_probs: AnyArray | None,
+    classes: Names,
+    annotators: Names,
+    columns: dict[str, Sequence[object]],
+) -> TableReading:
+    """The reading of labels (n, m, K): 1 right, 0 not right, NaN not asked. Raises TableError."""
+    n_rows, n_people, n_labels = labels.shape
+    lengths = {len(values) for values in columns.values()} - {n_rows}
+    if lengths:
+        raise refusal(
+            f"labels_multiannotator have the shape {labels.shape}, and there are {counted(lengths.pop(), 'row')}.",
+            "Give an array with the rows first, then the annotators, then the labels.",
+        )
+    is_number = labels.dtype.kind in "biuf"
+    wrong = ~(np.isnan(labels) | np.isin(labels, (0, 1))) if is_number else np.ones(labels.shape, dtype=bool)
+    if wrong.any():
+        row, *place = map(int, np.argwhere(wrong)[0])
+        message = f"expected 1, 0 or NaN for each label, got {shown(labels[(row, *place)].item())} at {[row, *place]}."
+        fix = "Write 1 where an annotator says that the label is right, 0 if not, NaN if the annotator was not asked."
+        raise refuse(row + 1, "labels_multiannotator", message, fix)
+    names = _names(classes, range(n_labels))
+    if len(names) != n_labels:
+        raise refusal(
+            f"Got {counted(len(names), 'class', 'classes')}, and labels_multiannotator have the shape "
+            f"{labels.shape}.",
+            "Give a name for each label, and an array with the rows first, then the annotators, then the labels.",
+        )
+    _names(annotators, range(n_people), n_people)
+    said: list[str] = []
+    if pred_probs is not None:
+        probabilities, said = _probabilities(pred_probs, n_rows, n_labels)
+        columns |= {f"p_{name}": probabilities[:, place].tolist() for place, name in enumerate(names)}
+    told = [
+        {
+            name: {int(cell) for cell in given[~np.isnan(given)]}
+            for name, given in zip(names, row.T, strict=True)
+        }
+        for row in labels.astype(np.float64)
+    ]
+    cells = _rows_of(columns, n_rows)
+    rows = [Row(cells[place], vector=agreed(one)) for place, one in enumerate(told)]
+    notes = [f"Label vectors by {counted(n_people, 'annotator')}.", *unlike_note(told), *said]
+    if classes is None:
+        notes.append(_NUMBERS_AS_NAMES)
+    row_id = "id" if "id" in columns else None
+    return rows_reading(rows, "cleanlab matrices of label vectors", row_id=row_id, notes=notes)
 
 
 def partial_votes(
@@ -150,7 +208,8 @@ def partial_votes(
     numbers = _whole(votes, 2, "votes")
     if numbers.shape[1] != len(label_sets):
         raise refusal(
-            f"There are {numbers.shape[1]} columns of votes and {len(label_sets)} functions with sets.",
+            f"Got {counted(numbers.shape[1], 'column')} of votes and {counted(len(label_sets), 'function')} with "
+            "sets.",
             "Give the sets of every function.",
         )
     sizes = np.array([len(sets) for sets in label_sets], dtype=np.int64)
@@ -259,12 +318,20 @@ def _names(names: Names, numbers: range, count: int | None = None) -> tuple[str,
     if len(set(found)) < len(found):
         raise refusal(f"Two of the names {listed(list(found))} are the same.", "Give each a name of its own.")
     if count is not None and len(found) != count:
-        raise refusal(f"There are {len(found)} names for {count} columns of votes.", "Give one for each.")
+        raise refusal(
+            f"Got {counted(len(found), 'name')} for {counted(count, 'column')} of votes.",
+            "Give one for each.",
+        )
     return found
 
 
-def _probabilities(values: AnyArray, n_rows: int) -> tuple[npt.NDArray[np.float64], list[str]]:
-    """The probabilities (n_rows, K), and a note if they are the mean of several models."""
+def _probabilities(
+    values: AnyArray, n_rows: int, n_labels: int | None = None
+) -> tuple[npt.NDArray[np.float64], list[str]]:
+    """The probabilities (n_rows, K), and a note if they are the mean of several models.
+
+    n_labels : of label vectors, K, where no row has to sum to 1
+    """
     array, said = np.asarray(values), []
     if array.ndim == 3 and array.dtype.kind in "biuf":
         axes = [axis for axis in (1, 0) if array.shape[1 - axis] == n_rows and array.shape[axis]]
@@ -276,18 +343,23 @@ def _probabilities(values: AnyArray, n_rows: int) -> tuple[npt.NDArray[np.float6
                 f"pred_probs have the shape {array.shape}: cannot tell which axis is the rows and which the models.",
                 "Give their mean over the models.",
             )
-    if array.ndim != 2 or len(array) != n_rows or array.dtype.kind not in "biuf":
+    fits = array.ndim == 2 and len(array) == n_rows and array.shape[1] == (n_labels or array.shape[1])
+    if not fits or array.dtype.kind not in "biuf":
+        each = "class" if n_labels is None else f"label ({n_labels:,})"
         raise refusal(
             f"pred_probs have the shape {array.shape} and the type {array.dtype}.",
-            f"Give numbers, a row for each of the {n_rows} rows and a column for each class.",
+            f"Give numbers, a row for each row ({n_rows:,}) and a column for each {each}.",
         )
     floats = array.astype(np.float64)
-    wrong = ~((floats >= 0) & (floats <= 1)).all(axis=1) | ~(np.abs(floats.sum(axis=1) - 1) < 1e-3)
+    wrong, what = ~((floats >= 0) & (floats <= 1)).all(axis=1), "are no probabilities, which are from 0 to 1."
+    fix = "Correct the row."
+    if n_labels is None:
+        wrong |= ~(np.abs(floats.sum(axis=1) - 1) < 1e-3)
+        what = "are no set of probabilities that sum to 1."
+        fix += " If each label is right or not by itself, give labels_multiannotator as (rows, annotators, labels)."
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise refuse(
-            row + 1, "pred_probs", "the row is no set of probabilities that sum to 1.", "Correct the row."
-        )
+        raise refuse(row + 1, "pred_probs", f"the numbers of the row {what}", fix)
     return floats, said
 
 
@@ -296,7 +368,10 @@ def _rows_of(columns: Mapping[str, Sequence[object]] | None, n_rows: int) -> lis
     for name, values in (columns or {}).items():
         if len(values) != n_rows:
             raise refuse(
-                None, name, f"it has {len(values)} values for {n_rows} rows.", "Give one for each row."
+                None,
+                name,
+                f"it has {counted(len(values), 'value')} for {counted(n_rows, 'row')}.",
+                "Give one for each row.",
             )
     return [{name: values[row] for name, values in (columns or {}).items()} for row in range(n_rows)]
 
@@ -319,7 +394,8 @@ def read_votes(
     columns: Mapping[str, Sequence[object]] | None = None,
     abstain: int | None = None,
 ) -> TableReading:
-    """The table in Snorkel's matrix `L` (n, m), or in cleanlab's `labels_multiannotator` and `pred_probs`.
+    """The table in Snorkel's matrix `L` (n, m), or in cleanlab's `labels_multiannotator` (n, m), or (n, m, K)
+    of label vectors, and `pred_probs`.
 
     columns : of the n rows, from another file      abstain : as of `label_matrix`
     Other arrays that are known: names of the classes and of the voters, and the true classes (n,). Raises TableError.
@@ -362,7 +438,7 @@ def read_wrench(records: Records, name: str, classes: Names = None) -> TableRead
     lengths = {len(one) for one in votes}
     if len(lengths) > 1:
         row = next(row for row, one in enumerate(votes, start=1) if len(one) != len(votes[0]))
-        message = f"expected {len(votes[0])} votes as in the first row, got {len(votes[row - 1])}."
+        message = f"expected {counted(len(votes[0]), 'vote')} as in the first row, got {len(votes[row - 1])}."
         raise refuse(row, "weak_labels", message, "Write a vote for each function, -1 where it abstains.")
     names = dict.fromkeys(name for _, _, cells in found for name in cells)
     columns = {name: [cells.get(name) for _, _, cells in found] for name in names}

@@ -31,6 +31,7 @@ TOOLS = {
     "birdnet_head_kaleidoscope.csv": "Kaleidoscope table",
     "birdnet_head_table.txt": "Raven selection table",
     "birdnetpi_detections.csv": "BirdNET-Pi detections",
+    "camtrap_levels.csv": "Camtrap DP observations",
     "doccano_all.jsonl": "doccano JSONL",
     "doccano_old.jsonl": "doccano JSONL",
     "gorilla.csv": "Gorilla task data",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plcore import LabelTable, TableError, read_cells
-from plcore.tables import TableReading, read_table, shaped
+from plcore.tables import TableReading, read_in, read_table, shaped, ways_of
 from plcore.tables.readers.tools.detections import NOTHING
 from plcore.tables.readers.tools.kaleidoscope import write_kaleidoscope
 from tests.plcore.tables.readers.cases import decided, read_case, says, voters, weights
@@ -187,6 +187,49 @@ def test_camtrap_events_have_the_pictures_of_their_time_and_place() -> None:
     table = LabelTable.from_cells(reading.cells, reading.suggest_roles(), reading.files)
     assert table.media.more_images is not None
     assert [len(one) for one in table.media.more_images] == [2, 1, 0]
+
+
+BOTH = (
+    EVENTS + "o5,d1,m5,e1,2024-05-01T06:00:05Z,2024-05-01T06:00:05Z,media,animal,Vulpes vulpes,human,Ana,\n"
+    "o6,d2,m6,e3,2024-05-01T06:00:05Z,2024-05-01T06:00:05Z,media,animal,Meles meles,human,Ana,\n"
+)
+
+
+def test_camtrap_with_both_levels_is_read_by_media_or_by_event_as_chosen() -> None:
+    reading = read_table(BOTH.encode())
+    assert [(way.name, list(way.options)) for way in ways_of(reading)] == [("item", ["media", "event"])]
+    media, events = (shaped(read_in(reading, {"item": item})) for item in ("media", "event"))
+    assert media.cells.equals(shaped(reading).cells)
+    assert weights(media) == [{"Vulpes vulpes": 1}, {"Meles meles": 1}]
+    assert says(media, "of the same animals: 4. An item can be an event instead.")
+    assert weights(events) == [{"Meles meles": 0.7, "Vulpes vulpes": 0.2}, {"blank": 1}, {"Meles meles": 1}]
+    assert events.format == "Camtrap DP observations, an item an event"
+    assert says(events, "Observations about media that were not read, for they tell of the same animals: 2.")
+    assert ways_of(read_table(EVENTS.encode())) == ()
+    assert ways_of(read_table(OBSERVED.encode())) == ()
+
+
+def test_camtrap_package_with_both_levels_is_read_by_event_if_chosen() -> None:
+    tables = {"media.csv": (SHOTS + "m9,d2,,media/9.jpg,image/jpeg\n").encode()}
+    tables |= {"observations.csv": BOTH.replace("m6", "m9").encode(), "list.csv": b"a,b\n1,2\n3,4\n"}
+    pictures = {f"media/{name}.jpg": picture(name, "JPEG") for name in (0, 2, 5, 6, 9)}
+    first = read_table(make_zip(tables | pictures))
+    assert [(way.name, list(way.options)) for way in ways_of(first)] == [("item", ["media", "event"])]
+    assert first.suggest_roles().id == "mediaID"
+    reading = read_in(first, {"item": "event"})
+    roles = reading.suggest_roles()
+    assert (reading.format, roles.id, roles.image) == (
+        "Camtrap DP, an item an event",
+        "eventID",
+        "filepath",
+    )
+    assert reading.cells["filepath"].tolist() == [
+        "media/0.jpg|media/2.jpg|media/5.jpg", "media/0.jpg|media/2.jpg", "media/9.jpg"
+    ], "a medium without a time belongs to the event that its observation names"  # fmt: skip
+    assert weights(reading) == [{"Meles meles": 0.7, "Vulpes vulpes": 0.2}, {"blank": 1}, {"Meles meles": 1}]
+    assert says(reading, "Not read: 'list.csv'.")
+    with pytest.raises(TableError, match="it can be 'media', 'event'"):
+        read_in(first, {"item": "detection"})
 
 
 def test_camtrap_events_without_media_stay_events() -> None:

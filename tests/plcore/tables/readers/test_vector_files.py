@@ -115,6 +115,28 @@ def test_rows_without_names_are_known_by_their_number() -> None:
     assert "has 2 rows and no names of them; the table has 3" in refused(csv, npz(embeddings=THREE[:2]))
 
 
+def test_vectors_of_some_row_numbers_ask_whether_these_count_from_zero() -> None:
+    csv = b"candidates,count\nwren|robin,2\nrobin,3\nwren,1\n"
+    reading = with_vectors(read_table(csv), read_vectors(npz(ids=["2", "1"], embeddings=THREE[:2])))
+    np.testing.assert_array_equal(reading.arrays["embedding"], [[1, 2], [3, 1], [np.nan] * 2])
+    assert "1 of 3 rows has no vector: '3'." in reading.notes
+    ((name, message, _),) = reading.asks
+    assert (name, "such as '2', '1', were read as row numbers from 1" in message) == ("row-numbers", True)
+    whole = with_vectors(read_table(csv), read_vectors(npz(ids=["1", "2", "3"], embeddings=THREE)))
+    assert whole.asks == ()
+    packed = read_table(make_zip({"t.csv": csv, "v.npz": npz(ids=[1, 2], embeddings=THREE[:2])}))
+    assert [one[0] for one in packed.asks] == ["row-numbers"]
+
+
+def test_row_numbers_are_not_taken_for_numbers_of_people() -> None:
+    csv = "".join(f"wren|robin,grade {row},{1 + row % 3}\n" for row in range(6))
+    csv = "candidates,note,worker_id\n" + csv.replace("grade 0", "grade 4")
+    numbers = np.arange(12, dtype=np.float32).reshape(6, 2)
+    found, notes = table(csv.encode(), npz(ids=np.arange(1, 7), embeddings=numbers))
+    np.testing.assert_array_equal(found.embeddings, numbers)
+    assert notes[-1] == "Vectors of 2 numbers were joined by row number."
+
+
 def test_the_ids_of_a_table_with_ids_are_never_row_numbers() -> None:
     words = refused(CSV, npz(ids=["1", "2", "3"], embeddings=THREE))
     assert (

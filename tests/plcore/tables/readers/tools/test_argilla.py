@@ -99,7 +99,7 @@ def test_other_records_do_not_fit() -> None:
         ({"topic.responses.status": []}, None),
         (
             {"topic.suggestion": ["a", "b"], "topic.suggestion.score": [1]},
-            "expected a score for each of the 2 labels",
+            r"expected a score for each label suggested \(2\)",
         ),
         (
             {"topic.suggestion": "a", "topic.suggestion.score": -1},

@@ -45,6 +45,40 @@ def test_signs_in_names_of_labels_join_nothing(labels: tuple[str, ...]) -> None:
     assert shape_name(read_table(f"id,text,label\n{rows}".encode(), "all.csv")) is None
 
 
+def csv_with_labels(lines: str, *names: str) -> bytes:
+    labels = [
+        {"id": k, "text": name, "suffix_key": "a", "background_color": "#f"} for k, name in enumerate(names)
+    ]
+    return make_zip({"all.csv": lines.encode(), "label_config.json": json.dumps(labels).encode()})
+
+
+def test_list_of_labels_beside_a_csv_names_all_classes() -> None:
+    reading = read_table(csv_with_labels(LINES, "delay", "urgent", "thanks"))
+    assert reading.format == "zip of two tables (doccano CSV with the names of its labels)"
+    every = {"delay": None, "thanks": None, "urgent": None}
+    assert weights(reading) == [{"delay": None, "urgent": None}, every, {"delay": None}, {"urgent": None}]
+    assert reading.suggest_roles().text == "text"
+    assert reading.asks == ()
+
+
+def test_list_of_labels_beside_a_csv_tells_signs_in_names_from_those_between() -> None:
+    lines = "id,text,label\n1,some words,C#\n2,more words,C##Java\n3,other words,C#C#\n4,last words,C\n"
+    reading = read_table(csv_with_labels(lines, "C#", "C", "Java", "F#"))
+    assert weights(reading) == [
+        {"C#": None},
+        {"C#": None, "Java": None},
+        {"C": None, "C#": None},
+        {"C": None},
+    ]
+    lines = "id,text,label\n1,some words,a#b\n2,more words,a\n"
+    with pytest.raises(
+        TableError, match=r"Row 1 \(line 2\): The labels 'a#b' may be joined of them in several"
+    ):
+        read_table(csv_with_labels(lines, "a", "b", "a#b"))
+    with pytest.raises(TableError, match=r"Row 1 \(line 2\): The labels 'delay#urgent' are not in the list"):
+        read_table(csv_with_labels(LINES, "delay", "thanks"))
+
+
 OLD = {
     "id": 1,
     "text": "a",

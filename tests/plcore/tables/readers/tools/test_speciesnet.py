@@ -175,7 +175,7 @@ def test_other_records_do_not_fit(records: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "said_of_it"),
     [
-        (("classifications", "scores"), [1], "a score for each of the 4 classes"),
+        (("classifications", "scores"), [1], "a score for each class (4)"),
         (("classifications", "scores", 1), "x", "a score"),
         (("classifications", "classes", 1), "wolf", "id;class;order"),
         (("classifications",), 3, "an object"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from plcore import TableError, read_cells
+from plcore.tables import TableReading
 from plcore.tables.readers.tools.weak_labels import (
     LABEL_MATRIX,
     WRENCH,
@@ -89,8 +90,8 @@ def test_nought_as_no_vote() -> None:
         (L, {"classes": ("a", "b", "a")}, "Two of the names"),
         (L, {"classes": ("a", "b", "")}, "expected a label as text"),
         (L, {"functions": ("a", "b")}, "2 names for 4 columns"),
-        (L, {"columns": {"text": ["a"]}}, "'text': it has 1 values for 4 rows"),
-        (L, {"truth": np.array([1])}, "4 rows of votes and 1 true labels"),
+        (L, {"columns": {"text": ["a"]}}, "'text': it has 1 value for 4 rows"),
+        (L, {"truth": np.array([1])}, "4 rows of votes and 1 true label"),
         (L, {"truth": np.array([1, 1, 1, 9]), "classes": NAMES}, "Row 4, column 'truth'"),
         (np.full((2, 2), -1), {}, "No label is named anywhere"),
         (np.zeros((0, 2)), {}, "There are no rows"),
@@ -154,7 +155,12 @@ def test_the_matrices_of_cleanlab() -> None:
     [
         (np.array([[0, -1]]), None, {}, "'labels_multiannotator': -1.0 in column 2 is no class number"),
         (GIVEN, PROBS[:2], {}, r"pred_probs have the shape \(2, 3\)"),
-        (GIVEN, PROBS * 2, {}, "Row 1, column 'pred_probs': the row is no set of probabilities"),
+        (
+            GIVEN,
+            PROBS * 2,
+            {},
+            "Row 1, column 'pred_probs': the numbers of the row are no set of probabilities",
+        ),
         (GIVEN, np.where(PROBS == 1, np.nan, PROBS), {}, "Row 2, column 'pred_probs'"),
         (GIVEN, PROBS.astype(str), {}, "the type <U"),
         (GIVEN, PROBS, {"classes": NAMES[:2]}, "2 classes and 3 columns of probabilities"),
@@ -328,3 +334,64 @@ def test_predictions_of_several_models_count_by_their_mean(axis: int) -> None:
         annotator_matrix(asked[:2], models[:2, :2])
     with pytest.raises(TableError, match="pred_probs have the shape"):
         annotator_matrix(asked[:1], models)
+
+
+NOT_ASKED = np.nan
+VECTORS = np.array(
+    [
+        [[1, 0, NOT_ASKED], [1, 1, NOT_ASKED]],
+        [[0, 0, 1], [NOT_ASKED, NOT_ASKED, NOT_ASKED]],
+        [[0, 1, 0], [0, 1, 0]],
+    ]
+)
+BY_LABEL = np.array([[0.9, 0.6, 0.1], [0.2, 0.1, 0.9], [0.1, 0.8, 0.3]])
+
+
+def vectors_of(reading: TableReading) -> list[str]:
+    table = opens(reading)
+    assert table.label_vectors is not None
+    return ["".join("01?"[cell] for cell in row) for row in table.label_vectors.tolist()]
+
+
+def test_label_vectors_of_several_annotators_keep_what_all_say() -> None:
+    reading = annotator_matrix(VECTORS, BY_LABEL, classes=NAMES, annotators=("ann", "bob"))
+    assert reading.format == "cleanlab matrices of label vectors"
+    assert vectors_of(reading) == ["1??", "001", "010"]
+    assert noted(reading, "Label vectors by 2 annotators.")
+    assert noted(reading, "Labels about which people differ, which are read as not asked: 1.")
+    assert reading.roles is not None
+    assert reading.roles.label_columns == NAMES
+    assert reading.roles.numbers == ("p_ham", "p_spam", "p_eggs")
+    models = np.stack([BY_LABEL - 0.1, BY_LABEL + 0.1])
+    ensemble = annotator_matrix(VECTORS.astype(np.float32), models)
+    assert ensemble.cells["p_0"].astype(float).tolist() == pytest.approx(BY_LABEL[:, 0].tolist())
+    assert noted(ensemble, "pred_probs are the mean of 2 models.")
+    assert noted(ensemble, "numbers are used")
+
+
+def test_label_vectors_of_one_annotator_are_no_votes_of_several() -> None:
+    one = np.array([[1, 0, 1], [0, 1, NOT_ASKED], [0, 0, 1]])
+    assert vectors_of(annotator_matrix(one[:, None], BY_LABEL)) == ["101", "01?", "001"]
+    with pytest.raises(TableError, match=r"give labels_multiannotator as \(rows, annotators, labels\)"):
+        annotator_matrix(one, BY_LABEL)
+
+
+@pytest.mark.parametrize(
+    ("labels", "given", "words"),
+    [
+        (
+            VECTORS * 2,
+            {},
+            r"Row 1, column 'labels_multiannotator': expected 1, 0 or NaN .* got 2.0 at \[0, 0, 0\]",
+        ),
+        (VECTORS.astype(str), {}, "expected 1, 0 or NaN for each label, got '1.0'"),
+        (VECTORS, {"classes": NAMES[:2]}, r"2 classes, and labels_multiannotator have the shape \(3, 2, 3\)"),
+        (VECTORS, {"annotators": ("ann",)}, "1 name for 2 columns"),
+        (VECTORS, {"pred_probs": BY_LABEL[:, :2]}, r"a column for each label \(3\)"),
+        (VECTORS, {"pred_probs": BY_LABEL * 2}, "Row 1, column 'pred_probs': .* which are from 0 to 1"),
+        (VECTORS[:2], {"columns": {"text": ["a"] * 3}}, r"the shape \(2, 2, 3\), and there are 3 rows"),
+    ],
+)
+def test_wrong_label_vectors_are_refused(labels: Any, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(TableError, match=words):
+        annotator_matrix(labels, **given)

@@ -62,7 +62,7 @@ def test_wrong_records_are_refused_with_their_rows() -> None:
             [PIPELINE[0], {"labels": ["a"], "scores": []}, {"labels": ["a"], "scores": [float("nan")]}]
         )
     assert [str(problem).split(" Fix")[0] for problem in error.value.problems] == [
-        "Row 2, column 'scores': expected a score for each of the 1 labels, got 0.",
+        "Row 2, column 'scores': expected a score for each label (1), got 0.",
         "Row 3, column 'scores[0]': expected a score, a number from 0 on, got nan.",
     ]
 
