@@ -41,6 +41,7 @@ from plcore.sensing import (
     f1_scores,
     precision_at,
 )
+from plcore.trees import PLForest
 
 if TYPE_CHECKING:
     from plcore.tables import (
@@ -78,6 +79,7 @@ __all__ = [
     "PLAGGDClassifier",
     "PLAdaptiveNeighborsClassifier",
     "PLCLClassifier",
+    "PLForest",
     "PLGPClassifier",
     "PLKNeighborsClassifier",
     "PLKernelRidge",
