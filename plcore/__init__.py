@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         read_cells,
         suggest_roles,
     )
+    from plcore.trees import PLForest
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
@@ -86,6 +87,7 @@ __all__ = [
     "PLAGGDClassifier",
     "PLAdaptiveNeighborsClassifier",
     "PLCLClassifier",
+    "PLForest",
     "PLGPClassifier",
     "PLKNeighborsClassifier",
     "PLKernelRidge",

@@ -45,6 +45,7 @@ from plcore.margin.lmplane import LMPlaneClassifier
 from plcore.margin.m3pl import M3PLClassifier
 from plcore.margin.plsvm import PLSVC
 from plcore.neighbors.classifier import PLKNeighborsClassifier
+from plcore.trees.forest import PLForest
 
 STAY = "kernelridge"
 """The learner that is kept where another is hardly better, and taken where nothing can be measured."""
@@ -99,6 +100,7 @@ LEARNER_ENTRIES: dict[str, LearnerEntry] = {
         LearnerEntry(
             "m3pl", M3PLClassifier(tol=5e-2), ({"C_max": 0.01}, {"C_max": 0.1}, {"C_max": 1.0}), scaled=True
         ),
+        LearnerEntry("forest", PLForest(n_estimators=100)),
         LearnerEntry("plaknn", PLAdaptiveNeighborsClassifier(), by_default=False),
         LearnerEntry("sure", SUREClassifier(), by_default=False),
         LearnerEntry("regisl", RegISLClassifier(), by_default=False),
@@ -255,6 +257,7 @@ PARAMETER_GRIDS: dict[str, dict[str, Sequence[object]]] = {
     "LSBCMMClassifier": {"n_components": [10, 20, 40, 80], "variance": [0.1, 1.0]},
     "PLAdaptiveNeighborsClassifier": {"n_neighbors": [5, 20, 50], "threshold": [0.25, 0.5, 1.0]},
     "PLGPClassifier": {"length_scale": [0.5, 1.0, 2.0], "variance": [1.0, 10.0, 100.0]},
+    "PLForest": {"max_features": ["sqrt", 0.5], "min_samples_leaf": [1, 3]},
     "PLKernelRidge": {"kernel": ["rbf", "laplace"], "alpha": list(ALPHAS), "class_mass": list(MASSES)},
 }
 

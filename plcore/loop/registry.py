@@ -17,6 +17,7 @@ from plcore.kernel import PLKernelRidge
 from plcore.margin import PLSVC, CLPLClassifier, LMPlaneClassifier, M3PLClassifier
 from plcore.neighbors.classifier import PLKNeighborsClassifier
 from plcore.online import PLPegasos, PLPerceptron
+from plcore.trees import PLForest
 
 
 class Upkeep(StrEnum):
@@ -160,6 +161,15 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
             uses_scores=True,
             relabels=True,
             leaves_out=True,
+        ),
+        ModelEntry(
+            name="forest",
+            words="Forest: trees on soft labels, trained in the background",
+            estimator=PLForest,
+            upkeep=Upkeep.TRAINED,
+            options={"n_estimators": 100},
+            seeded=True,
+            uses_scores=True,
         ),
         _perceptron("average"),
         _perceptron("max"),

@@ -55,6 +55,7 @@ ROUNDED = {
 MADE_WITH: dict[str, dict[str, object]] = {
     "AutoPLClassifier": {"learners": ["plknn", "clpl"]},
     "LSBCMMClassifier": {"n_components": 3},
+    "PLForest": {"n_estimators": 20, "max_iter": 3},
 }
 
 ESTIMATORS = [

@@ -14,7 +14,7 @@ FLOORS = (
     {"arrays"},
     {"blocks"},
     {"kernels", "labels"},
-    {"neighbors", "margin", "online", "kernel", "sensing"},
+    {"neighbors", "margin", "online", "kernel", "trees", "sensing"},
     {"baselines"},
     {"query", "evaluation", "crowd"},
     {"tables", "loop"},
@@ -24,6 +24,7 @@ FLOORS = (
 MAY_TOO = {
     "evaluation": {"query"},  # a labelling run is replayed by a strategy
     "kernel": {"neighbors"},  # graph learners go by the same neighbours and scalings as PL-KNN
+    "trees": {"kernel"},  # a forest ends in the same soft labels and scores as the kernel ridge
     "sensing": {"margin"},  # the linear features of a kernel are the same for both
 }
 MAY_NOT = {

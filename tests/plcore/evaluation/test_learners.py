@@ -24,7 +24,7 @@ from plcore.loop.registry import MODEL_ENTRIES
 from plcore.sensing.base import MultiLabelClassifier
 from tests.plcore.evaluation.told import Told, Weighed
 
-DEFAULTS = ["plknn", "kernelridge", "clpl", "plsvc", "lmplane", "m3pl"]
+DEFAULTS = ["plknn", "kernelridge", "clpl", "plsvc", "lmplane", "m3pl", "forest"]
 
 
 @pytest.mark.parametrize("name", LEARNER_ENTRIES)
