@@ -21,6 +21,7 @@ COLUMNS = {
     "start": "The column of the second at which a row's segment of its recording begins.",
     "end": "The column of the second at which it ends.",
     "embedding": "The column of lists of numbers that a model of your own made of the rows.",
+    "source": "The column of the photo, recording or scene that several rows come from.",
 }
 """Roles of one column each; "" means that no column has it."""
 

@@ -38,7 +38,7 @@ class Choices:
         serving = serving_columns(self.cells)
         return [str(name) for name in self.cells.columns if name not in serving]
 
-    def one(self, place: Any, label: str, role: str) -> str | None:
+    def one(self, place: Any, label: str, role: str, help_text: str | None = None) -> str | None:
         """The column for this role, or None."""
         key = self._shown(role, self.held[role] or "")  # None would make Streamlit take its words away
         hint = "none" if "(optional)" in label else "choose a column"
@@ -46,6 +46,7 @@ class Choices:
             label,
             ["", *self.columns, *(self.arrays if role == "embedding" else ())],
             format_func=lambda name: name or hint,
+            help=help_text,
             key=key,
             on_change=self._take,
             args=(role,),
@@ -79,7 +80,7 @@ class Choices:
         self._keep(role)
         mine = _listed(self.held[role])
         others = {name: self.held[name] for name in ROLES if name != role}
-        self.held.update(freed(others, mine))
+        self.held.update(freed(others, {role: mine}))
         if mine and not set(mine) & set(before):
             self.held.update(newly_named(role, mine, self.cells))
 

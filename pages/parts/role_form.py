@@ -248,7 +248,7 @@ def role_form(upload: Upload, key: str) -> Roles:
         )
         if one["text"]:
             st.caption("The words of the text are features, too (TF-IDF).")
-        more_images, caption = _advanced(choices, with_images=one["image"] is not None)
+        more_images, caption, source = _advanced(choices, with_images=one["image"] is not None)
     return replace(
         given,
         truth=one.get("truth"),
@@ -259,6 +259,7 @@ def role_form(upload: Upload, key: str) -> Roles:
         start=one["start"],
         end=one["end"],
         embedding=one["embedding"],
+        source=source,
         image_features=image_features,
         sound_features=sound_features,
         more_images=more_images,
@@ -268,9 +269,16 @@ def role_form(upload: Upload, key: str) -> Roles:
     )
 
 
-def _advanced(choices: Choices, *, with_images: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Roles that few tables need: further columns of images, and the caption."""
+def _advanced(choices: Choices, *, with_images: bool) -> tuple[tuple[str, ...], tuple[str, ...], str | None]:
+    """Roles that few tables need: further columns of images, the caption, and the source."""
     with st.expander("Advanced"):
+        source = choices.one(
+            st,
+            "Source (optional)",
+            "source",
+            "The photo, recording or scene that several rows come from. If its rows share their candidates, "
+            "they explain each other: each name of a photo belongs to one of its faces.",
+        )
         caption = choices.many(
             st,
             "Caption",
@@ -278,11 +286,11 @@ def _advanced(choices: Choices, *, with_images: bool) -> tuple[tuple[str, ...], 
             "Shown beside the row's name, such as a date and a place; nothing is learned from it.",
         )
         if not with_images:
-            return (), caption
+            return (), caption, source
         hint = (
             "Several pictures of one row, as of a camera's burst. A cell may also name several: a.jpg|b.jpg."
         )
-        return choices.many(st, "Further images", "more_images", hint), caption
+        return choices.many(st, "Further images", "more_images", hint), caption, source
 
 
 def _single_columns(choices: Choices, *, with_truth: bool) -> Mapping[str, str | None]:

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import read_only
 from plcore.arrays.types import BOTH
+from plcore.labels.set_masses import read_sources
 from plcore.tables.candidates import (
     Candidates,
     check_class_names,
@@ -125,6 +126,18 @@ class LabelTable:
             return str(range(1, self.n_rows + 1)[row])
         # Python and Arrow trim the same; Arrow takes ten times as long for one.
         return str(self._columns[self.roles.id][int(row)].as_py()).strip()
+
+    @cached_property
+    def sources(self) -> npt.NDArray[np.int64] | None:
+        """(n,) a number for the source of each row, one of its own for an empty cell; None where the roles name no
+        source, or no two rows share one."""
+        if self.roles.source is None:
+            return None
+        cells = self._columns[self.roles.source]
+        found = read_sources([str(one).strip() for one in cells.to_pylist()], self.n_rows)
+        if found is not None:
+            found.flags.writeable = False
+        return found
 
     @property
     def n_rows(self) -> int:

@@ -27,6 +27,7 @@ _ONE_COLUMN = (
         "start",
         "end",
         "embedding",
+        "source",
     ),
 )
 _NO_COLUMNS = (
@@ -56,7 +57,7 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
     named = {role: _plain(role, value) for role, value in chosen.items() if value is not None}
     if "ignored" in named and "" not in chosen["ignored"]:
         named["ignored"] = list(dict.fromkeys([*guess.ignored, *named["ignored"]]))
-    columns = {column for role in named for column in _columns_of(role, named[role])}
+    taken = {role: _columns_of(role, value) for role, value in named.items()}
     roles = guess.to_json()
     if way := next((way for way in WAYS_IN if named.get(way)), None):
         alone = Roles().to_json()
@@ -67,7 +68,7 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
         if way != "label_columns" and "label_vectors" not in named:
             roles["label_vectors"] = False
         roles |= _reading(guess, way, named[way], cells)
-    roles |= freed({role: value for role, value in roles.items() if role not in named}, columns)
+    roles |= freed({role: value for role, value in roles.items() if role not in named}, taken)
     if named.get("image", roles["image"]) is None:
         roles |= {"image_features": False, "more_images": []}
     if named.get("audio", roles["audio"]) is None:
@@ -80,22 +81,32 @@ def adjusted(guess: Roles, chosen: Mapping[str, Any], cells: pd.DataFrame) -> Ro
     return found
 
 
-def freed(roles: Mapping[str, Any], columns: Collection[str]) -> dict[str, Any]:
-    """Roles by name without these columns: a label leaves with its score, a score with its label, for what is left
-    would be paired anew."""
+def freed(roles: Mapping[str, Any], taken: Mapping[str, Collection[str]]) -> dict[str, Any]:
+    """Roles by name without the columns that other roles have taken: a label leaves with its score, a score with its
+    label, for what is left would be paired anew. A column of images, recordings or captions may be the source too.
+
+    taken : columns by the role that has them now
+    """
     found = dict(roles)
     for role, value in roles.items():
         if role in _NO_COLUMNS:
             continue
+        columns = {name for other, names in taken.items() if not _may_share(role, other) for name in names}
         if isinstance(value, (list, tuple)):
             found[role] = [name for name in value if name not in columns]
         elif value in columns:
             found[role] = None
     labels, scores = (roles.get(role) or [] for role in _PAIRED)
     if labels and len(labels) == len(scores):
-        kept = [pair for pair in zip(labels, scores, strict=True) if not set(pair) & set(columns)]
+        columns = {name for names in taken.values() for name in names}
+        kept = [pair for pair in zip(labels, scores, strict=True) if not set(pair) & columns]
         found |= {role: [pair[place] for pair in kept] for place, role in enumerate(_PAIRED)}
     return found
+
+
+def _may_share(role: str, other: str) -> bool:
+    """Whether two roles may have the same column."""
+    return "source" in (role, other) and bool({role, other} & {"image", "audio", "caption"})
 
 
 def _plain(role: str, value: object) -> Any:

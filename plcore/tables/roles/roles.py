@@ -33,6 +33,7 @@ _LATER = (
     ("scored_by", None),
     ("unlabelled", "refuse"),
     ("truth_outside", "refuse"),
+    ("source", None),
 )  # not written: older tables keep their bytes
 
 
@@ -99,6 +100,8 @@ class Roles:
     image_features : whether what the images look like (see `plcore.tables.media.images`) is a feature.
     sound_features : whether what the recordings or their segments sound like (see `media.sound`) is a feature.
     numbers, categories : the features.
+    source : the photo, recording, scene or other source that a row comes from, where several rows share one. An empty
+        cell is a row by itself. It may be the column of images, recordings or the caption as well.
     caption : columns that stand beside the row's name when it is shown, such as a date and a place; nothing is learnt
         from them.
     """
@@ -131,6 +134,7 @@ class Roles:
     start: str | None = None
     end: str | None = None
     embedding: str | None = None
+    source: str | None = None
     image_features: bool = False
     sound_features: bool = False
     numbers: tuple[str, ...] = ()
@@ -141,6 +145,11 @@ class Roles:
     def picture_columns(self) -> tuple[str, ...]:
         """The columns of pictures, the first one first."""
         return () if self.image is None else (self.image, *self.more_images)
+
+    @property
+    def may_be_source(self) -> tuple[str, ...]:
+        """The columns of other roles that may name the source of a row, too."""
+        return tuple(one for one in (self.image, self.audio, *self.caption) if one is not None)
 
     @property
     def has_candidates(self) -> bool:
@@ -158,6 +167,8 @@ class Roles:
         for role in ("more_images", "numbers", "categories", "caption"):
             for column in getattr(self, role):
                 yield role, column
+        if self.source is not None and self.source not in self.may_be_source:
+            yield "source", self.source
 
     def to_json(self) -> dict[str, object]:
         """A plain dict of strings, lists, None and bools, for `json.dumps`."""
@@ -219,6 +230,7 @@ _WORDS = {
     "start": "where the segment begins",
     "end": "where the segment ends",
     "embedding": "the embedding",
+    "source": "the source of the row",
     "numbers": "a number feature",
     "categories": "a category feature",
     "caption": "part of the caption",

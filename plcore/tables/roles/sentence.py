@@ -63,7 +63,7 @@ def describe(table: LabelTable, read_as: str) -> ReadingSummary:
     return ReadingSummary(
         f"{read_as}: {classes}, from {_source(roles, cells)}{empty}",
         _asked(table),
-        ", ".join(words for _, words in learnt) or "nothing",
+        ", ".join([*(words for _, words in learnt), *_shared_source(table)]) or "nothing",
         listed(shown, _SHOWN) or "nothing",
         f"{listed(idle, _SHOWN)} (kept and exported)" if idle else "nothing",
     )
@@ -152,6 +152,18 @@ def _asked(table: LabelTable) -> str:
         truth = either(known, "the true label of 1 row is", f"true labels of {known:,} rows are")
         said += f"; {truth} in {quoted(str(table.roles.truth))}"
     return said
+
+
+def _shared_source(table: LabelTable) -> Iterator[str]:
+    """How many rows share their source with another, if the table names sources."""
+    if table.roles.source is None:
+        return
+    sources = table.sources
+    shared = (
+        0 if sources is None else int((np.bincount(np.unique(sources, return_inverse=True)[1]) > 1).sum())
+    )
+    several = f"{counted(shared, 'source')} of several rows" if shared else "no two rows share one"
+    yield f"source {quoted(table.roles.source)} ({several})"
 
 
 def _learnt(table: LabelTable) -> Iterator[tuple[str, str]]:

@@ -118,6 +118,49 @@ MOST_VOTERS = 50
 _OWN = re.compile(r"(before_)*winnow_")
 
 
+SOURCE_NAMES = frozenset(
+    f"{name}{end}"
+    for name in (
+        *(
+            "source",
+            "photo",
+            "picture",
+            "image",
+            "recording",
+            "scene",
+            "bag",
+            "file",
+            "filename",
+            "file_name",
+        ),
+        *("caption", "page", "document", "burst", "sequence", "frame", "clip", "video"),
+    )
+    for end in ("", "_id")
+)
+"""What a column is called that names where several rows come from."""
+_SHARED = 0.2
+"""Share of the rows that have the source of the row before, from which a column names sources."""
+_FIRST_ROWS = 10_000
+"""Rows by which it is seen whether those of one source have the same labels."""
+
+
+def _source(cells: pd.DataFrame, names: Iterable[str], labels: _Labels) -> str | None:
+    """The first of these columns whose value most rows share with the row before it, where most such rows have the
+    same cells of labels, too; None if there is none."""
+    columns = _names(labels.columns)
+    if not columns:
+        return None
+    first = cells.iloc[:_FIRST_ROWS]
+    same_labels = first[[*columns]].eq(first[[*columns]].shift()).all(axis=1).to_numpy()
+    for name in names:
+        own = first[name].str.strip()
+        shared = (own.eq(own.shift()) & own.ne("")).to_numpy()
+        pairs = int(shared.sum())
+        if pairs > len(first) * _SHARED and own.nunique() > 1 and same_labels[shared].mean() > 0.5:
+            return name
+    return None
+
+
 def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = False) -> Roles:
     """The roles the columns of this DataFrame of str seem meant for.
 
@@ -158,6 +201,9 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
     truth = None if not_labels else take(_truth(list(free.values()), labels))
     row_id = take(_id(list(free.values())))
     text = take(_text(list(free.values())))
+    named = [column.name for column in free.values() if column.key in SOURCE_NAMES]
+    source = _source(cells, [*named, *(name for name in (image, audio) if name is not None)], given)
+    free.pop(source or "", None)
     described = bool(text or image or audio or embedding)
     numbers, categories = _features(list(free.values()), columns, described, given.roles.label_columns)
     if row_id is None and columns and columns[0].name in free.keys() - {*numbers, *categories}:
@@ -176,6 +222,7 @@ def suggest_roles(cells: pd.DataFrame, *, files: bool = False, typed: bool = Fal
         start=start,
         end=end,
         embedding=embedding,
+        source=source,
         image_features=image is not None and embedding is None,
         sound_features=audio is not None and embedding is None,
         numbers=numbers,

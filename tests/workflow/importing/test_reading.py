@@ -311,6 +311,16 @@ def test_further_images_leave_with_the_first_and_a_caption_takes_its_column() ->
     assert adjusted(guess, {"caption": [""]}, CELLS) == guess
 
 
+def test_source_may_be_the_column_of_images_recordings_or_captions() -> None:
+    guess = replace(GUESS, image="bars", audio="json", caption=("shares",))
+    for column in ("bars", "json", "shares"):
+        assert adjusted(guess, {"source": column}, CELLS) == replace(guess, source=column)
+    own = replace(guess, source="bars")
+    assert adjusted(own, {"image": "bars"}, CELLS) == own
+    assert adjusted(guess, {"source": "x"}, CELLS) == replace(guess, source="x", numbers=("y",))
+    assert adjusted(own, {"source": ""}, CELLS) == guess
+
+
 def test_candidates_that_are_named_are_no_label_vectors() -> None:
     found = adjusted(vector_world.ROLES, {"candidates": "bars"}, CELLS)
     assert (found.candidates, found.label_columns, found.label_vectors) == ("bars", (), False)
@@ -420,8 +430,8 @@ def test_what_is_left_of_pairs_are_those_of_which_nothing_was_taken(
     columns: list[str], taken: set[str], n: int
 ) -> None:
     labels, scores = columns[: min(n, len(columns) // 2)], columns[::-1][: min(n, len(columns) // 2)]
-    found = freed({"choices": labels, "choice_scores": scores, "id": "a", "form": "a"}, taken)
+    found = freed({"choices": labels, "choice_scores": scores, "id": "a", "form": "a"}, {"truth": taken})
     left = [(a, b) for a, b in zip(labels, scores, strict=True) if not {a, b} & taken]
     assert list(zip(found["choices"], found["choice_scores"], strict=True)) == left
     assert (found["id"], found["form"]) == (None if "a" in taken else "a", "a")
-    assert freed(found, taken) == found
+    assert freed(found, {"truth": taken}) == found

@@ -35,6 +35,7 @@ OPTIONAL = st.none() | st.text(max_size=5)
         start=OPTIONAL,
         end=OPTIONAL,
         embedding=OPTIONAL,
+        source=OPTIONAL,
         image_features=st.booleans(),
         numbers=NAMES,
         categories=NAMES,
