@@ -1,5 +1,4 @@
-"""What the Review page has in common for all kinds of project: the search, the list of what it finds, and the opened
-row with its history."""
+"""Parts of the Queue and Review pages that all kinds of project share: tools, list, and the open row."""
 
 from __future__ import annotations
 
@@ -9,21 +8,21 @@ from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.elements.lib.column_types import ColumnConfig
 
-from pages.parts import frame, state
-from pages.parts.answers import first_of, said
+from pages.parts import frame, row_table, state
+from pages.parts.answers import answer_words, first_of, said
 from pages.parts.class_box import class_box
 from pages.parts.components import component
-from pages.parts.create_parts import Clicked, first_columns, is_to_play
 from pages.parts.frame import ProjectPage
 from pages.parts.question_card import view_of
+from pages.parts.row_table import Column, Line
 from pages.parts.words import counted
-from workflow.access import NotAllowed, Right
+from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering.loop import AnswerError
 from workflow.files import media
 from workflow.projects.standing import Saved
 from workflow.rows import reviewing
+from workflow.rows.finding import PAGE, FoundAnswer
 from workflow.rows.queue import NoMeaningError, list_nearest, list_queue, search_ways
 from workflow.rows.reviewing import HistoryLine, ReviewList, Search, SearchOptions
 from workflow.rows.row import RowView
@@ -56,6 +55,12 @@ def instance(view: RowView, *, play: bool = False) -> None:
             st.dataframe(table, hide_index=True, height=min(420, 38 + 35 * len(view.features)))
 
 
+TOOLS, FOOT = "winnow_tools", "winnow_list_foot"
+"""Keys of the lines above and below a list."""
+FILTERS = {"disagrees": "Model disagrees", "flagged": "Flagged"}
+DECIDED = ("is", "yes", "no", "verdict", "right", "wrong")
+"""Kinds of answers that leave no doubt."""
+
 Save = Callable[[str | None, bool], tuple[Saved, str]]
 
 
@@ -81,100 +86,104 @@ class ReviewWords:
     unit: tuple[str, str]
 
 
-def clicked_lines(selection: Clicked) -> list[int]:
-    """The lines of a list that are ticked; where none is, the one that was clicked."""
-    return list(selection.rows) or [line for line, _ in selection.cells]
-
-
-def opened_row(project_id: int) -> int | None:
-    """The number of the row that is opened on the Review page of this project; None where none is."""
-    kept = st.session_state.get(state.REVIEW_ROW)
-    return kept[1] if kept is not None and kept[0] == project_id else None
-
-
-def open_row(project_id: int, row: int | None) -> None:
-    st.session_state[state.REVIEW_ROW] = None if row is None else (project_id, row)
-
-
-def _clicked(project_id: int, key: str, rows: tuple[int, ...]) -> None:
-    """Called when a line of the table is clicked, or left."""
-    selection = st.session_state[key].selection
-    places = clicked_lines(selection)
-    open_row(project_id, rows[places[0]] if places else None)
-    st.session_state[state.PLAY] = is_to_play(selection)
-
-
 def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
-    """What to look for; every box counts. kinds : {kind of answer: in words}"""
+    """What to look for, in one line; every box counts. kinds : {kind of answer: in words}"""
     names = dict(options.people)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="winnow_fields"):
+    with st.container(horizontal=True, vertical_alignment="top", key=TOOLS):
         words = st.text_input(
             "Search",
-            placeholder="row id or words of the text",
+            placeholder="Search ID or text",
             icon=":material/search:",
             key=f"{key}-words",
-            width=225,
+            label_visibility="collapsed",
         )
-        label = class_box("Label", options.classes, placeholder="any", key=f"{key}-label", width=140)
+        label = class_box(
+            "Label",
+            options.classes,
+            placeholder="Any label",
+            key=f"{key}-label",
+            width=170,
+            label_visibility="collapsed",
+        )
         kind = st.selectbox(
             "Answer",
             list(kinds),
             index=None,
             format_func=kinds.__getitem__,
-            placeholder="any",
+            placeholder="Any answer",
             key=f"{key}-kind",
-            width=190,
+            width=170,
+            label_visibility="collapsed",
         )
         person = None
         if names:
             person = st.selectbox(
-                "Person",
+                "Annotator",
                 list(names),
                 index=None,
                 format_func=names.__getitem__,
-                placeholder="anybody",
+                placeholder="Any annotator",
                 key=f"{key}-person",
-                width=140,
+                width=170,
+                label_visibility="collapsed",
             )
-        flagged = st.checkbox("Flagged", key=f"{key}-flag")
-        disagrees = st.checkbox(
-            "Model disagrees",
-            key=f"{key}-against",
-            help="The answer is another than the model gave when it was asked.",
+        wanted = st.pills(
+            "Filter",
+            FILTERS,
+            selection_mode="multi",
+            format_func=FILTERS.__getitem__,
+            key=f"{key}-filters",
+            label_visibility="collapsed",
+            width="content",
         )
-    return Search(label=label, person_id=person, kind=kind, flagged=flagged, disagrees=disagrees, words=words)
+    return Search(
+        label=label,
+        person_id=person,
+        kind=kind,
+        flagged="flagged" in wanted,
+        disagrees="disagrees" in wanted,
+        words=words,
+    )
 
 
-def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> None:
-    """The page of what was found; a line that is clicked opens its row at the side.
+COLUMNS = (
+    Column("answer", "Answer"),
+    Column("predicted", "Model prediction", "When the row was asked. Amber: another label than the answer."),
+    Column("person", "Annotator"),
+    Column("at", "Answered"),
+)
+
+
+def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> list[Line]:
+    """The page of what was found; a click on a line opens its row in the drawer. Return the lines.
 
     unit : what is counted, of one and of more
     """
-    project_id = page.project.id
-    rows = tuple(one.row for one in found.rows)
-    seen = first_columns(page.seat, rows)
-    table = f"{key}-table-{hash((rows, tuple(one.seq for one in found.rows)))}"
-    st.dataframe(
-        {
-            **seen.cells,
-            "Row": [one.row_id for one in found.rows],
-            "Answer": [said(one.kind, one.labels) for one in found.rows],
-            "Model said": [one.predicted or "" for one in found.rows],
-            "Person": [one.person for one in found.rows],
-            "When": [one.at for one in found.rows],
-            "Flagged": ["yes" if one.flagged else "" for one in found.rows],
-            "Note": [one.note or "" for one in found.rows],
+    first = found.page * PAGE + 1
+    lines = [_line(place, one) for place, one in enumerate(found.rows, start=first)]
+    row_table.show_list(page.seat, key, "Answers", COLUMNS, lines)
+    with st.container(horizontal=True, vertical_alignment="center", key=FOOT):
+        words = f"Showing {first:,} to {first + len(lines) - 1:,} of {found.total:,} {unit[found.total != 1]}"
+        st.caption(f"{words}, latest first. Times: {frame.escape(row_table.time_zone())}.")
+        if found.pages > 1:
+            st.pagination(found.pages, key=f"{key}-page")
+    return lines
+
+
+def _line(place: int, one: FoundAnswer) -> Line:
+    state_of = "good" if one.kind in DECIDED else "bad" if one.kind == "bad" else "open"
+    cells: dict[str, object] = {
+        "answer": {
+            "mark": state_of,
+            "words": answer_words(one.kind, one.labels),
+            "flagged": one.flagged,
+            "note": one.note or "",
         },
-        hide_index=True,
-        on_select=lambda: _clicked(project_id, table, rows),
-        selection_mode="single-cell",  # a tick would stay, and clicks elsewhere do nothing
-        key=table,
-        column_config={**seen.config, "When": _when(), "Note": st.column_config.Column(width="medium")},
-        **seen.options,
-    )
-    if found.pages > 1:
-        st.pagination(found.pages, key=f"{key}-page")
-    st.caption(f"{found.total:,} {unit[found.total != 1]}, the latest answer first.")
+        "predicted": {"words": one.predicted or "", "differs": one.differs},
+        "person": one.person,
+        "at": one.at.isoformat(),
+    }
+    return Line(one.row, one.row_id, place, cells, mark=str(one.seq))
 
 
 def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
@@ -211,40 +220,37 @@ def row_part(
 
     standing, form : draw the labels, and the form      stood : gives words for `before` and `after` of an entry
     """
-    st.markdown(f"##### Row {frame.escape(row.view.row_id)}")
     instance(row.view, play=st.session_state.pop(state.PLAY, False) and not row.view.images)
-    st.markdown("###### As it stands")
+    st.markdown("###### Current labels")
     standing(row)
     if row.may_correct:
         form(row)
     elif not row.history:
         st.info("Nobody has answered this row yet.", icon=":material/inbox:")
-    _history(row.history, stood)
+    if row.history:
+        row_table.facts("review", history=history(row.history, stood))
 
 
-def _history(lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str]) -> None:
-    """Every entry about the row, the first one first."""
-    if not lines:
-        return
-    st.markdown("###### History")
-    st.dataframe(
-        {
-            "When": [one.at for one in lines],
-            "Person": [one.person for one in lines],
-            **({"Asked": [_asked(one.yes_no) for one in lines]} if any(one.yes_no for one in lines) else {}),
-            "Said": [
-                said(one.kind, one.labels) + (" (taken back)" if one.taken_back else "") for one in lines
-            ],
-            "Before": [stood(one.before) for one in lines],
-            "After": [stood(one.after) for one in lines],
-            "Model said": [one.predicted or "" for one in lines],
-            "Flagged": ["yes" if one.flagged else "" for one in lines],
-            "Note": [one.note or "" for one in lines],
-        },
-        hide_index=True,
-        column_config={"When": _when()},
-    )
-    st.caption("Nothing is ever changed or deleted here: a correction is a new line.")
+def history(
+    lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str]
+) -> list[Mapping[str, object]]:
+    """Every entry about the row, the first one first, as `row_table.facts` draws it."""
+    return [
+        row_table.entry(
+            one.person,
+            said(one.kind, one.labels) + (" (taken back)" if one.taken_back else ""),
+            one.at,
+            {
+                "Asked": _asked(one.yes_no),
+                "Before": stood(one.before),
+                "After": stood(one.after),
+                "Model prediction": one.predicted or "",
+                "Flagged": "yes" if one.flagged else "",
+                "Note": one.note or "",
+            },
+        )
+        for one in lines
+    ]
 
 
 def _asked(yes_no: Sequence[str]) -> str:
@@ -254,18 +260,10 @@ def _asked(yes_no: Sequence[str]) -> str:
     return f"is it {'' if len(yes_no) == 1 else 'one of '}{first_of(yes_no)}?"
 
 
-def _when() -> ColumnConfig:
-    """The column of moments: in this browser's time zone, which its heading names."""
-    zone = st.context.timezone or "UTC"
-    return st.column_config.DatetimeColumn(f"When ({zone})", format="D MMM YYYY, HH:mm", timezone=zone)
+# The tools above the list of a queue, its foot and its drawer, whatever the questions are about.
 
-
-# What stands above, beside and under the table of a queue, whatever the questions are about.
-
-SCORE = (
-    "By this number rows are put in order, the highest first: how much an answer to the row would tell, as the order "
-    "that is chosen measures it. Only its order has a meaning."
-)
+SCORE = "The list is sorted by this score: how much an answer to the row would tell. Only its order has a meaning."
+NEAR = Column("near", "Similarity", "The cosine of the row's vector to that of your search. 1 is the same.")
 
 
 class QueueLine(Protocol):
@@ -273,16 +271,17 @@ class QueueLine(Protocol):
 
     @property
     def row(self) -> int: ...
+    @property
+    def row_id(self) -> str: ...
+    @property
+    def place(self) -> int: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def near(self) -> float | None: ...
 
 
-Line = TypeVar("Line", bound=QueueLine)
-
-
-SIMILARITY = st.column_config.NumberColumn(
-    "Similarity",
-    format="%.2f",
-    help="How near the row is in meaning: the cosine of its vector to that of your search. 1 is the same.",
-)
+One = TypeVar("One", bound=QueueLine)
 
 
 class Queue(Protocol):
@@ -304,45 +303,45 @@ class Queue(Protocol):
     def by_meaning(self) -> bool: ...
 
 
-def found(page: ProjectPage, placeholder: str, place: DeltaGenerator | None = None) -> Any:
-    """The queue that the search leaves; where the person may not see it, the page ends and says why.
+def found(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
+    """The queue that the search leaves; if the person may not see it, the page ends and says why.
 
-    placeholder : what can be searched for by words      place : of the box, None: here
+    placeholder : what can be searched for by words      tools : the line of tools
     """
-    with place or st.container():
-        try:
-            return _searched(page, placeholder)
-        except NotAllowed as refusal:
-            st.info(str(refusal), icon=":material/lock:")
-            st.stop()
+    try:
+        return _searched(page, placeholder, tools)
+    except NotAllowed as refusal:
+        st.info(str(refusal), icon=":material/lock:")
+        st.stop()
 
 
-def _searched(page: ProjectPage, placeholder: str) -> Any:
+def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
     """The box, and what it finds; or the rows like one that was chosen."""
     ways, like = search_ways(page.seat), st.session_state.get(state.LIKE)
     if like is not None and like[0] == page.project.id:
-        st.markdown(
+        tools.markdown(
             f"Rows like **{frame.escape(media.row_of(page.seat, like[1]).row_id)}**, the nearest first"
         )
-        st.button("Back to the queue", icon=":material/arrow_back:", on_click=_forget_like)
+        tools.button("Back to the queue", icon=":material/arrow_back:", on_click=_forget_like)
         with frame.refusals(NoMeaningError):
             return list_nearest(page.seat, like=like[1])
         return list_queue(page.seat)
-    by_meaning = False
     key = _by_meaning(page)
+    by_meaning = ways.by_row and st.session_state.get(key, False)
+    words = tools.text_input(
+        "Search",
+        placeholder="Search by meaning" if by_meaning else placeholder,
+        icon=":material/search:",
+        key=f"search-{page.project.id}",
+        label_visibility="collapsed",
+    )
     if ways.by_row:
-        by_meaning = st.toggle(
+        tools.toggle(
             "By meaning",
             key=key,
             disabled=bool(ways.why_no_words),
             help=ways.why_no_words or "Finds rows that say the same in other words. The nearest come first.",
         )
-    words = st.text_input(
-        "Search",
-        placeholder="what the row is about" if by_meaning else placeholder,
-        icon=":material/search:",
-        key=f"search-{page.project.id}",
-    )
     if by_meaning and words.strip():
         with frame.refusals(NoMeaningError), st.spinner("Comparing meanings ...", show_time=True):
             return list_nearest(page.seat, words)
@@ -366,42 +365,97 @@ def _forget_like() -> None:
     st.session_state.pop(state.LIKE, None)
 
 
-def at_the_side(
-    page: ProjectPage, chosen: Sequence[Line], ask: Callable[[Line], object], ask_words: str, *, play: bool
-) -> None:
-    """The row of the line that was clicked, and the button that asks it next; what to do where none is.
+def show_queue(
+    page: ProjectPage,
+    view: Any,
+    columns: Sequence[Column],
+    cells: Callable[[Any], Mapping[str, object]],
+    *,
+    ticks: bool = False,
+) -> tuple[list[Line], tuple[int, ...]]:
+    """Draw the list. Return its lines, and the rows that are ticked.
 
-    chosen : that line, or none      ask : has this person asked about a line next      play : its recording begins
+    columns, cells : those of the kind, and of a row of `view`      ticks : rows can be ticked
     """
-    if not chosen:
-        st.caption("Click a line to see its row and to ask it next.")
-        return
-    view = media.row_of(page.seat, chosen[0].row)
-    st.markdown(f"##### Row {frame.escape(view.row_id)}")
-    instance(view, play=play and not view.images)
-    if st.button(ask_words, type="primary", icon=":material/keyboard:"):
-        with frame.refusals(AnswerError):
-            ask(chosen[0])
-            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
-    if search_ways(page.seat).by_row:
-        st.button(
-            "More like this",
-            icon=":material/join_inner:",
-            on_click=_look_for_like,
-            args=(page.project.id, chosen[0].row),
+    lines = [
+        Line(
+            one.row,
+            one.row_id,
+            one.place,
+            {"near": _near(one), **cells(one)},
+            getattr(one, "label", "") or "",
         )
+        for one in view.rows
+    ]
+    more = (NEAR,) if view.by_meaning else ()
+    key = f"{state.QUEUE}-{page.project.id}"
+    ticked = row_table.show_list(page.seat, key, "Queue", (*columns, *more), lines, ticks=ticks)
+    return lines, ticked
 
 
-def file_of(page: ProjectPage, csv: Callable[[], bytes]) -> None:
-    """The file of the whole queue, for owners."""
+def _near(one: QueueLine) -> str:
+    return "" if one.near is None else f"{one.near:.2f}"
+
+
+def queue_drawer(
+    page: ProjectPage,
+    rows: Sequence[One],
+    lines: Sequence[Line],
+    ask: Callable[[One], object],
+    ask_words: str,
+    draw_facts: Callable[[One, Sequence[HistoryLine] | None], None],
+) -> None:
+    """The drawer with the row that is open, and the button that asks it next; nothing if none of these rows is.
+
+    rows, lines : of the queue      ask : has this person asked about a row next
+    draw_facts : what the kind shows of it, with its history if this person may see it
+    """
+    key = f"{state.QUEUE}-{page.project.id}"
+    place = row_table.place_of_opened(key, lines)
+    if place is None:
+        return
+    chosen = rows[place]
+    body = row_table.drawer(key, lines, chosen.row_id)
+    with body:
+        view = media.row_of(page.seat, chosen.row)
+        instance(view, play=st.session_state.pop(state.PLAY, False) and not view.images)
+        draw_facts(chosen, _history_of(page, chosen.row))
+        st.caption(f"Place {chosen.place:,} in the queue, score {chosen.score:.4g}.", help=SCORE)
+    with body.container(horizontal=True, key=f"{state.DRAWER}_foot"):
+        asked = st.button(ask_words, type="primary", icon=":material/keyboard:")
+        if search_ways(page.seat).by_row:
+            st.button(
+                "More like this",
+                icon=":material/join_inner:",
+                on_click=_look_for_like,
+                args=(page.project.id, chosen.row),
+            )
+    if asked:
+        with body, frame.refusals(AnswerError):
+            ask(chosen)
+            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+
+
+def _history_of(page: ProjectPage, row: int) -> Sequence[HistoryLine] | None:
+    """None if the row has no answer of this person, who may see their own alone."""
+    try:
+        opened: Any = reviewing.open_row(page.seat, row)
+    except NotFound:
+        return None
+    lines: Sequence[HistoryLine] = opened.history
+    return lines
+
+
+def file_of(page: ProjectPage, csv: Callable[[], bytes], tools: DeltaGenerator) -> None:
+    """The file of the whole queue, for owners. tools : the line of tools"""
     if page.project.may(Right.OWN):
-        st.download_button(
-            "Queue (CSV)",
+        tools.download_button(
+            "CSV",
             data=csv,
             file_name=f"{frame.file_stem(page)}-queue.csv",
             mime="text/csv",
             icon=":material/download:",
-            type="tertiary",
+            help="Download the whole queue",
             on_click="ignore",
         )
 
@@ -442,28 +496,24 @@ def _offer_meaning(page: ProjectPage) -> None:
 
 
 def counts(view: Queue, unit: str) -> str:
-    """How many rows the table shows, of how many; and how many rows, or labels, are open, as every page has it."""
-    shown = len(view.rows)
-    first = f"The first {shown:,} of {view.matching:,}" if view.matching > shown else f"{shown:,}"
-    words = f"{first} matching row{'' if view.matching == 1 else 's'}; {_are(view.open, unit)} open"
-    if view.by_meaning:
-        first = f"The nearest {shown:,} of {view.matching:,}" if view.matching > shown else f"{shown:,}"
-        words = f"{first} row{'' if view.matching == 1 else 's'}, nearest first; {_are(view.open, unit)} open"
-        if (without := view.listed - view.matching) > 0:
-            words += (
-                f"; {counted(without, 'row')} without a vector {'is' if without == 1 else 'are'} not listed"
-            )
+    """Which lines the list shows, of how many; and how many rows, or labels, are open, as every page has it."""
+    shown, is_all = len(view.rows), view.matching == view.listed and not view.by_meaning
+    kind = "open" if is_all and unit == "row" else "nearest" if view.by_meaning else "matching"
+    total = view.open if kind == "open" else view.matching
+    words = f"Showing 1 to {shown:,} of {total:,} {kind} {'row' if total == 1 else 'rows'}." if shown else ""
+    if kind != "open":
+        words += f" {_are(view.open, unit)} open."
+    if view.by_meaning and (without := view.listed - view.matching) > 0:
+        words += f" {counted(without, 'row')} without a vector {'is' if without == 1 else 'are'} not listed."
     if view.blind:
-        blind = "is asked as a blind check" if view.blind == 1 else "are asked as blind checks"
-        words += f", {view.blind:,} of which {blind} and not listed"
+        checks = counted(view.blind, "blind check")
+        words += f" {checks} {'is' if view.blind == 1 else 'are'} hidden from this list."
     if view.begun:
-        wait = (
-            "waits for another person's answer and comes"
-            if view.begun == 1
-            else "wait for another person's answer and come"
+        words += (
+            f" {counted(view.begun, 'row')} {'waits' if view.begun == 1 else 'wait'} for another annotator's answer "
+            f"and {'comes' if view.begun == 1 else 'come'} before these."
         )
-        words += f"; {view.begun:,} {wait} before these"
-    return f"{words}."
+    return words.strip()
 
 
 def _are(count: int, unit: str) -> str:
