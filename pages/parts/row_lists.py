@@ -456,6 +456,7 @@ def file_of(page: ProjectPage, csv: Callable[[], bytes], tools: DeltaGenerator) 
             mime="text/csv",
             icon=":material/download:",
             help="Download the whole queue",
+            key="winnow_csv",
             on_click="ignore",
         )
 

@@ -168,8 +168,8 @@ def _sent(key: str, trigger: str) -> Any:
 
 def _open(key: str, lines: Sequence[Line]) -> None:
     sent = _sent(f"{key}-list", "open")
-    if sent and 0 <= sent["at"] < len(lines):
-        open_row(key, lines[sent["at"]].row, lines[sent["at"]].mark)
+    if sent and (found := [one for one in lines[sent["at"] :] if one.row == sent["row"]]):
+        open_row(key, found[0].row, found[0].mark)
         st.session_state[state.PLAY] = sent["play"]
 
 

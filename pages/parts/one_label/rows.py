@@ -42,7 +42,7 @@ def queue_page(page: ProjectPage) -> None:
             key=box,
             on_change=_change_strategy,
             args=(page, box, view.strategy),
-            width=300,
+            width=390,
             label_visibility="collapsed",
         )
     row_lists.file_of(page, lambda: queue_csv(page.seat), tools)

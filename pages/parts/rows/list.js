@@ -8,8 +8,8 @@ import { CELLS, playMark } from "./cells.js";
 /** @import { Line, ListData } from "./types.js" */
 
 const WIDTHS = {
-  shares: "minmax(0, 1.4fr)",
-  words: "minmax(0, 1.1fr)",
+  shares: "minmax(0, 1.2fr)",
+  words: "minmax(0, 1.4fr)",
   near: "4.75rem",
   answer: "minmax(0, 1.1fr)",
   predicted: "minmax(0, 1.1fr)",
@@ -49,7 +49,7 @@ function draw(root) {
   const { data } = stateOf(root);
   const { columns, lines, pictured, ticked, name } = data;
   const table = make("div", { class: "list", role: "table", "aria-label": name });
-  const ahead = [ticked ? "1.5rem" : "", "2rem", pictured ? "4.75rem" : "", `minmax(0, ${pictured ? 1.25 : 1.9}fr)`];
+  const ahead = [ticked ? "1.5rem" : "", "2rem", pictured ? "4.75rem" : "", `minmax(0, ${pictured ? 1 : 1.8}fr)`];
   table.style.setProperty("--columns", [...ahead, ...columns.map((one) => WIDTHS[one.name])].join(" "));
   table.classList.toggle("pictured", pictured);
   table.append(heading(root, data), ...lines.map((line, place) => drawLine(root, data, line, place)));
@@ -92,7 +92,7 @@ function drawLine(root, { columns, pictured, ticked, rows, zone }, line, place) 
   const open = (/** @type {boolean} */ play) => {
     const state = stateOf(root);
     mark(root, { ...state, opened: place });
-    state.send("open", { at: place, play });
+    state.send("open", { at: place, row: rows[place], play });
   };
   const box = make("input", {
     type: "checkbox",
