@@ -502,7 +502,7 @@ def counts(view: Queue, unit: str) -> str:
     kind = "open" if is_all and unit == "row" else "nearest" if view.by_meaning else "matching"
     total = view.open if kind == "open" else view.matching
     words = f"Showing 1 to {shown:,} of {total:,} {kind} {'row' if total == 1 else 'rows'}." if shown else ""
-    if kind != "open":
+    if kind != "open" or not shown:
         words += f" {_are(view.open, unit)} open."
     if view.by_meaning and (without := view.listed - view.matching) > 0:
         words += f" {counted(without, 'row')} without a vector {'is' if without == 1 else 'are'} not listed."
