@@ -57,7 +57,6 @@ def instance(view: RowView, *, play: bool = False) -> None:
 
 TOOLS, FOOT = "winnow_tools", "winnow_list_foot"
 """Keys of the lines above and below a list."""
-FILTERS = {"disagrees": "Model disagrees", "flagged": "Flagged"}
 DECIDED = ("is", "yes", "no", "verdict", "right", "wrong")
 """Kinds of answers that leave no doubt."""
 
@@ -127,22 +126,23 @@ def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> S
                 width=170,
                 label_visibility="collapsed",
             )
-        wanted = st.pills(
-            "Filter",
-            FILTERS,
-            selection_mode="multi",
-            format_func=FILTERS.__getitem__,
-            key=f"{key}-filters",
-            label_visibility="collapsed",
-            width="content",
-        )
+        flagged, disagrees = _chip("Flagged", f"{key}-flag"), _chip("Model disagrees", f"{key}-against")
     return Search(
         label=label,
         person_id=person,
         kind=kind,
-        flagged="flagged" in wanted,
-        disagrees="disagrees" in wanted,
+        flagged=flagged,
+        disagrees=disagrees,
         words=words,
+    )
+
+
+def _chip(words: str, key: str) -> bool:
+    """A filter that is on or off. Each is a group of its own: within one, Tab would reach the first alone."""
+    return bool(
+        st.pills(
+            words, [words], selection_mode="multi", key=key, label_visibility="collapsed", width="content"
+        )
     )
 
 

@@ -81,7 +81,8 @@ def place_of(one: Locator) -> FloatRect:
 
 def line_of(page: Page, row: str) -> Locator:
     """What opens this row in the list of Queue or Review."""
-    return page.get_by_role("button", name=re.compile(f"^Row {re.escape(row)}(:|$)")).first
+    name = re.escape(row).replace("/", r"\/")
+    return page.get_by_role("button", name=re.compile(f"^Row {name}(:|$)")).first
 
 
 def open_line(page: Page, row: str) -> None:

@@ -97,7 +97,7 @@ export const date = (at, zone) =>
 export const playMark = (id, play) =>
   make(
     "button",
-    { class: "play", type: "button", "aria-label": `Play row ${id}`, onclick: play },
+    { class: "play", type: "button", tabindex: "-1", "aria-label": `Play row ${id}`, onclick: play },
     drawing("M5 3v10l8-5z", "fill"),
   );
 

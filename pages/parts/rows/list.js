@@ -48,13 +48,24 @@ export default function list({ parentElement, data, setTriggerValue }) {
 function draw(root) {
   const { data } = stateOf(root);
   const { columns, lines, pictured, ticked, name } = data;
-  const table = make("div", { class: "list", role: "table", "aria-label": name });
+  const table = make("div", {
+    class: "list",
+    role: "table",
+    "aria-label": name,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => key(root, event),
+    onkeyup: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === " " && ticked) event.preventDefault(); // a button would be pressed by it, too
+    },
+  });
   const ahead = [ticked ? "1.5rem" : "", "2rem", pictured ? "4.75rem" : "", `minmax(0, ${pictured ? 1 : 1.8}fr)`];
   table.style.setProperty("--columns", [...ahead, ...columns.map((one) => WIDTHS[one.name])].join(" "));
   table.classList.toggle("pictured", pictured);
+  const keys = `Arrow keys go from row to row, Enter opens a row${ticked ? ", Space selects it" : ""}.`;
   table.append(heading(root, data), ...lines.map((line, place) => drawLine(root, data, line, place)));
-  root.querySelector(".list")?.remove();
-  root.append(table);
+  const help = make("p", { class: "help", id: "help", text: keys });
+  table.setAttribute("aria-describedby", help.id);
+  for (const old of root.querySelectorAll(".list, .help")) old.remove();
+  root.append(help, table);
 }
 
 /**
@@ -96,6 +107,7 @@ function drawLine(root, { columns, pictured, ticked, rows, zone }, line, place) 
   };
   const box = make("input", {
     type: "checkbox",
+    tabindex: "-1",
     "aria-label": `Select row ${id}`,
     onchange: () => {
       const next = new Set(stateOf(root).ticked);
@@ -123,7 +135,9 @@ function drawLine(root, { columns, pictured, ticked, rows, zone }, line, place) 
           type: "button",
           "aria-label": text ? `Row ${id}: ${text}` : `Row ${id}`,
           "aria-expanded": "false",
+          tabindex: place ? "-1" : "0",
           onclick: () => open(false),
+          onfocus: () => reach(root, place),
         },
         text && make("span", { class: "text", dir: "auto", text }),
         make("span", { class: text ? "id under" : "id", dir: "auto", text: id }),
@@ -131,6 +145,38 @@ function drawLine(root, { columns, pictured, ticked, rows, zone }, line, place) 
     ),
     ...columns.map(({ name }) => make("div", { role: "cell", class: name }, ...CELLS[name](line, zone))),
   );
+}
+
+/**
+ * Makes this row the one that Tab comes to: within the list the arrow keys go on.
+ *
+ * @param {ParentNode} root
+ * @param {number} place
+ */
+function reach(root, place) {
+  for (const [at, button] of root.querySelectorAll(".open").entries())
+    button.setAttribute("tabindex", at === place ? "0" : "-1");
+}
+
+/**
+ * Up and down go to another row, Space selects it, P plays it; Enter opens it as any button.
+ *
+ * @param {ParentNode & Node} root
+ * @param {KeyboardEvent} event
+ */
+function key(root, event) {
+  const buttons = [...root.querySelectorAll(".open")];
+  const at = event.target instanceof Element ? buttons.indexOf(event.target) : -1;
+  if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+  const line = buttons[at].closest(".line");
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
+  const pressed = { " ": ".tick input", p: ".play" }[event.key];
+  const part = next === undefined ? pressed && line?.querySelector(pressed) : buttons[next];
+  if (next === undefined && !part) return;
+  event.preventDefault();
+  if (!(part instanceof HTMLElement)) return;
+  if (next === undefined) part.click();
+  else part.focus();
 }
 
 /** @param {Event} event */
