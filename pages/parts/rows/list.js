@@ -54,7 +54,8 @@ function draw(root) {
     "aria-label": name,
     onkeydown: (/** @type {KeyboardEvent} */ event) => key(root, event),
     onkeyup: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === " " && ticked) event.preventDefault(); // a button would be pressed by it, too
+      const button = event.target instanceof Element && event.target.matches(".open");
+      if (event.key === " " && ticked && button) event.preventDefault(); // a button would be pressed by it, too
     },
   });
   const ahead = [ticked ? "1.5rem" : "", "2rem", pictured ? "4.75rem" : "", `minmax(0, ${pictured ? 1 : 1.8}fr)`];
