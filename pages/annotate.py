@@ -6,20 +6,11 @@ import contextlib
 
 import streamlit as st
 
-from pages.parts import (
-    after_press,
-    answers,
-    frame,
-    kinds,
-    other_cards,
-    panel_rows,
-    question_card,
-    row_table,
-    state,
-)
+from pages.parts import after_press, answers, frame, kinds, other_cards, panel_rows, question_card, state
 from pages.parts.account_parts import day_form, day_words
 from pages.parts.other_cards import known_row
 from pages.parts.presses import Press, dealing, notice, read_press, say, was_pressed
+from pages.parts.rows import row_table
 from pages.parts.tour import QUESTIONS, tour
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering import batches, loop, room, undoing

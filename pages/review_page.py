@@ -8,8 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import charts, frame, kinds, row_lists, row_table, state
+from pages.parts import charts, frame, kinds, state
 from pages.parts.frame import ProjectPage
+from pages.parts.rows import row_lists, row_table
 from pages.parts.words import counted, percent
 from workflow.access import NotFound, Right
 from workflow.people import examples

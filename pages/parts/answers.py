@@ -33,7 +33,7 @@ def said(kind: str, labels: Sequence[str]) -> str:
 
 def answer_words(kind: str, labels: Sequence[str]) -> str:
     """The same in a list of answers: one label stands alone."""
-    return first_of(labels) if kind == "is" else said(kind, labels)
+    return {"is": first_of(labels)}.get(kind) or said(kind, labels)
 
 
 def candidates(labels: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pages.parts import charts, map_chart
-from pages.parts.row_lists import MANY
+from pages.parts.rows.row_lists import MANY
 from plcore import LabelTable, LearnerSettings
 from tests.pages.conftest import Open, listed, open_in_list, words
 from tests.pages.file_boxes import give

@@ -12,8 +12,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from db import people
-from pages.parts import frame, label_vectors, one_label, row_table, state
-from pages.parts.row_table import Line
+from pages.parts import frame, label_vectors, one_label, state
+from pages.parts.rows import row_table
+from pages.parts.rows.row_table import ListedRow
 from plcore import LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
@@ -117,7 +118,8 @@ def test_list_click_opens_the_row_that_was_on_the_screen(monkeypatch: pytest.Mon
     kept: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", kept)
     lines = [
-        Line(row, f"r{row}", at, {}, mark) for at, (row, mark) in enumerate(((70, "a"), (80, ""), (70, "b")))
+        ListedRow(row, f"r{row}", at, {}, mark)
+        for at, (row, mark) in enumerate(((70, "a"), (80, ""), (70, "b")))
     ]
 
     def opened(**sent: Any) -> tuple[int | None, int | None]:

@@ -7,10 +7,11 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import frame, row_lists, row_table
+from pages.parts import frame
 from pages.parts.answers import first_of, said
 from pages.parts.frame import ProjectPage
-from pages.parts.row_table import Column
+from pages.parts.rows import row_lists, row_table
+from pages.parts.rows.row_table import Column
 from pages.parts.words import counted, percent
 from workflow.answering import loop
 from workflow.answering.loop import AnswerError, Saved

@@ -7,12 +7,13 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import frame, row_lists, row_table, state
+from pages.parts import frame, state
 from pages.parts.answers import candidates, said
 from pages.parts.class_box import offered
 from pages.parts.frame import ProjectPage
 from pages.parts.other_cards import can_choose, choose_together
-from pages.parts.row_table import Column
+from pages.parts.rows import row_lists, row_table
+from pages.parts.rows.row_table import Column
 from pages.parts.words import counted
 from workflow.access import Right
 from workflow.answering import loop

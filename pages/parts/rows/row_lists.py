@@ -9,13 +9,14 @@ from typing import Any, Protocol, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts import frame, row_table, state
+from pages.parts import frame, state
 from pages.parts.answers import answer_words, first_of, said
 from pages.parts.class_box import class_box
 from pages.parts.components import component
 from pages.parts.frame import ProjectPage
 from pages.parts.question_card import view_of
-from pages.parts.row_table import Column, Line
+from pages.parts.rows import row_table
+from pages.parts.rows.row_table import Column, ListedRow
 from pages.parts.words import counted
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering.loop import AnswerError
@@ -57,8 +58,8 @@ def instance(view: RowView, *, play: bool = False) -> None:
 
 TOOLS, FOOT = "winnow_tools", "winnow_list_foot"
 """Keys of the lines above and below a list."""
-DECIDED = ("is", "yes", "no", "verdict", "right", "wrong")
-"""Kinds of answers that leave no doubt."""
+MARKS = {**dict.fromkeys(("is", "yes", "no", "verdict", "right", "wrong"), "good"), "bad": "bad"}
+"""The marks of answers that leave no doubt; those of others are open."""
 
 Save = Callable[[str | None, bool], tuple[Saved, str]]
 
@@ -154,7 +155,7 @@ COLUMNS = (
 )
 
 
-def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> list[Line]:
+def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> list[ListedRow]:
     """The page of what was found; a click on a line opens its row in the drawer. Return the lines.
 
     unit : what is counted, of one and of more
@@ -170,11 +171,10 @@ def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str
     return lines
 
 
-def _line(place: int, one: FoundAnswer) -> Line:
-    state_of = "good" if one.kind in DECIDED else "bad" if one.kind == "bad" else "open"
+def _line(place: int, one: FoundAnswer) -> ListedRow:
     cells: dict[str, object] = {
         "answer": {
-            "mark": state_of,
+            "mark": MARKS.get(one.kind, "open"),
             "words": answer_words(one.kind, one.labels),
             "flagged": one.flagged,
             "note": one.note or "",
@@ -183,7 +183,7 @@ def _line(place: int, one: FoundAnswer) -> Line:
         "person": one.person,
         "at": one.at.isoformat(),
     }
-    return Line(one.row, one.row_id, place, cells, mark=str(one.seq))
+    return ListedRow(one.row, one.row_id, place, cells, mark=str(one.seq))
 
 
 def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
@@ -372,13 +372,13 @@ def show_queue(
     cells: Callable[[Any], Mapping[str, object]],
     *,
     ticks: bool = False,
-) -> tuple[list[Line], tuple[int, ...]]:
+) -> tuple[list[ListedRow], tuple[int, ...]]:
     """Draw the list. Return its lines, and the rows that are ticked.
 
     columns, cells : those of the kind, and of a row of `view`      ticks : rows can be ticked
     """
     lines = [
-        Line(
+        ListedRow(
             one.row,
             one.row_id,
             one.place,
@@ -400,7 +400,7 @@ def _near(one: QueueLine) -> str:
 def queue_drawer(
     page: ProjectPage,
     rows: Sequence[One],
-    lines: Sequence[Line],
+    lines: Sequence[ListedRow],
     ask: Callable[[One], object],
     ask_words: str,
     draw_facts: Callable[[One, Sequence[HistoryLine] | None], None],

@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Line:
+class ListedRow:
     """One line of a list. place : its number there      mark : what else names it where a row has several lines
 
     cells : by the names of the columns; see `Line` in `rows/types.d.ts`
@@ -62,7 +62,13 @@ def time_zone() -> str:
 
 
 def show_list(
-    seat: Seat, key: str, name: str, columns: Sequence[Column], lines: Sequence[Line], *, ticks: bool = False
+    seat: Seat,
+    key: str,
+    name: str,
+    columns: Sequence[Column],
+    lines: Sequence[ListedRow],
+    *,
+    ticks: bool = False,
 ) -> tuple[int, ...]:
     """Draw the list. Return the rows that are ticked.
 
@@ -112,7 +118,7 @@ def opened_row(key: str) -> int | None:
     return kept[1] if kept is not None and kept[0] == key else None
 
 
-def place_of_opened(key: str, lines: Sequence[Line]) -> int | None:
+def place_of_opened(key: str, lines: Sequence[ListedRow]) -> int | None:
     """The place of the open row among these lines: of its own line, else of the first line of the row."""
     row = opened_row(key)
     places = [place for place, one in enumerate(lines) if one.row == row]
@@ -120,7 +126,7 @@ def place_of_opened(key: str, lines: Sequence[Line]) -> int | None:
     return next((place for place in places if lines[place].mark == mark), places[0] if places else None)
 
 
-def drawer(key: str, lines: Sequence[Line], row_id: str) -> DeltaGenerator:
+def drawer(key: str, lines: Sequence[ListedRow], row_id: str) -> DeltaGenerator:
     """Draw the drawer with its head. Return its body, for what is known of the row. row_id : of the open row"""
     around = st.container(key=state.DRAWER)
     with around:
@@ -166,14 +172,14 @@ def _sent(key: str, trigger: str) -> Any:
     return (st.session_state.get(key) or {}).get(trigger)
 
 
-def _open(key: str, lines: Sequence[Line]) -> None:
+def _open(key: str, lines: Sequence[ListedRow]) -> None:
     sent = _sent(f"{key}-list", "open")
     if sent and (found := [one for one in lines[sent["at"] :] if one.row == sent["row"]]):
         open_row(key, found[0].row, found[0].mark)
         st.session_state[state.PLAY] = sent["play"]
 
 
-def _go(key: str, lines: Sequence[Line]) -> None:
+def _go(key: str, lines: Sequence[ListedRow]) -> None:
     sent = _sent(f"{key}-drawer", "go")
     if sent and 0 <= sent["at"] < len(lines):
         open_row(key, lines[sent["at"]].row, lines[sent["at"]].mark)
