@@ -10,6 +10,7 @@ from pages.parts import after_press, answers, frame, kinds, other_cards, panel_r
 from pages.parts.account_parts import day_form, day_words
 from pages.parts.other_cards import known_row
 from pages.parts.presses import Press, dealing, notice, read_press, say, was_pressed
+from pages.parts.rows import row_table
 from pages.parts.tour import QUESTIONS, tour
 from workflow.access import NotAllowed, NotFound, Right
 from workflow.answering import batches, loop, room, undoing
@@ -66,7 +67,7 @@ def _open_on_review(seq: int | None) -> None:
     """The row of one of the last ten answers: the page is left once the press is dealt with."""
     rows = {one: view.row for one, view in standing.last_ten(page.seat)}
     if seq in rows:
-        st.session_state[state.REVIEW_ROW] = page.project.id, rows[seq]
+        row_table.open_row(f"{state.REVIEW}-{page.project.id}", rows[seq])
         st.session_state[state.LEAVE] = "review_page.py"
 
 

@@ -11,7 +11,7 @@ from pages.parts.components import component
 from pages.parts.frame import ProjectPage
 from pages.parts.map_chart import MapLook, instance_map
 from pages.parts.other_cards import can_choose, choose_together
-from pages.parts.row_lists import instance
+from pages.parts.rows.row_lists import instance
 from pages.parts.words import counted
 from workflow.answering.loop import AnswerError, NotQualified
 from workflow.files import media

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.parts import charts, frame, kinds, row_lists, state
+from pages.parts import charts, frame, kinds, state
 from pages.parts.frame import ProjectPage
+from pages.parts.rows import row_lists, row_table
 from pages.parts.words import counted, percent
 from workflow.access import NotFound, Right
 from workflow.people import examples
@@ -244,18 +247,17 @@ if not options.anything:
     st.stop()
 search = row_lists.search_form(KEY, options, parts.REVIEW.kinds)
 found = reviewing.find(page.seat, search, int(st.session_state.get(f"{KEY}-page", 1)) - 1)
-left, right = st.columns([3, 2], gap="large")
-with left:
-    if found.rows:
-        row_lists.results(page, KEY, found, parts.REVIEW.unit)
+lines = []
+if found.rows:
+    lines = row_lists.results(page, KEY, found, parts.REVIEW.unit)
+else:
+    st.info("No answer matches all of these filters. Remove one.", icon=":material/search_off:")
+if (asked := row_table.opened_row(KEY)) is not None:
+    try:
+        row: Any = reviewing.open_row(page.seat, asked)
+    except NotFound as missing:
+        st.error(frame.escape(str(missing)), icon=":material/search_off:")
     else:
-        st.info("No answer fits all of this. Take one of the conditions away.", icon=":material/search_off:")
-with right:
-    if (asked := row_lists.opened_row(page.project.id)) is not None:
-        try:
-            parts.review_row(page, KEY, reviewing.open_row(page.seat, asked))
+        with row_table.drawer(KEY, lines, row.view.row_id):
+            parts.review_row(page, KEY, row)
             example_form(page, asked)
-        except NotFound as missing:
-            st.error(frame.escape(str(missing)), icon=":material/search_off:")
-    else:
-        st.caption("Click a line to see its row, all that was said of it, and to correct it.")

@@ -53,10 +53,10 @@ PAGES = (*OF_A_PROJECT, "import", "people", "audit", "backups", "account", "home
 ALWAYS = ("BidiComponent", "Html")
 NEEDED = {
     START: ("Button", "ImageList"),
-    "queue": ("TextInput", "Selectbox", "DataFrame", "DownloadButton"),
+    "queue": ("TextInput", "Selectbox", "DownloadButton"),
     "progress": ("Metric", "PlotlyChart", "Button", "DownloadButton"),
     "map": ("Radio", "Multiselect", "PlotlyChart", "DownloadButton"),
-    "review": ("TextInput", "Selectbox", "Checkbox", "DataFrame", "Pagination"),
+    "review": ("TextInput", "Selectbox", "ButtonGroup"),
     "team": ("Selectbox", "DataFrame"),
     "models": ("Button",),
     "export": ("TextInput", "ButtonGroup", "Button", "DataFrame"),

@@ -31,6 +31,11 @@ def said(kind: str, labels: Sequence[str]) -> str:
     }.get(kind, kind)
 
 
+def answer_words(kind: str, labels: Sequence[str]) -> str:
+    """The same in a list of answers: one label stands alone."""
+    return {"is": first_of(labels)}.get(kind) or said(kind, labels)
+
+
 def candidates(labels: Sequence[str]) -> str:
     """A row's candidates in words; those of a bad item are none."""
     return " | ".join(labels) or "none (taken out)"

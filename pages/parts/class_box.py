@@ -37,10 +37,17 @@ def class_box(
     key: str,
     placeholder: str | None = None,
     width: int | Literal["stretch"] = "stretch",
+    label_visibility: Literal["visible", "collapsed"] = "visible",
 ) -> str | None:
-    """A box to choose one class, none at first. placeholder, key, width : as `st.selectbox` takes them"""
+    """A box to choose one class, none at first. The other arguments are those of `st.selectbox`."""
     chosen: str | None = st.selectbox(
-        words, index=None, placeholder=placeholder, key=key, width=width, **offered(classes)
+        words,
+        index=None,
+        placeholder=placeholder,
+        key=key,
+        width=width,
+        label_visibility=label_visibility,
+        **offered(classes),
     )
     if chosen is None or chosen in classes:
         return chosen

@@ -11,7 +11,7 @@ from pages.parts.learner_form import Setting
 from pages.parts.map_chart import MapWords
 from pages.parts.progress_parts import StopWords
 from pages.parts.question_card import Drawing, Offer
-from pages.parts.row_lists import ReviewWords
+from pages.parts.rows.row_lists import ReviewWords
 from pages.parts.words import ExportWords
 from workflow.answering.batches import ShownBatch
 from workflow.answering.room import Groups

@@ -95,7 +95,7 @@ STRATEGY = "winnow_strategy"
 """Widget key, with project and strategy behind it, of the chooser on the Queue page."""
 
 QUEUE = "winnow_queue"
-"""Widget key, with project and rows behind it, of the table on the Queue page."""
+"""Beginning of the keys of the list on the Queue page, with the project behind it."""
 
 TAB = "winnow_tab"
 """A random name of this session: a card that outlived a restart of the server sees that it changed."""
@@ -137,8 +137,11 @@ GUIDELINES = "winnow_guidelines"
 REVIEW = "winnow_review"
 """Beginning of the widget keys on the Review page; the project, and what it is about, behind it."""
 
-REVIEW_ROW = "winnow_review_row"
-"""Project and row that the Review page has open."""
+OPENED = "winnow_opened"
+"""The list of rows, the row of it that is open in the drawer, and the mark of its line; see `row_table`."""
+
+DRAWER = "winnow_drawer"
+"""Key of the drawer, and beginning of those of its parts."""
 
 SETTINGS = "winnow_settings"
 """Beginning of the widget keys on the Project settings page, with project and version behind it."""

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.parts import state
 from pages.parts.components import component
 from pages.parts.frame import escape
-from pages.parts.row_lists import instance
+from pages.parts.rows.row_lists import instance
 from pages.parts.words import counted, percent, size
 from workflow.importing import (
     MAX_PROBLEMS,

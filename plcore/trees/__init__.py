@@ -10,5 +10,3 @@ if TYPE_CHECKING:
     from plcore.trees.forest import PLForest
 else:
     __getattr__, __dir__ = lazy_names(__name__)
-
-__all__ = ["PLForest"]

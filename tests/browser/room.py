@@ -79,22 +79,22 @@ def place_of(one: Locator) -> FloatRect:
             return found
 
 
+def line_of(page: Page, row: str) -> Locator:
+    """What opens this row in the list of Queue or Review."""
+    name = re.escape(row).replace("/", r"\/")
+    return page.get_by_role("button", name=re.compile(f"^Row {name}(:|$)")).first
+
+
 def open_line(page: Page, row: str) -> None:
-    """Click on the line of this row in a list, in any cell but its tick. The list is drawn on a canvas; the table that
-    it holds for screen readers says where the line stands."""
-    grid = page.get_by_test_id("stDataFrame").first
-    cell = grid.locator("[role=gridcell]").get_by_text(row, exact=True).first
-    cell.wait_for(state="attached")
-    place = int((cell.get_attribute("id") or "").rpartition("-")[2])
-    box = place_of(grid.locator("canvas").first)
-    pictured = grid.locator("[role=columnheader]", has_text=re.compile("^(Picture|Sound)$")).count()
-    page.mouse.click(box["x"] + 140, box["y"] + 35 + (56 if pictured else 35) * (place + 0.5))
+    """Click on the line of this row in a list, which opens it in the drawer."""
+    line_of(page, row).click()
+    page.get_by_role("dialog", name=f"Row {row}", exact=True).wait_for()
 
 
 def open_first_line(page: Page) -> None:
-    """Go to the first line of a list by keyboard, which opens its row."""
-    page.get_by_test_id("stDataFrame").first.locator("canvas").first.focus()
-    page.keyboard.press("ArrowDown")
+    """Open the first row of a list by keyboard."""
+    page.locator(".open").first.focus()
+    page.keyboard.press("Enter")
 
 
 def import_csv(page: Page, base: str, frame: pd.DataFrame, name: str) -> None:

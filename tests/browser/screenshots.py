@@ -30,7 +30,7 @@ PAGES = {
     "home": ("Projects", ""),
     "annotate": ("", room.CARD),
     "models": ("", "[class*=st-key-winnow_models]"),
-    "queue": ("", "[data-testid=stDataFrame]"),
+    "queue": ("", ".list"),
     "progress": ("", ".js-plotly-plot .main-svg"),
     "map": ("", ".js-plotly-plot .main-svg"),
     "export": ("", "[data-testid=stDataFrame]"),
@@ -41,7 +41,7 @@ PAGES = {
     "backups": ("Backups", ""),
     "disputes": ("", room.CARD),
     "team": ("", "[data-testid=stDataFrame]"),
-    "review": ("", "[data-testid=stDataFrame]"),
+    "review": ("", ".list"),
     "settings": ("", "[data-testid=stTabs]"),
 }
 ANSWERS = 60

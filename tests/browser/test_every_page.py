@@ -234,12 +234,12 @@ def test_neither_has_the_grid_of_many_rows(browser: Browser, server: Server, sig
 
 
 LATE = re.compile(
-    r"/static/js/(DataFrame|TextInput|Selectbox|Checkbox|Radio|Multiselect|Metric|PlotlyChart|Pagination)\.[^/]*\.js"
+    r"/static/js/(DataFrame|TextInput|Selectbox|Checkbox|Radio|Multiselect|Metric|PlotlyChart|Pagination|ButtonGroup)\.[^/]*\.js"
 )
 """Streamlit's scripts that a page is drawn without at first, and without any of which there is a skeleton."""
 LAST = {
-    "queue": "rows are open",
-    "review": "answered rows, the latest answer first",
+    "queue": "open rows.",
+    "review": "answered rows, latest first",
     "progress": "When to stop",
     "map": "Rows that look alike",
 }

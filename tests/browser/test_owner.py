@@ -41,7 +41,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     page.get_by_text("1 answered row").wait_for()
     room.open_line(page, asked)
     page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
-    page.get_by_text("Nothing is ever changed or deleted here").wait_for()
+    page.get_by_text("Corrections are added, nothing is overwritten").wait_for()
     room.drawn(page)
     room.type_choice(page, page.get_by_role("combobox", name="Label", exact=True).last, right)
     page.get_by_label("Note (optional)").fill("looked again")
@@ -52,7 +52,7 @@ def test_an_answer_is_found_and_corrected_without_a_mouse(
     page.reload()
     page.get_by_text("1 answered row").wait_for()
     room.open_line(page, asked)
-    expect(page.get_by_text("As it stands").locator("xpath=following::p[1]")).to_have_text(right)
+    expect(page.get_by_text("Current labels").locator("xpath=following::p[1]")).to_have_text(right)
     assert not errors
 
 
@@ -128,7 +128,7 @@ def test_a_class_is_renamed_and_people_see_the_new_name(page: Page, server: Serv
     page.goto(f"{server.base}/review")
     page.get_by_text("1 answered row").wait_for()
     room.open_line(page, asked)
-    expect(page.get_by_text("As it stands").locator("xpath=following::p[1]")).to_have_text("a new name")
+    expect(page.get_by_text("Current labels").locator("xpath=following::p[1]")).to_have_text("a new name")
 
 
 # The round of somebody who records birds: a detector's table and its recordings in, heard and answered, the

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
@@ -102,10 +104,55 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return told
 
 
-def open_at_side(test: AppTest, project: int, row: int) -> AppTest:
-    """The Review page after a click on the line of this row: AppTest cannot click in a table."""
-    test.session_state[state.REVIEW_ROW] = project, row
+def open_in_list(test: AppTest, project: int, row: int, key: str = state.REVIEW) -> AppTest:
+    """The Review page, or another list, after a click on the line of this row: AppTest cannot click in a component."""
+    test.session_state[state.OPENED] = f"{key}-{project}", row, ""
     return test.run()
+
+
+def sent_to(test: AppTest, component: str) -> list[dict[str, Any]]:
+    """The data of each of these components on the page."""
+    drawn = [one.proto for one in test.get("bidi_component")]
+    return [json.loads(one.json) for one in drawn if one.component_name.endswith(component)]
+
+
+CELLS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "words": lambda line: line["words"],
+    "shares": lambda line: line["shares"],
+    "near": lambda line: float(line["near"]),
+    "answer": lambda line: line["answer"]["words"],
+    "predicted": lambda line: line["predicted"]["words"],
+    "person": lambda line: line["person"],
+    "at": lambda line: line["at"],
+}
+"""What a person reads in each column of a list."""
+
+
+def listed(test: AppTest) -> pd.DataFrame:
+    """The list of rows on the Queue or Review page, its columns by their titles."""
+    (data,) = sent_to(test, "winnow_row_list")
+    return pd.DataFrame(
+        {
+            "#": [line["place"] for line in data["lines"]],
+            **({"Picture": [_picture(line) for line in data["lines"]]} if data["pictured"] else {}),
+            "Row": [line["id"] for line in data["lines"]],
+            "Text": [line["text"] for line in data["lines"]],
+            **{one["title"]: [CELLS[one["name"]](line) for line in data["lines"]] for one in data["columns"]},
+        }
+    )
+
+
+def _picture(line: dict[str, Any]) -> str:
+    return line["image"] or ("sound" if line["sound"] else "")
+
+
+def history(test: AppTest) -> list[dict[str, str]]:
+    """The entries about the row that is open: who said what, and what else is stored with it."""
+    (data,) = sent_to(test, "winnow_row_facts")
+    return [
+        {"Annotator": one["person"], "Said": one["words"], "When": one["at"], **dict(one["details"])}
+        for one in data["history"]
+    ]
 
 
 def words(test: AppTest) -> str:

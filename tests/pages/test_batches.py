@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import answers, charts, other_cards, state
 from pages.parts.one_label import card as one_label_card
 from pages.parts.project_parts import in_words
-from tests.pages.conftest import Open, pressing, words
+from tests.pages.conftest import Open, history, open_in_list, pressing, words
 from tests.pages.test_owner_pages import box, button
 from tests.workflow.alike_world import NAMES, alike_project
 from tests.workflow.four import four_class_project
@@ -305,8 +305,6 @@ def test_review_says_what_was_asked_in_yes_and_no(
     assert second.yes_no is not None  # of two, one is asked about
     loop.submit_answer(seat, second.token, "is", [second.yes_no.name])
     page = show(owner, "review_page.py", project=str(seat.project_id))
-    page.session_state[state.REVIEW_ROW] = seat.project_id, first.view.row
-    page.run()
+    open_in_list(page, seat.project_id or 0, first.view.row)
     assert not page.exception
-    (history,) = (one.value for one in page.dataframe if "Said" in one.value.columns)
-    assert list(history.Asked) == ["", f"is it {second.yes_no.name}?"]
+    assert [one.get("Asked", "") for one in history(page)] == ["", f"is it {second.yes_no.name}?"]

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import account_parts, other_cards, panel_rows, question_card, state
 from pages.parts.one_label import card as one_label_card
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, open_in_list, words
 from tests.workflow.four import four_class_project
 from tests.workflow.vector_world import answer_truly, vector_project
 from tests.workflow.world import annotator, answer_next
@@ -148,8 +148,7 @@ def test_the_owner_marks_an_example_on_review(
     assert not sent[-1]["examples"]
     row, label = decided(seat)
     page = opened(show, seat, "review_page.py")
-    page.session_state[state.REVIEW_ROW] = seat.project_id, row
-    page.run()
+    open_in_list(page, seat.project_id or 0, row)
     key = f"{state.EXAMPLE}-{seat.project_id}-{row}"
     page.text_input(key=f"{key}-note").set_value("look at the wing bar")
     next(one for one in page.button if one.label == "Mark it").click()
@@ -170,11 +169,8 @@ def test_the_owner_marks_an_example_on_review(
     ada = annotator(home, seat.person_id, "Ada")
     answer_next(home, ada, seat.project_id or 0)
     theirs = show(ada, "review_page.py", project=str(seat.project_id))
-    theirs.session_state[state.REVIEW_ROW] = (
-        seat.project_id,
-        standing.last_ten(Seat(home, ada, seat.project_id))[0][1].row,
-    )
-    theirs.run()
+    row = standing.last_ten(Seat(home, ada, seat.project_id))[0][1].row
+    open_in_list(theirs, seat.project_id or 0, row)
     assert not theirs.exception
     assert not [one for one in theirs.expander if one.label == "Example of its class"]
 
@@ -185,8 +181,7 @@ def test_a_label_vector_row_is_an_example_of_one_of_its_labels(home: Home, owner
         answer_truly(home, owner, seat.project_id or 0)
     row = next(view.row for _, view in standing.last_ten(seat) if examples.marking(seat, view.row).labels)
     page = opened(show, seat, "review_page.py")
-    page.session_state[state.REVIEW_ROW] = seat.project_id, row
-    page.run()
+    open_in_list(page, seat.project_id or 0, row)
     assert not [one for one in page.radio if one.label == "What for"], "no qualification here"
     next(one for one in page.button if one.label == "Mark it").click()
     page.run()

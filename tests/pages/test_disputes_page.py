@@ -7,13 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import create_parts, other_cards, state
-from pages.parts.label_vectors import rows as vector_queue
-from pages.parts.one_label import rows as label_queue
-from tests.pages.conftest import Open, pressing, words
+from pages.parts import other_cards, state
+from tests.pages.conftest import Open, listed, open_in_list, pressing, sent_to, words
 from tests.workflow.people.test_disputes import member, open_rows, say, shared
 from tests.workflow.rows.test_rows import detections
 from tests.workflow.rows.test_rows import say as scores_say
@@ -272,32 +269,23 @@ def test_without_scores_or_rights_there_is_no_such_part(home: Home, owner: int, 
         assert not [one for one in test.toggle if "scores of your file" in one.label]
 
 
-# Queue: each line begins with what the row is, and the row that is clicked stands at the side
+# Queue: each line begins with what the row is, and the row that is clicked opens in the drawer
 
 
-def click(monkeypatch: pytest.MonkeyPatch, lines: list[int]) -> None:
-    """As if a person had clicked on these lines: AppTest cannot click in a table."""
-    for module in (label_queue, vector_queue):
-        monkeypatch.setattr(module, "clicked_lines", lambda _: lines)
-
-
-def test_the_line_that_is_clicked_shows_its_row_and_asks_it(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_line_that_is_clicked_shows_its_row_and_asks_it(home: Home, owner: int, show: Open) -> None:
     for project, words_of_it in (
         (small_project(home, owner), "Ask this row next"),
         (vector_project(home, owner, question="cell"), "Ask this next"),
     ):
         seat = Seat(home, owner, project)
-        click(monkeypatch, [])
         test = show(owner, "queue_page.py", project=str(project))
-        assert "Click a line to see its row and to ask it next." in words(test)
+        assert sent_to(test, "winnow_row_drawer") == []
         assert not [one for one in test.button if one.label == words_of_it]
         seat.settle()  # no model changes the order between two looks
         wanted = queue.list_queue(seat).rows[3]
-        click(monkeypatch, [3])
-        test.run()
-        assert f"##### Row {wanted.row_id}" in words(test)
+        open_in_list(test, project, wanted.row, state.QUEUE)
+        (head,) = sent_to(test, "winnow_row_drawer")
+        assert head == {"title": f"Row {wanted.row_id}", "at": 3, "count": len(listed(test))}
         (ask,) = (one for one in test.button if one.label == words_of_it)
         ask.click().run()
         assert not test.exception
@@ -306,22 +294,18 @@ def test_the_line_that_is_clicked_shows_its_row_and_asks_it(
         assert getattr(question, "label", None) == getattr(wanted, "label", None)
 
 
-def test_a_line_that_is_gone_is_not_shown(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_that_is_gone_is_not_shown(home: Home, owner: int, show: Open) -> None:
     for project in (small_project(home, owner), vector_project(home, owner)):
-        click(monkeypatch, [10_000])
         test = show(owner, "queue_page.py", project=str(project))
-        assert "Click a line to see its row" in words(test)
+        open_in_list(test, project, 10_000, state.QUEUE)
+        assert not test.exception
+        assert sent_to(test, "winnow_row_drawer") == []
 
 
 def test_lines_of_texts_begin_with_the_text(home: Home, owner: int, show: Open) -> None:
     project = text_project(home, owner)
     test = show(owner, "queue_page.py", project=str(project))
-    lines = test.dataframe[0].value
-    assert list(lines.columns)[:3] == ["Text", "Place", "Row"]
+    lines = listed(test)
+    assert "Picture" not in lines.columns
     texts = text_frame().set_index("id")["text"]
     assert lines["Text"].tolist() == texts[lines["Row"]].tolist()
-    column = create_parts.first_columns(Seat(home, owner, project), [2, 0])
-    assert column.cells == {"Text": [texts["t2"], texts["t0"]]}
-    assert column.options == {"height": 38 + 2 * 35}, "a line of text is as high as any other"

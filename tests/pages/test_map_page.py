@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pages.parts import charts, create_parts, map_chart, state
-from pages.parts.row_lists import MANY
+from pages.parts import charts, map_chart
+from pages.parts.rows.row_lists import MANY
 from plcore import LabelTable, LearnerSettings
-from plcore.tables import thumbnail
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, listed, open_in_list, words
 from tests.pages.file_boxes import give
 from tests.pages.test_import_zip import upload
+from tests.plcore.tables.media.test_media import kept
 from tests.plcore.tables.zips import WAV, make_zip, picture
 from tests.workflow.text_world import text_project
 from tests.workflow.vector_world import LABELS, vector_project
@@ -205,23 +204,20 @@ def birds(home: Home, owner: int) -> Seat:
     return Seat(home, owner, number)
 
 
-def small(row: int) -> str:
-    return "data:image/webp;base64," + base64.b64encode(thumbnail(picture(row))).decode()
-
-
 def shown(row: int) -> str:
-    """What stands in the column of pictures."""
-    return small(row) if row % 2 else create_parts._PLAY if row == 2 else ""
+    """What the column of pictures shows."""
+    return f"files/{kept(picture(row))}/small" if row % 2 else "sound" if row == 2 else ""
 
 
 def test_the_queue_shows_a_small_picture_of_each_row_and_a_mark_for_a_recording(
     birds: Seat, show: Open
 ) -> None:
     test = show(birds.person_id, "queue_page.py", project=str(birds.project_id))
-    frame = test.dataframe[0].value
-    assert list(frame.columns)[:3] == ["Picture", "Place", "Row"]
-    pictures = frame["Picture"].fillna("")
-    assert dict(zip(frame["Row"], pictures, strict=True)) == {f"r{row}": shown(row) for row in range(ROWS)}
+    frame = listed(test)
+    assert list(frame.columns)[:3] == ["#", "Picture", "Row"]
+    assert dict(zip(frame["Row"], frame["Picture"], strict=True)) == {
+        f"r{row}": shown(row) for row in range(ROWS)
+    }
 
 
 def test_review_shows_it_beside_the_answers_and_the_caption_with_the_row(birds: Seat, show: Open) -> None:
@@ -229,7 +225,7 @@ def test_review_shows_it_beside_the_answers_and_the_caption_with_the_row(birds: 
         question = loop.ask_next(birds, row)
         loop.submit_answer(birds, question.token, "is", ["wren"])
     test = show(birds.person_id, "review_page.py", project=str(birds.project_id))
-    frame = test.dataframe[0].value
+    frame = listed(test)
     assert list(frame["Picture"]) == [shown(2), shown(1)]
     view = reviewing.open_row(birds, reviewing.find(birds, Search()).rows[1].row).view
     assert (len(view.images), view.caption) == (2, (("place", "gate 1"),))
@@ -238,12 +234,9 @@ def test_review_shows_it_beside_the_answers_and_the_caption_with_the_row(birds: 
 def test_without_pictures_the_lists_are_as_they_were(home: Home, owner: int, show: Open) -> None:
     table = LabelTable.read_csv(b"id,candidates,n\na,wren|robin,1\nb,robin|wren,2\nc,wren,3\nd,wren,4\n")
     number = importing.create(Seat(home, owner), "numbers", table, LearnerSettings(n_neighbors=3))
-    column = create_parts.first_columns(Seat(home, owner, number), [0, 1])
-    assert (column.cells, column.config) == ({}, {})
-    assert column.options == {"height": create_parts.table_height(2)} == {"height": 38 + 2 * 35}
-    assert create_parts.table_height(1_000) == create_parts.MOST_HEIGHT, "the rest is scrolled to"
     test = show(owner, "queue_page.py", project=str(number))
-    assert "Picture" not in test.dataframe[0].value.columns
+    assert "Picture" not in listed(test).columns
+    assert not listed(test)["Text"].any()
 
 
 def test_a_point_of_the_map_that_is_clicked_shows_its_row(
@@ -280,8 +273,7 @@ def test_many_features_stand_in_a_box_that_is_shut(
     question = loop.next_question(seat)
     loop.submit_answer(seat, question.token, "is", ["wren"])
     test = show(owner, "review_page.py", project=str(seat.project_id))
-    test.session_state[state.REVIEW_ROW] = seat.project_id, question.view.row
-    test.run()
+    open_in_list(test, seat.project_id or 0, question.view.row)
     assert not test.exception
     assert any(one.label == f"Features ({count})" for one in test.expander) is boxed
 

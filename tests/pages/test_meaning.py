@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.label_vectors import rows as vector_queue
-from pages.parts.one_label import rows as label_queue
-from tests.pages.conftest import Open, words
+from pages.parts import state
+from tests.pages.conftest import Open, listed, open_in_list, words
 from tests.pages.test_owner_pages import button
 from tests.workflow.meaning_world import give_vectors, meaning_project
 from tests.workflow.text_world import text_frame, text_project
@@ -29,16 +27,18 @@ def labels(test: AppTest) -> list[str]:
 def test_words_by_meaning_list_the_nearest_first(home: Home, owner: int, show: Open) -> None:
     seat = meaning_project(home, owner)
     test = show(owner, "queue_page.py", project=str(seat.project_id))
-    assert "Similarity" not in test.dataframe[0].value
+    assert "Similarity" not in listed(test)
     test.text_input[0].set_value("animals").run()
     assert "No open row holds these words." in words(test)
     button(test, "Search by meaning").click().run()
     assert test.toggle[0].value is True
-    lines = test.dataframe[0].value
+    lines = listed(test)
     birds = sum(TRUTH[one.row_id] == "birds" for one in queue.list_queue(seat).rows)
     assert {TRUTH[name] for name in lines["Row"][:birds]} == {"birds"}
     assert lines["Similarity"].is_monotonic_decreasing
-    assert f"{len(lines)} rows, nearest first; {len(lines)} rows are open." in words(test)
+    assert f"Showing 1 to {len(lines)} of {len(lines)} nearest rows. {len(lines)} rows are open." in words(
+        test
+    )
     test.toggle[0].set_value(False).run()
     assert "No open row holds these words." in words(test)
     assert not test.exception
@@ -49,7 +49,7 @@ def test_the_nearest_rows_are_answered_together(home: Home, owner: int, show: Op
     test = show(owner, "queue_page.py", project=str(seat.project_id))
     test.toggle[0].set_value(True).run()
     test.text_input[0].set_value("animals").run()
-    assert f"##### The nearest {batches.MOST} rows" in words(test)
+    assert f"**The nearest {batches.MOST} rows**" in words(test)
     (label,) = (one for one in test.selectbox if one.label == "All of these are")
     assert label.value == "birds"
     (look,) = (one for one in test.button if one.label.startswith("Look at"))
@@ -62,11 +62,7 @@ def test_the_nearest_rows_are_answered_together(home: Home, owner: int, show: Op
     assert {one.view.row for one in shown.tiles} <= nearest
 
 
-def test_more_like_a_row_and_back(
-    home: Home, owner: int, show: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (label_queue, vector_queue):
-        monkeypatch.setattr(module, "clicked_lines", lambda _: [3])
+def test_more_like_a_row_and_back(home: Home, owner: int, show: Open) -> None:
     for project in (text_project(home, owner), vector_project(home, owner, question="cell")):
         seat = Seat(home, owner, project)
         with seat.reading() as reading:
@@ -77,15 +73,16 @@ def test_more_like_a_row_and_back(
         seat.settle()
         test = show(owner, "queue_page.py", project=str(project))
         line = queue.list_queue(seat).rows[3]
+        open_in_list(test, project, line.row, state.QUEUE)
         button(test, "More like this").click().run()
         assert f"Rows like **{line.row_id}**, the nearest first" in words(test)
-        lines = test.dataframe[0].value
+        lines = listed(test)
         wanted = [one.row_id for one in queue.list_nearest(seat, like=line.row).rows]
         assert lines["Row"].tolist() == wanted
         assert wanted[0] == line.row_id
         assert "1 row without a vector is not listed" in words(test)
         button(test, "Back to the queue").click().run()
-        assert "Similarity" not in test.dataframe[0].value
+        assert "Similarity" not in listed(test)
         assert not test.exception
 
 
@@ -110,7 +107,7 @@ def test_a_search_that_cannot_be_is_said_and_words_are_searched(home: Home, owne
     test.text_input[0].set_value("feather").run()
     assert "gives other vectors" in words(test)
     texts = text_frame().set_index("id")["text"]
-    assert all("feather" in texts[name] for name in test.dataframe[0].value["Row"])
+    assert all("feather" in texts[name] for name in listed(test)["Row"])
     for one in home.encoders_dir.rglob("*.*"):
         one.unlink()
     test.run()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from datetime import UTC, datetime
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +12,15 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from db import people
-from pages.parts import frame, label_vectors, one_label, row_lists
+from pages.parts import frame, label_vectors, one_label, state
+from pages.parts.rows import row_table
+from pages.parts.rows.row_table import ListedRow
 from plcore import LearnerSettings
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.label_vectors import CRITERION_ENTRIES, QUESTION_ENTRIES, LabelVectorSettings
 from plcore.tables import ColumnVectors, directions_of
 from tests.conftest import ROOT
-from tests.pages.conftest import PATIENCE, Open, open_at_side, words
+from tests.pages.conftest import PATIENCE, Open, history, listed, open_in_list, sent_to, words
 from tests.workflow.vector_world import vector_project
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow.answering import loop, room
@@ -78,6 +79,11 @@ def test_several_people_can_answer_each_label(home: Home, owner: int, show: Open
     assert "What they said stays theirs" in words(shown)
 
 
+def drawer_title(test: AppTest) -> str:
+    (head,) = sent_to(test, "winnow_row_drawer")
+    return str(head["title"])
+
+
 def test_review_without_answers_points_to_the_first_question(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     shown = words(show(owner, "review_page.py", project=str(project)))
@@ -89,12 +95,12 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     ada = annotator(home, owner, "Ada")
     saved = [answer_next(home, ada, project) for _ in range(4)]
     test = show(owner, "review_page.py", project=str(project))
-    assert len(test.dataframe[0].value) == 4
+    assert len(listed(test)) == 4
     box(test.text_input, "Search").set_value("nothing such").run()
-    assert "No answer fits" in words(test)
+    assert "No answer matches" in words(test)
     box(test.text_input, "Search").set_value("").run()
-    open_at_side(test, project, saved[0].row)
-    assert f"Row {saved[0].row_id}" in words(test)
+    open_in_list(test, project, saved[0].row)
+    assert drawer_title(test) == f"Row {saved[0].row_id}"
     other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
     box([one for one in test.selectbox if one.key and one.key.endswith("-label")][1:], "Label").set_value(
         other
@@ -105,23 +111,52 @@ def test_review_finds_opens_and_corrects(home: Home, owner: int, show: Open) -> 
     opened = reviewing.open_row(Seat(home, owner, project), saved[0].row)
     assert opened.candidates == (other,)
     assert opened.history[-1].note == "heard again"
-    assert "heard again" in list(test.dataframe[-1].value.Note)
+    assert "heard again" in [one.get("Note") for one in history(test)]
 
 
-def test_a_click_in_a_line_opens_its_row_and_a_tick_is_stronger(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: dict[str, object] = {}
+def test_list_click_opens_the_row_that_was_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", kept)
+    lines = [
+        ListedRow(row, f"r{row}", at, {}, mark)
+        for at, (row, mark) in enumerate(((70, "a"), (80, ""), (70, "b")))
+    ]
 
-    def clicked(rows: list[int], cells: list[tuple[int, str]]) -> int | None:
-        kept["table"] = SimpleNamespace(selection=SimpleNamespace(rows=rows, cells=cells))
-        row_lists._clicked(3, "table", (70, 80, 90))
-        return row_lists.opened_row(3)
+    def opened(**sent: Any) -> tuple[int | None, int | None]:
+        kept["q-list"] = {"open": sent}
+        row_table._open("q", lines)
+        return row_table.opened_row("q"), row_table.place_of_opened("q", lines)
 
-    assert clicked([], [(1, "Note")]) == 80
-    assert clicked([2], [(1, "Note")]) == 90
-    assert clicked([], []) is None
-    assert clicked([0], []) == 70
-    assert row_lists.opened_row(4) is None, "a row of another project"
+    assert opened(at=1, row=80, play=True) == (80, 1)
+    assert kept[state.PLAY]
+    assert opened(at=2, row=70, play=False) == (70, 2), "of two lines of a row the one that was clicked"
+    assert not kept[state.PLAY]
+    assert opened(at=1, row=90, play=False) == (70, 2), "a line that is not there any more opens nothing"
+    assert row_table.opened_row("other") is None, "a row of another list"
+    assert row_table.place_of_opened("q", lines[:2]) == 0, "without its line, the first of the row"
+    kept["q-drawer"] = {"go": {"at": 1}}
+    row_table._go("q", lines)
+    assert row_table.opened_row("q") == 80
+    kept["q-drawer"] = {"go": {"at": 3}}
+    row_table._go("q", lines)
+    assert row_table.opened_row("q") == 80
+    row_table.open_row("q", None)
+    assert row_table.opened_row("q") is None
+
+
+def test_list_ticks_belong_to_the_rows_that_were_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr(st, "session_state", kept)
+    name, ticked = row_table._ticked("q", [7, 8])
+    assert ticked == ()
+    kept["q-list"] = {"tick": {"list": name, "rows": [8]}}
+    row_table._tick("q")
+    assert row_table._ticked("q", [7, 8]) == (name, (8,))
+    assert row_table._ticked("q", [8, 9])[1] == (), "another list"
+    row_table.untick("q")
+    again, ticked = row_table._ticked("q", [7, 8])
+    assert ticked == ()
+    assert again != name, "the browser forgets them, too"
 
 
 def test_moments_are_in_the_browsers_time_zone_and_say_so(
@@ -131,12 +166,12 @@ def test_moments_are_in_the_browsers_time_zone_and_say_so(
     row = answer_next(home, owner, project).row
     monkeypatch.setattr(type(st.context), "timezone", "Asia/Kathmandu")
     test = show(owner, "review_page.py", project=str(project))
-    open_at_side(test, project, row)
-    for drawn in (test.dataframe[0], test.dataframe[-1]):
-        when = json.loads(drawn.proto.columns)["When"]
-        assert when["label"] == "When (Asia/Kathmandu)"
-        assert when["type_config"]["timezone"] == "Asia/Kathmandu"
-        assert drawn.value.When.dt.tz is not None, "a moment, not words"
+    open_in_list(test, project, row)
+    assert "Times: Asia/Kathmandu." in words(test)
+    for component in ("winnow_row_list", "winnow_row_facts"):
+        assert [one["zone"] for one in sent_to(test, component)] == ["Asia/Kathmandu"]
+    for moment in (listed(test).Answered[0], history(test)[0]["When"]):
+        assert datetime.fromisoformat(moment).tzinfo is not None, "a moment, not words"
 
 
 @pytest.mark.usefixtures("boxes_keep_their_words")
@@ -144,16 +179,16 @@ def test_looking_on_after_a_correction(home: Home, owner: int, show: Open) -> No
     project = small_project(home, owner)
     saved = [answer_next(home, owner, project) for _ in range(3)]
     test = show(owner, "review_page.py", project=str(project))
-    open_at_side(test, project, saved[0].row)
+    open_in_list(test, project, saved[0].row)
     other = next(name for name in ("ant", "bee", "cat") if name != saved[0].labels[0])
     box(test.selectbox[1:], "Label").set_value(other)
     button(test, "Save the correction").click().run()
     assert not test.exception
     box(test.text_input, "Search").set_value(saved[0].row_id).run()
     assert not test.exception
-    assert f"Row {saved[0].row_id}" in words(test), "the row stays open"
-    assert list(test.dataframe[0].value.Row) == [saved[0].row_id]
-    assert list(test.dataframe[0].value.Answer) == [f"is {other}"]
+    assert drawer_title(test) == f"Row {saved[0].row_id}", "the row stays open"
+    assert list(listed(test).Row) == [saved[0].row_id]
+    assert list(listed(test).Answer) == [other]
 
 
 def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
@@ -162,7 +197,7 @@ def test_a_correction_of_a_row_answered_anew_in_another_tab_is_refused_in_words(
     project = small_project(home, owner)
     row = answer_next(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
-    open_at_side(test, project, row)
+    open_in_list(test, project, row)
     box(test.radio, "The right answer").set_value("bad").run()
     opened = reviewing.open_row(Seat(home, owner, project), row)
     reviewing.correct(Seat(home, owner, project), row, opened.token, "is", opened.imported[-1:])
@@ -179,8 +214,8 @@ def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, sh
     answer_next(home, owner, project)
     mine = answer_next(home, ada, project)
     test = show(ada, "review_page.py", project=str(project))
-    assert list(test.dataframe[0].value.Row) == [mine.row_id]
-    assert not [one for one in test.selectbox if one.label == "Person"]
+    assert list(listed(test).Row) == [mine.row_id]
+    assert not [one for one in test.selectbox if one.label == "Annotator"]
 
 
 def test_the_settings_page_is_the_owners(home: Home, owner: int, monkeypatch: pytest.MonkeyPatch) -> None:

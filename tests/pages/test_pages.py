@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, listed_problems, words
+from tests.pages.conftest import Open, listed, listed_problems, words
 from tests.pages.file_boxes import boxes, give
 from tests.workflow.world import annotator, answer_next, small_frame, small_project, somebody
 from workflow import demos
@@ -206,9 +206,13 @@ def test_a_link_for_an_annotator_stays_until_it_is_dismissed(home: Home, owner: 
 def test_the_queue_shows_the_order_and_its_reason(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(owner, "queue_page.py", project=str(project))
-    table = test.dataframe[0].value
-    assert list(table.Place) == list(range(1, len(table) + 1))
-    assert table.Why.str.contains("not settled").all()
+    table = listed(test)
+    assert list(table["#"]) == list(range(1, len(table) + 1))
+    assert table.Reason.str.contains("not settled").all()
+    rows = queue.list_queue(Seat(home, owner, project)).rows
+    for shares, one in zip(table.Candidates, rows, strict=True):
+        assert [share for _, share in shares] == sorted((share for _, share in shares), reverse=True)
+        assert {label for label, _ in shares} <= set(one.candidates)
     test.text_input[0].set_value("no such thing").run()
     assert "No open row holds these words" in words(test)
     test.selectbox[0].set_value("random").run()
@@ -222,8 +226,8 @@ def test_the_queue_says_how_many_are_open_as_home_does(home: Home, owner: int, s
         left = managing.get_project(Seat(home, owner, project)).left
         view = queue.list_queue(Seat(home, owner, project))
         said = words(show(owner, "queue_page.py", project=str(project)))
-        hidden = f", {view.blind} of which are asked as blind checks and not listed" if share else ""
-        assert f"{view.listed} matching rows; {left} rows are open{hidden}." in said
+        hidden = f" {view.blind} blind checks are hidden from this list." if share else ""
+        assert f"Showing 1 to {view.listed} of {left} open rows.{hidden}" in said
 
 
 def test_where_only_blind_checks_are_left_the_queue_says_so(home: Home, owner: int, show: Open) -> None:
@@ -240,6 +244,6 @@ def test_where_only_blind_checks_are_left_the_queue_says_so(home: Home, owner: i
 def test_an_annotator_sees_the_queue_but_not_its_settings(home: Home, owner: int, show: Open) -> None:
     project = small_project(home, owner)
     test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))
-    assert len(test.dataframe) == 1
+    assert len(listed(test))
     assert not test.selectbox
     assert not test.get("download_button")

@@ -46,10 +46,9 @@ def test_what_a_module_imports_is_there_and_no_other_kind_s(name: str) -> None:
     assert modules <= SCRIPTS.contents.keys()
     folder = PurePosixPath(name).parent.name
     folders = {PurePosixPath(one).parent.name for one in modules}
-    if folder in KIND_FOLDERS:
-        assert folders <= {"card", folder}
-    else:
-        assert folders <= {folder}, "what is shared knows no kind"
+    assert folders <= {"card", folder}, (
+        "the list of rows takes from the card, and what is shared knows no kind"
+    )
     assert SCRIPTS.contents[name].startswith("// @ts-check\n")
 
 

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import Open, words
+from tests.pages.conftest import Open, listed, words
 from tests.workflow.world import annotator, answer_next, small_project, somebody
 from workflow.access import Role
 from workflow.people import members
@@ -206,6 +206,6 @@ def test_a_reviewer_finds_the_answers_of_all(seat: Seat, show: Open) -> None:
     eve = annotator(home, seat.person_id, "Eve", "reviewer")
     saved = answer_next(home, ada, project)
     test = show(eve, "review_page.py", project=str(project))
-    assert list(test.dataframe[0].value.Row) == [saved.row_id]
-    assert list(test.dataframe[0].value.Person) == ["Ada"]
-    assert [one for one in test.selectbox if one.label == "Person"]
+    assert list(listed(test).Row) == [saved.row_id]
+    assert list(listed(test).Annotator) == ["Ada"]
+    assert [one for one in test.selectbox if one.label == "Annotator"]

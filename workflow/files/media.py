@@ -170,8 +170,10 @@ def find_small(seat: Seat, name: str) -> tuple[bytes, str]:
 
 
 def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
-    """Of each of these rows of the project a data URL of its first image made small, SOUND, or "" where it has neither;
-    None where the project has neither images nor recordings."""
+    """Of each of these rows of the project where the small picture of its first image is given out, SOUND, or "" if it
+    has neither; None if the project has neither images nor recordings.
+
+    Only pictures that are in their cells and too long for a list are made small here, once."""
     with seat.learner() as opened:
         table = opened.learner.table
     if table.roles.image is None and table.roles.audio is None:
@@ -181,8 +183,14 @@ def small_pictures(seat: Seat, rows: Sequence[int]) -> tuple[str, ...] | None:
     for row in rows:
         images = row_images(table, row)
         sound = SOUND if sounds is not None and sounds[row] else ""
-        found.append(small_url(seat.home, images[0]) if images else sound)
+        found.append(_listed(seat.home, images[0]) if images else sound)
     return tuple(found)
+
+
+def _listed(home: Home, image: str) -> str:
+    from plcore.tables import is_inline
+
+    return small_url(home, image) if is_inline(image) else small_address(image)
 
 
 def small_addresses(seat: Seat, rows: Sequence[int]) -> dict[int, str]:

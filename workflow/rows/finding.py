@@ -73,6 +73,7 @@ class FoundAnswer:
     where several labels may be right, any answer that still counts.
 
     labels : class names as they are now      predicted : what the model said when the row was asked about, in words
+    differs : the model said something else than the answer
     """
 
     seq: int
@@ -81,6 +82,7 @@ class FoundAnswer:
     kind: str
     labels: tuple[str, ...]
     predicted: str | None
+    differs: bool
     person: str
     at: datetime
     flagged: bool
@@ -160,11 +162,13 @@ def answer_line(
     one: entries.LogEntry,
     labels: tuple[str, ...],
     predicted: str | None,
+    *,
+    differs: bool,
 ) -> FoundAnswer:
-    """An entry as a line of the list, with these labels, and what the model had said in words."""
+    """An entry as a line of the list, with these labels, what the model had said in words, and whether it differs."""
     row_id, person = table.id_of(one.row), names.get(one.person_id, "")
     return FoundAnswer(
-        one.seq, one.row, row_id, one.kind, labels, predicted, person, one.at, one.flagged, one.note
+        one.seq, one.row, row_id, one.kind, labels, predicted, differs, person, one.at, one.flagged, one.note
     )
 
 

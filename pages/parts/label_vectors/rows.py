@@ -2,72 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-from pages.parts import frame, row_lists, state
+from pages.parts import frame
 from pages.parts.answers import first_of, said
-from pages.parts.create_parts import first_columns, is_to_play
 from pages.parts.frame import ProjectPage
-from pages.parts.row_lists import clicked_lines
+from pages.parts.rows import row_lists, row_table
+from pages.parts.rows.row_table import Column
+from pages.parts.words import counted, percent
 from workflow.answering import loop
 from workflow.answering.loop import AnswerError, Saved
 from workflow.kinds.label_vectors.reviewing import STANDS, LabelStand, VectorRowReview
+from workflow.kinds.label_vectors.rows import VectorQueueRow
 from workflow.kinds.label_vectors.settings import CRITERIA
 from workflow.rows.queue import queue_csv
-from workflow.rows.reviewing import correct
+from workflow.rows.reviewing import HistoryLine, correct
+
+UNKNOWN = Column("words", "Unknown labels")
+USEFUL = Column("shares", "Most useful label", "The bar is the model's share of it.")
 
 
 def queue_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
-    view = row_lists.found(page, "row id, label")
+    tools = st.container(horizontal=True, vertical_alignment="top", key=row_lists.TOOLS)
+    view = row_lists.found(page, "Search ID or label", tools)
+    row_lists.file_of(page, lambda: queue_csv(page.seat), tools)
     unit = "row" if view.by_row else "label"
     row_lists.stop_where_empty(page, view, unit, "No row is open: every label is known or was set aside.")
-    seen = first_columns(page.seat, [one.row for one in view.rows])
-    table = {
-        **seen.cells,
-        "Place": [one.place for one in view.rows],
-        "Row": [one.row_id for one in view.rows],
-        **({"Similarity": [one.near for one in view.rows]} if view.by_meaning else {}),
-        "Unknown labels": [one.unknown for one in view.rows],
-        "Score": [one.score for one in view.rows],
-    }
-    if not view.by_row:
-        table |= {
-            "Most useful label": [one.label for one in view.rows],
-            "Model's share": [
-                None if one.probability is None else 100 * one.probability for one in view.rows
-            ],
-        }
-    table_side, row_side = st.columns([3, 2], gap="large")
-    chosen = table_side.dataframe(
-        table,
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-cell",
-        key=f"{state.QUEUE}-{page.project.id}-{hash(tuple((one.row, one.label) for one in view.rows))}",
-        column_config={
-            **seen.config,
-            "Place": st.column_config.Column(help="In the order of asking: 1 is asked next."),
-            "Similarity": row_lists.SIMILARITY,
-            "Score": st.column_config.NumberColumn(format="%.4f", help=row_lists.SCORE),
-            "Model's share": st.column_config.NumberColumn(format="%.0f %%"),
-        },
-        **seen.options,
-    )
-    with row_side:
-        row_lists.at_the_side(
-            page,
-            [view.rows[place] for place in clicked_lines(chosen.selection) if place < len(view.rows)],
-            lambda one: loop.ask_next(page.seat, one.row, one.label),
-            "Ask this next",
-            play=is_to_play(chosen.selection),
-        )
-    row_lists.file_of(page, lambda: queue_csv(page.seat))
+    columns = (UNKNOWN,) if view.by_row else (USEFUL, UNKNOWN)
+    lines, _ = row_lists.show_queue(page, view, columns, _cells)
     st.caption(
-        f"{row_lists.counts(view, unit)} Asked first: {CRITERIA[view.criterion]}. The "
-        "owner changes that in the project's settings."
+        f"{row_lists.counts(view, unit)} Question order: {CRITERIA[view.criterion]}. The owner changes it in the "
+        "project's settings."
+    )
+    row_lists.queue_drawer(
+        page,
+        view.rows,
+        lines,
+        lambda one: loop.ask_next(page.seat, one.row, one.label),
+        "Ask this next",
+        _facts,
+    )
+
+
+def _cells(one: VectorQueueRow) -> dict[str, object]:
+    return {
+        "words": f"{counted(one.unknown, 'label')} unknown",
+        **({"shares": [[one.label, one.probability]], "more": 0} if one.label is not None else {}),
+    }
+
+
+def _facts(one: VectorQueueRow, history: Sequence[HistoryLine] | None) -> None:
+    notes = [f"{counted(one.unknown, 'label')} of this row {'is' if one.unknown == 1 else 'are'} unknown."]
+    if one.label is not None:
+        share = "" if one.probability is None else f" The model gives it {percent(one.probability)}."
+        notes.insert(0, f"Most useful label: {one.label}.{share}")
+    row_table.facts(
+        "queue", notes=notes, history=None if history is None else row_lists.history(history, first_of)
     )
 
 

@@ -27,7 +27,7 @@ from pages.parts.question_card import (
     view_of,
     why_stop,
 )
-from pages.parts.row_lists import ReviewWords
+from pages.parts.rows.row_lists import ReviewWords
 from pages.parts.words import ExportWords, percent
 from workflow.answering.batches import ShownBatch
 from workflow.answering.room import Groups

@@ -2,95 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-from pages.parts import frame, row_lists, state
+from pages.parts import frame, state
 from pages.parts.answers import candidates, said
 from pages.parts.class_box import offered
-from pages.parts.create_parts import first_columns, is_to_play
 from pages.parts.frame import ProjectPage
-from pages.parts.other_cards import choose_together
-from pages.parts.row_lists import clicked_lines
+from pages.parts.other_cards import can_choose, choose_together
+from pages.parts.rows import row_lists, row_table
+from pages.parts.rows.row_table import Column
 from pages.parts.words import counted
 from workflow.access import Right
 from workflow.answering import loop
 from workflow.answering.batches import MOST
 from workflow.answering.loop import AnswerError, Saved
 from workflow.kinds.one_label.reviewing import RowReview
+from workflow.kinds.one_label.rows import QueueRow
 from workflow.projects import managing
 from workflow.rows.queue import queue_csv
-from workflow.rows.reviewing import correct
+from workflow.rows.reviewing import HistoryLine, correct
+
+COLUMNS = (Column("shares", "Candidates"), Column("words", "Reason"))
 
 
 def queue_page(page: ProjectPage) -> None:
     """The whole page below its heading."""
-    left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
-    view = row_lists.found(page, "row id, candidate, word of the text", left)
-    # Keys name what they are about: a box never shows another project's strategy, a tick never means another row.
+    tools = st.container(horizontal=True, vertical_alignment="top", key=row_lists.TOOLS)
+    view = row_lists.found(page, "Search ID, candidate or text", tools)
+    # The key names what it is about: the box never shows another project's strategy.
     box = f"{state.STRATEGY}-{page.project.id}-{view.strategy}"
-    table = f"{state.QUEUE}-{page.project.id}-{hash(tuple(one.row for one in view.rows))}"
     if page.project.may(Right.OWN):
-        right.selectbox(
-            "Asked first",
+        tools.selectbox(
+            "Question order",
             list(view.strategies),
             index=list(view.strategies).index(view.strategy),
             format_func=view.strategies.__getitem__,
             key=box,
             on_change=_change_strategy,
             args=(page, box, view.strategy),
-            help="Counts for everybody from the next question on. Answers given stay as they are.",
+            width=390,
+            label_visibility="collapsed",
         )
-    else:
-        right.caption(f"Asked first: {view.strategies[view.strategy]}.")
-
+    row_lists.file_of(page, lambda: queue_csv(page.seat), tools)
     row_lists.stop_where_empty(page, view, "row", "No row is open: every row has one label or was set aside.")
-    seen = first_columns(page.seat, [one.row for one in view.rows])
-    table_side, row_side = st.columns([3, 2], gap="large")
-    chosen = table_side.dataframe(
-        {
-            **seen.cells,
-            "Place": [one.place for one in view.rows],
-            "Row": [one.row_id for one in view.rows],
-            **({"Similarity": [one.near for one in view.rows]} if view.by_meaning else {}),
-            "Candidates": [" | ".join(one.candidates) for one in view.rows],
-            "Score": [one.score for one in view.rows],
-            "Why": [one.reason for one in view.rows],
-        },
-        hide_index=True,
-        on_select="rerun",
-        selection_mode=["multi-row", "single-cell"],
-        key=table,
-        column_config={
-            **seen.config,
-            "Place": st.column_config.Column(help="In the order of asking: 1 is asked next."),
-            "Similarity": row_lists.SIMILARITY,
-            "Score": st.column_config.NumberColumn(format="%.3f", help=row_lists.SCORE),
-            "Why": st.column_config.Column(width="large"),
-        },
-        **seen.options,
+    if view.by_meaning:
+        nearest = [one.row for one in view.rows[:MOST]]
+        with st.container(horizontal=True, vertical_alignment="bottom", key="winnow_nearest"):
+            st.markdown(f"**The nearest {counted(len(nearest), 'row')}**")
+            choose_together(page, nearest, f"{state.QUEUE}-{hash(tuple(nearest))}-nearest")
+    lines, ticked = row_lists.show_queue(
+        page,
+        view,
+        COLUMNS,
+        lambda one: {**row_table.shares(one.candidates, one.shares), "words": one.reason},
+        ticks=can_choose(page),
     )
-    ticked = [place for place in clicked_lines(chosen.selection) if place < len(view.rows)]
-    with row_side:
-        if len(ticked) > 1:
-            choose_together(
-                page, [view.rows[place].row for place in ticked], f"{table}-{hash(tuple(ticked))}"
-            )
+    order = "" if page.project.may(Right.OWN) else f" Question order: {view.strategies[view.strategy]}."
+    st.caption(row_lists.counts(view, "row") + order)
+    if ticked:
+        _together(page, ticked)
+    row_lists.queue_drawer(
+        page, view.rows, lines, lambda one: loop.ask_next(page.seat, one.row), "Ask this row next", _facts
+    )
+
+
+def _together(page: ProjectPage, rows: Sequence[int]) -> None:
+    """The bar at the foot of the page: what can be done with the rows that are ticked."""
+    key = f"{state.QUEUE}-{page.project.id}"
+    with st.container(horizontal=True, vertical_alignment="bottom", key="winnow_together"):
+        st.markdown(f"**{counted(len(rows), 'row')} selected**")
+        if len(rows) > 1:
+            choose_together(page, list(rows), f"{key}-{hash(tuple(rows))}")
         else:
-            row_lists.at_the_side(
-                page,
-                [view.rows[place] for place in ticked],
-                lambda one: loop.ask_next(page.seat, one.row),
-                "Ask this row next",
-                play=is_to_play(chosen.selection),
-            )
-            if view.by_meaning and not ticked:
-                nearest = [one.row for one in view.rows[:MOST]]
-                st.markdown(f"##### The nearest {counted(len(nearest), 'row')}")
-                choose_together(page, nearest, f"{table}-nearest")
-    row_lists.file_of(page, lambda: queue_csv(page.seat))
-    st.caption(row_lists.counts(view, "row"))
+            st.caption("Select more rows to answer them together.")
+        st.button("Clear", on_click=row_table.untick, args=(key,), type="tertiary")
+
+
+def _facts(one: QueueRow, history: Sequence[HistoryLine] | None) -> None:
+    row_table.facts(
+        "queue",
+        shares=sorted(zip(one.candidates, one.shares, strict=True), key=lambda share: -share[1]),
+        notes=[one.reason],
+        history=None if history is None else row_lists.history(history, candidates),
+    )
 
 
 def _change_strategy(page: ProjectPage, box: str, before: str) -> None:

@@ -183,11 +183,9 @@ def test_a_choice_from_the_queue_is_confirmed_as_the_label_chosen(
     page: Page, server: Server, pictures: Seat
 ) -> None:
     page.goto(f"{server.base}/queue?project={pictures.project_id}")
-    table = page.locator("[data-testid=stDataFrame] canvas").first
-    box = room.place_of(table)
-    ticked = ("Ask this row next", "Look at 2 of them together", "Look at 3 of them together")
-    for line, button in enumerate(ticked):  # the ticks stand left of each line
-        page.mouse.click(box["x"] + 18, box["y"] + 35 + 56 * (line + 0.5))
+    ticked = ("Clear", "Look at 2 of them together", "Look at 3 of them together")
+    for line, button in enumerate(ticked):
+        page.get_by_role("checkbox", name=re.compile("^Select row ")).nth(line).check()
         expect(page.get_by_role("button", name=button)).to_be_enabled()
     page.get_by_role("button", name=ticked[-1]).click()
     page.locator(".tiles").wait_for()

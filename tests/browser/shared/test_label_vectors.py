@@ -274,10 +274,10 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
     room.press(page, "y")
 
     page.goto(f"{server.base}/review?project={project}")
-    page.get_by_text("1 answer, the latest answer first").wait_for()
+    page.get_by_text("of 1 answer, latest first").wait_for()
     room.open_first_line(page)
     page.get_by_role("heading", name=f"Row {asked}", exact=True).wait_for()
-    right = page.get_by_text("As it stands").locator("xpath=following::p[1]")
+    right = page.get_by_text("Current labels").locator("xpath=following::p[1]")
     expect(right).to_contain_text(label)
     assert not findings(page)
     room.choose(page, "Is not right", label)
@@ -287,7 +287,7 @@ def test_an_answer_is_found_corrected_and_made_not_known_without_a_mouse(
     room.choose(page, "Not known any more", label)
     send(page)
     expect(page.get_by_test_id("stToast").last).to_contain_text(f"not known any more: {label}")
-    page.get_by_text("No answer fits all of this").wait_for()
+    page.get_by_text("No answer matches all of these filters").wait_for()
     kinds = [(entry["kind"], entry["strategy"]) for entry in room.log_of(server, project)]
     assert kinds[1:] == [("no", "review"), ("withdraw", "review"), ("withdraw", "review")]
 

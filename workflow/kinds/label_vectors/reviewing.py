@@ -16,6 +16,7 @@ from workflow.kinds.label_vectors.answering import forgettable, model_said, row_
 from workflow.log.reading import Vote
 from workflow.rows.finding import (
     PAGE,
+    FoundAnswer,
     HistoryLine,
     ReviewList,
     Search,
@@ -119,8 +120,15 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
         labels_of = {seq: labels for (seq, _), labels in list(found.items())[page * PAGE : (page + 1) * PAGE]}
         lines = answers.with_seqs(session, project_id, list(labels_of))
         names = names_of(session)
-    rows = tuple(answer_line(table, names, one, labels_of[one.seq], _said(one)) for one in lines)
+    rows = tuple(_line(table, names, one, labels_of[one.seq]) for one in lines)
     return ReviewList(rows, len(found), page)
+
+
+def _line(
+    table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, labels: Sequence[str]
+) -> FoundAnswer:
+    differs = _disagrees(one.kind, model_said(one), labels, None)
+    return answer_line(table, names, one, tuple(labels), _said(one), differs=differs)
 
 
 def open_row(opened: Opened[Learner], row: int) -> VectorRowReview:

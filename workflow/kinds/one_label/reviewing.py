@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from workflow.log.reading import Vote
 from workflow.projects.class_names import names_now
 from workflow.rows.finding import (
     PAGE,
+    FoundAnswer,
     HistoryLine,
     ReviewList,
     Search,
@@ -80,11 +81,15 @@ def find_answers(doors: Doors[Learner], search: Search, page: int) -> ReviewList
             total = answers.count_reviewed(session, project_id, wanted)
             page = inside(page, total)
             found = answers.page(session, project_id, wanted, page * PAGE, PAGE)
-    rows = tuple(
-        answer_line(table, names, one, names_now(class_map, one.labels), _said(class_map, one.predicted))
-        for one in found
-    )
-    return ReviewList(rows, total, page)
+    return ReviewList(tuple(_line(table, names, one, class_map) for one in found), total, page)
+
+
+def _line(
+    table: LabelTable, names: Mapping[int, str], one: entries.LogEntry, class_map: ClassMap
+) -> FoundAnswer:
+    labels, predicted = names_now(class_map, one.labels), _said(class_map, one.predicted)
+    differs = one.kind == EntryKind.IS and predicted is not None and (predicted,) != labels
+    return answer_line(table, names, one, labels, predicted, differs=differs)
 
 
 def open_row(opened: Opened[Learner], row: int) -> RowReview:

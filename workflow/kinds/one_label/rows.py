@@ -25,6 +25,7 @@ Learner = ActiveLearner[LabelTable]
 class QueueRow:
     """One open row: its place in the queue from 1, its score under the project's strategy, and why.
 
+    shares : the model's of the candidates, in their order; even ones until there is a model
     near : its cosine to what is searched for by meaning
     """
 
@@ -32,6 +33,7 @@ class QueueRow:
     row: int
     row_id: str
     candidates: tuple[str, ...]
+    shares: tuple[float, ...]
     score: float
     reason: str
     near: float | None = None
@@ -119,6 +121,7 @@ def _queue_row(learner: Learner, place: int, row: int, score: float, near: Float
         row=row,
         row_id=learner.table.id_of(row),
         candidates=question.choices,
+        shares=question.probabilities,
         score=score,
         reason=reason(
             learner.strategy, question.decides, question.undecided, counted=learner.settings.proves_done

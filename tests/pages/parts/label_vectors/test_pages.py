@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.label_vectors import progress
 from pages.parts.label_vectors.card import predicts
 from plcore.loop.stopping import StopRules
-from tests.pages.conftest import Open, listed_problems, open_at_side, words
+from tests.pages.conftest import Open, history, listed, listed_problems, open_in_list, sent_to, words
 from tests.pages.test_owner_pages import box, button
 from tests.pages.test_pages import upload
 from tests.workflow.kinds.label_vectors.test_reviewing import ask, find, open_row, stands
@@ -20,7 +20,7 @@ from workflow.answering import loop
 from workflow.kinds.label_vectors.progress import Predictor
 from workflow.projects import managing
 from workflow.projects import progress as stopping
-from workflow.rows import reviewing
+from workflow.rows import queue, reviewing
 from workflow.seat import Seat
 from workflow.server.home import Home
 
@@ -155,8 +155,8 @@ def test_the_queue_with_blind_checks_is_the_owners_in_words(home: Home, owner: i
     project = vector_project(home, owner, question="cell", control_share=0.2)
     test = show(annotator(home, owner, "Ada"), "queue_page.py", project=str(project))
     assert "the queue is for the owner" in words(test)
-    assert not test.dataframe
-    assert show(owner, "queue_page.py", project=str(project)).dataframe
+    assert sent_to(test, "winnow_row_list") == []
+    assert len(listed(show(owner, "queue_page.py", project=str(project))))
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])
@@ -169,14 +169,15 @@ def test_the_queue_begins_with_what_is_asked_next(home: Home, owner: int, show: 
     assert asked is not None
     assert again is not None
     test = show(owner, "queue_page.py", project=str(project))
-    table = test.dataframe[0].value
-    assert list(table.Place) == list(range(1, len(table) + 1))
-    assert list(table.Score) == sorted(table.Score, reverse=True)
+    table = listed(test)
+    assert list(table["#"]) == list(range(1, len(table) + 1))
+    view = queue.list_queue(Seat(home, owner, project))
+    scores = {one.row_id: one.score for one in view.rows}
+    assert [scores[name] for name in table.Row] == sorted(scores.values(), reverse=True)
     rows = table.Row.tolist()
     assert again.view.row_id in rows[:2], "somebody else has the first"
     if question == "cell":
-        labels = dict(zip(rows, table["Most useful label"], strict=True))
-        assert set(labels.values()) <= set(LABELS)
+        assert {label for ((label, _),) in table["Most useful label"]} <= set(LABELS)
     test.text_input[0].set_value("no such thing").run()
     assert "No open row holds these words" in words(test)
 
@@ -327,17 +328,17 @@ def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: O
     ask(home, ada, project, row, labels[0], "yes")
     ask(home, ada, project, row, labels[1], "no")
     test = show(owner, "review_page.py", project=str(project))
-    assert list(test.dataframe[0].value.Answer) == [f"no to {labels[1]}", f"yes to {labels[0]}"]
+    assert list(listed(test).Answer) == [f"no to {labels[1]}", f"yes to {labels[0]}"]
     assert "2 answers" in words(test)
     box(test.selectbox, "Answer").set_value("yes").run()
-    assert list(test.dataframe[0].value.Answer) == [f"yes to {labels[0]}"]
+    assert list(listed(test).Answer) == [f"yes to {labels[0]}"]
     box(test.selectbox, "Label").set_value(labels[1]).run()
-    assert "No answer fits" in words(test)
+    assert "No answer matches" in words(test)
     box(test.selectbox, "Label").set_value(None).run()
-    assert box(test.selectbox, "Label").proto.placeholder == "any", "and not 'Choose an option'"
-    open_at_side(test, project, row)
-    assert f"Row r{row}" in words(test)
-    standing = test.dataframe[-2].value.set_index("Label")
+    assert box(test.selectbox, "Label").proto.placeholder == "Any label", "and not 'Choose an option'"
+    open_in_list(test, project, row)
+    assert [one["title"] for one in sent_to(test, "winnow_row_drawer")] == [f"Row r{row}"]
+    standing = test.dataframe[-1].value.set_index("Label")
     assert (standing.Now[labels[0]], standing.Now[labels[1]], standing.Now[labels[2]]) == (
         "yes",
         "no",
@@ -357,14 +358,14 @@ def test_answers_are_found_and_a_label_corrected(home: Home, owner: int, show: O
     assert [toast.value.replace("\\", "") for toast in test.toast] == [
         f"Saved: row r{row} is right: {labels[1]}, {labels[2]}; not known any more: {labels[0]}"
     ]
-    told = test.dataframe[-1].value
-    assert list(told.Said) == [
+    told = history(test)
+    assert [one["Said"] for one in told] == [
         f"yes to {labels[0]} (taken back)",
         f"no to {labels[1]}",
         f"took an answer back: {labels[0]}",
         f"yes to {labels[1]}, {labels[2]}",
     ]
-    assert list(told.Note) == ["", "", "seen again", "seen again"]
+    assert [one.get("Note", "") for one in told] == ["", "", "seen again", "seen again"]
 
 
 def test_a_label_in_two_boxes_is_refused_and_what_was_chosen_stays(
@@ -374,7 +375,7 @@ def test_a_label_in_two_boxes_is_refused_and_what_was_chosen_stays(
     row, labels = open_row(home, owner, project, 2)
     ask(home, owner, project, row, labels[0], "unsure")
     test = show(owner, "review_page.py", project=str(project))
-    open_at_side(test, project, row)
+    open_in_list(test, project, row)
     named(test, "Is right").set_value([labels[1]])
     named(test, "Is not right").set_value([labels[1]])
     button(test, SAVE).click().run()
@@ -393,7 +394,7 @@ def test_a_row_that_changed_since_it_was_drawn_is_not_corrected(home: Home, owne
     row, labels = open_row(home, owner, project, 2)
     ask(home, ada, project, row, labels[0], "yes")
     test = show(owner, "review_page.py", project=str(project))
-    open_at_side(test, project, row)
+    open_in_list(test, project, row)
     named(test, "Is not right").set_value([labels[0]])
     ask(home, ada, project, row, labels[1], "yes")
     button(test, SAVE).click().run()
@@ -409,7 +410,7 @@ def test_a_bad_item_is_set_aside_and_brought_back(home: Home, owner: int, show: 
     project = vector_project(home, owner, question="instance")
     row = answer_truly(home, owner, project).row
     test = show(owner, "review_page.py", project=str(project))
-    open_at_side(test, project, row)
+    open_in_list(test, project, row)
     box(test.radio, "The right answer").set_value("bad").run()
     assert not test.multiselect
     button(test, SAVE).click().run()
@@ -429,11 +430,11 @@ def test_an_annotators_review_shows_their_own_answers(home: Home, owner: int, sh
     assert "You have not answered" in words(show(ada, "review_page.py", project=str(project)))
     ask(home, ada, project, row, labels[1], "yes")
     test = show(ada, "review_page.py", project=str(project))
-    assert list(test.dataframe[0].value.Person) == ["Ada"]
-    assert not [one for one in test.selectbox if one.label == "Person"]
-    open_at_side(test, project, row)
+    assert list(listed(test).Annotator) == ["Ada"]
+    assert not [one for one in test.selectbox if one.label == "Annotator"]
+    open_in_list(test, project, row)
     assert set(named(test, "Not known any more").options) == {labels[1]}
-    assert set(test.dataframe[-1].value.Person) == {"Ada"}
+    assert {one["Annotator"] for one in history(test)} == {"Ada"}
 
 
 @pytest.mark.parametrize("question", ["instance", "cell"])

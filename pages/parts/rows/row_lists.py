@@ -1,0 +1,521 @@
+"""Parts of the Queue and Review pages that all kinds of project share: tools, list, and the open row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.parts import frame, state
+from pages.parts.answers import answer_words, first_of, said
+from pages.parts.class_box import class_box
+from pages.parts.components import component
+from pages.parts.frame import ProjectPage
+from pages.parts.question_card import view_of
+from pages.parts.rows import row_table
+from pages.parts.rows.row_table import Column, ListedRow
+from pages.parts.words import counted
+from workflow.access import NotAllowed, NotFound, Right
+from workflow.answering.loop import AnswerError
+from workflow.files import media
+from workflow.projects.standing import Saved
+from workflow.rows import reviewing
+from workflow.rows.finding import PAGE, FoundAnswer
+from workflow.rows.queue import NoMeaningError, list_nearest, list_queue, search_ways
+from workflow.rows.reviewing import HistoryLine, ReviewList, Search, SearchOptions
+from workflow.rows.row import RowView
+
+# A row as its file had it: caption, pictures, recording, text, features. For pages that show one row at a time.
+
+# Text and addresses go in as data and are set as properties, never as HTML; what may be loaded is the page's policy.
+_ROW = component(
+    "winnow_row", "card/row.js", ("card/sound.css", "card/reading.css", "card/row.css", "card/boxes.css")
+)
+
+
+MANY = 20
+"""More features than these stand in a box that is shut."""
+
+
+def instance(view: RowView, *, play: bool = False) -> None:
+    """Draw the row. play : its recording begins, as somebody has just asked for it"""
+    if view.images or view.audio or view.text or view.caption:
+        _ROW(key=f"winnow_row_{view.row}", data={"view": view_of(view), "play": play})
+    if view.features:
+        table = {
+            "Feature": [name for name, _ in view.features],
+            "Value": [value for _, value in view.features],
+        }
+        if view.images or view.text or view.audio or len(view.features) > MANY:
+            with st.expander(f"Features ({len(view.features)})"):
+                st.dataframe(table, hide_index=True)
+        else:
+            st.dataframe(table, hide_index=True, height=min(420, 38 + 35 * len(view.features)))
+
+
+TOOLS, FOOT = "winnow_tools", "winnow_list_foot"
+"""Keys of the lines above and below a list."""
+MARKS = {**dict.fromkeys(("is", "yes", "no", "verdict", "right", "wrong"), "good"), "bad": "bad"}
+"""The marks of answers that leave no doubt; those of others are open."""
+
+Save = Callable[[str | None, bool], tuple[Saved, str]]
+
+
+class OpenRow(Protocol):
+    """What the opened rows of all kinds of project have."""
+
+    @property
+    def view(self) -> RowView: ...
+    @property
+    def history(self) -> Sequence[HistoryLine]: ...
+    @property
+    def may_correct(self) -> bool: ...
+
+
+Row = TypeVar("Row", bound=OpenRow)
+
+
+@dataclass(frozen=True)
+class ReviewWords:
+    """kinds : {kind of answer that can be looked for: in words}      unit : what the list counts, of one and of more"""
+
+    kinds: Mapping[str, str]
+    unit: tuple[str, str]
+
+
+def search_form(key: str, options: SearchOptions, kinds: Mapping[str, str]) -> Search:
+    """What to look for, in one line; every box counts. kinds : {kind of answer: in words}"""
+    names = dict(options.people)
+    with st.container(horizontal=True, vertical_alignment="top", key=TOOLS):
+        words = st.text_input(
+            "Search",
+            placeholder="Search ID or text",
+            icon=":material/search:",
+            key=f"{key}-words",
+            label_visibility="collapsed",
+        )
+        label = class_box(
+            "Label",
+            options.classes,
+            placeholder="Any label",
+            key=f"{key}-label",
+            width=170,
+            label_visibility="collapsed",
+        )
+        kind = st.selectbox(
+            "Answer",
+            list(kinds),
+            index=None,
+            format_func=kinds.__getitem__,
+            placeholder="Any answer",
+            key=f"{key}-kind",
+            width=170,
+            label_visibility="collapsed",
+        )
+        person = None
+        if names:
+            person = st.selectbox(
+                "Annotator",
+                list(names),
+                index=None,
+                format_func=names.__getitem__,
+                placeholder="Any annotator",
+                key=f"{key}-person",
+                width=170,
+                label_visibility="collapsed",
+            )
+        flagged, disagrees = _chip("Flagged", f"{key}-flag"), _chip("Model disagrees", f"{key}-against")
+    return Search(
+        label=label,
+        person_id=person,
+        kind=kind,
+        flagged=flagged,
+        disagrees=disagrees,
+        words=words,
+    )
+
+
+def _chip(words: str, key: str) -> bool:
+    """A filter that is on or off. Each is a group of its own: within one, Tab would reach the first alone."""
+    return bool(
+        st.pills(
+            words, [words], selection_mode="multi", key=key, label_visibility="collapsed", width="content"
+        )
+    )
+
+
+COLUMNS = (
+    Column("answer", "Answer"),
+    Column("predicted", "Model prediction", "When the row was asked. Amber: another label than the answer."),
+    Column("person", "Annotator"),
+    Column("at", "Answered"),
+)
+
+
+def results(page: ProjectPage, key: str, found: ReviewList, unit: tuple[str, str]) -> list[ListedRow]:
+    """The page of what was found; a click on a line opens its row in the drawer. Return the lines.
+
+    unit : what is counted, of one and of more
+    """
+    first = found.page * PAGE + 1
+    lines = [_line(place, one) for place, one in enumerate(found.rows, start=first)]
+    row_table.show_list(page.seat, key, "Answers", COLUMNS, lines)
+    with st.container(horizontal=True, vertical_alignment="center", key=FOOT):
+        words = f"Showing {first:,} to {first + len(lines) - 1:,} of {found.total:,} {unit[found.total != 1]}"
+        st.caption(f"{words}, latest first. Times: {frame.escape(row_table.time_zone())}.")
+        if found.pages > 1:
+            st.pagination(found.pages, key=f"{key}-page")
+    return lines
+
+
+def _line(place: int, one: FoundAnswer) -> ListedRow:
+    cells: dict[str, object] = {
+        "answer": {
+            "mark": MARKS.get(one.kind, "open"),
+            "words": answer_words(one.kind, one.labels),
+            "flagged": one.flagged,
+            "note": one.note or "",
+        },
+        "predicted": {"words": one.predicted or "", "differs": one.differs},
+        "person": one.person,
+        "at": one.at.isoformat(),
+    }
+    return ListedRow(one.row, one.row_id, place, cells, mark=str(one.seq))
+
+
+def end_of_form(about: str, *, flagged: bool, save: Save) -> None:
+    """Note, flag and button. The correction is stored before the page is drawn anew, for the row as it was shown.
+
+    about : beginning of the widget keys
+    save : stores the correction with this note and flag; gives what was stored, and words for it
+    """
+    st.text_input("Note (optional)", max_chars=reviewing.NOTE_LENGTH, key=f"{about}-note")
+    st.checkbox("Flag for another look", value=flagged, key=f"{about}-flag")
+    st.form_submit_button(
+        "Save the correction", type="primary", icon=":material/check:", on_click=_sent, args=(about, save)
+    )
+
+
+def _sent(about: str, save: Save) -> None:
+    with frame.refusals_said_later(reviewing.AnswerError, reviewing.StaleQuestion):
+        stored, words = save(st.session_state[f"{about}-note"] or None, st.session_state[f"{about}-flag"])
+        if stored.repeated:
+            raise reviewing.StaleQuestion(
+                f"Not saved: row {stored.row_id} had been corrected already, in another tab perhaps. Below it is as it "
+                "stands now."
+            )
+        st.session_state[state.FLASH] = f"Saved: row {stored.row_id} {words}"
+
+
+def row_part(
+    row: Row,
+    standing: Callable[[Row], None],
+    form: Callable[[Row], None],
+    stood: Callable[[Sequence[str]], str],
+) -> None:
+    """The opened row: the item, its labels now, the form that corrects it, and its history.
+
+    standing, form : draw the labels, and the form      stood : gives words for `before` and `after` of an entry
+    """
+    instance(row.view, play=st.session_state.pop(state.PLAY, False) and not row.view.images)
+    st.markdown("###### Current labels")
+    standing(row)
+    if row.may_correct:
+        form(row)
+    elif not row.history:
+        st.info("Nobody has answered this row yet.", icon=":material/inbox:")
+    if row.history:
+        row_table.facts("review", history=history(row.history, stood))
+
+
+def history(
+    lines: Sequence[HistoryLine], stood: Callable[[Sequence[str]], str]
+) -> list[Mapping[str, object]]:
+    """Every entry about the row, the first one first, as `row_table.facts` draws it."""
+    return [
+        row_table.entry(
+            one.person,
+            said(one.kind, one.labels) + (" (taken back)" if one.taken_back else ""),
+            one.at,
+            {
+                "Asked": _asked(one.yes_no),
+                "Before": stood(one.before),
+                "After": stood(one.after),
+                "Model prediction": one.predicted or "",
+                "Flagged": "yes" if one.flagged else "",
+                "Note": one.note or "",
+            },
+        )
+        for one in lines
+    ]
+
+
+def _asked(yes_no: Sequence[str]) -> str:
+    """What was asked, where it was yes or no."""
+    if not yes_no:
+        return ""
+    return f"is it {'' if len(yes_no) == 1 else 'one of '}{first_of(yes_no)}?"
+
+
+# The tools above the list of a queue, its foot and its drawer, whatever the questions are about.
+
+SCORE = "The list is sorted by this score: how much an answer to the row would tell. Only its order has a meaning."
+NEAR = Column("near", "Similarity", "The cosine of the row's vector to that of your search. 1 is the same.")
+
+
+class QueueLine(Protocol):
+    """What the lines of all queues have."""
+
+    @property
+    def row(self) -> int: ...
+    @property
+    def row_id(self) -> str: ...
+    @property
+    def place(self) -> int: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def near(self) -> float | None: ...
+
+
+One = TypeVar("One", bound=QueueLine)
+
+
+class Queue(Protocol):
+    """What the views of the queue have in all kinds of project."""
+
+    @property
+    def rows(self) -> Sequence[object]: ...
+    @property
+    def matching(self) -> int: ...
+    @property
+    def listed(self) -> int: ...
+    @property
+    def open(self) -> int: ...
+    @property
+    def blind(self) -> int: ...
+    @property
+    def begun(self) -> int: ...
+    @property
+    def by_meaning(self) -> bool: ...
+
+
+def found(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
+    """The queue that the search leaves; if the person may not see it, the page ends and says why.
+
+    placeholder : what can be searched for by words      tools : the line of tools
+    """
+    try:
+        return _searched(page, placeholder, tools)
+    except NotAllowed as refusal:
+        st.info(str(refusal), icon=":material/lock:")
+        st.stop()
+
+
+def _searched(page: ProjectPage, placeholder: str, tools: DeltaGenerator) -> Any:
+    """The box, and what it finds; or the rows like one that was chosen."""
+    ways, like = search_ways(page.seat), st.session_state.get(state.LIKE)
+    if like is not None and like[0] == page.project.id:
+        tools.markdown(
+            f"Rows like **{frame.escape(media.row_of(page.seat, like[1]).row_id)}**, the nearest first"
+        )
+        tools.button("Back to the queue", icon=":material/arrow_back:", on_click=_forget_like)
+        with frame.refusals(NoMeaningError):
+            return list_nearest(page.seat, like=like[1])
+        return list_queue(page.seat)
+    key = _by_meaning(page)
+    by_meaning = ways.by_row and st.session_state.get(key, False)
+    words = tools.text_input(
+        "Search",
+        placeholder="Search by meaning" if by_meaning else placeholder,
+        icon=":material/search:",
+        key=f"search-{page.project.id}",
+        label_visibility="collapsed",
+    )
+    if ways.by_row:
+        tools.toggle(
+            "By meaning",
+            key=key,
+            disabled=bool(ways.why_no_words),
+            help=ways.why_no_words or "Finds rows that say the same in other words. The nearest come first.",
+        )
+    if by_meaning and words.strip():
+        with frame.refusals(NoMeaningError), st.spinner("Comparing meanings ...", show_time=True):
+            return list_nearest(page.seat, words)
+    return list_queue(page.seat, words)
+
+
+def _by_meaning(page: ProjectPage) -> str:
+    """The key of the switch."""
+    return f"{state.BY_MEANING}-{page.project.id}"
+
+
+def _search_by_meaning(key: str) -> None:
+    st.session_state[key] = True
+
+
+def _look_for_like(project_id: int, row: int) -> None:
+    st.session_state[state.LIKE] = project_id, row
+
+
+def _forget_like() -> None:
+    st.session_state.pop(state.LIKE, None)
+
+
+def show_queue(
+    page: ProjectPage,
+    view: Any,
+    columns: Sequence[Column],
+    cells: Callable[[Any], Mapping[str, object]],
+    *,
+    ticks: bool = False,
+) -> tuple[list[ListedRow], tuple[int, ...]]:
+    """Draw the list. Return its lines, and the rows that are ticked.
+
+    columns, cells : those of the kind, and of a row of `view`      ticks : rows can be ticked
+    """
+    lines = [
+        ListedRow(
+            one.row,
+            one.row_id,
+            one.place,
+            {"near": _near(one), **cells(one)},
+            getattr(one, "label", "") or "",
+        )
+        for one in view.rows
+    ]
+    more = (NEAR,) if view.by_meaning else ()
+    key = f"{state.QUEUE}-{page.project.id}"
+    ticked = row_table.show_list(page.seat, key, "Queue", (*columns, *more), lines, ticks=ticks)
+    return lines, ticked
+
+
+def _near(one: QueueLine) -> str:
+    return "" if one.near is None else f"{one.near:.2f}"
+
+
+def queue_drawer(
+    page: ProjectPage,
+    rows: Sequence[One],
+    lines: Sequence[ListedRow],
+    ask: Callable[[One], object],
+    ask_words: str,
+    draw_facts: Callable[[One, Sequence[HistoryLine] | None], None],
+) -> None:
+    """The drawer with the row that is open, and the button that asks it next; nothing if none of these rows is.
+
+    rows, lines : of the queue      ask : has this person asked about a row next
+    draw_facts : what the kind shows of it, with its history if this person may see it
+    """
+    key = f"{state.QUEUE}-{page.project.id}"
+    place = row_table.place_of_opened(key, lines)
+    if place is None:
+        return
+    chosen = rows[place]
+    body = row_table.drawer(key, lines, chosen.row_id)
+    with body:
+        view = media.row_of(page.seat, chosen.row)
+        instance(view, play=st.session_state.pop(state.PLAY, False) and not view.images)
+        draw_facts(chosen, _history_of(page, chosen.row))
+        st.caption(f"Place {chosen.place:,} in the queue, score {chosen.score:.4g}.", help=SCORE)
+    with body.container(horizontal=True, key=f"{state.DRAWER}_foot"):
+        asked = st.button(ask_words, type="primary", icon=":material/keyboard:")
+        if search_ways(page.seat).by_row:
+            st.button(
+                "More like this",
+                icon=":material/join_inner:",
+                on_click=_look_for_like,
+                args=(page.project.id, chosen.row),
+            )
+    if asked:
+        with body, frame.refusals(AnswerError):
+            ask(chosen)
+            st.switch_page("annotate.py", query_params={"project": str(page.project.id)})
+
+
+def _history_of(page: ProjectPage, row: int) -> Sequence[HistoryLine] | None:
+    """None if the row has no answer of this person, who may see their own alone."""
+    try:
+        opened: Any = reviewing.open_row(page.seat, row)
+    except NotFound:
+        return None
+    lines: Sequence[HistoryLine] = opened.history
+    return lines
+
+
+def file_of(page: ProjectPage, csv: Callable[[], bytes], tools: DeltaGenerator) -> None:
+    """The file of the whole queue, for owners. tools : the line of tools"""
+    if page.project.may(Right.OWN):
+        tools.download_button(
+            "CSV",
+            data=csv,
+            file_name=f"{frame.file_stem(page)}-queue.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            help="Download the whole queue",
+            key="winnow_csv",
+            on_click="ignore",
+        )
+
+
+def stop_where_empty(page: ProjectPage, view: Queue, unit: str, nothing_open: str) -> None:
+    """Say why no row is to be shown, and end the page. unit : of what is open, "row" or "label"; see `counts`"""
+    if not view.open:
+        st.info(nothing_open, icon=":material/check_circle:")
+    elif not view.listed:
+        st.info(
+            f"Every {unit} that is open is asked as a blind check; none is listed.", icon=":material/lock:"
+        )
+    elif not view.rows and view.by_meaning:
+        st.info("No open row has a vector, so none can be compared.", icon=":material/search_off:")
+    elif not view.rows:
+        st.info("No open row holds these words.", icon=":material/search_off:")
+        _offer_meaning(page)
+    else:
+        return
+    if view.open:
+        st.caption(counts(view, unit))
+    st.stop()
+
+
+def _offer_meaning(page: ProjectPage) -> None:
+    """The same search by meaning, if it can be; else, for owners, why it cannot."""
+    ways = search_ways(page.seat)
+    if ways.why_no_words:
+        if ways.readable and page.project.may(Right.OWN):
+            st.caption(frame.escape(ways.why_no_words))
+        return
+    st.button(
+        "Search by meaning",
+        icon=":material/join_inner:",
+        on_click=_search_by_meaning,
+        args=(_by_meaning(page),),
+    )
+
+
+def counts(view: Queue, unit: str) -> str:
+    """Which lines the list shows, of how many; and how many rows, or labels, are open, as every page has it."""
+    shown, is_all = len(view.rows), view.matching == view.listed and not view.by_meaning
+    kind = "open" if is_all and unit == "row" else "nearest" if view.by_meaning else "matching"
+    total = view.open if kind == "open" else view.matching
+    words = f"Showing 1 to {shown:,} of {total:,} {kind} {'row' if total == 1 else 'rows'}." if shown else ""
+    if kind != "open" or not shown:
+        words += f" {_are(view.open, unit)} open."
+    if view.by_meaning and (without := view.listed - view.matching) > 0:
+        words += f" {counted(without, 'row')} without a vector {'is' if without == 1 else 'are'} not listed."
+    if view.blind:
+        checks = counted(view.blind, "blind check")
+        words += f" {checks} {'is' if view.blind == 1 else 'are'} hidden from this list."
+    if view.begun:
+        words += (
+            f" {counted(view.begun, 'row')} {'waits' if view.begun == 1 else 'wait'} for another annotator's answer "
+            f"and {'comes' if view.begun == 1 else 'come'} before these."
+        )
+    return words.strip()
+
+
+def _are(count: int, unit: str) -> str:
+    return f"{counted(count, unit)} {'is' if count == 1 else 'are'}"
