@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from db import entries, people, projects, questions
 from plcore.arrays import forbidden_in_name, forbidden_in_text
@@ -130,7 +130,7 @@ class CannotLearn(ValueError):  # noqa: N818 - what a page says, not a fault
     """The learner cannot be built from this table with these settings."""
 
 
-Also = Callable[[Reading, int], None]
+Also: TypeAlias = "Callable[[Reading, int], None]"
 """Called with the transaction in which a project is made, and its number."""
 
 
