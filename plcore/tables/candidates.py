@@ -235,7 +235,8 @@ def _from_labels(
     """The pairs of row and label, and their weights, those of equal pairs added; None where nobody weighs them; and
     the annotators' votes. Empty labels are no labels."""
     names, places = as_names(named.labels)
-    spelling = one_spelling(names)
+    quoted_names = roles.candidates is not None and roles.form == "json"  # 1.0 in quotes is no number
+    spelling = {name: name for name in names if name} if quoted_names else one_spelling(names)
     classes = sorted_classes(sorted(set(spelling.values())))
     if len(classes) > MAX_CLASSES:
         column = next(column for _, column in roles.used())

@@ -73,11 +73,16 @@ def sorted_classes(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def spelt_as(classes: Sequence[str], names: Iterable[str]) -> dict[str, str]:
-    """For every label the class that it goes by, if there is one; `1.0` is `1` only where all classes are numbers."""
+    """For every label the class that it goes by, if there is one: of its own name, else `1.0` is `1` only where all
+    classes are numbers."""
+    own = set(classes)
     numbers = all(_WHOLE.fullmatch(name) for name in classes)
     truths = {name.lower() for name in classes} <= _TRUTH_VALUES
     found = {}
     for name in names:
+        if name in own:
+            found[name] = name
+            continue
         match = _WHOLE.fullmatch(name) if numbers else None
         found[name] = str(int(match[1])) if match and match[2] else name.lower() if truths else name
     return found

@@ -223,6 +223,7 @@ def test_one_spelling_of_what_looks_the_same() -> None:
     )
     assert listed(["1|2.0", "1.0|3"], "list").classes == ("1", "2", "3")
     assert listed(["1|2.0", "1.5|3"], "list").classes == ("1", "1.5", "2.0", "3")
+    assert listed(['["1.0", "02"]', '["02", "2"]'], "json").classes == ("02", "1.0", "2"), "in quotes, a name"
     assert listed(["True|false", "true|FALSE"], "list").classes == ("false", "true")
     assert listed(["True|maybe", "true|maybe"], "list").classes == ("True", "maybe", "true")
 

@@ -145,7 +145,7 @@ CLASS_NAMES = (
     st.lists(
         st.text(NAMED, min_size=1, max_size=6).filter(is_label)
         | st.text("ab|;,/:0.\"'[]", min_size=1, max_size=5).filter(is_label)
-        | st.sampled_from(["NA", "None", "nan", "null", "1", "0", "true"]),
+        | st.sampled_from(["NA", "None", "nan", "null", "1", "0", "true", "02", "007", "-1", "1e3", "0.5"]),
         min_size=2,
         max_size=4,
         unique=True,
