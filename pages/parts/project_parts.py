@@ -10,7 +10,7 @@ from typing import TypeVar
 import streamlit as st
 
 from pages.parts import frame, state
-from pages.parts.encoder_offers import (
+from pages.parts.create_parts import (
     accept_box,
     minutes_words,
     offer_name,
