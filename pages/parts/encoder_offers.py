@@ -105,11 +105,10 @@ def server_encoders_part(seat: Seat, key: str) -> None:
             entry = one.entry
             assert entry is not None  # noqa: S101 - only such can be removed
             asked = "" if one.consent is None else f", {escape(one.consent.words())}"
-            words, press = st.columns([4, 1], vertical_alignment="center")
-            words.markdown(
+            st.markdown(
                 f"**{escape(entry.title)}** ({one.key}): {entry.bytes / 1e6:,.0f} MB, {entry.licence}{asked}"
             )
-            with press.popover("Remove", width="stretch"):
+            with st.popover(f"Remove {one.key}"):
                 st.markdown(f"Remove {escape(entry.title)} from this server?")
                 if st.button("Remove it", type="primary", key=f"{key}-remove-{one.key}"):
                     with refusals(offers.EncoderError):

@@ -12,6 +12,8 @@ from starlette.responses import Response, StreamingResponse
 from web import downloads
 from web.api.calls import REFUSALS, AnySeat, SeatAt, done, done_at_length, told
 from web.api.shapes import (
+    EncoderOnServer,
+    EncodersOnServer,
     Figures,
     ListedProject,
     LoggedEntry,
@@ -20,8 +22,6 @@ from web.api.shapes import (
     ProjectEncoders,
     ProjectList,
     PulledLog,
-    ServerEncoder,
-    ServerEncoders,
     ToldRow,
     ToldRows,
 )
@@ -71,16 +71,16 @@ async def encoders(seat: SeatAt) -> Response:
     return await told(lambda: _encoders(seat))
 
 
-@router.get("/encoders", response_model=ServerEncoders, summary="The encoders of this server")
+@router.get("/encoders", response_model=EncodersOnServer, summary="The encoders of this server")
 async def server_encoders(seat: AnySeat) -> Response:
     return await told(
-        lambda: ServerEncoders(encoders=[_server_encoder(one) for one in on_server.server_encoders(seat)])
+        lambda: EncodersOnServer(encoders=[_server_encoder(one) for one in on_server.server_encoders(seat)])
     )
 
 
-def _server_encoder(one: on_server.ServerEncoder) -> ServerEncoder:
+def _server_encoder(one: on_server.ServerEncoder) -> EncoderOnServer:
     entry, asked = one.entry, one.consent
-    return ServerEncoder(
+    return EncoderOnServer(
         key=one.key,
         state=one.state,
         title="" if entry is None else entry.title,

@@ -125,7 +125,7 @@ class OfferedEncoder(BaseModel):
     )
 
 
-class ServerEncoder(BaseModel):
+class EncoderOnServer(BaseModel):
     """An encoder of this server."""
 
     key: str
@@ -140,10 +140,10 @@ class ServerEncoder(BaseModel):
     asked_at: datetime | None
 
 
-class ServerEncoders(BaseModel):
+class EncodersOnServer(BaseModel):
     """The encoders of this server, and those that it can have."""
 
-    encoders: list[ServerEncoder]
+    encoders: list[EncoderOnServer]
 
 
 class RunningEncoding(BaseModel):

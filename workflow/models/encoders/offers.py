@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     from workflow.seat import Seat
     from workflow.server.home import Home
 
-__all__ = ["EncoderError", "EncoderOffer", "ask", "offers", "offers_for", "request"]
+__all__ = [
+    "EncoderEntry",
+    "EncoderError",
+    "EncoderOffer",
+    "SlowEncoding",
+    "ask",
+    "offers",
+    "offers_for",
+    "request",
+    "slow_encoding",
+]
 
 MANY_ROWS, FAST = 200_000, "wordllama-256"
 """Rows above which the fast encoder is offered first."""
