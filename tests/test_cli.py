@@ -145,23 +145,20 @@ LEARNING = HEAVY - {"numpy", "sqlalchemy", "plcore", "db", "workflow"}
 """Loaded only by commands that learn, read tables, serve pages or change the tables of a database."""
 
 
-@pytest.mark.parametrize("words", ["projects", "token", "token laptop", "link"])
-def test_short_command_loads_nothing_that_learns(
-    words: str, shell: Shell, table: Path, tmp_path: Path
-) -> None:
+def test_short_commands_load_nothing_that_learns(shell: Shell, table: Path, tmp_path: Path) -> None:
     """Seconds and memory are measured in benchmarks/pages/start.py."""
     shell.done("import", table)
     listed = shell.done("projects")  # counts the project, for which it reads the table
-    command = [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), *words.split()]
-    with noted(tmp_path / "home" / "servers", "https://example.org/winnow"):
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert (done.stdout == listed) == (words == "projects")
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "workflow.server.home" in imported
-    assert not {name.split(".")[0] for name in imported} & (
-        LEARNING | {"psycopg", "joblib", "pyarrow", "limits"}
-    )
-    assert not imported & {"plcore.tables", "workflow.kinds.opening"}
+    for words in ("projects", "token", "token laptop", "link"):
+        command = [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), *words.split()]
+        with noted(tmp_path / "home" / "servers", "https://example.org/winnow"):
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert (done.stdout == listed) == (words == "projects")
+        imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        assert "workflow.server.home" in imported
+        libraries = {name.split(".")[0] for name in imported}
+        assert not libraries & (LEARNING | {"psycopg", "joblib", "pyarrow", "limits"}), words
+        assert not imported & {"plcore.tables", "workflow.kinds.opening"}, words
 
 
 def test_asked_nothing_it_shows_what_there_is(shell: Shell) -> None:
