@@ -41,9 +41,9 @@ OF_TOOLS = {"LICENSE", "py.typed", "pyproject.toml"}
 CROWDED = {
     "db": 19,
     "pages": 19,
-    "pages/parts": 41,
+    "pages/parts": 40,
     "pages/parts/one_label": 22,
-    "plcore": 19,
+    "plcore": 20,
     "web": 21,
     "workflow": 19,
 }

@@ -7,12 +7,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts.frame import escape, refusals
-from plcore import LabelTable
-from plcore.tables.encoders import EncoderEntry
 from workflow.access import NotAllowed
+from workflow.importing import LabelTable
 from workflow.models.encoders import offers, on_server
-from workflow.models.encoders.offers import EncoderOffer, SlowEncoding
-from workflow.projects.managing import Also
+from workflow.projects import managing
 from workflow.seat import Seat
 
 _READ = {
@@ -23,7 +21,7 @@ _READ = {
 _REPLACES = "*{title}* can read **{column}** in place of its encoder."
 
 
-def offer_words(one: EncoderOffer, *, replaces: bool = False, reads: str = "has read") -> str:
+def offer_words(one: offers.EncoderOffer, *, replaces: bool = False, reads: str = "has read") -> str:
     """What it does, where it comes from, whose it is, what is sent (nothing), and how long it takes."""
     entry = one.entry
     words = (_REPLACES if replaces else _READ[entry.kind]).format(
@@ -56,7 +54,7 @@ def minutes_words(minutes: int) -> str:
     return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
-def slow_words(slow: SlowEncoding) -> str:
+def slow_words(slow: offers.SlowEncoding) -> str:
     """That it takes longer than estimated, and which encoder is faster."""
     words = f"It takes about {slow.times:,} times as long as estimated; answering goes on meanwhile."
     one = slow.faster
@@ -66,7 +64,7 @@ def slow_words(slow: SlowEncoding) -> str:
     return f"{words} *{title}* takes about {time}: cancel this one, then choose it under *Other encoders*."
 
 
-def warn_of_language(one: EncoderOffer) -> None:
+def warn_of_language(one: offers.EncoderOffer) -> None:
     """Say that the texts seem to be in a language that the encoder does not know, if they do."""
     if not one.knows_language:
         st.warning(
@@ -76,14 +74,14 @@ def warn_of_language(one: EncoderOffer) -> None:
         )
 
 
-def accept_box(entry: EncoderEntry, key: str) -> bool:
+def accept_box(entry: offers.EncoderEntry, key: str) -> bool:
     """Whether the licence is accepted; asked only if it forbids commercial use."""
     return entry.commercial or st.checkbox(
         f"I use this for no commercial purpose, as {entry.licence} demands", key=f"{key}-accept-{entry.key}"
     )
 
 
-def offer_name(one: EncoderOffer) -> str:
+def offer_name(one: offers.EncoderOffer) -> str:
     """Its title and when to take it."""
     return f"{one.entry.title}: {one.entry.use}"
 
@@ -116,7 +114,7 @@ def server_encoders_part(seat: Seat, key: str) -> None:
                         st.rerun()
 
 
-def import_offer(seat: Seat, table: LabelTable, key: str) -> tuple[bool, Callable[[], Also | None]]:
+def import_offer(seat: Seat, table: LabelTable, key: str) -> tuple[bool, Callable[[], managing.Also | None]]:
     """Offer the encoders that a worker can have for a table that is about to become a project.
 
     Returns whether nothing more has to be accepted, and what gives the request to store with the project, None if

@@ -300,7 +300,10 @@ def _open(page: frame.Page, demo: Demo) -> None:
 # The sign-out button: posts to ``/signout``, which Streamlit's own widgets cannot do.
 
 _BUTTON = component(
-    "winnow_sign_out", "sign_out.js", ["sign_out.css"], html='<button type="button">Sign out</button>'
+    "winnow_sign_out",
+    "head/sign_out.js",
+    ["head/sign_out.css"],
+    html='<button type="button">Sign out</button>',
 )
 
 

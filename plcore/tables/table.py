@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import read_only
 from plcore.arrays.types import BOTH
-from plcore.labels.set_masses import read_sources
+from plcore.labels import read_sources
 from plcore.tables.candidates import (
     Candidates,
     check_class_names,

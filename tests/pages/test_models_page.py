@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from db import trained
-from plcore import LabelTable
+from plcore import LabelTable, blocks
 from plcore.blocks import RunnerError
 from plcore.loop import MODEL_ENTRIES
 from tests.pages.conftest import Open, words
@@ -33,7 +33,6 @@ from workflow.models.comparing import ComparingWorker
 from workflow.models.encoders import installed, offers
 from workflow.projects import managing
 from workflow.seat import Seat
-from workflow.server import jobs
 from workflow.server.home import Home
 
 # The Models page and what Progress says of the model, as their scripts draw them
@@ -220,7 +219,7 @@ def test_a_comparison_that_waits_for_its_cluster_says_so(
     def nobody(*_: object) -> None:
         raise RunnerError("No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one.")
 
-    monkeypatch.setattr(jobs, "make_runner", nobody)
+    monkeypatch.setattr(blocks, "make_runner", nobody)
     settings = replace(home.settings, cluster="tcp://10.0.0.1:8786")
     ComparingWorker(replace(home, settings=settings), "one").look()
     (said,) = (one.value for one in show(owner, PAGE, project=str(project)).warning)
@@ -309,7 +308,9 @@ def test_how_far_it_is_is_shown_and_then_what_came_of_it(
     texts: list[str] = []
     at_each_step(monkeypatch, lambda *_: texts.extend(bars(opened(show, seat))))
     EncodingWorker(seat.home, "one").look()
-    assert texts == ["words: reading the rows …", *(f"words: {done} of 60" for done in (16, 32, 48))]
+    counts = [text.partition(", about ")[0] for text in texts]
+    assert counts == ["words: reading the rows …", *(f"words: {done} of 60" for done in (16, 32, 48))]
+    assert texts[-1].endswith("about 1 minute left"), "from the 32nd row on"
     test = opened(show, seat)
     assert bars(test) == []
     shown = words(test)

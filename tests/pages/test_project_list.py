@@ -16,7 +16,7 @@ from tests.pages.conftest import Open, words
 from tests.workflow.world import annotator, answer_next, small_project
 from workflow import demos
 from workflow.access import Role
-from workflow.kinds.one_label.settings import WORDS
+from workflow.kinds.one_label import WORDS
 from workflow.projects import managing
 from workflow.projects.figures import F1, RIGHT, Glance
 from workflow.projects.managing import ProjectSummary

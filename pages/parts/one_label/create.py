@@ -36,7 +36,7 @@ def summary(table: LabelTable) -> None:
     kept_files(table)
     if table.candidate_weights is not None:
         st.caption(
-            f"How often each label of a row was named counts for {' and '.join(WEIGHING)}, under *Automatic* too. The "
+            f"How often each label of a row was named counts for {', '.join(WEIGHING[:-1])} and {WEIGHING[-1]}, under *Automatic* too. The "
             "other models only see which labels were named."
         )
     if not (per_row > 1).any():

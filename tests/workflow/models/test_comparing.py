@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from db import projects, trained
 from db.engine import DatabaseUnavailableError
 from db.trained import Comparison
-from plcore import LearnerSettings
+from plcore import LearnerSettings, blocks
 from plcore.blocks import Inline, RunnerError
 from plcore.loop import ModelComparison
 from plcore.loop.one_label import Trainer
@@ -33,7 +33,6 @@ from workflow.models.comparing import LEAST_NEW, ComparingWorker, Counts, is_due
 from workflow.models.waiting import Away
 from workflow.projects import managing as project_acts
 from workflow.seat import Seat
-from workflow.server import jobs
 from workflow.server.home import Home
 
 pytestmark = pytest.mark.slow
@@ -538,7 +537,7 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
         tried.append(told)
         raise RunnerError("No Dask scheduler answers at tcp://10.0.0.1:8786. Fix: start one.")
 
-    monkeypatch.setattr(jobs, "make_runner", nobody)
+    monkeypatch.setattr(blocks, "make_runner", nobody)
     worker, now = on_cluster(home), 1000.0
     worker._away = Away(lambda: now)
     worker.compare_due()
@@ -558,7 +557,7 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
     assert told_of(home, owner, project).endswith("tried again in 20 seconds.")
     assert findings.calls == []
     assert latest(home, project).unfinished
-    monkeypatch.setattr(jobs, "make_runner", lambda *_: Inline())
+    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
     now += 20
     worker.compare_due()
     assert latest(home, project).state == trained.DONE
@@ -569,7 +568,7 @@ def test_a_cluster_that_is_not_there_is_told_and_nothing_is_compared_without_it(
 def test_fits_that_others_have_made_stay_until_the_comparison_is_over(
     home: Home, project: int, findings: Findings, told_at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "make_runner", lambda *_: Inline())
+    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
     worker, folder = on_cluster(home), home.settings.home / "blocks" / "comparison-1"
 
     def stop(*_: object) -> None:
@@ -596,7 +595,7 @@ def test_fits_that_others_have_made_stay_until_the_comparison_is_over(
 def test_the_fits_of_a_comparison_that_is_cancelled_while_it_waits_for_the_cluster_do_not_stay(
     home: Home, owner: int, project: int, findings: Findings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "make_runner", lambda *_: Inline())
+    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
     worker, folder = on_cluster(home), home.settings.home / "blocks" / "comparison-1"
 
     def gone(*_: object) -> None:
@@ -619,7 +618,7 @@ def test_the_models_of_a_project_are_compared_in_blocks_as_by_the_worker_itself(
 ) -> None:
     """What is found, without the seconds that it took."""
     here = comparing.make_comparer(home, project)[0].compare()
-    monkeypatch.setattr(jobs, "make_runner", lambda *_: Inline())
+    monkeypatch.setattr(blocks, "make_runner", lambda *_: Inline())
     on_cluster(home).compare_due()
     report = latest(home, project).report
     assert report is not None

@@ -1,7 +1,7 @@
 // @ts-check
 // Ends this browser's sign-in.
 
-/** @import { Component } from "./card/types.js" */
+/** @import { Component } from "../card/types.js" */
 
 /** @param {Component<null>} component */
 export default function signOut({ parentElement }) {
