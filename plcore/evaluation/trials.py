@@ -79,13 +79,15 @@ class Trial:
 @dataclass(frozen=True)
 class TrialRows:
     """What every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the candidates or
-    None, the folds, and whether the features have the scales that they should have."""
+    None, the folds, whether the features have the scales that they should have, and the source (n,) of each row or
+    None."""
 
     X: FeatureMatrix
     candidates: BoolArray
     candidate_weights: FloatArray | None
     folds: list[Fold]
     keep_scales: bool = False
+    sources: IntArray | None = None
 
     @property
     def held_out(self) -> BoolArray:
@@ -153,6 +155,7 @@ class TrialRows:
         begun = thread_time()
         train, test = self.folds[fold]
         weights = None if self.candidate_weights is None else self.candidate_weights[train]
+        groups = None if self.sources is None else self.sources[train]
         predicted, failed = None, ""
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
@@ -161,7 +164,8 @@ class TrialRows:
                 model = entry.make(entry.settings[setting], self.X, keep_scales=self.keep_scales)
                 rows = _safe_indexing(self.X, train)
                 told = _inside(budget, inside)
-                fit_learner(model, rows, self.candidates[train], candidate_weights=weights, progress=told)
+                wanted = {"candidate_weights": weights, "groups": groups, "progress": told}
+                fit_learner(model, rows, self.candidates[train], **wanted)
                 predicted = np.asarray(model.predict(_safe_indexing(self.X, test)))
             except _Ended as ended:
                 raise ended.cause from None
