@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from time import thread_time
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray
-from plcore.evaluation.learners import LearnerEntry, fit_learner, kappa
+from plcore.evaluation.learners import LearnerEntry, fit_learner, kappa, last_step
 
 NOT_HELD_OUT = -1
 
@@ -48,7 +49,8 @@ class Fit:
     """What came of one fit.
 
     predicted : the column of each row of its fold; None where there are none      seconds : CPU
-    warned : what it warned of      failed : the learner's error in its own words, '' where the budget was used up
+    warned : what it warned of, and what it made of sources
+    failed : the learner's error in its own words, '' where the budget was used up
     """
 
     predicted: IntArray | None = None
@@ -173,9 +175,10 @@ class TrialRows:
                 pass
             except Exception as error:
                 failed = str(error) or type(error).__name__
-        heard = (
-            tuple(dict.fromkeys(f"warned: {one.message}" for one in warned)) if predicted is not None else ()
-        )
+        heard: tuple[str, ...] = ()
+        if predicted is not None:
+            heard = tuple(dict.fromkeys(f"warned: {one.message}" for one in warned))
+            heard += () if groups is None else _source_words(last_step(model))
         if predicted is not None and not self._are_columns(predicted, test):
             failed = (
                 f"predict must give the number of a column of the candidates for each of {len(test)} rows. "
@@ -187,6 +190,19 @@ class TrialRows:
     def _are_columns(self, predicted: AnyArray, test: IntArray) -> bool:
         m = self.candidates.shape[1]
         return predicted.shape == test.shape and bool(np.isin(predicted, np.arange(m)).all())
+
+
+def _source_words(model: BaseEstimator) -> tuple[str, ...]:
+    """What a learner made of the sources of its rows, if it can learn by them."""
+    set_mass = getattr(model, "set_mass_", None)
+    if set_mass is None:
+        return ()
+    if set_mass == 0:
+        return (
+            "rows of one source do not explain each other: its check on held-out rows was better without",
+        )
+    how = "" if set_mass == 1 else ", at half strength"
+    return (f"rows of one source explain each other{how}: its check on held-out rows was no better without",)
 
 
 def _inside(budget: Budget, inside: Callable[[], object]) -> Callable[..., None]:

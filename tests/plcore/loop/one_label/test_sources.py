@@ -177,6 +177,8 @@ def test_comparison_holds_out_whole_sources_and_gives_them_to_the_learner() -> N
         standardized_features(pool), pool.candidates, ["kernelridge"], random_state=0, groups=of
     )
     assert ridge.consistency == expected["candidate_accuracy"].iloc[0]
+    assert "rows of one source explain each other" in ridge.note
+    assert not any("source" in one.note for one in compared if one.model != "kernelridge")
     plain = compare_learners(standardized_features(pool), pool.candidates, ["kernelridge"], random_state=0)
     assert ridge.consistency != plain["candidate_accuracy"].iloc[0]
 

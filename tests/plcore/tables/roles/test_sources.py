@@ -40,7 +40,8 @@ def test_source_is_not_guessed_of_another_name_or_of_rows_whose_sets_differ() ->
     differ = cells.assign(
         candidates=["Ann|Bob", "Bob|Cy", "Ann|Cy", "Ann|Bob", "Bob|Cy", "Ann|Cy", "Ann|Bob"]
     )
-    assert suggest_roles(differ).source is None
+    assert suggest_roles(differ.rename(columns={"photo": "file"})).source is None
+    assert suggest_roles(differ).source == "photo", "as after answers"
     assert suggest_roles(cells.assign(photo=["p1"] * 7)).source is None
     assert suggest_roles(cells.assign(photo=list("abcdefg"))).source is None
 
