@@ -26,7 +26,7 @@ PICTURES, PICTURE_FOLDS = sized((1000, 10), tiny=(150, 2))  # rows
 PLAIN = sized(("segment", "ecoli", "satimage", "vowel"), tiny=("ecoli",))
 MODELS: dict[str, float | str] = {"without": 0.0, "auto": "auto", "set mass 1": 1.0}
 BINS = 15
-ANSWERS, EACH, CHECKS, SEEDS = sized(((0, 50, 100), 25, 0.1, 1), tiny=((0, 4), 4, 0.1, 1))
+ANSWERS, EACH, CHECKS, SEEDS = sized(((0, 50, 100), 25, 0.1, 3), tiny=((0, 4), 4, 0.1, 1))
 
 Cell = tuple[FloatArray, BoolArray, IntArray, IntArray | None, IntArray]
 """Features, sets, truth, sources if they are told, and the fold of each row."""
