@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 from sklearn.calibration import calibration_curve
 from sklearn.model_selection import GroupKFold, KFold
 
 from benchmarks.data import exact_set, partial_set
 from benchmarks.harness import Table, benchmark, page, sized
-from plcore import PLKernelRidge
+from plcore import ActiveLearner, LabelTable, LearnerSettings, PLKernelRidge, Roles
 from plcore.arrays import BoolArray, FloatArray, IntArray
 from plcore.evaluation import contaminate
 from plcore.kernels import softmax_rows
 from plcore.labels.set_masses import sources_by_set
+from plcore.loop import Entry
+from plcore.loop.one_label import Trainer
 
 SEED = 7
 FOLDS = sized({"msrcv2": 10, "lost": 10, "birdsong": 4}, tiny={"lost": 2})
@@ -22,6 +26,7 @@ PICTURES, PICTURE_FOLDS = sized((1000, 10), tiny=(150, 2))  # rows
 PLAIN = sized(("segment", "ecoli", "satimage", "vowel"), tiny=("ecoli",))
 MODELS: dict[str, float | str] = {"without": 0.0, "auto": "auto", "set mass 1": 1.0}
 BINS = 15
+ANSWERS, EACH, CHECKS, SEEDS = sized(((0, 50, 100), 25, 0.1, 3), tiny=((0, 4), 4, 0.1, 1))
 
 Cell = tuple[FloatArray, BoolArray, IntArray, IntArray | None, IntArray]
 """Features, sets, truth, sources if they are told, and the fold of each row."""
@@ -69,6 +74,64 @@ def accuracies(cell: Cell, number: int) -> tuple[FloatArray, float]:
         for one in ridges.values()
     ]
     return np.array(right), ridges["auto"].set_mass_
+
+
+def project_labels(name: str, named: bool, seed: int) -> FloatArray:
+    """Share of right labels of the own rows of a project without an answer, and after ANSWERS by margin, by the label
+    that the app shows; a tenth of the rows are blind checks, as in a project.
+
+    named : whether there is a column of sources, runs of equal sets in the file; else the rows are shuffled
+    """
+    X, sets, y = partial_set(name)
+    of = np.cumsum(np.append(True, (sets[1:] != sets[:-1]).any(axis=1)))
+    order = np.random.default_rng(seed).permutation(len(y))
+    X, sets, y, of = X[order], sets[order], y[order], of[order]
+    names = [f"c{column:03}" for column in range(sets.shape[1])]
+    cells = {f"x{place}": column.astype(str) for place, column in enumerate(X.T)}
+    cells["candidates"] = np.array(["|".join(names[k] for k in np.flatnonzero(one)) for one in sets])
+    cells["photo"] = of.astype(str)
+    roles = Roles(candidates="candidates", numbers=tuple(f"x{k}" for k in range(X.shape[1])))
+    if named:
+        roles = replace(roles, source="photo")
+    table = LabelTable.from_frame(pd.DataFrame(cells).astype("str"), roles)
+    truth = [names[k] for k in y]
+    settings = LearnerSettings(model="kernelridge", strategy="margin", control_share=CHECKS, seed=seed)
+    learner = ActiveLearner(table, settings)
+    trainer, right = Trainer(learner.pool), []
+    for until in ANSWERS:
+        while learner.pool.n_answered < until:
+            for row in learner.ranking()[0][: min(EACH, until - learner.pool.n_answered)].tolist():
+                learner.apply(Entry(learner.seq + 1, "is", row, "person", (truth[row],)))
+            train(learner, trainer)
+        if not until:
+            train(learner, trainer)
+        said = np.array(learner.classes)[learner.disambiguate().labels]
+        right.append((said == truth).mean())
+    return np.array(right)
+
+
+def train(learner: ActiveLearner[LabelTable], trainer: Trainer) -> None:
+    """What a worker does."""
+    version = trainer.train()
+    learner.publish(
+        version.scores, [version.point], None if version.footing is None else version.footing.effects
+    )
+
+
+@benchmark("Labels of projects whose rows come from sources")
+def source_projects() -> str:
+    projects = Table(f"set | sources | {' | '.join(map(str, ANSWERS))} answers")
+    for name in FOLDS:
+        for named, told in ((False, "none"), (True, "column")):
+            right = np.mean([project_labels(name, named, seed) for seed in range(SEEDS)], axis=0)
+            projects.add(name, told, *right)
+    return page(
+        f"""What the app shows as the labels of a project's own rows: share right after so many answers by margin.
+Draws of order and blind checks: {SEEDS}. The learner is kernel ridge. Rows are shuffled, so that only a column of
+sources shows them: runs of equal sets in the file. A tenth of the rows are blind checks, without answers here. A
+version is trained after every {EACH} answers.""",
+        projects,
+    )
 
 
 @benchmark("Rows of one source")

@@ -97,6 +97,7 @@ class AutoPLClassifier(PartialLabelClassifier):
         X: MatrixLike,
         y: LabelsLike,
         *,
+        groups: ArrayLike | None = None,
         candidate_weights: MatrixLike | None = None,
         y_true: ArrayLike | None = None,
         progress: StepProgress | None = None,
@@ -104,6 +105,8 @@ class AutoPLClassifier(PartialLabelClassifier):
         """Compare, choose, and fit the best on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix
         (n, m).
 
+        groups : (n,) the source of each row, such as a photo; folds are of whole sources then, and learners that take
+            them learn by them (`PLKernelRidge`)
         candidate_weights : (n, m) prior weights of the candidates, for learners that take them
         y_true : (n,) true labels where they are known, NaN or None elsewhere: they take part in the choice alone
         progress : called as by `compare_learners`; what it raises ends the fit
@@ -126,11 +129,12 @@ class AutoPLClassifier(PartialLabelClassifier):
                 budget=self.budget,
                 progress=progress,
                 candidate_weights=candidate_weights,
+                groups=groups,
             ).rename(columns={"candidate_accuracy": "consistency"})
         self.report_ = _with_one_chosen(report)
         best = self.report_[self.report_["chosen"]].iloc[0]
         model = entries[best["learner"]].make(best["parameters"], X)
-        self.estimator_ = fit_learner(model, X, labels, candidate_weights=candidate_weights)
+        self.estimator_ = fit_learner(model, X, labels, candidate_weights=candidate_weights, groups=groups)
         self.classes_, self._sparse = classes, is_sparse(X)
         self._take_over("transduction_", "label_distributions_")
         return self

@@ -47,8 +47,9 @@ from plcore.evaluation.learners import (
     read_learners,
 )
 from plcore.evaluation.trials import Budget, Fit, Fold, Trial, TrialRows, setting_words
-from plcore.labels.accuracy import PartialKFold
+from plcore.labels.accuracy import PartialKFold, deal_whole
 from plcore.labels.candidates import check_candidates, name_rows
+from plcore.labels.set_masses import read_sources
 from plcore.labels.weights import check_candidate_weights, prior_labels
 
 # The rows that fits and replays are made on, written once as part files, so that jobs name them and carry none.
@@ -122,7 +123,7 @@ class FitJob(BlockJob):
     """Writes what a learner predicts for one fold, fitted on the others.
 
     setting : its number among those of the learner, whose values are `parameters`, in words
-    candidates, weights, train, test : names of parts; '' without weights      n_folds : of all
+    candidates, weights, sources, train, test : names of parts; '' without weights or sources      n_folds : of all
     """
 
     learner: str
@@ -133,6 +134,7 @@ class FitJob(BlockJob):
     features: KeptFeatures
     candidates: str
     weights: str
+    sources: str
     train: str
     test: str
     keep_scales: bool
@@ -163,6 +165,7 @@ def make_fit(asked: AskedFit) -> Fit:
         job.read(job.weights) if job.weights else None,
         [fold],
         job.keep_scales,
+        np.array(job.read(job.sources)) if job.sources else None,
     )
     made = rows.fit(LEARNER_ENTRIES[job.learner], job.setting, 0, Budget(asked.seconds))
     if made.predicted is None:
@@ -252,6 +255,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
     features = keep_features(folder, rows.X)
     candidates = keep_array(folder, rows.candidates)
     weights = "" if rows.candidate_weights is None else keep_array(folder, rows.candidate_weights)
+    sources = "" if rows.sources is None else keep_array(folder, rows.sources)
     folds = [(keep_array(folder, train), keep_array(folder, test)) for train, test in rows.folds]
     return [
         FitJob(
@@ -264,6 +268,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
             features=features,
             candidates=candidates,
             weights=weights,
+            sources=sources,
             train=train,
             test=test,
             keep_scales=rows.keep_scales,
@@ -291,6 +296,7 @@ def compare_learners(
     blocks: Blocks | None = None,
     keep_scales: bool = False,
     own_features: Mapping[str, FeatureMatrix] | None = None,
+    groups: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Which learner is best on these rows: one row of figures for each, the best one marked.
 
@@ -324,6 +330,8 @@ def compare_learners(
     keep_scales : whether the columns of X have the scales that they should have, as of vectors; else learners that want
         scaled features scale them column by column
     own_features : (n, d) features of learners by name that do not work on X; they have the scales that they should have
+    groups : (n,) the source of each row, such as a photo, by name or number; None or NaN for a row that has none. Folds
+        are then of whole sources, and learners that take `groups` get those of their training rows
 
     Returns a DataFrame, a row for each learner in the order tried:
     learner : its name      parameters : dict, the setting; {} as the learner comes
@@ -344,7 +352,9 @@ def compare_learners(
     truth = true_columns(y_true, classes, len(mask))
     given = check_candidate_weights(candidate_weights, mask.shape, classes)
     weights = None if given is None else prior_labels(mask, given)
-    rows = TrialRows(X, mask, weights, _held_out_folds(cv, X, mask, random_state), keep_scales)
+    sources = None if groups is None else read_sources(groups, len(mask))
+    folds = _held_out_folds(cv, X, mask, random_state, sources)
+    rows = TrialRows(X, mask, weights, folds, keep_scales, sources)
     even = replace(rows, candidate_weights=None)
     tried_on = [rows if weighted is None or entry.name in weighted else even for entry in entries]
     if own_features:
@@ -402,7 +412,11 @@ def true_columns(y_true: ArrayLike | None, classes: AnyArray, n: int) -> IntArra
 
 
 def _held_out_folds(
-    cv: int | BaseCrossValidator, X: MatrixLike, candidates: BoolArray, random_state: RandomState
+    cv: int | BaseCrossValidator,
+    X: MatrixLike,
+    candidates: BoolArray,
+    random_state: RandomState,
+    sources: IntArray | None,
 ) -> list[Fold]:
     """Train and test rows of each fold, no row tested twice."""
     if is_whole(cv):
@@ -411,8 +425,16 @@ def _held_out_folds(
             raise ValueError(
                 f"{len(candidates)} rows are too few to hold out each once in {cv} parts (folds)."
             )
-        cv = PartialKFold(int(cv), random_state=draw_seed(random_state))
-    folds = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, candidates)]
+        seed = draw_seed(random_state)
+        if sources is not None:
+            fold = deal_whole(candidates, sources, int(cv), np.random.RandomState(seed))
+            return [
+                (np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(int(cv))
+            ]
+        cv = PartialKFold(int(cv), random_state=seed)
+    folds = [
+        (np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, candidates, sources)
+    ]
     times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(candidates))
     if (times > 1).any():
         raise ValueError(

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from time import thread_time
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from plcore.arrays.types import AnyArray, BoolArray, FeatureMatrix, FloatArray, IntArray
-from plcore.evaluation.learners import LearnerEntry, fit_learner, kappa
+from plcore.evaluation.learners import LearnerEntry, fit_learner, kappa, last_step
 
 NOT_HELD_OUT = -1
 
@@ -48,7 +49,8 @@ class Fit:
     """What came of one fit.
 
     predicted : the column of each row of its fold; None where there are none      seconds : CPU
-    warned : what it warned of      failed : the learner's error in its own words, '' where the budget was used up
+    warned : what it warned of, and what it made of sources
+    failed : the learner's error in its own words, '' where the budget was used up
     """
 
     predicted: IntArray | None = None
@@ -79,13 +81,15 @@ class Trial:
 @dataclass(frozen=True)
 class TrialRows:
     """What every learner is tried on: features (n, d), candidates (n, m), prior weights (n, m) of the candidates or
-    None, the folds, and whether the features have the scales that they should have."""
+    None, the folds, whether the features have the scales that they should have, and the source (n,) of each row or
+    None."""
 
     X: FeatureMatrix
     candidates: BoolArray
     candidate_weights: FloatArray | None
     folds: list[Fold]
     keep_scales: bool = False
+    sources: IntArray | None = None
 
     @property
     def held_out(self) -> BoolArray:
@@ -153,6 +157,7 @@ class TrialRows:
         begun = thread_time()
         train, test = self.folds[fold]
         weights = None if self.candidate_weights is None else self.candidate_weights[train]
+        groups = None if self.sources is None else self.sources[train]
         predicted, failed = None, ""
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
@@ -161,7 +166,8 @@ class TrialRows:
                 model = entry.make(entry.settings[setting], self.X, keep_scales=self.keep_scales)
                 rows = _safe_indexing(self.X, train)
                 told = _inside(budget, inside)
-                fit_learner(model, rows, self.candidates[train], candidate_weights=weights, progress=told)
+                wanted = {"candidate_weights": weights, "groups": groups, "progress": told}
+                fit_learner(model, rows, self.candidates[train], **wanted)
                 predicted = np.asarray(model.predict(_safe_indexing(self.X, test)))
             except _Ended as ended:
                 raise ended.cause from None
@@ -169,9 +175,10 @@ class TrialRows:
                 pass
             except Exception as error:
                 failed = str(error) or type(error).__name__
-        heard = (
-            tuple(dict.fromkeys(f"warned: {one.message}" for one in warned)) if predicted is not None else ()
-        )
+        heard: tuple[str, ...] = ()
+        if predicted is not None:
+            heard = tuple(dict.fromkeys(f"warned: {one.message}" for one in warned))
+            heard += () if groups is None else _source_words(last_step(model))
         if predicted is not None and not self._are_columns(predicted, test):
             failed = (
                 f"predict must give the number of a column of the candidates for each of {len(test)} rows. "
@@ -183,6 +190,19 @@ class TrialRows:
     def _are_columns(self, predicted: AnyArray, test: IntArray) -> bool:
         m = self.candidates.shape[1]
         return predicted.shape == test.shape and bool(np.isin(predicted, np.arange(m)).all())
+
+
+def _source_words(model: BaseEstimator) -> tuple[str, ...]:
+    """What a learner made of the sources of its rows, if it can learn by them."""
+    set_mass = getattr(model, "set_mass_", None)
+    if set_mass is None:
+        return ()
+    if set_mass == 0:
+        return (
+            "rows of one source do not explain each other: its check on held-out rows was better without",
+        )
+    how = "" if set_mass == 1 else ", at half strength"
+    return (f"rows of one source explain each other{how}: its check on held-out rows was no better without",)
 
 
 def _inside(budget: Budget, inside: Callable[[], object]) -> Callable[..., None]:

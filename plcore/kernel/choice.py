@@ -17,8 +17,8 @@ from plcore.arrays.types import BoolArray, FeatureMatrix, FloatArray, IntArray, 
 from plcore.kernel.features import KernelFeatures
 from plcore.kernel.rounds import Rounds
 from plcore.kernel.smoother import Smoother
-from plcore.labels.accuracy import deal
-from plcore.labels.set_masses import SetMasses, take_whole
+from plcore.labels.accuracy import deal_whole
+from plcore.labels.set_masses import SetMasses, as_rows, take_whole
 from plcore.labels.weights import ClassMasses
 
 ALPHAS = (0.02, 0.1, 0.5, 2.0)
@@ -108,7 +108,7 @@ class Rows:
     def set_masses(self) -> SetMasses | None:
         if self.sources is None:
             return None
-        return SetMasses.among(self.sources, self.imported, self.candidates, self.weights)
+        return SetMasses.among(self.sources, self.imported, self.candidates, as_rows(self.weights))
 
 
 @dataclass(frozen=True)
@@ -184,11 +184,7 @@ def choose(rows: Rows, grid: Grid, seed: int, progress: RoundProgress | None = N
             grid, n_components=min(grid.n_components, DRAWN_POINTS), max_iter=min(grid.max_iter, DRAWN_ROUNDS)
         )
     part = rows.take(present)
-    fold = (
-        deal(part.candidates, FOLDS, random)
-        if part.sources is None
-        else _deal_sources(part, part.sources, random)
-    )
+    fold = deal_whole(part.candidates, part.sources, FOLDS, random)
     start = grid.middle.mass
     start_set = grid.set_mass
     if start_set is None:
@@ -234,14 +230,6 @@ def _challenge(
         if mean > errors * standard_error(gain, whole) and chosen.accuracy + mean > best.accuracy:
             best, kept = Chosen(setting[0].kernel, *setting[1:], chosen.accuracy + mean), hits
     return best, kept
-
-
-def _deal_sources(rows: Rows, sources: IntArray, random: np.random.RandomState) -> IntArray:
-    """(n,) a fold for each row, the same for all rows of a source; by their sets where there are too few sources."""
-    found, codes = np.unique(sources, return_inverse=True)
-    if len(found) < 2 * FOLDS:
-        return deal(rows.candidates, FOLDS, random)
-    return np.asarray(random.permutation(np.arange(len(found)) % FOLDS)[codes])
 
 
 def _race(

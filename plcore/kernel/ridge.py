@@ -40,7 +40,7 @@ from plcore.kernel.soft_labels import (
     warn_of_frequent,
 )
 from plcore.kernels import margins
-from plcore.labels.set_masses import SetMasses, read_sources, same_sets, sources_by_set
+from plcore.labels.set_masses import SetMasses, as_rows, read_sources, same_sets, sources_by_set
 from plcore.labels.training import check_training, check_update
 from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_labels
 
@@ -216,7 +216,10 @@ class PLKernelRidge(SoftLabelClassifier):
         sample_weight : (n,) s_i >= 0, s_i = 2 is the row twice
         groups : (n,) the source of each row, such as the photo or the recording, by name or number; None or NaN for a
             row that has none. Rows of a source must be there together: of a source of which rows are left out its
-            candidates are expected in those that remain. Keep a row of unknown label in its source, unanswered.
+            candidates are expected in those that remain. Keep a held-out row in its source with sample_weight 0 and
+            its candidates: nothing is learnt of it, but a candidate may belong to it, and its soft labels follow. Its
+            label has no part in this, so that what is measured on it stays honest. Give a row that is to have no part
+            at all no source.
         candidate_weights : (n, m) prior weights of the candidates, a shortlist's scores or vote counts; rows are scaled
             to 1, None for even ones. They are where the soft labels start, and a factor of them in every round.
         imported : the candidates (n, m) before rows were answered; the class masses are theirs, by the same weights,
@@ -257,7 +260,7 @@ class PLKernelRidge(SoftLabelClassifier):
             return None if self.set_mass == 0 else sources
         if self.set_mass == "auto":
             return sources_by_set(imported, rows.X, rows.weights)
-        return same_sets(imported) if float(self.set_mass) > 0 else None
+        return same_sets(imported, rows.weights) if float(self.set_mass) > 0 else None
 
     def _fit(self, rows: Rows, classes: AnyArray, seed: int, progress: RoundProgress | None) -> None:
         """All that is learned from rows that are checked."""
@@ -353,7 +356,9 @@ class PLKernelRidge(SoftLabelClassifier):
             rounds = replace(self.rounds_, masses=masses)
             if self._sources is not None and self.set_mass_ > 0:
                 weights = self.rounds_.ridge.weights
-                rounds = replace(rounds, sources=SetMasses.among(self._sources, before, candidates, weights))
+                rounds = replace(
+                    rounds, sources=SetMasses.among(self._sources, before, candidates, as_rows(weights))
+                )
             settled = rounds.settle(prior, self.max_iter, progress=progress)
             self.rounds_ = rounds
             self._take(candidates, prior, settled)

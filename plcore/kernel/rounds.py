@@ -101,14 +101,19 @@ class Rounds:
         Logarithms of shares, up to a constant of each row: their softmax inside the candidates is what one round more
         makes of the labels. prior : (n, m) as for `settle`; outside of the candidates it tells nothing
         """
+        largest = prior.max(axis=1, keepdims=True)
+        told = np.log(prior / largest, out=np.zeros_like(prior), where=prior > 0)
+        return np.asarray(self.pulled_scores(labels, prior) + told)
+
+    def pulled_scores(self, labels: FloatArray, prior: FloatArray) -> FloatArray:
+        """(n, m) as `class_scores`, but for what the prior makes of the candidates: classes inside and outside of them
+        can be compared."""
         scores = self.ridge.left_out_scores(labels)
         soft = softmax_inside(scores, self.temperature, prior)
         after, pulled = self.masses.pull_with_logs(soft, self.mass)
         if self.sources is not None:
             pulled = pulled + self.sources.log_factors(after, self.set_mass)
-        largest = prior.max(axis=1, keepdims=True)
-        told = np.log(prior / largest, out=np.zeros_like(prior), where=prior > 0)
-        return np.asarray(scores / self.temperature + pulled + told)
+        return np.asarray(scores / self.temperature + pulled)
 
     def effects(self, scores: FloatArray, candidates: BoolArray) -> FloatArray:
         """(n,) the effect scores of the rows by their `class_scores` inside the candidates (n, m)."""

@@ -190,6 +190,20 @@ def deal(candidates: BoolArray, n_folds: int, random: np.random.RandomState | No
     return fold
 
 
+def deal_whole(
+    candidates: BoolArray, sources: IntArray | None, n_folds: int, random: np.random.RandomState | None
+) -> IntArray:
+    """(n,) a fold for each row, the same for all rows of a source (n,); as `deal` without sources, or with fewer than
+    two for each fold."""
+    if sources is None:
+        return deal(candidates, n_folds, random)
+    found, codes = np.unique(sources, return_inverse=True)
+    if len(found) < 2 * n_folds:
+        return deal(candidates, n_folds, random)
+    folds = np.arange(len(found)) % n_folds
+    return np.asarray((folds if random is None else random.permutation(folds))[codes])
+
+
 def _rare_first(candidates: BoolArray, mass: AnyArray, rows: IntArray) -> IntArray:
     """The rows by their rarest class, then by their set, so that rows with equal sets stand together."""
     by_mass = np.argsort(mass, kind="stable")

@@ -43,11 +43,12 @@ def read_sources(groups: ArrayLike, n_rows: int) -> IntArray | None:
     return _lone_apart(pd.factorize(names.mask(names == ""))[0].astype(np.int64))
 
 
-def same_sets(imported: BoolArray) -> IntArray | None:
+def same_sets(imported: BoolArray, weights: FloatArray | None = None) -> IntArray | None:
     """(n,) a number for each row, the same for rows with the same candidate set (n, m) of several classes; None where
-    no two rows have the same one."""
+    no two rows have the same one. Rows of weight 0 (n,) have one of their own."""
     codes = np.unique(np.packbits(imported, axis=1), axis=0, return_inverse=True)[1]
-    return _lone_apart(np.where(imported.sum(axis=1) > 1, codes.ravel(), -1))
+    several = imported.sum(axis=1) > 1
+    return _lone_apart(np.where(several if weights is None else several & (weights > 0), codes.ravel(), -1))
 
 
 def _lone_apart(codes: IntArray) -> IntArray | None:
@@ -76,17 +77,37 @@ def sources_by_set(imported: BoolArray, X: Matrix, weights: FloatArray) -> IntAr
     again = equal.copy()
     again[equal] = _repeated(X, kept[1:][equal], kept[:-1][equal])
     kept = kept[np.append(True, ~again)]
-    codes = same_sets(imported)
+    codes = same_sets(imported, weights)
     pairs = ambiguous[kept[1:]] & ambiguous[kept[:-1]]
     if codes is None or not pairs.any():
         return None
     counts = np.unique(codes[kept][ambiguous[kept]], return_counts=True)[1]
     if len(counts) < SETS_A_CLASS * np.count_nonzero(imported.any(axis=0)):
         return None
-    share = (codes[kept[1:]] == codes[kept[:-1]])[pairs].mean()
-    chance = ((counts / counts.sum()) ** 2).sum()
+    return codes if _beyond_chance(codes[kept[1:]] == codes[kept[:-1]], pairs, counts) else None
+
+
+def show_in_sets(sources: IntArray, imported: BoolArray) -> bool:
+    """Whether candidate sets (n, m) come from these sources (n,): more than half of the neighbouring ambiguous rows of
+    one source have equal sets, and that is beyond chance, as for `sources_by_set`."""
+    ambiguous = np.flatnonzero(imported.sum(axis=1) > 1)
+    order = ambiguous[np.argsort(sources[ambiguous], kind="stable")]
+    sets = np.unique(np.packbits(imported[order], axis=1), axis=0, return_inverse=True)[1].ravel()
+    pairs = sources[order[1:]] == sources[order[:-1]]
+    return bool(pairs.any()) and _beyond_chance(sets[1:] == sets[:-1], pairs, np.bincount(sets))
+
+
+def _beyond_chance(equal: BoolArray, pairs: BoolArray, counts: IntArray) -> bool:
+    """Whether most of the pairs are equal, and more than sets that are there so often would be by chance."""
+    share, chance = equal[pairs].mean(), ((counts / counts.sum()) ** 2).sum()
     error = np.sqrt(chance * (1 - chance) / pairs.sum())
-    return codes if share > LEAST_SHARE and share - chance > LEAST_Z * error else None
+    return bool(share > LEAST_SHARE and share - chance > LEAST_Z * error)
+
+
+def as_rows(weights: FloatArray) -> FloatArray:
+    """(n,) how many rows each counts as in its source: those of weight 0, of which nothing is learnt, as one."""
+    present = weights[weights > 0]
+    return np.where(weights > 0, weights, min(1.0, float(present.mean())) if len(present) else 1.0)
 
 
 def _repeated(X: Matrix, rows: IntArray, before: IntArray) -> BoolArray:

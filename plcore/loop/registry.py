@@ -43,6 +43,7 @@ class ModelEntry:
     uses_scores : whether the `fit` of its class takes prior weights of the candidates (`candidate_weights`)
     relabels : whether a fitted one takes other candidates of its rows at the cost of some rounds (`relabel`). Learners
         follow answers to it by first updates, and it tells how far an answer would move it
+    uses_sources : whether the `fit` of its class takes the source of each row (`groups`)
     leaves_out : whether what it says of a row that trains comes from the other rows alone, as what any model says of
         a held-out row does: what these tell of it holds for that row too
     strategy : what the strategy "automatic" stands for under this model
@@ -59,6 +60,7 @@ class ModelEntry:
     proves_done: bool = False
     uses_scores: bool = False
     relabels: bool = False
+    uses_sources: bool = False
     leaves_out: bool = False
     strategy: str = "margin"
 
@@ -160,6 +162,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
             seeded=True,
             uses_scores=True,
             relabels=True,
+            uses_sources=True,
             leaves_out=True,
         ),
         ModelEntry(

@@ -21,7 +21,6 @@ import scipy.sparse as sp
 from plcore.arrays import let_go
 from plcore.arrays.candidate_sets import read_only
 from plcore.arrays.types import BOTH
-from plcore.labels import read_sources
 from plcore.tables.candidates import (
     Candidates,
     check_class_names,
@@ -129,14 +128,12 @@ class LabelTable:
 
     @cached_property
     def sources(self) -> npt.NDArray[np.int64] | None:
-        """(n,) a number for the source of each row, one of its own for an empty cell; None where the roles name no
-        source, or no two rows share one."""
+        """(n,) a number for the source of each row, -1 for an empty cell; None where the roles name no source."""
         if self.roles.source is None:
             return None
-        cells = self._columns[self.roles.source]
-        found = read_sources([str(one).strip() for one in cells.to_pylist()], self.n_rows)
-        if found is not None:
-            found.flags.writeable = False
+        names = pd.Series(self._columns[self.roles.source].to_pylist(), dtype=object).str.strip()
+        found = pd.factorize(names.mask(names == ""))[0].astype(np.int64)
+        found.flags.writeable = False
         return found
 
     @property

@@ -65,6 +65,8 @@ def progress_page(page: ProjectPage) -> None:
         query_params={"project": str(page.project.id)},
     )
     st.caption(f"Model version {view.model_version}: the log entry the model has learnt from last.")
+    if view.sources:
+        st.caption(escape(view.sources))
     if view.recall is not None:
         st.caption(
             f"With this many rows the neighbours are found approximately: {percent(view.recall, 1)} of the true ones, "

@@ -42,6 +42,8 @@ class Comparer:
     are the truth that predictions are compared with, and no fit ever sees them. Test rows take no part: what they
     measure must not choose.
 
+    Where rows come from sources (`OneLabelPool.sources`), all rows of one are held out together.
+
     by_truth : measure by the true labels of the table instead, which no fit sees either: for tables without a project,
         where nothing else is measured by them
     """
@@ -70,6 +72,7 @@ class Comparer:
                 f"{FEWEST_ROWS}. Until then the project keeps its model. Fix: add rows, or choose a model by hand."
             )
         checks = int((truth >= 0).sum())
+        sources = pool.sources
         found = compare_learners(
             self._X[rows],
             candidates,
@@ -83,6 +86,7 @@ class Comparer:
             blocks=blocks,
             keep_scales=self._keep_scales,
             own_features={name: X[rows] for name, X in self._own.items()},
+            groups=None if sources is None else sources[rows],
         )
         figures = tuple(_figures(one) for one in found.to_dict("records"))
         best = next((str(name) for name in found["learner"][found["chosen"]]), None)
@@ -104,7 +108,7 @@ class Comparer:
         known = truth >= 0
         if not has_choice or known.sum() < FEWEST_ANSWERED:
             return None
-        candidates, accuracy = pool.candidates[rows], {}
+        candidates, accuracy, sources = pool.candidates[rows], {}, pool.sources
         for use in FEATURE_SETS:
             in_force = use == pool.settings.features_in_force
             X, keep_scales, own = (
@@ -123,6 +127,7 @@ class Comparer:
                 blocks=blocks,
                 keep_scales=keep_scales,
                 own_features={name: plain[rows] for name, plain in own.items()},
+                groups=None if sources is None else sources[rows],
             )
             accuracy[use] = _number(found["accuracy"].iloc[0])
         measured = {use: share for use, share in accuracy.items() if share is not None}

@@ -6,6 +6,7 @@ Everything here follows from table, settings and log alone, whatever model learn
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from plcore.arrays.candidate_sets import lowest_of, read_only, set_exact
 from plcore.arrays.types import BOTH, AnyArray, BoolArray, Features, FloatArray, IntArray, Table
 from plcore.evaluation.estimates import ControlCounts
 from plcore.labels.candidates import kept_candidates
+from plcore.labels.set_masses import read_sources, show_in_sets
 from plcore.labels.weights import weights_after_answers
 from plcore.loop.base import Pool, row_batches
 from plcore.loop.changes import ClassChange, batches_of
@@ -296,6 +298,16 @@ class OneLabelPool(Pool[TableT_co, LearnerSettings, CandidateFold]):
         self.candidates[row] = new
         self.sizes[row] = new.sum()
         return CandidateChange(row, old, new)
+
+    @cached_property
+    def sources(self) -> IntArray | None:
+        """(n,) the source of each row, such as a photo, if the table names them and the sets of candidates at import
+        come from them (`plcore.labels.set_masses.show_in_sets`); else None."""
+        named: IntArray | None = getattr(self.table, "sources", None)
+        sources = None if named is None else read_sources(np.where(named < 0, np.nan, named), len(named))
+        if sources is None or not show_in_sets(sources, self.original[np.arange(len(sources))]):
+            return None
+        return sources
 
     def make_features(self, use: str | None = None) -> Features:
         """What makes numbers of the table's rows, not yet fitted. use : one of `FEATURE_SETS`; None: those that the

@@ -27,7 +27,9 @@ from plcore.arrays.types import (
     Table,
     is_sparse,
 )
+from plcore.kernel.ridge import MOST_RESIDENT
 from plcore.kernel.rounds import Rounds
+from plcore.labels.set_masses import sources_by_set
 from plcore.labels.weights import prior_labels, score_columns, weights_after_answers
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
@@ -50,17 +52,19 @@ class FirstUpdate:
 
 @dataclass(frozen=True, eq=False)
 class Footing:
-    """What first updates start from: the state of a version, for the training rows.
+    """What first updates start from: the state of a version, for the n rows it was fitted with, first those that train.
 
-    rounds : all that the rounds go by      labels : (n_train, m) its soft labels
-    candidates : bool (n_train, m) those it was trained on, bad items as they were imported
+    rounds : all that the rounds go by      labels : (n, m) its soft labels
+    candidates : bool (n, m) those it was trained on, bad items as they were imported
     effects : (n_train,) how far an answer about each row would move the others, then
+    held_prior : (n - n_train, m) where the soft labels of held-out rows start, if these stay in their sources
     """
 
     rounds: Rounds
     labels: FloatArray
     candidates: BoolArray
     effects: FloatArray
+    held_prior: FloatArray
 
     def update(
         self,
@@ -76,22 +80,32 @@ class Footing:
         None. A row without candidates, which has become a bad item, stays as it was until the next version leaves it
         out.
         """
-        now = np.where(candidates.any(axis=1, keepdims=True), candidates, self.candidates)
+        n = len(candidates)
+        now = self.candidates.copy()
+        now[:n] = np.where(candidates.any(axis=1, keepdims=True), candidates, now[:n])
         changed = np.flatnonzero((now != self.candidates).any(axis=1))
-        prior = prior_labels(now, None if weights is None else weights_after_answers(weights, now))
+        own_prior = prior_labels(
+            now[:n], None if weights is None else weights_after_answers(weights, now[:n])
+        )
+        prior = np.concatenate([own_prior, self.held_prior])
         with one_thread():
             rounds = self.rounds.answered(now)
             labels = rounds.update(self.labels, changed, prior).labels
             own = rounds.class_scores(labels, prior)
-            effects = rounds.effects(own, now) if with_effects else None
+            effects = rounds.effects(own, now)[:n] if with_effects else None
         updated = np.array(scores, dtype=np.float32)
-        updated[train] = own
+        updated[train] = own[:n]
         return FirstUpdate(updated, effects)
 
     def state(self) -> dict[str, AnyArray]:
         """What is another in each version, as arrays by name, for a file."""
         packed = np.packbits(self.candidates, axis=1)
-        return {"labels": self.labels, "candidates": packed, "effects": self.effects}
+        return {
+            "labels": self.labels,
+            "candidates": packed,
+            "effects": self.effects,
+            "held_prior": self.held_prior,
+        }
 
     def shared(self) -> dict[str, AnyArray]:
         """What all versions have between two changes of the bad items, as arrays by name; it is most of it."""
@@ -103,7 +117,8 @@ class Footing:
         rounds = shared.rounds if isinstance(shared, Footing) else Rounds.from_arrays(shared)
         labels = state["labels"]
         candidates = np.unpackbits(state["candidates"], axis=1, count=labels.shape[1]).astype(bool)
-        return cls(rounds, labels, candidates, state["effects"])
+        held_prior = state.get("held_prior", np.zeros((0, labels.shape[1])))  # files of before have none
+        return cls(rounds, labels, candidates, state["effects"], held_prior)
 
 
 # How a version's scores come about: a fit of the whole, or of one that was fitted, given the candidates as they are.
@@ -152,6 +167,10 @@ class KernelFits:
     items; these are then fitted with weight 0. The class masses are always those of the sets as imported. Scores are
     logarithms of shares: of a training row by the regression that has not seen it, of a held-out row by the whole.
 
+    Where rows come from sources, held-out rows stay in theirs: without weight, so that nothing is learnt of them, and
+    with the candidates of the file, because a candidate of the source may belong to them. Their answers and true labels
+    have no part in it. What is said of them is pulled as what is said of training rows, so that it measures that.
+
     keep_scales : whether there are blocks among the columns of X; else the estimator scales each column itself
     """
 
@@ -159,11 +178,23 @@ class KernelFits:
         self._pool, self._X, self._keep_scales = pool, X, keep_scales
         self._estimator: BaseEstimator = None
         self._held: AnyArray | None = None  # where the held-out rows lie, which no version changes
-        self._bad: BoolArray = np.zeros(len(pool.train), dtype=bool)  # when it was fitted
+        self._rows, self._sources = self._fitted_rows()
+        self._bad: BoolArray = np.zeros(len(self._rows), dtype=bool)  # when it was fitted
+
+    def _fitted_rows(self) -> tuple[IntArray, FloatArray | None]:
+        """The rows that are fitted, first those that train, and the source of each, None for none."""
+        pool, sources = self._pool, self._pool.sources
+        n = len(pool.original)
+        if sources is None:
+            sources = sources_by_set(pool.first[np.arange(n)], self._X, np.ones(n))
+        if sources is None:
+            return pool.train, None
+        rows = np.concatenate([pool.train, pool.held]) if n <= MOST_RESIDENT else pool.train
+        return rows, sources[rows].astype(float)
 
     def fit(self, progress: RoundProgress | None) -> ScoredFit:
         pool = self._pool
-        imported, bad = pool.first[pool.train], pool.bad[pool.train]
+        n_train, imported, bad = len(pool.train), pool.first[self._rows], pool.bad[self._rows]
         if self._estimator is None:
             settings = pool.settings
             estimator = settings.model_entry.make(settings.C, settings.seed)
@@ -175,35 +206,54 @@ class KernelFits:
             names = ("kernel", "alpha", "class_mass", "set_mass")
             chosen = {name: getattr(old, f"{name}_") for name in names}
             self._begin(old.__class__(**{**old.get_params(), **chosen}), bad, progress)
-        candidates = np.where(bad[:, None], imported, pool.candidates[pool.train])  # a bad item has none
-        weights = pool.weights_of(pool.train, candidates)
+        candidates = imported.copy()
+        own = pool.candidates[pool.train]
+        candidates[:n_train] = np.where(bad[:n_train, None], imported[:n_train], own)  # a bad item has none
+        weights = self._weights(candidates)
         model = self._estimator.relabel(
             candidates, candidate_weights=weights, imported=imported, progress=progress
         )
         labels, ridge = model.label_distributions_, model.rounds_.ridge
         scores = np.empty(pool.original.shape, dtype=np.float32)
-        own = model.rounds_.class_scores(labels, prior_labels(candidates, weights))
-        scores[pool.train] = own
-        if self._held is not None:
-            held = ridge.scores(labels, self._held) / model.temperature
-            held[:, ~candidates[~bad].any(axis=0)] = -np.inf
+        prior = prior_labels(candidates, weights)
+        said = model.rounds_.class_scores(labels, prior)
+        scores[pool.train] = said[:n_train]
+        if len(pool.held):
+            if self._held is None:
+                held = model.rounds_.pulled_scores(labels, prior)[n_train:]
+            else:
+                held = ridge.scores(labels, self._held) / model.temperature
+            held[:, ~candidates[:n_train][~bad[:n_train]].any(axis=0)] = -np.inf
             scores[pool.held] = held
-        footing = Footing(model.rounds_, labels, candidates, model.rounds_.effects(own, candidates))
+        effects = model.rounds_.effects(said, candidates)[:n_train]
+        footing = Footing(model.rounds_, labels, candidates, effects, prior[n_train:])
         return ScoredFit(scores, bool(model.converged_), footing)
 
     def _begin(self, estimator: BaseEstimator, bad: BoolArray, progress: RoundProgress | None) -> None:
         """Fit it to the candidates as imported, bad rows without weight."""
-        pool = self._pool
+        pool, rows = self._pool, self._rows
+        trains = np.arange(len(rows)) < len(pool.train)
         estimator.fit(
-            self._X[pool.train],
-            pool.first[pool.train],
-            sample_weight=(~bad).astype(float),
+            self._X[rows],
+            pool.first[rows],
+            sample_weight=(trains & ~bad).astype(float),
+            groups=None if self._sources is None else np.where(bad, np.nan, self._sources),
             # Not as answers weigh them: what is chosen here would depend on when it was fitted first.
-            candidate_weights=pool.imported_weights(pool.train, pool.first[pool.train]),
+            candidate_weights=pool.imported_weights(rows, pool.first[rows]),
             progress=progress,
         )
-        self._held = estimator.coordinates(self._X[pool.held]) if len(pool.held) else None
+        apart = len(pool.held) and trains.all()
+        self._held = estimator.coordinates(self._X[pool.held]) if apart else None
         self._estimator, self._bad = estimator, bad
+
+    def _weights(self, candidates: BoolArray) -> FloatArray | None:
+        """(n, m) of the candidates of the rows fitted; of held-out rows by the table alone, never by answers."""
+        pool, n = self._pool, len(self._pool.train)
+        own, held = pool.weights_of(pool.train, candidates[:n]), self._rows[n:]
+        if own is None or not len(held):
+            return own
+        imported = pool.imported_weights(held, candidates[n:])
+        return np.concatenate([own, candidates[n:].astype(float) if imported is None else imported])
 
 
 def class_scores(estimator: BaseEstimator, X: Matrix) -> AnyArray:

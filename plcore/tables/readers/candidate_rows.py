@@ -434,6 +434,7 @@ def _roles(
         start=guess.start,
         end=guess.end,
         embedding=guess.embedding,
+        source=guess.source,
         image_features=guess.image is not None and not numbers and text is None,
         sound_features=guess.sound_features,
         numbers=numbers,

@@ -74,8 +74,8 @@ class TableReading:
 
 
 _SHOWN = (
-    "text", "image", "more_images", "audio", "start", "end", "embedding", "image_features", "sound_features", "numbers",
-    "categories", "caption",
+    "text", "image", "more_images", "audio", "start", "end", "embedding", "image_features", "sound_features", "source",
+    "numbers", "categories", "caption",
 )  # fmt: skip
 
 

@@ -156,14 +156,12 @@ def _asked(table: LabelTable) -> str:
 
 def _shared_source(table: LabelTable) -> Iterator[str]:
     """How many rows share their source with another, if the table names sources."""
-    if table.roles.source is None:
+    name, sources = table.roles.source, table.sources
+    if name is None or sources is None:
         return
-    sources = table.sources
-    shared = (
-        0 if sources is None else int((np.bincount(np.unique(sources, return_inverse=True)[1]) > 1).sum())
-    )
+    shared = int((np.bincount(sources[sources >= 0]) > 1).sum())
     several = f"{counted(shared, 'source')} of several rows" if shared else "no two rows share one"
-    yield f"source {quoted(table.roles.source)} ({several})"
+    yield f"source {quoted(name)} ({several})"
 
 
 def _learnt(table: LabelTable) -> Iterator[tuple[str, str]]:

@@ -32,6 +32,7 @@ from plcore.tables.roles.sample import (
     guess_audio,
     guess_embedding,
     guess_segment,
+    key_of,
     mean_of,
     parts_of,
     sample_columns,
@@ -137,7 +138,9 @@ SOURCE_NAMES = frozenset(
     )
     for end in ("", "_id")
 )
-"""What a column is called that names where several rows come from."""
+"""What a column is called that names where several rows come from, if their labels are the same."""
+_SURE_SOURCES = {"photo", "photo_id", "recording", "recording_id", "bag", "bag_id", "burst", "burst_id"}
+"""Names that say so even if labels differ, as after answers."""
 _SHARED = 0.2
 """Share of the rows that have the source of the row before, from which a column names sources."""
 _FIRST_ROWS = 10_000
@@ -145,18 +148,17 @@ _FIRST_ROWS = 10_000
 
 
 def _source(cells: pd.DataFrame, names: Iterable[str], labels: _Labels) -> str | None:
-    """The first of these columns whose value most rows share with the row before it, where most such rows have the
-    same cells of labels, too; None if there is none."""
-    columns = _names(labels.columns)
-    if not columns:
-        return None
+    """The first of these columns whose value many rows share with the row before it, where most such rows have the
+    same cells of labels, too, or its name leaves no doubt; None if there is none."""
     first = cells.iloc[:_FIRST_ROWS]
-    same_labels = first[[*columns]].eq(first[[*columns]].shift()).all(axis=1).to_numpy()
+    said = first[[*_names(labels.columns)]]
+    same_labels = said.eq(said.shift()).all(axis=1).to_numpy() & (said.shape[1] > 0)
     for name in names:
         own = first[name].str.strip()
         shared = (own.eq(own.shift()) & own.ne("")).to_numpy()
-        pairs = int(shared.sum())
-        if pairs > len(first) * _SHARED and own.nunique() > 1 and same_labels[shared].mean() > 0.5:
+        if not shared.any() or shared.mean() < _SHARED or own.nunique() < 2:
+            continue
+        if key_of(name) in _SURE_SOURCES or same_labels[shared].mean() > 0.5:
             return name
     return None
 

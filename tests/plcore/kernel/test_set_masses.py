@@ -12,7 +12,14 @@ from sklearn.datasets import load_digits
 
 from plcore import PLKernelRidge
 from plcore.kernel.rounds import Rounds
-from plcore.labels.set_masses import SetMasses, read_sources, sources_by_set, take_whole
+from plcore.labels.set_masses import (
+    SetMasses,
+    as_rows,
+    read_sources,
+    show_in_sets,
+    sources_by_set,
+    take_whole,
+)
 from plcore.labels.weights import prior_labels
 
 GIVEN = {"kernel": "rbf", "alpha": 0.1, "class_mass": 0.5}
@@ -136,6 +143,21 @@ class TestSources:
         assert seen(np.repeat(sets, 4, axis=0), make(each), (np.arange(240) % 4 == 0).astype(float)) is None
         assert seen(np.repeat(sets, 4, axis=0), make(each), (np.arange(240) % 2).astype(float)) is not None
 
+    def test_sources_that_are_told_show_in_sets_that_are_equal_beyond_chance(self):
+        rng = np.random.default_rng(0)
+        of = rng.permutation(np.repeat(np.arange(40), 3))
+        sets = (rng.random((40, 8)) < 0.4) | np.eye(8, dtype=bool)[rng.integers(8, size=40)]
+        assert show_in_sets(of, sets[of])
+        assert not show_in_sets(of, rng.permutation(sets[of]))
+        assert not show_in_sets(of, np.ones((120, 8), dtype=bool)), "one set for all is no source"
+        assert not show_in_sets(np.arange(120), sets[of])
+        assert not show_in_sets(of, np.eye(8, dtype=bool)[of % 8]), "nothing is ambiguous"
+
+    def test_rows_of_weight_zero_count_as_one(self):
+        np.testing.assert_array_equal(as_rows(np.array([0.0, 1, 3])), [1, 1, 3])
+        np.testing.assert_array_equal(as_rows(np.array([0.0, 0.25, 0.75])), [0.5, 0.25, 0.75])
+        np.testing.assert_array_equal(as_rows(np.zeros(2)), [1, 1])
+
     def test_drawn_sources_are_whole(self):
         sources = np.repeat(np.arange(20), 3)
         rows = take_whole(sources, np.arange(10, 60), 12, np.random.RandomState(0))
@@ -179,6 +201,19 @@ class TestModel:
             gains.append((on.transduction_ == y).mean() - (off.transduction_ == y).mean())
         assert min(gains) > -0.01
         assert np.mean(gains) > 0.01
+
+    def test_held_out_rows_without_weight_stay_in_their_source(self):
+        """Of a whole picture more is known than of its training rows, also of these."""
+        X, sets, y, of = pictures(0)
+        held = np.random.default_rng(0).random(len(X)) < 0.4
+        alone = PLKernelRidge(set_mass=1.0).fit(X[~held], sets[~held], groups=of[~held])
+        with_held = PLKernelRidge(set_mass=1.0).fit(X, sets, (~held).astype(float), groups=of)
+        np.testing.assert_allclose(alone.rounds_.ridge.weights.sum(), with_held.rounds_.ridge.weights.sum())
+        right = (with_held.transduction_ == y)[~held].mean()
+        assert right > (alone.transduction_ == y[~held]).mean()
+        apart = np.where(held, np.nan, of)  # no source: no part
+        without = PLKernelRidge(set_mass=1.0).fit(X, sets, (~held).astype(float), groups=apart)
+        np.testing.assert_allclose(without.label_distributions_[~held], alone.label_distributions_, atol=1e-6)
 
     def test_without_sources_it_is_the_model_without_to_the_last_bit(self):
         X, sets, _, _ = pictures(0)

@@ -21,12 +21,13 @@ class FakeFeatures:
 
 
 class FakeTable:
-    def __init__(self, X, candidates, truth=None, classes=None, candidate_weights=None):
+    def __init__(self, X, candidates, truth=None, classes=None, candidate_weights=None, sources=None):
         self.X = np.asarray(X, dtype=float)
         self.candidates = np.asarray(candidates, dtype=bool)
         self.candidates.flags.writeable = False  # as LabelTable's
         self.truth = truth
         self.candidate_weights = candidate_weights
+        self.sources = sources
         self.classes = tuple(classes or (f"c{number}" for number in range(self.candidates.shape[1])))
         self.made = []
 
@@ -44,3 +45,14 @@ def blobs(n=90, m=4, seed=0, truth="all", q=0.4):
     sets[np.arange(n), y] = True
     known = None if truth == "none" else y if truth == "all" else np.where(rng.random(n) < truth, y, -1)
     return FakeTable(X, sets, known), y
+
+
+def pictures(n=60, m=6, seed=0, named=True, truth=False):
+    """n pictures of two to four rows around m centres, named by a caption: the table and y."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(n), rng.integers(2, 5, size=n))
+    y = rng.integers(0, m, len(of))
+    X = 2 * np.eye(m)[y] + rng.normal(size=(len(of), m))
+    sets = np.zeros((n, m), dtype=bool)
+    sets[of, y] = True
+    return FakeTable(X, sets[of], y if truth else None, sources=of if named else None), y

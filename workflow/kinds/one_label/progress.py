@@ -139,6 +139,7 @@ class ProgressView:
     n_control : control rows drawn      control_asked, control_free : those that measure the model now, asked or with
         one candidate anyway      undecided_checks : blind checks that measure nothing, for people differ on
         them and their answers leave no one label      trained : whether the model is trained in the background
+    sources : whether rows of one source explain each other, in a sentence; empty where the table names no source
     has_proof : whether `settled` is about predictions, as under PL-KNN; else it is the share of rows that are decided
     """
 
@@ -172,6 +173,7 @@ class ProgressView:
     model_version: int
     recall: float | None
     shortlists: ShortlistView
+    sources: str
 
     @property
     def time_left(self) -> timedelta | None:
@@ -235,6 +237,28 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         model_version=learner.model_version,
         recall=graph.recall if graph is not None and graph.kind == "approximate" else None,
         shortlists=shortlist_view(opened),
+        sources=_source_words(learner),
+    )
+
+
+def _source_words(learner: Learner) -> str:
+    """`ProgressView.sources`"""
+    column = learner.table.roles.source
+    if column is None:
+        return ""
+    if (
+        not learner.settings.model_entry.uses_sources
+    ):  # and such a model may have more rows than are compared at once
+        return f"Only kernel ridge learns that rows of one {column} explain each other, not the model in use."
+    sources = learner.pool.sources
+    if sources is None:
+        return (
+            f"Most rows of one {column} have other candidates than the rest of it, so the column is not used."
+        )
+    shared = int((np.bincount(np.unique(sources, return_inverse=True)[1]) > 1).sum())
+    return (
+        f"{shared:,} values of {column} have several rows. These explain each other: each candidate belongs to one of "
+        "them at least, unless held-out rows are predicted better without. Models shows which."
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.utils.validation import has_fit_parameter
 
 from plcore import LearnerSettings, PLKernelRidge
 from plcore.arrays.types import FeatureBlock
@@ -161,6 +162,7 @@ def test_a_class_of_no_row_is_never_predicted_of_held_out_rows():
 def test_the_entry_says_what_the_trainer_goes_by():
     for entry in MODEL_ENTRIES.values():
         assert entry.relabels == hasattr(entry.estimator, "relabel")
+        assert entry.uses_sources == has_fit_parameter(entry.estimator, "groups")
 
 
 # First updates: what a version makes of the answers since is what the estimator's own `update` makes of them.

@@ -1,0 +1,200 @@
+"""Rows of one source in a project: who stays in it, what answers do to the others, and what nothing of it changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plcore import LearnerSettings, PLKernelRidge
+from plcore.evaluation import compare_learners
+from plcore.loop import Entry
+from plcore.loop.one_label import ActiveLearner, OneLabelPool, Trainer
+from plcore.loop.one_label.comparing import Comparer
+from plcore.loop.one_label.training import standardized_features
+from tests.plcore.loop.fake_table import FakeTable, blobs, pictures
+
+SETTINGS = LearnerSettings(model="kernelridge", control_share=0.15)
+
+
+def learner_of(table: FakeTable, settings: LearnerSettings = SETTINGS) -> tuple[ActiveLearner, Trainer, Any]:
+    learner = ActiveLearner(table, settings)
+    trainer = Trainer(learner.pool)
+    version = trainer.train()
+    learner.publish(version.scores, [version.point], version.footing.effects)
+    return learner, trainer, version
+
+
+def answer(pool: Any, y: np.ndarray, rows: list[int]) -> None:
+    for row in rows:
+        pool.apply(Entry(pool.seq + 1, "is", row, "ann", (pool.classes[y[row]],)))
+
+
+def updated(learner: ActiveLearner, version: Any) -> np.ndarray:
+    pool = learner.pool
+    candidates = pool.candidates[pool.train]
+    update = version.footing.update(
+        candidates,
+        version.scores,
+        pool.train,
+        with_effects=False,
+        weights=pool.weights_of(pool.train, candidates),
+    )
+    learner.follow(update)
+    return update.scores
+
+
+def test_sources_that_the_sets_do_not_come_from_are_not_used_and_change_nothing_to_the_last_bit() -> None:
+    table, _ = blobs(n=120, truth="none")
+    plain = Trainer(OneLabelPool(table, SETTINGS)).train()
+    named = FakeTable(table.X, table.candidates, sources=np.arange(120) // 3)
+    pool = OneLabelPool(named, SETTINGS)
+    version = Trainer(pool).train()
+    assert pool.sources is None
+    np.testing.assert_array_equal(version.scores, plain.scores)
+    np.testing.assert_array_equal(version.footing.effects, plain.footing.effects)
+
+
+def test_rows_of_a_picture_explain_each_other_in_any_order() -> None:
+    """The order of rows shows nothing once they are shuffled; the column of sources still does."""
+    right = {True: [], False: []}
+    for seed in range(3):
+        table, y = pictures(seed=seed)
+        order = np.random.default_rng(seed).permutation(len(y))
+        for named in right:
+            sources = table.sources[order] if named else None
+            shuffled = FakeTable(table.X[order], table.candidates[order], sources=sources)
+            learner, trainer, _ = learner_of(shuffled)
+            assert (trainer._fits._estimator.set_mass_ > 0) == named
+            right[named].append((learner.disambiguate().labels == y[order]).mean())
+    assert np.mean(right[True]) > np.mean(right[False]) + 0.01
+
+
+def test_held_out_rows_stay_in_their_source_without_teaching_anything() -> None:
+    table, _ = pictures()
+    _, trainer, _ = learner_of(table)
+    pool, model = trainer.pool, trainer._fits._estimator
+    assert len(pool.held) > 10
+    rows = np.concatenate([pool.train, pool.held])
+    weights = model.rounds_.ridge.weights
+    np.testing.assert_array_equal(weights, np.arange(len(rows)) < len(pool.train))
+    sizes = np.bincount(table.sources)
+    np.testing.assert_array_equal(np.bincount(model.rounds_.sources.of), sizes[sizes > 1])
+
+
+def test_answers_of_blind_checks_and_true_labels_change_nothing_that_is_said() -> None:
+    table, y = pictures()
+    wrong = (y + 1) % 6
+    sets = np.array(table.candidates)
+    found = []
+    for truth in (y, wrong):
+        inside = np.where(sets[np.arange(len(y)), truth], truth, y)
+        pool = OneLabelPool(table, SETTINGS)
+        answer(
+            pool, inside, [int(row) for row in np.flatnonzero(pool.control_rows) if pool.is_open(int(row))]
+        )
+        found.append(Trainer(pool).train().scores)
+    np.testing.assert_array_equal(found[0], found[1])
+    tested = LearnerSettings(model="kernelridge", truth_role="hidden", test_share=0.3)
+    for truth in (y, wrong):
+        inside = np.where(sets[np.arange(len(y)), truth], truth, y)
+        named = FakeTable(table.X, table.candidates, inside, sources=table.sources)
+        found.append(Trainer(OneLabelPool(named, tested)).train().scores)
+    np.testing.assert_array_equal(found[2], found[3])
+
+
+def test_an_answer_changes_the_other_rows_of_its_source_at_once() -> None:
+    table, y = pictures()
+    learner, _, version = learner_of(table)
+    pool = learner.pool
+    shares = learner.label_distributions.copy()
+    sizes = np.bincount(table.sources)
+    row = next(
+        int(row)
+        for row in pool.train
+        if pool.is_open(int(row)) and sizes[table.sources[row]] > 2 and shares[row, y[row]] < 0.9
+    )
+    answer(learner, y, [row])
+    updated(learner, version)
+    moved = np.abs(learner.label_distributions - shares).sum(axis=1)
+    others = np.setdiff1d(
+        np.intersect1d(np.flatnonzero(table.sources == table.sources[row]), pool.train), [row]
+    )
+    apart = np.setdiff1d(pool.train, np.flatnonzero(table.sources == table.sources[row]))
+    assert moved[others].max() > 5 * np.median(moved[apart])
+
+
+def test_first_update_is_the_estimator_s_update() -> None:
+    table, y = pictures()
+    learner, trainer, version = learner_of(table)
+    pool, model = learner.pool, trainer._fits._estimator
+    rows = [int(row) for row in pool.train if pool.is_open(int(row))][:9]
+    answer(learner, y, rows)
+    scores = updated(learner, version)
+    model.update(pool.place[rows], pool.candidates[rows])
+    n = len(pool.train)
+    prior = np.concatenate([pool.candidates[pool.train], pool.first[pool.held]]).astype(float)
+    prior /= prior.sum(axis=1, keepdims=True)
+    own = model.rounds_.class_scores(model.label_distributions_, prior)
+    np.testing.assert_allclose(scores[pool.train], own[:n], rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(scores[pool.held], version.scores[pool.held])
+
+
+@pytest.mark.parametrize("kind", ["is", "bad"])
+def test_a_version_is_the_same_whatever_was_trained_before(kind: str) -> None:
+    table, y = pictures()
+    pool = OneLabelPool(table, SETTINGS)
+    trainer = Trainer(pool)
+    trainer.train()
+    for row in [int(row) for row in pool.train if pool.is_open(int(row))][:6]:
+        labels = (pool.classes[y[row]],) if kind == "is" else ()
+        pool.apply(Entry(pool.seq + 1, kind, row, "ann", labels))
+    again, fresh = trainer.train(), Trainer(pool).train()
+    np.testing.assert_array_equal(again.scores, fresh.scores)
+    np.testing.assert_array_equal(again.footing.effects, fresh.footing.effects)
+
+
+def test_an_item_that_is_marked_as_bad_leaves_its_source() -> None:
+    table, _ = pictures()
+    pool = OneLabelPool(table, SETTINGS)
+    row = int(pool.train[np.bincount(table.sources)[table.sources[pool.train]] > 2][0])
+    pool.apply(Entry(1, "bad", row, "ann"))
+    trainer = Trainer(pool)
+    trainer.train()
+    model = trainer._fits._estimator
+    assert pool.place[row] not in model.rounds_.sources.rows
+    assert model._sources[pool.place[row]] != model._sources[pool.place[row] + 1]
+
+
+def test_comparison_holds_out_whole_sources_and_gives_them_to_the_learner() -> None:
+    table, _ = pictures(named=False)
+    of = pictures()[0].sources
+    pool = OneLabelPool(FakeTable(table.X, table.candidates, sources=of), LearnerSettings())
+    compared = Comparer(pool).compare().figures
+    ridge = next(one for one in compared if one.model == "kernelridge")
+    expected = compare_learners(
+        standardized_features(pool), pool.candidates, ["kernelridge"], random_state=0, groups=of
+    )
+    assert ridge.consistency == expected["candidate_accuracy"].iloc[0]
+    assert "rows of one source explain each other" in ridge.note
+    assert not any("source" in one.note for one in compared if one.model != "kernelridge")
+    plain = compare_learners(standardized_features(pool), pool.candidates, ["kernelridge"], random_state=0)
+    assert ridge.consistency != plain["candidate_accuracy"].iloc[0]
+
+
+def test_learner_of_a_comparison_gets_the_sources_of_its_training_rows() -> None:
+    table, _ = pictures()
+    seen = []
+
+    class Noted(PLKernelRidge):
+        def fit(self, X, y, sample_weight=None, *, groups=None, candidate_weights=None):  # type: ignore[override]
+            seen.append(np.array(groups))
+            return super().fit(X, y, sample_weight, groups=groups)
+
+    compare_learners(
+        table.X, table.candidates, {"noted": Noted()}, cv=3, random_state=0, groups=table.sources
+    )
+    assert len(seen) == 3
+    assert all(len(np.unique(one)) == 40 for one in seen), "two thirds of 60 sources, whole"
+    assert sum(len(one) for one in seen) == 2 * len(table.X)
