@@ -1,4 +1,4 @@
-"""PLForest: extremely randomised trees on soft labels and the soft labels inside the candidate sets, in turns."""
+"""PLForest: a random forest on soft labels, with out-of-bag scores, begun by a kernel ridge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
-from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.types import (
@@ -20,10 +20,9 @@ from plcore.arrays.types import (
     RoundProgress,
     draw_seed,
 )
-from plcore.kernel.soft_labels import SoftLabelClassifier, softmax_inside, warn_of_frequent
-from plcore.labels.set_masses import SetMasses, read_sources
+from plcore.kernel.ridge import PLKernelRidge
+from plcore.kernel.soft_labels import SoftLabelClassifier
 from plcore.labels.training import check_training
-from plcore.labels.weights import check_candidate_weights, prior_labels
 
 ROUND_TREES = 5  # a round grows this part of the trees of the final forest,
 FEWEST_TREES = 20  # but not fewer than these: each row is out of bag in about 37 % of them
@@ -34,21 +33,19 @@ TOLERANCE = 0.02  # mean change of a row's soft labels, summed over the classes,
 class PLForest(SoftLabelClassifier):
     """A forest on soft labels, with out-of-bag scores in the place of left-out ones.
 
-    From soft labels Q = S/|S|, in turns: P, for each row the mean Q in its leaves of those trees whose bootstrap sample
-    does not hold it; Q = P^(1 / temperature) inside the sets, rows scaled to 1. So no row confirms its own guess. The
-    rounds end when rows change by less than .02 on average, or after max_iter of them. A last forest of all trees gives
-    new rows their scores, the mean Q of their leaves. Class masses, which help the kernel ridge, cost forests .02.
+    A forest grown on averaged sets splits them where they look alike. So soft labels come first: K, those of a
+    `plcore.kernel.PLKernelRidge`. Then in turns, from Q = K: P, for each row the mean Q in its leaves of those trees
+    whose bootstrap sample does not hold it; Q = P K, rows scaled to 1. No row confirms its own guess. The rounds end
+    when rows change by less than .02 on average, or after max_iter of them. A last forest of all trees gives new rows
+    their scores, the mean Q of their leaves.
 
-    The trees are those of Geurts, Ernst and Wehenkel (Machine Learning 2006) on m targets at once, each grown on a
-    bootstrap sample (Breiman, Machine Learning 2001). The turns are those of `plcore.kernel.PLKernelRidge`, which has
-    its sources. Features need no scaling: only their order counts.
+    The trees are those of Breiman (Machine Learning 2001), grown on m targets at once. Features need no scaling for
+    them: only their order counts.
 
     Parameters
     ----------
     n_estimators : trees of the last forest; a round grows a fifth as many, at least 20. Memory is about
-        n_estimators * max_samples * m * 13 bytes, or with n rows for max_samples where there are fewer.
-    temperature : of the rounds; 1 takes the shares as they are, less makes them sharper.
-    set_mass : power of the pull towards the set masses, for rows whose source `groups` names.
+        n_estimators * max_samples * m * 10 bytes, or with n rows for max_samples where there are fewer.
     max_features : columns tried at a split: a share of them, "sqrt" or "log2".
     min_samples_leaf : fewest rows of a leaf.
     max_samples : most rows that a tree is grown on, which bounds time and memory; a bootstrap sample is never larger
@@ -68,8 +65,6 @@ class PLForest(SoftLabelClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "temperature": [Interval(Real, 0, None, closed="neither")],
-        "set_mass": [Interval(Real, 0, None, closed="left")],
         "max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
         "max_samples": [Interval(Integral, 1, None, closed="left")],
@@ -78,22 +73,18 @@ class PLForest(SoftLabelClassifier):
     }
 
     candidate_accuracy_: float
-    _forest: ExtraTreesRegressor
+    _forest: RandomForestRegressor
 
     def __init__(
         self,
         n_estimators: int = 300,
-        temperature: float = 0.5,
-        set_mass: float = 1.0,
         max_features: float | str = "sqrt",
         min_samples_leaf: int = 1,
         max_samples: int = 10_000,
-        max_iter: int = 10,
+        max_iter: int = 5,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_estimators = n_estimators
-        self.temperature = temperature
-        self.set_mass = set_mass
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_samples = max_samples
@@ -112,31 +103,25 @@ class PLForest(SoftLabelClassifier):
     ) -> PLForest:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
-        groups : (n,) the source of each row, such as the photo or the recording, by name or number; None or NaN for a
-            row that has none. Rows of a source explain each other (`plcore.labels.set_masses`).
-        candidate_weights : (n, m) prior weights of the candidates, a shortlist's scores or vote counts; rows are scaled
-            to 1, None for even ones. They are where the soft labels start, and a factor of them in every round.
-        progress : called with (round, mean change) after every round; what it raises ends the fit
+        groups, candidate_weights : as for `PLKernelRidge.fit`, whose soft labels take them in
+        progress : called with (round, mean change) after every round of the kernel ridge and
+            of the forest; what it raises ends the fit
         Warns (UserWarning) where a class is in more than .97 of the sets. Raises CandidateError for candidates or
         their weights that break the convention, ValueError for wrong features, groups or parameters.
         """
-        X, candidates, classes, weights = check_training(self, X, y, None)
-        prior = prior_labels(
-            candidates, check_candidate_weights(candidate_weights, candidates.shape, classes)
-        )
-        warn_of_frequent(candidates, classes)
-        sources = None if groups is None or self.set_mass == 0 else read_sources(groups, len(candidates))
-        rivals = None if sources is None else SetMasses.among(sources, prior, candidates, weights)
-        seed, X = draw_seed(self.random_state), X.astype(np.float32)
+        X, candidates, classes, _ = check_training(self, X, y, None)
+        seed = draw_seed(self.random_state)
+        ridge = PLKernelRidge(random_state=seed)
+        ridge.fit(X, candidates, groups=groups, candidate_weights=candidate_weights, progress=progress)
+        start, X = ridge.label_distributions_, X.astype(np.float32)
         self._possible = np.asarray(candidates.any(axis=0))
-        labels, converged = prior, False
+        labels, converged = start, False
         objective: list[float] = []
         while len(objective) < self.max_iter and not converged:
             forest = self._grow(X, labels, max(FEWEST_TREES, self.n_estimators // ROUND_TREES), seed)
             shares = self._out_of_bag(forest, X)
-            new = softmax_inside(np.log(np.maximum(shares, LEAST_SHARE)), self.temperature, prior)
-            if rivals is not None:
-                new = rivals.pull(new, self.set_mass)
+            new = np.maximum(shares, LEAST_SHARE) * start
+            new /= new.sum(axis=1, keepdims=True)
             objective.append(float(np.abs(new - labels).sum(axis=1).mean()))
             labels, converged = new, objective[-1] < TOLERANCE
             if progress is not None:
@@ -146,9 +131,9 @@ class PLForest(SoftLabelClassifier):
         self._finish(classes, labels, self._possible, None, objective, converged)
         return self
 
-    def _grow(self, X: FeatureMatrix, labels: FloatArray, n_trees: int, seed: int) -> ExtraTreesRegressor:
+    def _grow(self, X: FeatureMatrix, labels: FloatArray, n_trees: int, seed: int) -> RandomForestRegressor:
         """A forest on float32 rows X (n, d) and soft labels (n, m) of the classes that are possible."""
-        forest = ExtraTreesRegressor(
+        forest = RandomForestRegressor(
             n_estimators=n_trees,
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
@@ -160,7 +145,7 @@ class PLForest(SoftLabelClassifier):
         targets = labels[:, self._possible]
         return forest.fit(X, targets if targets.shape[1] > 1 else targets.ravel())
 
-    def _out_of_bag(self, forest: ExtraTreesRegressor, X: FeatureMatrix) -> FloatArray:
+    def _out_of_bag(self, forest: RandomForestRegressor, X: FeatureMatrix) -> FloatArray:
         """(n, m) the mean soft label of each training row's leaves, over the trees that have not seen it; even shares
         of the possible classes where every tree has."""
         n, possible = X.shape[0], np.flatnonzero(self._possible)

@@ -136,6 +136,7 @@ def test_projects_weigh_candidates_where_nothing_is_proved_by_even_votes():
     assert [entry.name for entry in MODEL_ENTRIES.values() if entry.weighs_candidates] == [
         "lmplane",
         "kernelridge",
+        "forest",
     ]
     assert MODEL_ENTRIES["plknn"].uses_scores
     for entry in MODEL_ENTRIES.values():
