@@ -145,15 +145,19 @@ def weigh(
 
     own, prior : (n, m) as for `ScorePool.fit`      pool : as that gave it
     checks : the same two (c, m) of rows that did not train, and their true columns (c,); -1 is outside and is wrong.
-        Of rules with as many right checks the one before checks stays, then the order of `CHECKED`.
+        The rule before checks stays unless another is right in more of them by over one standard error of the
+        difference, the root of the number of checks that one of both alone has right.
     """
     rule = ScoreRule.POOL if pool.tells and pool.good else ScoreRule.ROUNDS
     right: dict[ScoreRule, int] = {}
     if checks is not None and len(checks[2]) >= FEWEST_CHECKS:
         theirs, scores, truth = checks
-        for one in CHECKED:
-            right[one] = int((_labels(one, theirs, scores, pool).argmax(axis=1) == truth).sum())
-        rule = max(CHECKED, key=lambda one: (right[one], one == rule))
+        hits = {one: _labels(one, theirs, scores, pool).argmax(axis=1) == truth for one in CHECKED}
+        right = {one: int(each.sum()) for one, each in hits.items()}
+        before = hits[rule]
+        ahead = {one: right[one] - int(before.sum()) for one in CHECKED}
+        clear = [one for one in CHECKED if ahead[one] > np.sqrt((hits[one] != before).sum())]
+        rule = max(clear, key=lambda one: ahead[one], default=rule)
     return WeighedScores(rule, _labels(rule, own, prior, pool), pool, right)
 
 
