@@ -5,6 +5,7 @@ from __future__ import annotations
 from plcore.loop.one_label.checks import FEWEST_CHECKS, check_scores, known_checks, rate_outside, weighs_own
 from plcore.loop.one_label.comparing import Comparer, StrategyReplays, StrategyRuns
 from plcore.loop.one_label.disambiguation import TakenLabels
+from plcore.loop.one_label.file_scores import FileScores
 from plcore.loop.one_label.fold import ANSWERS, CandidateFold
 from plcore.loop.one_label.heard import undecided_rows
 from plcore.loop.one_label.learner import ActiveLearner

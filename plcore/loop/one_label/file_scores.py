@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plcore.arrays.types import FloatArray, IntArray, Table
-from plcore.kernel.file_scores import MOST_ROWS, ScorePool, ScoreRule, weigh
+from plcore.kernel.file_scores import FEWEST_CHECKS, MOST_ROWS, ScorePool, ScoreRule, weigh
 from plcore.labels.weights import prior_labels
 from plcore.loop.one_label.checks import known_checks, weighs_own
 from plcore.loop.one_label.models import Model
@@ -26,6 +26,11 @@ class FileScores:
     pool: ScorePool
     checks: int
     right: dict[ScoreRule, int]
+
+    @property
+    def missing(self) -> int:
+        """Checks that are still to come before they choose the rule."""
+        return max(0, FEWEST_CHECKS - self.checks)
 
 
 def weigh_file(pool: OneLabelPool[Table], model: Model) -> FileScores | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from plcore import CandidateError, PLForest
+from plcore import CandidateError, PLForest, PLKernelRidge
 from plcore.evaluation import contaminate
+from plcore.trees.forest import LEAST_SHARE
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def quick(**options):
 def test_rounds_find_labels_that_averaged_sets_do_not(squares):
     X, candidates, y = squares
     model = quick().fit(X[:160], candidates[:160])
-    averaged = RandomForestRegressor(40, max_features="sqrt", bootstrap=True, random_state=0)
+    averaged = RandomForestRegressor(40, max_features="sqrt", random_state=0)
     averaged.fit(X[:160], candidates[:160] / candidates[:160].sum(axis=1, keepdims=True))
     right = (model.predict(X[160:]) == y[160:]).mean()
     assert right > (averaged.predict(X[160:]).argmax(axis=1) == y[160:]).mean()
@@ -35,19 +36,20 @@ def test_rounds_find_labels_that_averaged_sets_do_not(squares):
     assert 0.7 < model.candidate_accuracy_ < 1
 
 
-def test_out_of_bag_scores_are_those_of_scikit_learn(squares):
+def test_soft_labels_are_those_of_the_ridge_by_out_of_bag_shares(squares):
     X, candidates, _ = squares
-    soft = candidates / candidates.sum(axis=1, keepdims=True)
-    told = RandomForestRegressor(60, max_features="sqrt", bootstrap=True, oob_score=True, random_state=5)
-    told.fit(X.astype(np.float32), soft)
-    model = quick()
-    model._possible = np.ones(4, dtype=bool)
-    forest = model._grow(X.astype(np.float32), soft, 60, 5)
-    np.testing.assert_allclose(model._out_of_bag(forest, X.astype(np.float32)), told.oob_prediction_)
+    start = PLKernelRidge(random_state=0).fit(X, candidates).label_distributions_
+    told = RandomForestClassifier(60, oob_score=True, random_state=0)
+    told.fit(X.astype(np.float32), start.argmax(axis=1))
+    expected = np.maximum(told.oob_decision_function_, LEAST_SHARE) * start
+    model = quick(n_estimators=300, max_iter=1).fit(X, candidates)
+    np.testing.assert_allclose(
+        model.label_distributions_, expected / expected.sum(axis=1, keepdims=True), atol=1e-12
+    )
 
 
 def test_row_in_every_sample_gets_even_shares():
-    model = quick(n_estimators=1, max_iter=1)
+    model = quick()
     model._possible = np.array([True, True, False])
     X = np.array([[0.0]], dtype=np.float32)
     forest = model._grow(X, np.array([[1.0, 0.0, 0.0]]), 1, 0)
