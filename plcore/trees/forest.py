@@ -24,8 +24,6 @@ from plcore.kernel.ridge import PLKernelRidge
 from plcore.kernel.soft_labels import SoftLabelClassifier
 from plcore.labels.training import check_training
 
-ROUND_TREES = 5  # a round grows this part of the trees of the final forest,
-FEWEST_TREES = 20  # but not fewer than these: each row is out of bag in about 37 % of them
 LEAST_SHARE = 1e-2  # of a class that no tree has seen near a row: its set may know better
 TOLERANCE = 0.02  # mean change of a row's soft labels, summed over the classes, at which the rounds end
 
@@ -37,14 +35,14 @@ class PLForest(SoftLabelClassifier):
     `plcore.kernel.PLKernelRidge`. Then in turns, from Q = K: a forest on the likeliest class of each row; P, the shares
     of the classes in the row's leaves, of those trees whose bootstrap sample does not hold it; Q = P K, rows scaled to
     1. No row confirms its own guess. The rounds end when rows change by less than .02 on average, or after max_iter of
-    them. A last forest of all trees gives new rows their scores, the shares in their leaves.
+    them. A last forest gives new rows their scores, the shares in their leaves.
 
     The forests are those of Breiman (Machine Learning 2001). Features need no scaling for them: only their order
     counts. Trees on soft labels, m targets at once or rows weighted, were measured and are less right by .003 to .01.
 
     Parameters
     ----------
-    n_estimators : trees of the last forest; a round grows a fifth as many, at least 20. Memory is about
+    n_estimators : trees of each forest. Memory is about
         n_estimators * max_samples * m * 10 bytes, or with n rows for max_samples where there are fewer.
     max_features : columns tried at a split: a share of them, "sqrt" or "log2".
     min_samples_leaf : fewest rows of a leaf.
@@ -81,7 +79,7 @@ class PLForest(SoftLabelClassifier):
         max_features: float | str = "sqrt",
         min_samples_leaf: int = 1,
         max_samples: int = 10_000,
-        max_iter: int = 5,
+        max_iter: int = 3,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_estimators = n_estimators
@@ -118,7 +116,7 @@ class PLForest(SoftLabelClassifier):
         labels, converged = start, False
         objective: list[float] = []
         while len(objective) < self.max_iter and not converged:
-            forest = self._grow(X, labels, max(FEWEST_TREES, self.n_estimators // ROUND_TREES), seed)
+            forest = self._grow(X, labels, seed)
             shares = self._out_of_bag(forest, X)
             new = np.maximum(shares, LEAST_SHARE) * start
             new /= new.sum(axis=1, keepdims=True)
@@ -127,14 +125,14 @@ class PLForest(SoftLabelClassifier):
             if progress is not None:
                 progress(len(objective), objective[-1])
         self.candidate_accuracy_ = float(candidates[np.arange(len(candidates)), shares.argmax(axis=1)].mean())
-        self._forest = self._grow(X, labels, self.n_estimators, seed)
+        self._forest = self._grow(X, labels, seed)
         self._finish(classes, labels, self._possible, None, objective, converged)
         return self
 
-    def _grow(self, X: FeatureMatrix, labels: FloatArray, n_trees: int, seed: int) -> RandomForestClassifier:
+    def _grow(self, X: FeatureMatrix, labels: FloatArray, seed: int) -> RandomForestClassifier:
         """A forest on float32 rows X (n, d) and the likeliest classes of soft labels (n, m)."""
         forest = RandomForestClassifier(
-            n_estimators=n_trees,
+            n_estimators=self.n_estimators,
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
             max_samples=min(self.max_samples, len(labels)),

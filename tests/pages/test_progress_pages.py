@@ -409,8 +409,8 @@ def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int,
     [
         (
             FileScores(ScoreRule.POOL, ScorePool(1.0, 1.0, 9.0, 50, 0.97, True), 4, {}),
-            "Estimated accuracy of the scores: 97 %. Labels come from the model and the scores, weighted by how well "
-            "they agree. After 6 more blind checks, the checks decide.",
+            "Estimated accuracy of the scores: 97\N{NO-BREAK SPACE}%. Labels come from the model and the scores, "
+            "weighted by how well they agree. After 6 more blind checks, the checks decide.",
         ),
         (
             FileScores(

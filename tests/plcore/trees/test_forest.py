@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from plcore import CandidateError, PLForest, PLKernelRidge
+from plcore.arrays.types import draw_seed
 from plcore.evaluation import contaminate
 from plcore.trees.forest import LEAST_SHARE
 
@@ -38,21 +39,22 @@ def test_rounds_find_labels_that_averaged_sets_do_not(squares):
 
 def test_soft_labels_are_those_of_the_ridge_by_out_of_bag_shares(squares):
     X, candidates, _ = squares
-    start = PLKernelRidge(random_state=0).fit(X, candidates).label_distributions_
-    told = RandomForestClassifier(60, oob_score=True, random_state=0)
+    seed = draw_seed(0)
+    start = PLKernelRidge(random_state=seed).fit(X, candidates).label_distributions_
+    told = RandomForestClassifier(60, oob_score=True, random_state=seed)
     told.fit(X.astype(np.float32), start.argmax(axis=1))
     expected = np.maximum(told.oob_decision_function_, LEAST_SHARE) * start
-    model = quick(n_estimators=300, max_iter=1).fit(X, candidates)
+    model = quick(n_estimators=60, max_iter=1).fit(X, candidates)
     np.testing.assert_allclose(
-        model.label_distributions_, expected / expected.sum(axis=1, keepdims=True), atol=1e-12
+        model.label_distributions_, expected / expected.sum(axis=1, keepdims=True), atol=1e-6
     )
 
 
 def test_row_in_every_sample_gets_even_shares():
-    model = quick()
+    model = quick(n_estimators=1)
     model._possible = np.array([True, True, False])
     X = np.array([[0.0]], dtype=np.float32)
-    forest = model._grow(X, np.array([[1.0, 0.0, 0.0]]), 1, 0)
+    forest = model._grow(X, np.array([[1.0, 0.0, 0.0]]), 0)
     assert model._out_of_bag(forest, X).tolist() == [[0.5, 0.5, 0.0]]
 
 
