@@ -23,6 +23,7 @@ from plcore.arrays.types import (
 from plcore.kernel.ridge import PLKernelRidge
 from plcore.kernel.soft_labels import SoftLabelClassifier
 from plcore.labels.training import check_training
+from plcore.labels.weights import check_candidate_weights
 
 LEAST_SHARE = 1e-2  # of a class that no tree has seen near a row: its set may know better
 TOLERANCE = 0.02  # mean change of a row's soft labels, summed over the classes, at which the rounds end
@@ -108,9 +109,10 @@ class PLForest(SoftLabelClassifier):
         their weights that break the convention, ValueError for wrong features, groups or parameters.
         """
         X, candidates, classes, _ = check_training(self, X, y, None)
+        given = check_candidate_weights(candidate_weights, candidates.shape, classes)
         seed = draw_seed(self.random_state)
         ridge = PLKernelRidge(random_state=seed)
-        ridge.fit(X, candidates, groups=groups, candidate_weights=candidate_weights, progress=progress)
+        ridge.fit(X, candidates, groups=groups, candidate_weights=given, progress=progress)
         start, X = ridge.label_distributions_, X.astype(np.float32)
         self._possible = np.asarray(candidates.any(axis=0))
         labels, converged = start, False
