@@ -39,7 +39,7 @@ class PLForest(SoftLabelClassifier):
     them. A last forest gives new rows their scores, the shares in their leaves.
 
     The forests are those of Breiman (Machine Learning 2001). Features need no scaling for them: only their order
-    counts. Trees on soft labels, m targets at once or rows weighted, were measured and are less right by .003 to .01.
+    counts. Trees on soft labels, m targets at once, were tried and are level within noise.
 
     Parameters
     ----------
