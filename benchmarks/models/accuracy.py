@@ -32,6 +32,7 @@ CAPACITIES = GRIDS["M3PLClassifier"]["C_max"][:3]  # beyond: minutes a fold on M
 LEARNERS: dict[str, tuple[Any, dict[str, list[Any]] | None]] = {
     AS_IT_COMES: (pl.PLKernelRidge(), None),
     ALL_MASS: (pl.PLKernelRidge(class_mass=1.0), None),
+    "PLForest": (pl.PLForest(n_estimators=100), None),
     "PL-KNN, k=10": (pl.PLKNeighborsClassifier(scaling=None), {}),
     "CLPL": (pl.CLPLClassifier(), GRIDS["CLPLClassifier"]),
     "PL-SVM": (pl.PLSVC(), GRIDS["PLSVC"]),
@@ -76,6 +77,8 @@ def one_fold(title: str, X: np.ndarray, candidates: np.ndarray) -> tuple[Any, st
         model = clone(learner).fit(X, candidates)
         if isinstance(model, pl.PLKernelRidge):
             return model, f"{model.kernel_} {model.alpha_:g}, mass {model.class_mass_:g}"
+        if isinstance(model, pl.PLForest):
+            return model, f"{model.n_iter_} rounds"
         return model, str(model.report_.loc[model.report_["chosen"], "learner"].iloc[0])
     model, chosen = chosen_by_consistency(learner, grid, X, candidates)
     return model, ", ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in chosen.values())

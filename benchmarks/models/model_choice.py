@@ -56,11 +56,16 @@ def drawn(most: int, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(array[rows] for array in arrays)
 
 
-def folds_of(X: np.ndarray, candidates: np.ndarray, y: np.ndarray) -> list[dict]:
-    """Of each outer fold: the figures of the comparison and the true accuracy of every learner."""
+def folds_of(
+    X: np.ndarray, candidates: np.ndarray, y: np.ndarray, learners: list[str] | None = None
+) -> list[dict]:
+    """Of each outer fold: the figures of the comparison and the true accuracy of every learner.
+
+    learners : None for those compared by default
+    """
     found = []
     for train, test in KFold(FOLDS, shuffle=True, random_state=0).split(X):
-        table = compare_learners(X[train], candidates[train], cv=INNER, random_state=0)
+        table = compare_learners(X[train], candidates[train], learners, cv=INNER, random_state=0)
         accuracy = {}
         for name, parameters in zip(table["learner"], table["parameters"], strict=True):
             model = LEARNERS[name].make(parameters, X).fit(X[train], candidates[train])

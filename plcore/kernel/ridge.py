@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -29,6 +30,7 @@ from plcore.arrays.types import (
 )
 from plcore.kernel.choice import ALPHAS, MOST_ROWS, Grid, Rows, choose
 from plcore.kernel.features import KERNELS, KernelFeatures
+from plcore.kernel.file_scores import ScorePool, ScoreRule, WeighedScores, weigh
 from plcore.kernel.rounds import TOLERANCE, Rounds, Settled, left_out_accuracy, probability_temperature
 from plcore.kernel.smoother import FactoredSmoother, Ridge, Smoother, effects
 from plcore.kernel.soft_labels import (
@@ -40,6 +42,7 @@ from plcore.kernel.soft_labels import (
     warn_of_frequent,
 )
 from plcore.kernels import margins
+from plcore.labels.candidates import candidates_among
 from plcore.labels.set_masses import SetMasses, as_rows, read_sources, same_sets, sources_by_set
 from plcore.labels.training import check_training, check_update
 from plcore.labels.weights import ClassMasses, check_candidate_weights, prior_labels
@@ -387,6 +390,45 @@ class PLKernelRidge(SoftLabelClassifier):
             self.rounds_ = self.rounds_.answered(left)
             self._take(left, prior, self.rounds_.update(before, chosen, prior))
         return np.flatnonzero(np.abs(self.label_distributions_ - before).sum(axis=1) >= TOLERANCE)
+
+    def weigh_scores(
+        self, checks: tuple[MatrixLike, LabelsLike, MatrixLike, ArrayLike] | None = None
+    ) -> WeighedScores:
+        """How much the `candidate_weights` of the fit are to count for the labels of the training rows, and these.
+
+        In the rounds they are a factor beside a sharp softmax, which overrules scores that are nearly always right.
+        This chooses among the rounds, a pool with a temperature and a power fitted without truth, and the scores alone
+        (`plcore.kernel.file_scores`). Nothing of the fitted model changes.
+        checks : (X (c, d), candidates (c, m), weights (c, m), true labels (c,)) of rows that did not train; ten or more
+            choose the rule. None: the agreement of the scores with left-out predictions does.
+        Raises ValueError where no weights were given to the fit or the features were not kept, CandidateError for wrong
+        candidates or weights.
+        """
+        self._check_resident()
+        if self._candidate_weights is None:
+            raise ValueError(
+                "There are no scores to weigh: the fit had no candidate_weights. Fix: pass them to fit or relabel."
+            )
+        told = None
+        if checks is not None:
+            X, y, weights, truth = checks
+            inside = candidates_among(y, self.classes_)
+            given = check_candidate_weights(weights, inside.shape, self.classes_)
+            own = self._scores(X) / self.temperature
+            columns = pd.Index(self.classes_).get_indexer(pd.Index(np.asarray(truth)))
+            told = own, prior_labels(inside, given), columns.astype(np.int64)
+        with one_thread():
+            rounds, labels = self.rounds_, self.label_distributions_
+            even = prior_labels(self.candidates_)
+            own = rounds.class_scores(labels, even)
+            pool = ScorePool.fit(own, self._prior)
+            if not pool.tells and pool.power < 1:
+                # They say nothing of the rows: then they must not have led the rounds either.
+                labels = rounds.settle(even, self.max_iter).labels
+                own = rounds.class_scores(labels, even)
+                return WeighedScores(ScoreRule.IGNORED, labels, pool, {})
+            weighed = weigh(own, self._prior, pool, told)
+        return replace(weighed, labels=labels) if weighed.rule is ScoreRule.ROUNDS else weighed
 
     def coordinates(self, X: Matrix) -> FloatArray:
         """(q, r) where rows X (q, d) lie in the axes of the regression, as `rounds_.ridge.rows` has the training rows.

@@ -1,4 +1,4 @@
-"""PLForest: extremely randomised trees on soft labels and the soft labels inside the candidate sets, in turns."""
+"""PLForest: a random forest on soft labels, with out-of-bag scores, begun by a kernel ridge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
-from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from plcore.arrays.types import (
@@ -20,35 +20,31 @@ from plcore.arrays.types import (
     RoundProgress,
     draw_seed,
 )
-from plcore.kernel.soft_labels import SoftLabelClassifier, softmax_inside, warn_of_frequent
-from plcore.labels.set_masses import SetMasses, read_sources
+from plcore.kernel.ridge import PLKernelRidge
+from plcore.kernel.soft_labels import SoftLabelClassifier
 from plcore.labels.training import check_training
-from plcore.labels.weights import check_candidate_weights, prior_labels
+from plcore.labels.weights import check_candidate_weights
 
-ROUND_TREES = 5  # a round grows this part of the trees of the final forest,
-FEWEST_TREES = 20  # but not fewer than these: each row is out of bag in about 37 % of them
-LEAST_SHARE = 1e-3  # of a class that no tree has seen near a row: its set may know better
+LEAST_SHARE = 1e-2  # of a class that no tree has seen near a row: its set may know better
 TOLERANCE = 0.02  # mean change of a row's soft labels, summed over the classes, at which the rounds end
 
 
 class PLForest(SoftLabelClassifier):
     """A forest on soft labels, with out-of-bag scores in the place of left-out ones.
 
-    From soft labels Q = S/|S|, in turns: P, for each row the mean Q in its leaves of those trees whose bootstrap sample
-    does not hold it; Q = P^(1 / temperature) inside the sets, rows scaled to 1. So no row confirms its own guess. The
-    rounds end when rows change by less than .02 on average, or after max_iter of them. A last forest of all trees gives
-    new rows their scores, the mean Q of their leaves. Class masses, which help the kernel ridge, cost forests .02.
+    A forest grown on averaged sets splits them where they look alike. So soft labels come first: K, those of a
+    `plcore.kernel.PLKernelRidge`. Then in turns, from Q = K: a forest on the likeliest class of each row; P, the shares
+    of the classes in the row's leaves, of those trees whose bootstrap sample does not hold it; Q = P K, rows scaled to
+    1. No row confirms its own guess. The rounds end when rows change by less than .02 on average, or after max_iter of
+    them. A last forest gives new rows their scores, the shares in their leaves.
 
-    The trees are those of Geurts, Ernst and Wehenkel (Machine Learning 2006) on m targets at once, each grown on a
-    bootstrap sample (Breiman, Machine Learning 2001). The turns are those of `plcore.kernel.PLKernelRidge`, which has
-    its sources. Features need no scaling: only their order counts.
+    The forests are those of Breiman (Machine Learning 2001). Features need no scaling for them: only their order
+    counts. Trees on soft labels, m targets at once, were tried and are level within noise.
 
     Parameters
     ----------
-    n_estimators : trees of the last forest; a round grows a fifth as many, at least 20. Memory is about
-        n_estimators * max_samples * m * 13 bytes, or with n rows for max_samples where there are fewer.
-    temperature : of the rounds; 1 takes the shares as they are, less makes them sharper.
-    set_mass : power of the pull towards the set masses, for rows whose source `groups` names.
+    n_estimators : trees of each forest. Memory is about
+        n_estimators * max_samples * m * 10 bytes, or with n rows for max_samples where there are fewer.
     max_features : columns tried at a split: a share of them, "sqrt" or "log2".
     min_samples_leaf : fewest rows of a leaf.
     max_samples : most rows that a tree is grown on, which bounds time and memory; a bootstrap sample is never larger
@@ -68,8 +64,6 @@ class PLForest(SoftLabelClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "temperature": [Interval(Real, 0, None, closed="neither")],
-        "set_mass": [Interval(Real, 0, None, closed="left")],
         "max_features": [StrOptions({"sqrt", "log2"}), Interval(Real, 0, 1, closed="right")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
         "max_samples": [Interval(Integral, 1, None, closed="left")],
@@ -78,22 +72,18 @@ class PLForest(SoftLabelClassifier):
     }
 
     candidate_accuracy_: float
-    _forest: ExtraTreesRegressor
+    _forest: RandomForestClassifier
 
     def __init__(
         self,
         n_estimators: int = 300,
-        temperature: float = 0.5,
-        set_mass: float = 1.0,
         max_features: float | str = "sqrt",
         min_samples_leaf: int = 1,
         max_samples: int = 10_000,
-        max_iter: int = 10,
+        max_iter: int = 3,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_estimators = n_estimators
-        self.temperature = temperature
-        self.set_mass = set_mass
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_samples = max_samples
@@ -112,44 +102,39 @@ class PLForest(SoftLabelClassifier):
     ) -> PLForest:
         """Fit on X (n, d), dense or CSR, and y: label vector (n,) or candidate matrix (n, m).
 
-        groups : (n,) the source of each row, such as the photo or the recording, by name or number; None or NaN for a
-            row that has none. Rows of a source explain each other (`plcore.labels.set_masses`).
-        candidate_weights : (n, m) prior weights of the candidates, a shortlist's scores or vote counts; rows are scaled
-            to 1, None for even ones. They are where the soft labels start, and a factor of them in every round.
-        progress : called with (round, mean change) after every round; what it raises ends the fit
+        groups, candidate_weights : as for `PLKernelRidge.fit`, whose soft labels take them in
+        progress : called with (round, mean change) after every round of the kernel ridge and
+            of the forest; what it raises ends the fit
         Warns (UserWarning) where a class is in more than .97 of the sets. Raises CandidateError for candidates or
         their weights that break the convention, ValueError for wrong features, groups or parameters.
         """
-        X, candidates, classes, weights = check_training(self, X, y, None)
-        prior = prior_labels(
-            candidates, check_candidate_weights(candidate_weights, candidates.shape, classes)
-        )
-        warn_of_frequent(candidates, classes)
-        sources = None if groups is None or self.set_mass == 0 else read_sources(groups, len(candidates))
-        rivals = None if sources is None else SetMasses.among(sources, prior, candidates, weights)
-        seed, X = draw_seed(self.random_state), X.astype(np.float32)
+        X, candidates, classes, _ = check_training(self, X, y, None)
+        given = check_candidate_weights(candidate_weights, candidates.shape, classes)
+        seed = draw_seed(self.random_state)
+        ridge = PLKernelRidge(random_state=seed)
+        ridge.fit(X, candidates, groups=groups, candidate_weights=given, progress=progress)
+        start, X = ridge.label_distributions_, X.astype(np.float32)
         self._possible = np.asarray(candidates.any(axis=0))
-        labels, converged = prior, False
+        labels, converged = start, False
         objective: list[float] = []
         while len(objective) < self.max_iter and not converged:
-            forest = self._grow(X, labels, max(FEWEST_TREES, self.n_estimators // ROUND_TREES), seed)
+            forest = self._grow(X, labels, seed)
             shares = self._out_of_bag(forest, X)
-            new = softmax_inside(np.log(np.maximum(shares, LEAST_SHARE)), self.temperature, prior)
-            if rivals is not None:
-                new = rivals.pull(new, self.set_mass)
+            new = np.maximum(shares, LEAST_SHARE) * start
+            new /= new.sum(axis=1, keepdims=True)
             objective.append(float(np.abs(new - labels).sum(axis=1).mean()))
             labels, converged = new, objective[-1] < TOLERANCE
             if progress is not None:
                 progress(len(objective), objective[-1])
         self.candidate_accuracy_ = float(candidates[np.arange(len(candidates)), shares.argmax(axis=1)].mean())
-        self._forest = self._grow(X, labels, self.n_estimators, seed)
+        self._forest = self._grow(X, labels, seed)
         self._finish(classes, labels, self._possible, None, objective, converged)
         return self
 
-    def _grow(self, X: FeatureMatrix, labels: FloatArray, n_trees: int, seed: int) -> ExtraTreesRegressor:
-        """A forest on float32 rows X (n, d) and soft labels (n, m) of the classes that are possible."""
-        forest = ExtraTreesRegressor(
-            n_estimators=n_trees,
+    def _grow(self, X: FeatureMatrix, labels: FloatArray, seed: int) -> RandomForestClassifier:
+        """A forest on float32 rows X (n, d) and the likeliest classes of soft labels (n, m)."""
+        forest = RandomForestClassifier(
+            n_estimators=self.n_estimators,
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
             max_samples=min(self.max_samples, len(labels)),
@@ -157,29 +142,25 @@ class PLForest(SoftLabelClassifier):
             n_jobs=1,
             random_state=seed,
         )
-        targets = labels[:, self._possible]
-        return forest.fit(X, targets if targets.shape[1] > 1 else targets.ravel())
+        return forest.fit(X, labels.argmax(axis=1))
 
-    def _out_of_bag(self, forest: ExtraTreesRegressor, X: FeatureMatrix) -> FloatArray:
-        """(n, m) the mean soft label of each training row's leaves, over the trees that have not seen it; even shares
-        of the possible classes where every tree has."""
-        n, possible = X.shape[0], np.flatnonzero(self._possible)
-        total, trees = np.zeros((n, len(possible))), np.zeros(n)
+    def _out_of_bag(self, forest: RandomForestClassifier, X: FeatureMatrix) -> FloatArray:
+        """(n, m) the shares of the classes in each training row's leaves, over the trees that have not seen it; even
+        shares of the possible classes where every tree has."""
+        n = X.shape[0]
+        shares, trees = np.zeros((n, len(self._possible))), np.zeros(n)
         for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
             left = np.ones(n, dtype=bool)
             left[drawn] = False
             rows: IntArray = np.flatnonzero(left)
             if len(rows):
-                total[rows] += tree.predict(X[rows], check_input=False).reshape(len(rows), -1)
+                shares[np.ix_(rows, forest.classes_)] += tree.predict_proba(X[rows], check_input=False)
                 trees[rows] += 1
-        shares = np.zeros((n, len(self._possible)))
-        shares[:, possible] = np.where(
-            trees[:, None] > 0, total / np.maximum(trees, 1)[:, None], 1 / len(possible)
-        )
-        return shares
+        even = self._possible / self._possible.sum()
+        return np.where(trees[:, None] > 0, shares / np.maximum(trees, 1)[:, None], even)
 
     def _score_rows(self, X: FeatureMatrix) -> FloatArray:
-        """(n, m) the mean soft label of the leaves that rows X (n, d) come to."""
+        """(n, m) the shares of the classes in the leaves that rows X (n, d) come to."""
         scores = np.zeros((X.shape[0], len(self._possible)))
-        scores[:, self._possible] = self._forest.predict(X.astype(np.float32)).reshape(len(scores), -1)
+        scores[:, self._forest.classes_] = self._forest.predict_proba(X.astype(np.float32))
         return scores

@@ -6,6 +6,8 @@ import csv
 import io
 from collections.abc import Callable
 from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from streamlit.testing.v1 import AppTest
 from db import trained
 from pages.parts import charts, frame, map_chart, progress_parts
 from pages.parts.one_label import progress as progress_part
+from plcore.kernel.file_scores import ScorePool, ScoreRule
+from plcore.loop.one_label.file_scores import FileScores
 from plcore.loop.stopping import StopRules
 from tests.conftest import ROOT
 from tests.pages.conftest import PATIENCE
@@ -398,3 +402,34 @@ def test_an_online_model_shows_its_errors_while_learning(home: Home, owner: int,
     answer_truly(home, owner, project, 6)
     page = show(owner, "progress.py", project=str(project))
     assert "###### Errors while learning" in [one.value for one in page.markdown]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (
+            FileScores(ScoreRule.POOL, ScorePool(1.0, 1.0, 9.0, 50, 0.97, True), 4, {}),
+            "Estimated accuracy of the scores: 97\N{NO-BREAK SPACE}%. Labels come from the model and the scores, "
+            "weighted by how well they agree. After 6 more blind checks, the checks decide.",
+        ),
+        (
+            FileScores(
+                ScoreRule.SCORES,
+                ScorePool(1.0, 1.0, 9.0, 50),
+                20,
+                {ScoreRule.ROUNDS: 14, ScoreRule.POOL: 17, ScoreRule.SCORES: 20},
+            ),
+            "Right in 20 blind checks: the scores 20, the model with them 14, both weighted 17. Labels come from the "
+            "scores alone.",
+        ),
+    ],
+)
+def test_progress_compares_scores_of_the_file_with_the_model(
+    monkeypatch: pytest.MonkeyPatch, found: FileScores, expected: str
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(progress_part.st, "markdown", lambda _: None)
+    monkeypatch.setattr(progress_part.st, "caption", said.append)
+    progress_part._file_scores(cast("ProgressView", SimpleNamespace(file_scores=found)))
+    progress_part._file_scores(cast("ProgressView", SimpleNamespace(file_scores=None)))
+    assert said == [expected]

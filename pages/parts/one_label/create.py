@@ -35,9 +35,10 @@ def summary(table: LabelTable) -> None:
     average.metric("Candidates per row", f"{per_row.mean():.2f}")
     kept_files(table)
     if table.candidate_weights is not None:
+        weighing = f"{', '.join(WEIGHING[:-1])} and {WEIGHING[-1]}"
         st.caption(
-            f"How often each label of a row was named counts for {', '.join(WEIGHING[:-1])} and {WEIGHING[-1]}, under *Automatic* too. The "
-            "other models only see which labels were named."
+            f"How often each label of a row was named counts for {weighing}, under *Automatic* too. The other models "
+            "only see which labels were named."
         )
     if not (per_row > 1).any():
         st.info("Every row has one candidate already: there will be nothing to ask.", icon=":material/info:")

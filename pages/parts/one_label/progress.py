@@ -51,6 +51,7 @@ def progress_page(page: ProjectPage) -> None:
     with right:
         rows_per_label(view.labels)
     shortlist_figures(view.shortlists)
+    _file_scores(view)
     if page.project.may(Right.REVIEW) and (open_disputes := count_open(page.seat)):
         st.page_link(
             "disputes.py",
@@ -73,6 +74,33 @@ def progress_page(page: ProjectPage) -> None:
             "measured on a sample."
         )
     progress_parts.play(page)
+
+
+LABELS_BY = {
+    "rounds": "the model, which learns from the scores",
+    "pool": "the model and the scores, weighted by how well they agree",
+    "scores": "the scores alone",
+}
+"""What gives rows their labels, by `plcore.kernel.file_scores.ScoreRule`."""
+
+
+def _file_scores(view: ProgressView) -> None:
+    """How the scores of the table and the model each do against the blind checks; nothing without scores."""
+    found = view.file_scores
+    if found is None:
+        return
+    st.markdown("###### Scores in your data")
+    labels = f"Labels come from {LABELS_BY[found.rule]}."
+    if found.right:
+        right = {str(rule): count for rule, count in found.right.items()}
+        st.caption(
+            f"Right in {counted(found.checks, 'blind check')}: the scores {right['scores']:,}, the model with them "
+            f"{right['rounds']:,}, both weighted {right['pool']:,}. {labels}"
+        )
+        return
+    accuracy = found.pool.accuracy
+    estimate = "" if np.isnan(accuracy) else f"Estimated accuracy of the scores: {percent(accuracy)}. "
+    st.caption(f"{estimate}{labels} After {counted(found.missing, 'more blind check')}, the checks decide.")
 
 
 @st.fragment(run_every=2.0)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from plcore.loop.one_label.comparing import Comparer, StrategyReplays, StrategyRuns
     from plcore.loop.one_label.disambiguation import TakenLabels
+    from plcore.loop.one_label.file_scores import FileScores
     from plcore.loop.one_label.fold import ANSWERS, CandidateFold
     from plcore.loop.one_label.heard import undecided_rows
     from plcore.loop.one_label.learner import ActiveLearner

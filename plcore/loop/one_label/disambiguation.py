@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from plcore.arrays.types import AnyArray, BoolArray, FloatArray, IntArray, Table
+from plcore.kernel.file_scores import ScoreRule
 from plcore.loop.one_label.checks import rate_at_risk, rows_at_risk
+from plcore.loop.one_label.file_scores import pooled_shares, weigh_file
 from plcore.loop.one_label.heard import MOST_SURE, heard_rows
 from plcore.loop.one_label.models import Model
 from plcore.loop.one_label.pool import OneLabelPool
@@ -37,6 +39,7 @@ class TakenLabels:
         self._pool = pool = _standing(pool)
         self._model = model.standing(pool)
         self._votes = None if votes is None else votes.copy()
+        self._file = weigh_file(pool, self._model)
         self._size = max(1, BLOCK_CELLS // len(pool.classes))
         self._last: tuple[int, Disambiguation] | None = None
 
@@ -92,7 +95,7 @@ class TakenLabels:
     def _found(self, rows: IntArray) -> Disambiguation:
         pool, votes = self._pool, self._votes
         held = pool.test_rows[rows] | pool.control_rows[rows]
-        shares = self._model.shares(rows)
+        shares = self._shares(rows)
         label = shares.argmax(axis=1)
         proven, train = np.zeros(len(rows), dtype=bool), np.flatnonzero(~held)
         if votes is not None and len(train):
@@ -122,14 +125,22 @@ class TakenLabels:
         )
         return found if self._heard is None else self._as_heard(found, rows)
 
+    def _shares(self, rows: IntArray) -> FloatArray:
+        """(r, m) what the model says of each candidate, with the file's scores as they are to count."""
+        shares = self._model.shares(rows)
+        if self._file is None:
+            return shares
+        return pooled_shares(self._pool, self._model, self._file, rows, shares)
+
     def _file_shares(self, rows: IntArray) -> FloatArray | None:
         """(r, m) the file's scores inside the candidates, which sum to 1. None if there are none, or a model is trained
-        that uses them: votes of neighbours do not know them."""
+        that uses them and is not less right than they are: votes of neighbours do not know them."""
         pool, settings = self._pool, self._pool.settings
         ignored = settings.is_automatic and not settings.model_entry.weighs_candidates
         waits = settings.is_trained and self._model.said is None
+        alone = self._file is not None and self._file.rule is ScoreRule.SCORES
         candidates = pool.candidates[rows]
-        weights = pool.imported_weights(rows, candidates) if ignored or waits else None
+        weights = pool.imported_weights(rows, candidates) if ignored or waits or alone else None
         if weights is None:
             return None
         weights = np.where(candidates, weights, 0.0)
@@ -154,7 +165,7 @@ class TakenLabels:
         candidates they came with alike."""
         pool = self._pool
         found, candidates = self._found(rows), pool.candidates[rows]
-        shares = self._model.shares(rows)
+        shares = self._shares(rows)
         by_file = self._file_shares(rows)
         if by_file is not None:
             shares = np.where((found.sources == "file")[:, None], by_file, shares)

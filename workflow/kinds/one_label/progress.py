@@ -18,7 +18,7 @@ from db import answers, entries, events, trained
 from plcore import ActiveLearner, ControlCounts, CurvePoint, FeatureTransformer, LabelTable, LearnerSettings
 from plcore.evaluation import Estimate, control_accuracy, control_rows_measured, wilson_interval
 from plcore.loop import PREDICTIONS, ROWS, ClassError, ClassMap, StopRules, judge
-from plcore.loop.one_label import ANSWERS, OneLabelPool, undecided_rows
+from plcore.loop.one_label import ANSWERS, FileScores, OneLabelPool, undecided_rows
 from workflow.kinds.one_label.shortlists import shortlist_view
 from workflow.kinds.one_label.training import newest_version
 from workflow.log.reading import follow, read_class_changes
@@ -140,6 +140,7 @@ class ProgressView:
         one candidate anyway      undecided_checks : blind checks that measure nothing, for people differ on
         them and their answers leave no one label      trained : whether the model is trained in the background
     sources : whether rows of one source explain each other, in a sentence; empty where the table names no source
+    file_scores : how much the scores of the table count for the labels, None if the model uses none
     has_proof : whether `settled` is about predictions, as under PL-KNN; else it is the share of rows that are decided
     """
 
@@ -174,6 +175,7 @@ class ProgressView:
     recall: float | None
     shortlists: ShortlistView
     sources: str
+    file_scores: FileScores | None
 
     @property
     def time_left(self) -> timedelta | None:
@@ -238,6 +240,7 @@ def read_progress(opened: Opened[Learner], rules: StopRules) -> ProgressView:
         recall=graph.recall if graph is not None and graph.kind == "approximate" else None,
         shortlists=shortlist_view(opened),
         sources=_source_words(learner),
+        file_scores=learner.file_scores(),
     )
 
 

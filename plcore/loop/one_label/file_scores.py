@@ -1,0 +1,73 @@
+"""How much a table's scores count for the labels, beside a kernel ridge that learns from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plcore.arrays.types import FloatArray, IntArray, Table
+from plcore.kernel.file_scores import FEWEST_CHECKS, MOST_ROWS, ScorePool, ScoreRule, weigh
+from plcore.labels.weights import prior_labels
+from plcore.loop.one_label.checks import known_checks, weighs_own
+from plcore.loop.one_label.models import Model
+from plcore.loop.one_label.pool import OneLabelPool
+
+
+@dataclass(frozen=True)
+class FileScores:
+    """What was found of a table's scores (`plcore.kernel.file_scores`).
+
+    rule : by which rows get their labels      pool : temperature and power where it is `ScoreRule.POOL`
+    checks : blind checks whose truth is known      right : of them, by each rule; {} below ten
+    """
+
+    rule: ScoreRule
+    pool: ScorePool
+    checks: int
+    right: dict[ScoreRule, int]
+
+    @property
+    def missing(self) -> int:
+        """Checks that are still to come before they choose the rule."""
+        return max(0, FEWEST_CHECKS - self.checks)
+
+
+def weigh_file(pool: OneLabelPool[Table], model: Model) -> FileScores | None:
+    """What the rows and the answered blind checks say of the table's scores; None if there are no scores, the model
+    does not learn from those of each row, or there is no version of it yet."""
+    if not weighs_own(pool) or model.said is None:
+        return None
+    rows = pool.train[(pool.sizes[pool.train] > 1) & ~pool.bad[pool.train]]
+    rows = rows[:: max(1, len(rows) // MOST_ROWS)]
+    own, prior = own_scores(pool, model, rows)
+    found = ScorePool.fit(own, prior)
+    checks = known_checks(pool)
+    first = pool.first[checks.rows]
+    theirs = model.scores(checks.rows)
+    told = theirs, prior_labels(first, pool.imported_weights(checks.rows, first)), checks.truth
+    weighed = weigh(own, prior, found, told)
+    return FileScores(weighed.rule, found, len(checks.rows), weighed.right)
+
+
+def own_scores(pool: OneLabelPool[Table], model: Model, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """(r, m) what the model says of each class of rows without their own scores; and (r, m) these, inside the
+    candidates now, as shares. Rows have a candidate or more."""
+    candidates = pool.candidates[rows]
+    prior = prior_labels(candidates, pool.imported_weights(rows, candidates))
+    own = model.scores(rows)
+    trained = ~(pool.test_rows[rows] | pool.control_rows[rows])[:, None] & (prior > 0)
+    logs = np.log(prior / prior.max(axis=1, keepdims=True), out=np.zeros_like(prior), where=trained)
+    return own - logs, prior
+
+
+def pooled_shares(
+    pool: OneLabelPool[Table], model: Model, file: FileScores, rows: IntArray, shares: FloatArray
+) -> FloatArray:
+    """The model's shares (r, m) of rows; by the pool where it is the rule and a row has several candidates."""
+    several = np.flatnonzero(pool.sizes[rows] > 1)
+    if file.rule is not ScoreRule.POOL or not len(several):
+        return shares
+    found = shares.copy()
+    found[several] = file.pool.labels(*own_scores(pool, model, rows[several]))
+    return found

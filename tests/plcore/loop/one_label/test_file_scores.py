@@ -1,0 +1,84 @@
+"""A table's scores and the kernel ridge's labels: a pool before checks, the scores alone where checks say so."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plcore import ActiveLearner, Entry, LearnerSettings
+from plcore.evaluation import contaminate
+from plcore.kernel.file_scores import ScoreRule
+from plcore.loop.one_label import Trainer
+from plcore.loop.one_label.file_scores import weigh_file
+from plcore.loop.one_label.pool import OneLabelPool
+from tests.plcore.loop.fake_table import FakeTable
+
+
+def learnt(strength, *, noise=1.0, model="kernelridge", faint=False):
+    """(learner with a trained version, truth): classes that overlap, and scores of the truth this much higher."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(3, size=150)
+    X = np.eye(3)[y] + rng.normal(scale=noise, size=(150, 3))
+    candidates = contaminate(y, "size", p=1.0, r=1, random_state=0)
+    weights = np.exp(rng.normal(size=(150, 3)) + strength * np.eye(3)[y]) * candidates
+    if (
+        faint
+    ):  # the truth has the largest of even numbers, and so speaks for itself in every row, but not loudly
+        weights = rng.uniform(0.8, 1, size=(150, 3)) * candidates
+        rows, best = np.arange(150), weights.argmax(axis=1)
+        weights[rows, best], weights[rows, y] = weights[rows, y], weights[rows, best].copy()
+    table = FakeTable(X, candidates, candidate_weights=weights / weights.sum(axis=1, keepdims=True))
+    learner = ActiveLearner(table, LearnerSettings(model=model, control_share=0.2))
+    version = Trainer(OneLabelPool(table, learner.settings)).train()
+    learner.publish(version.scores, [version.point])
+    return learner, y
+
+
+def share_right(learner, y):
+    open_rows = learner.pool.sizes > 1
+    return (learner.disambiguate().labels == y)[open_rows].mean()
+
+
+def test_good_scores_give_the_labels():
+    learner, y = learnt(5.0)
+    file = weigh_file(learner.pool, learner._model)
+    assert file.rule is ScoreRule.POOL
+    alone = (learner.table.candidate_weights.argmax(axis=1) == y).mean()
+    assert alone > 0.99
+    assert share_right(learner, y) >= alone - 0.005
+    model = learner._model.shares(np.arange(150)).argmax(axis=1)
+    assert (model == y).mean() < alone - 0.02
+
+
+def test_probabilities_follow_the_pool():
+    learner, _ = learnt(5.0)
+    found = learner.disambiguate()
+    several = np.flatnonzero(learner.pool.sizes > 1)
+    probabilities = np.asarray(learner.take_labels().probabilities()[several])
+    np.testing.assert_array_equal(probabilities.argmax(axis=1), found.labels[several])
+
+
+def test_noise_leaves_the_labels_of_the_model():
+    learner, _ = learnt(0.0, noise=0.3)
+    assert weigh_file(learner.pool, learner._model).rule is ScoreRule.ROUNDS
+    model = learner._model.shares(np.arange(150)).argmax(axis=1)
+    open_rows = learner.pool.sizes > 1
+    np.testing.assert_array_equal(learner.disambiguate().labels[open_rows], model[open_rows])
+
+
+def test_checks_let_scores_alone_win():
+    learner, y = learnt(0.0, noise=1.5, faint=True)
+    before = weigh_file(learner.pool, learner._model)
+    assert before.right == {}
+    for row in learner.pool.control_left()[:20]:
+        learner.apply(Entry(learner.seq + 1, "is", int(row), "ann", (learner.classes[y[row]],)))
+    file = weigh_file(learner.pool, learner._model)
+    assert (file.checks, file.right[ScoreRule.SCORES], file.rule) == (20, 20, ScoreRule.SCORES)
+    found = learner.disambiguate()
+    open_rows = learner.pool.sizes > 1
+    assert (found.labels == y)[open_rows].all()
+    assert set(found.sources[open_rows]) == {"file"}
+
+
+def test_models_that_do_not_learn_from_scores_are_left_alone():
+    learner, _ = learnt(5.0, model="plsvc")
+    assert weigh_file(learner.pool, learner._model) is None
