@@ -71,15 +71,23 @@ const UNITS = /** @type {const} */ ([
 ]);
 
 /**
+ * How long ago it was; null for a day and more.
+ *
+ * @param {number} seconds
+ */
+export function ago(seconds) {
+  const unit = UNITS.find(([limit]) => seconds < limit);
+  return unit ? `${Math.max(1, Math.round(seconds / unit[1]))} ${unit[2]} ago` : null;
+}
+
+/**
  * A moment: how long ago it was within a day, else the date. Its title has it in full, with the time zone.
  *
  * @param {string} at
  * @param {string} zone
  */
 export function moment(at, zone) {
-  const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1000);
-  const unit = UNITS.find(([limit]) => seconds < limit);
-  const words = unit ? `${Math.max(1, Math.round(seconds / unit[1]))} ${unit[2]} ago` : date(at, zone);
+  const words = ago((Date.now() - Date.parse(at)) / 1000) ?? date(at, zone);
   return make("time", { datetime: at, title: `${date(at, zone)} (${zone})`, text: words });
 }
 

@@ -246,9 +246,9 @@ def test_who_reviews_corrects_what_anybody_and_others_what_they_have_answered() 
 
 def test_lines_say_what_the_entry_says() -> None:
     one, names = entry(7, "is"), {2: "Ada"}
-    line = finding.answer_line(table(), names, one, ("b",), "a")
+    line = finding.answer_line(table(), names, one, ("b",), "a", differs=True)
     assert (line.seq, line.row_id, line.person, line.labels, line.predicted) == (7, "One", "Ada", ("b",), "a")
-    assert (line.flagged, line.note, line.at) == (True, "hm", NOW)
+    assert (line.differs, line.flagged, line.note, line.at) == (True, True, "hm", NOW)
     told: Any = finding.history_line({}, one, ("b",), ("a", "b"), ("b",), None, taken_back=True)
     assert (told.person, told.before, told.after, told.taken_back) == ("", ("a", "b"), ("b",), True)
 

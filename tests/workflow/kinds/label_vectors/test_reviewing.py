@@ -82,6 +82,9 @@ def open_row(home: Home, owner: int, project: int, n: int) -> tuple[int, list[st
 def find(home: Home, person: int, project: int, **search: object) -> list[tuple[int, str, tuple[str, ...]]]:
     found = reviewing.find(Seat(home, person, project), Search(**search))  # type: ignore[arg-type]
     assert found.total == len(found.rows)
+    if search.keys() == {"disagrees"}:  # the same lines as those that say so in the whole list
+        every = reviewing.find(Seat(home, person, project), Search())
+        assert [line.seq for line in found.rows] == [line.seq for line in every.rows if line.differs]
     return [(line.row, line.kind, line.labels) for line in found.rows]
 
 

@@ -235,6 +235,8 @@ def test_disagreement_is_with_what_the_model_said_when_it_was_asked(
     expected = [row for row in reversed(rows) if told[row].predicted not in (None, told[row].labels[0])]
     assert any(told[row].predicted is not None for row in rows), "the model says something of most rows"
     assert rows_found(home, owner, project, disagrees=True) == expected
+    every = reviewing.find(Seat(home, owner, project), Search())
+    assert [line.row for line in every.rows if line.differs] == expected
 
 
 def fill(home: Home, owner: int, project: int, n: int, **changes: object) -> None:
