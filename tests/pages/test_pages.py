@@ -115,7 +115,7 @@ def test_import_says_for_which_models_votes_count(home: Home, owner: int, show: 
         page = show(owner, "import_table.py")
         test = upload(page, f"annotator_1,annotator_2,annotator_3,x\n{votes}".encode())
         assert next(one for one in test.metric if one.label == "Ambiguous rows").value == "2"
-        assert ("counts for LM-PLANE, Kernel ridge and PL-Forest, under *Automatic*" in words(test)) == said
+        assert ("counts for LM-PLANE, Kernel ridge and Forest, under *Automatic*" in words(test)) == said
 
 
 def test_neighbours_are_asked_for_where_they_mean_something(home: Home, owner: int, show: Open) -> None:
