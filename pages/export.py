@@ -58,7 +58,7 @@ def _draw(page: ProjectPage, file: PreparedFile, seq: int) -> None:
         _link(page, file)
         if file.seq < seq and not file.of_then:
             st.caption(
-                f"Without the latest {counted(seq - file.seq, 'entry', 'entries')} of the log: prepare it anew."
+                f"Without the latest {counted(seq - file.seq, 'entry', 'entries')} of the log: prepare it again."
             )
         return
     if file.state == exporting.FAILED:
@@ -121,7 +121,7 @@ def _make(page: ProjectPage, n_made: int) -> None:
             max_chars=snapshots.NAME_LENGTH,
             key=f"{state.EXPORT}-snapshot-{page.project.id}-{n_made}",  # after one was made, an empty box
         )
-        pressed = st.form_submit_button("Make a snapshot of now", icon=":material/bookmark_add:")
+        pressed = st.form_submit_button("Create snapshot", icon=":material/bookmark_add:")
     if pressed:
         with (
             frame.refusals(SnapshotError, ValueError),
@@ -329,9 +329,9 @@ def what_people_know() -> CardDetails:
 def prepare(choice: ExportChoice) -> None:
     """Prepare what is chosen now: a press may come before the page has followed the choice."""
     name = st.session_state.get(FILE, choice.file)
-    if name != choice.file and name in view.files:
+    if name in view.files:
         rows = st.session_state.get(ROWS, choice.rows) if view.files[name].by_rows else CHOICES[0]
-        choice = replace(choice, file=name, rows=rows)
+        choice = replace(choice, file=name, rows=rows, above=least())
     with frame.refusals_said_later(ValueError):
         choice = replace(choice, as_of=read_state())
         key = exporting.prepare(page.seat, choice, frame.file_stem(page))
@@ -403,7 +403,7 @@ with left:
     )
     draw_files(page, view.last)
     st.button(
-        "Take this project along",
+        "Download project",
         type="tertiary",
         icon=":material/luggage:",
         on_click=take_along,

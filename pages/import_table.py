@@ -48,7 +48,7 @@ def bring_in_part(page: Page) -> None:
     """Folded, for few need it: the box for the file, the name that the project is to have, the button."""
     with st.expander("Bring in a project from another Winnow", icon=":material/luggage:"):
         st.markdown(
-            "In that Winnow, *Take this project along* on the Export page gives the file. The project comes with its "
+            "In that Winnow, *Download project* on the Export page gives the file. The project comes with its "
             "log and all: who answered what, and when. People are known again by their names. Others come as people "
             "who cannot sign in until you let them in, on the People page."
         )

@@ -89,7 +89,8 @@ def jump(opened: StreamlitPage) -> None:
         {"group": "Go to", "name": one.title, "about": heading, "page": path, "project": None}
         for path, (one, heading) in shown.items()
     ]
-    there = opened.url_path if opened.url_path in about_projects else "annotate"
+    ways = (opened.url_path, "annotate", "progress")  # who may see a project has the last
+    there = next((one for one in ways if one in about_projects and one in shown), "")
     places += [
         {"group": "Projects", "name": name, "about": "", "page": there, "project": number}
         for number, name in names.items()

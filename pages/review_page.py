@@ -232,6 +232,7 @@ parts = kinds.parts_of(page)
 KEY = f"{state.REVIEW}-{page.project.id}"
 
 frame.toast_from_last_page()
+frame.say_refusal()
 options = reviewing.options(page.seat)
 if options.scored:
     score_review(page, options.scored_by)
@@ -256,6 +257,7 @@ if (asked := row_table.opened_row(KEY)) is not None:
     try:
         row: Any = reviewing.open_row(page.seat, asked)
     except NotFound as missing:
+        row_table.open_row(KEY, None)
         st.error(frame.escape(str(missing)), icon=":material/search_off:")
     else:
         with row_table.drawer(KEY, lines, row.view.row_id):

@@ -194,11 +194,11 @@ def deal_whole(
     candidates: BoolArray, sources: IntArray | None, n_folds: int, random: np.random.RandomState | None
 ) -> IntArray:
     """(n,) a fold for each row, the same for all rows of a source (n,); as `deal` without sources, or with fewer than
-    two for each fold."""
+    two for each fold, or where one source has more rows than a fold."""
     if sources is None:
         return deal(candidates, n_folds, random)
-    found, codes = np.unique(sources, return_inverse=True)
-    if len(found) < 2 * n_folds:
+    found, codes, sizes = np.unique(sources, return_inverse=True, return_counts=True)
+    if len(found) < 2 * n_folds or sizes.max() * n_folds > len(codes):
         return deal(candidates, n_folds, random)
     folds = np.arange(len(found)) % n_folds
     return np.asarray((folds if random is None else random.permutation(folds))[codes])

@@ -173,6 +173,7 @@ MODEL_ENTRIES: dict[str, ModelEntry] = {
             options={"n_estimators": 100},
             seeded=True,
             uses_scores=True,
+            uses_sources=True,
         ),
         _perceptron("average"),
         _perceptron("max"),

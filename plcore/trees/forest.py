@@ -60,6 +60,8 @@ class PLForest(SoftLabelClassifier):
     objective_ : mean change of a row in each round, what the rounds bring down; there is no function that they
         minimise. n_iter_; converged_ : whether the last change is below .02.
     candidate_accuracy_ : share of out-of-bag predictions that are inside their sets.
+    out_of_bag_ : (n, m) shares of the classes for each training row, over the trees that have not seen it. What
+        `predict_proba` says of a training row is mostly that row's own label.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -72,6 +74,7 @@ class PLForest(SoftLabelClassifier):
     }
 
     candidate_accuracy_: float
+    out_of_bag_: FloatArray
     _forest: RandomForestClassifier
 
     def __init__(
@@ -128,6 +131,7 @@ class PLForest(SoftLabelClassifier):
                 progress(len(objective), objective[-1])
         self.candidate_accuracy_ = float(candidates[np.arange(len(candidates)), shares.argmax(axis=1)].mean())
         self._forest = self._grow(X, labels, seed)
+        self.out_of_bag_ = self._out_of_bag(self._forest, X)
         self._finish(classes, labels, self._possible, None, objective, converged)
         return self
 

@@ -97,7 +97,7 @@ def test_it_is_no_page_of_others(home: Home, owner: int, show: Open) -> None:
 # Named snapshots on the Export page: what they are for, made, listed, and the export of one
 
 
-MAKE = "Make a snapshot of now"
+MAKE = "Create snapshot"
 
 
 @pytest.fixture

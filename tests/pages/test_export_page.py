@@ -133,7 +133,7 @@ def test_an_earlier_state_is_shown_and_given_out(seat: Seat, show: Open) -> None
     assert one.file_name == "small-birds-winnowed-as-of-1.csv"
     path, _ = exporting.find(seat, one.key)
     assert path.read_bytes() == file_of(seat, as_of=1)
-    assert "prepare it anew" not in words(test)
+    assert "prepare it again" not in words(test)
     assert "before the first entry" in words(type_state(test, "0"))
     type_state(test, " ")
     assert choices(test, "Rows").options[2] == "Answered 3"
@@ -275,7 +275,7 @@ def test_sizes_are_told_in_units_of_people(count: int, shown: str) -> None:
 
 
 def test_the_whole_project_is_taken_along(seat: Seat, show: Open, tmp_path: Path) -> None:
-    test = press(open_export(show, seat), "Take this project along")
+    test = press(open_export(show, seat), "Download project")
     (one,) = exporting.prepared(seat)
     assert (one.file_name, one.seq) == ("small-birds.winnow.zip", 3)
     (link,) = links(test)
@@ -311,7 +311,7 @@ def test_a_project_that_lacks_its_table_says_so(seat: Seat, show: Open) -> None:
     test = open_export(show, seat)
     (table,) = seat.home.tables_dir.iterdir()
     table.unlink()
-    press(test, "Take this project along")
+    press(test, "Download project")
     (one,) = exporting.prepared(seat)
     assert one.state == exporting.FAILED
     assert f"tables/{table.name} is missing in the data folder" in one.fault

@@ -50,6 +50,7 @@ class EventKind(StrEnum):
     ANSWERS_COUNT_AGAIN = "answers-count-again"
     TOUR_ENDED = "tour-ended"
     ENCODER_ASKED = "encoder-asked"
+    ENCODER_REMOVED = "encoder-removed"
 
 
 DETAIL_LENGTH = 200

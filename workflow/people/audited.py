@@ -49,6 +49,7 @@ KIND_WORDS = {
     EventKind.ANSWERS_COUNT_AGAIN: "answers counted again",
     EventKind.TOUR_ENDED: "tour ended",
     EventKind.ENCODER_ASKED: "encoder asked for",
+    EventKind.ENCODER_REMOVED: "encoder removed",
 }
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

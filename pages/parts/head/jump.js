@@ -27,15 +27,20 @@ function fits(place, typed) {
     .every((word) => text.includes(word));
 }
 
-/** What a run of the page has sent last, by the place where it is drawn: the dialog stays over runs. */
+/** The latest call, by the place where it is drawn, and what removes the dialog, which stays over runs. */
 const latest = new WeakMap();
+const removers = new WeakMap();
 
 /** @param {Jump} component */
 export default function jump(component) {
   const { parentElement } = component;
-  const isNew = !latest.has(parentElement);
   latest.set(parentElement, component);
-  return isNew ? build(parentElement) : undefined;
+  if (!removers.has(parentElement)) removers.set(parentElement, build(parentElement));
+  return () => {
+    if (latest.get(parentElement) !== component) return; // a later call has its own
+    removers.get(parentElement)();
+    removers.delete(parentElement);
+  };
 }
 
 /** @param {Jump["parentElement"]} parentElement */
@@ -122,13 +127,15 @@ function build(parentElement) {
   box.oninput = draw;
   opener.onclick = toggle;
   dialog.onclick = (event) => event.target === dialog && dialog.close();
+  // The box keeps the focus: a key pressed elsewhere would answer the question behind the dialog.
+  dialog.onmousedown = (event) => event.target !== box && event.preventDefault();
   dialog.onkeydown = (event) => {
     event.stopPropagation();
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) choose(chosen + step);
     else if (event.key === "Enter") lines[chosen]?.click();
     else if (event.key === "k" && (event.ctrlKey || event.metaKey)) dialog.close();
-    else return;
+    else if (event.key !== "Tab") return;
     event.preventDefault();
   };
   const onKey = (/** @type {KeyboardEvent} */ event) => {

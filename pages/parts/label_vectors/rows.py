@@ -103,7 +103,6 @@ def _correction_form(page: ProjectPage, key: str, row: VectorRowReview) -> None:
     """A new answer about the labels named; the others stay as they are."""
     about = f"{key}-{row.token}-{row.shown}"
     st.markdown("###### Correct it")
-    frame.say_refusal()
     way = st.radio("The right answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")
     with st.form(f"{about}-form", border=False):
         if way == "labels":

@@ -122,7 +122,6 @@ def _correction_form(page: ProjectPage, key: str, row: RowReview) -> None:
     """A new answer in place of the one that counts."""
     about = f"{key}-{row.token}"
     st.markdown("###### Correct it")
-    frame.say_refusal()
     way = st.radio("The right answer", list(WAYS), format_func=WAYS.__getitem__, key=f"{about}-way")
     alone = len(row.candidates) == 1
     with st.form(f"{about}-form", border=False):

@@ -53,7 +53,7 @@ function draw(root) {
     make(
       "header",
       {},
-      make("h2", { tabindex: "-1", dir: "auto" }),
+      make("h2", { tabindex: "-1", dir: "auto", "aria-live": "polite" }),
       button("Previous row (K)", "M10 3 5 8l5 5", () => step(root, -1)),
       button("Next row (J)", "m6 3 5 5-5 5", () => step(root, 1)),
       button("Close (Esc)", "m3.5 3.5 9 9M12.5 3.5l-9 9", () => close(root)),
@@ -94,8 +94,11 @@ function close(root) {
 function key(root, event) {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const [at] = event.composedPath();
-  // An open menu, a dialog over the page and a zoomed picture shut themselves.
-  if (event.key === "Escape" && !opensList(at) && !document.querySelector("dialog[open]")) close(root);
+  // A dialog over the page, a zoomed picture among them, and an open menu have keys of their own.
+  if (event.composedPath().some((node) => node instanceof HTMLDialogElement && node.open)) return;
+  if (event.key === "Escape" && opensList(at)) return;
+  if (event.repeat && event.key !== "Escape") return; // one row a press
+  if (event.key === "Escape") close(root);
   else if (!typesText(at) && event.key === "j") step(root, 1);
   else if (!typesText(at) && event.key === "k") step(root, -1);
   else return;
@@ -104,7 +107,10 @@ function key(root, event) {
 }
 
 /** @param {EventTarget} node */
-const opensList = (node) => node instanceof Element && node.getAttribute("aria-expanded") === "true" && typesText(node);
+const opensList = (node) =>
+  node instanceof Element &&
+  !node.matches(".open") &&
+  (node.getAttribute("aria-expanded") === "true" || node.closest('[role="menu"], [role="listbox"]') !== null);
 
 /** @param {Node} root */
 function drawerOf(root) {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plcore.arrays.types import FloatArray, IntArray, Table
+from plcore.arrays.types import BoolArray, FloatArray, IntArray, Table
 from plcore.kernel.file_scores import FEWEST_CHECKS, MOST_ROWS, ScorePool, ScoreRule, weigh
 from plcore.labels.weights import prior_labels
 from plcore.loop.one_label.checks import known_checks, weighs_own
@@ -40,34 +40,43 @@ def weigh_file(pool: OneLabelPool[Table], model: Model) -> FileScores | None:
         return None
     rows = pool.train[(pool.sizes[pool.train] > 1) & ~pool.bad[pool.train]]
     rows = rows[:: max(1, len(rows) // MOST_ROWS)]
-    own, prior = own_scores(pool, model, rows)
+    own, prior, weighed = own_scores(pool, model, rows)
+    own, prior = own[~weighed], prior[~weighed]
     found = ScorePool.fit(own, prior)
     checks = known_checks(pool)
     first = pool.first[checks.rows]
     theirs = model.scores(checks.rows)
     told = theirs, prior_labels(first, pool.imported_weights(checks.rows, first)), checks.truth
-    weighed = weigh(own, prior, found, told)
-    return FileScores(weighed.rule, found, len(checks.rows), weighed.right)
+    best = weigh(own, prior, found, told)
+    return FileScores(best.rule, found, len(checks.rows), best.right)
 
 
-def own_scores(pool: OneLabelPool[Table], model: Model, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-    """(r, m) what the model says of each class of rows without their own scores; and (r, m) these, inside the
-    candidates now, as shares. Rows have a candidate or more."""
+def own_scores(
+    pool: OneLabelPool[Table], model: Model, rows: IntArray
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """(r, m) what the model says of each class of rows without the weights that it was trained with; (r, m) the table's
+    scores inside the candidates now, as shares; and (r,) whether answers of people have taken the place of these in
+    training. Rows have a candidate or more."""
     candidates = pool.candidates[rows]
     prior = prior_labels(candidates, pool.imported_weights(rows, candidates))
+    used = prior_labels(candidates, pool.weights_of(rows, candidates))
     own = model.scores(rows)
-    trained = ~(pool.test_rows[rows] | pool.control_rows[rows])[:, None] & (prior > 0)
-    logs = np.log(prior / prior.max(axis=1, keepdims=True), out=np.zeros_like(prior), where=trained)
-    return own - logs, prior
+    trained = ~(pool.test_rows[rows] | pool.control_rows[rows])[:, None] & (used > 0)
+    logs = np.log(used / used.max(axis=1, keepdims=True), out=np.zeros_like(used), where=trained)
+    return own - logs, prior, np.asarray(~np.isclose(used, prior).all(axis=1))
 
 
 def pooled_shares(
     pool: OneLabelPool[Table], model: Model, file: FileScores, rows: IntArray, shares: FloatArray
 ) -> FloatArray:
-    """The model's shares (r, m) of rows; by the pool where it is the rule and a row has several candidates."""
+    """The model's shares (r, m) of rows; by the pool where it is the rule, a row has several candidates, and no
+    person's answer weighs them."""
     several = np.flatnonzero(pool.sizes[rows] > 1)
     if file.rule is not ScoreRule.POOL or not len(several):
         return shares
     found = shares.copy()
-    found[several] = file.pool.labels(*own_scores(pool, model, rows[several]))
+    own, prior, weighed = own_scores(pool, model, rows[several])
+    by_file = several[~weighed]
+    if len(by_file):
+        found[by_file] = file.pool.labels(own[~weighed], prior[~weighed])
     return found

@@ -154,10 +154,18 @@ class WholeFits:
         rows = pool.train[~pool.bad[pool.train]]
         X = self._X[rows]
         entry, candidates = settings.model_entry, pool.candidates[rows]
-        told = {"candidate_weights": pool.weights_of(rows, candidates)} if entry.uses_scores else {}
+        told: dict[str, AnyArray | None] = {}
+        if entry.uses_scores:
+            told["candidate_weights"] = pool.weights_of(rows, candidates)
+        if entry.uses_sources and pool.sources is not None:
+            told["groups"] = pool.sources[rows]
         estimator = entry.make(settings.C, settings.seed)
         estimator.fit(X, candidates, progress=progress, **told)
-        return ScoredFit(class_scores(estimator, self._X), bool(estimator.converged_))
+        scores = class_scores(estimator, self._X)
+        if (shares := getattr(estimator, "out_of_bag_", None)) is not None:  # no row confirms its own guess
+            left_out = score_columns(shares[:, 1] - shares[:, 0]) if shares.shape[1] == 2 else shares
+            scores[rows] = np.where(np.isneginf(scores[rows]), -np.inf, left_out)
+        return ScoredFit(scores, bool(estimator.converged_))
 
 
 class KernelFits:
@@ -194,7 +202,8 @@ class KernelFits:
 
     def fit(self, progress: RoundProgress | None) -> ScoredFit:
         pool = self._pool
-        n_train, imported, bad = len(pool.train), pool.first[self._rows], pool.bad[self._rows]
+        n_train, imported = len(pool.train), pool.first[self._rows]
+        bad = pool.bad[self._rows] & (np.arange(len(self._rows)) < n_train)
         if self._estimator is None:
             settings = pool.settings
             estimator = settings.model_entry.make(settings.C, settings.seed)

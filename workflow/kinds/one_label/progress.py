@@ -251,17 +251,16 @@ def _source_words(learner: Learner) -> str:
         return ""
     if (
         not learner.settings.model_entry.uses_sources
-    ):  # and such a model may have more rows than are compared at once
-        return f"Only kernel ridge learns that rows of one {column} explain each other, not the model in use."
+    ):  # such a model may have more rows than are compared at once
+        return f"Kernel ridge and Forest learn that rows of one {column} explain each other, the model in use does not."
     sources = learner.pool.sources
     if sources is None:
-        return (
-            f"Most rows of one {column} have other candidates than the rest of it, so the column is not used."
-        )
+        return f"The candidates do not show that rows of one {column} belong together, so the column is not used."
     shared = int((np.bincount(np.unique(sources, return_inverse=True)[1]) > 1).sum())
+    have = "1 value has" if shared == 1 else f"{shared:,} values have"
     return (
-        f"{shared:,} values of {column} have several rows. These explain each other: each candidate belongs to one of "
-        "them at least, unless held-out rows are predicted better without. Models shows which."
+        f"{have} several rows in {column}. These explain each other: each candidate belongs to one of them at least, "
+        "unless held-out rows are predicted better without. Models shows which."
     )
 
 

@@ -9,6 +9,8 @@ from workflow.access import Right
 from workflow.importing import encoding
 from workflow.models.encoders import installed
 from workflow.models.encoders.consents import Consent, consents
+from workflow.people import audit
+from workflow.people.audit import EventKind
 
 if TYPE_CHECKING:
     from plcore.tables.encoders import EncoderEntry
@@ -59,8 +61,8 @@ def remove(seat: Seat, key: str) -> None:
     """Remove an encoder that Winnow has put into the data folder; projects keep the vectors that they have, and rows
     that come later wait for it.
 
-    Raises NotAllowed unless the person is an owner, EncoderError as `installed.remove`.
+    Raises NotAllowed unless the person is an owner, EncoderError as `installed.remove`, NotSaved.
     """
-    with seat.everywhere.reading(Right.OWN):
-        pass
-    installed.remove(seat.home, key)
+    with seat.everywhere.owning() as owning:
+        installed.remove(seat.home, key)
+        audit.note_at(owning, EventKind.ENCODER_REMOVED, encoder=key)
