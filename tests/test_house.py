@@ -44,6 +44,7 @@ CROWDED = {
     "pages/parts": 40,
     "pages/parts/one_label": 22,
     "plcore": 20,
+    "plcore/loop/one_label": 17,
     "web": 21,
     "workflow": 19,
 }

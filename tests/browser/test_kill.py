@@ -67,8 +67,9 @@ def homes(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Homes
 def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     """The answer log as the owner downloads it."""
     page.goto(f"{server.base}/export")
-    page.get_by_text("Answer log (.csv)").click()
-    page.get_by_text("Which lines").wait_for()
+    page.get_by_text("More formats").click()
+    page.get_by_text("Answer log", exact=True).click()
+    page.get_by_role("heading", name="Lines").wait_for()
     page.get_by_role("button", name="Prepare file").click()
     with page.expect_download() as waiting:
         # Where it is, not where it was: the page may move it as it becomes ready.

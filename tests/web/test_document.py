@@ -113,7 +113,9 @@ def test_boxes_to_choose_by_are_named_where_there_are_some(ada: TestClient, home
         if number != 1:
             members.share(seat, "Ada", [project], Role.ANNOTATOR)
         texts = {page: ada.get(f"/{page}").text for page in (START, "annotate", "account")}
-        named[number] = [page for page, text in texts.items() if "Selectbox" in text or "MenuButton" in text]
+        named[number] = [
+            page for page, text in texts.items() if "/Selectbox." in text or "/MenuButton." in text
+        ]
     assert named == {0: [], 1: [], 2: ["annotate"], 3: ["annotate"], 4: [START, "annotate"]}
 
 

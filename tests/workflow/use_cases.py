@@ -353,8 +353,6 @@ OWN: dict[str, UseCase] = {
     "offers.offers": lambda seat, _world, _row: offers.offers(seat),
     "offers.offers_for": lambda seat, world, _row: offers.offers_for(seat, world.table()),
     "offers.slow_encoding": lambda seat, _world, _row: offers.slow_encoding(seat, "words"),
-    "on_server.server_encoders": lambda seat, _world, _row: on_server.server_encoders(seat),
-    "on_server.remove": lambda seat, _world, _row: removed(seat),
     "offers.ask": lambda seat, _world, _row: offers.ask(seat, folder(seat.home)),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "managing.learner_settings": lambda seat, _world, _row: managing.learner_settings(seat),
@@ -466,6 +464,8 @@ OWN_WINNOW: dict[str, UseCase] = {
     "members.make_group": lambda seat, _world, _row: members.make_group(seat, "Experts", []),
     "members.change_group": lambda seat, _world, _row: members.change_group(seat, group(seat), "Others", []),
     "members.remove_group": lambda seat, _world, _row: members.remove_group(seat, group(seat)),
+    "on_server.server_encoders": lambda seat, _world, _row: on_server.server_encoders(seat),
+    "on_server.remove": lambda seat, _world, _row: removed(seat),
 }
 """For owners of this Winnow."""
 BY_RIGHT: Mapping[Right, Mapping[str, UseCase]] = {

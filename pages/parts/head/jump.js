@@ -56,7 +56,7 @@ function build(parentElement) {
   box.setAttribute("role", "combobox");
   box.setAttribute("aria-expanded", "true");
   box.setAttribute("aria-controls", "winnow-places");
-  const list = element("div", "list");
+  const list = element("div", "places");
   list.id = "winnow-places";
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", "Pages and projects");

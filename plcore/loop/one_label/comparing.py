@@ -230,6 +230,9 @@ class StrategyRuns:
         return asdict(self)
 
 
+BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES)
+
+
 class StrategyReplays:
     """Replays labelling runs on a pool before its first entry; the truth that its table hides answers and measures."""
 
@@ -241,7 +244,7 @@ class StrategyReplays:
         blocks: Blocks,
         strategies: Sequence[str],
         *,
-        learner: str = "plknn",
+        learner: str = BY_VOTES,
         progress: BlockProgress | None = None,
         **options: Any,
     ) -> StrategyRuns:

@@ -298,6 +298,7 @@ def stage(page: Page, server: Server) -> Page:
     """A page without a card of Winnow's own, on which one can be drawn by hand."""
     page.goto(server.base)
     page.get_by_role("heading", name="Projects").wait_for()
+    page.get_by_role("button", name="Search pages and projects").wait_for()  # it hears a key, too
     page.evaluate(STAGE, scripts_in(FOLDER).address)
     return page
 

@@ -27,6 +27,7 @@ def test_a_random_state_goes_on_and_none_is_any():
 
 PROGRAM = """
 import threading
+import numpy, scipy.linalg  # their BLAS is there before it is limited
 from threadpoolctl import threadpool_info, threadpool_limits
 from plcore.arrays.threads import one_thread, one_thread_for_good
 

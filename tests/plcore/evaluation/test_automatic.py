@@ -191,7 +191,7 @@ def test_wrong_parameters_are_refused(blobs):
     for wrong in ({"budget": 0}, {"budget": "much"}, {"cv": "three"}, {"learners": 7}, {"random_state": "x"}):
         with pytest.raises(ValueError, match=f"'{next(iter(wrong))}' parameter of AutoPLClassifier"):
             AutoPLClassifier(**wrong).fit(X, candidates)
-    with pytest.raises(ValueError, match="There is no learner 'forest'"):
-        AutoPLClassifier(["forest"]).fit(X, candidates)
+    with pytest.raises(ValueError, match="There is no learner 'orchard'"):
+        AutoPLClassifier(["orchard"]).fit(X, candidates)
     with pytest.raises(ValueError, match=r"must be an int in the range \[2, inf\)"):
         AutoPLClassifier(FAST, cv=1).fit(X, candidates)

@@ -358,8 +358,8 @@ def test_candidate_weights_reach_only_those_they_are_for(told):
 
 def test_wrong_arguments_are_refused(told):
     X, candidates, _ = told
-    with pytest.raises(ValueError, match=r"There is no learner 'forest'; there are plknn, kernelridge"):
-        compare_learners(X, candidates, ["plknn", "forest"])
+    with pytest.raises(ValueError, match=r"There is no learner 'orchard'; there are plknn, kernelridge"):
+        compare_learners(X, candidates, ["plknn", "orchard"])
     with pytest.raises(ValueError, match=r"learners must name at least one learner"):
         compare_learners(X, candidates, [])
     with pytest.raises(ValueError, match=r"cv must be an int of at least 2. Got 1"):

@@ -346,7 +346,7 @@ def test_a_reason_says_what_the_answer_could_do(strategy: str) -> None:
 
 
 def test_models_that_weigh_candidates_go_by_their_short_names() -> None:
-    assert settings.WEIGHING == ("LM-PLANE", "Kernel ridge")
+    assert settings.WEIGHING == ("LM-PLANE", "Kernel ridge", "Forest")
 
 
 def test_every_strategy_and_model_has_its_words() -> None:
