@@ -351,7 +351,6 @@ OWN: dict[str, UseCase] = {
     "encoding_requests.encoders": lambda seat, _world, _row: encoding_requests.encoders(seat),
     "encoding_requests.cancel": lambda seat, _world, _row: encoding_requests.cancel(seat),
     "offers.offers": lambda seat, _world, _row: offers.offers(seat),
-    "offers.offers_for": lambda seat, world, _row: offers.offers_for(seat, world.table()),
     "offers.slow_encoding": lambda seat, _world, _row: offers.slow_encoding(seat, "words"),
     "offers.ask": lambda seat, _world, _row: offers.ask(seat, folder(seat.home)),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
@@ -464,6 +463,7 @@ OWN_WINNOW: dict[str, UseCase] = {
     "members.make_group": lambda seat, _world, _row: members.make_group(seat, "Experts", []),
     "members.change_group": lambda seat, _world, _row: members.change_group(seat, group(seat), "Others", []),
     "members.remove_group": lambda seat, _world, _row: members.remove_group(seat, group(seat)),
+    "offers.offers_for": lambda seat, world, _row: offers.offers_for(seat, world.table()),
     "on_server.server_encoders": lambda seat, _world, _row: on_server.server_encoders(seat),
     "on_server.remove": lambda seat, _world, _row: removed(seat),
 }

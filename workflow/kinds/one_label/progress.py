@@ -257,9 +257,9 @@ def _source_words(learner: Learner) -> str:
     if sources is None:
         return f"The candidates do not show that rows of one {column} belong together, so the column is not used."
     shared = int((np.bincount(np.unique(sources, return_inverse=True)[1]) > 1).sum())
-    have = "1 value has" if shared == 1 else f"{shared:,} values have"
+    have = f"1 value of {column} has" if shared == 1 else f"{shared:,} values of {column} have"
     return (
-        f"{have} several rows in {column}. These explain each other: each candidate belongs to one of them at least, "
+        f"{have} several rows. These explain each other: each candidate belongs to one of them at least, "
         "unless held-out rows are predicted better without. Models shows which."
     )
 

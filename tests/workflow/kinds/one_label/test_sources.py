@@ -79,4 +79,4 @@ def test_progress_says_whether_rows_of_one_source_explain_each_other(home: Home,
 
     table = picture_table()
     assert said(table).startswith("60 values of photo have several rows. These explain each other")
-    assert said(table, "plknn").startswith("Only kernel ridge learns that rows of one photo")
+    assert said(table, "plknn").startswith("Kernel ridge and Forest learn that rows of one photo explain")
