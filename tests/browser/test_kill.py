@@ -67,7 +67,7 @@ def homes(backend: str, request: pytest.FixtureRequest, tmp_path: Path) -> Homes
 def downloaded_log(page: Page, server: Server) -> list[dict[str, str]]:
     """The answer log as the owner downloads it."""
     page.goto(f"{server.base}/export")
-    page.get_by_text("More formats").click()
+    page.locator("summary", has_text="More formats").click()
     page.get_by_text("Answer log", exact=True).click()
     page.get_by_role("heading", name="Lines").wait_for()
     page.get_by_role("button", name="Prepare file").click()
