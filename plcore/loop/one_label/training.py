@@ -30,6 +30,7 @@ from plcore.arrays.types import (
 from plcore.kernel.ridge import MOST_RESIDENT
 from plcore.kernel.rounds import Rounds
 from plcore.labels.set_masses import sources_by_set
+from plcore.labels.temperature import log_shares
 from plcore.labels.weights import prior_labels, score_columns, weights_after_answers
 from plcore.loop.one_label.pool import OneLabelPool
 from plcore.loop.one_label.reports import CurvePoint
@@ -143,6 +144,10 @@ class Fits(Protocol):
         `Trainer.train`"""
 
 
+DOUBT = 0.01
+"""Of what a forest says of a row, shared out evenly: no tree that speaks for a class is no proof against it."""
+
+
 class WholeFits:
     """A new estimator each time."""
 
@@ -161,11 +166,16 @@ class WholeFits:
             told["groups"] = pool.sources[rows]
         estimator = entry.make(settings.C, settings.seed)
         estimator.fit(X, candidates, progress=progress, **told)
-        scores = class_scores(estimator, self._X)
-        if (shares := getattr(estimator, "out_of_bag_", None)) is not None:  # no row confirms its own guess
-            left_out = score_columns(shares[:, 1] - shares[:, 0]) if shares.shape[1] == 2 else shares
-            scores[rows] = np.where(np.isneginf(scores[rows]), -np.inf, left_out)
-        return ScoredFit(scores, bool(estimator.converged_))
+        return ScoredFit(self._scores(estimator, rows), bool(estimator.converged_))
+
+    def _scores(self, estimator: BaseEstimator, rows: IntArray) -> AnyArray:
+        """(n, m) scores of all rows. rows : those it was fitted on, which must not confirm their own guess"""
+        if not hasattr(estimator, "out_of_bag_"):
+            return class_scores(estimator, self._X)
+        shares = estimator.predict_proba(self._X)
+        shares[rows] = estimator.out_of_bag_
+        possible = np.broadcast_to(self._pool.candidates[rows].any(axis=0), shares.shape)
+        return log_shares(shares, possible, DOUBT)
 
 
 class KernelFits:

@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from plcore import CandidateError, PLKNeighborsClassifier
 from plcore.evaluation import PartialKFold, contaminate
+from plcore.labels.accuracy import deal, deal_whole
 
 
 def soft(candidates):
@@ -99,3 +100,15 @@ def test_what_it_refuses(candidates):
         next(PartialKFold(5).split(X[:4], candidates[:4]))
     with pytest.raises(ValueError, match="n_splits=1"):
         PartialKFold(1)
+
+
+def test_sources_are_held_out_whole_unless_one_is_larger_than_a_fold(candidates):
+    def dealt(sources):
+        return deal_whole(candidates, sources, 5, np.random.RandomState(0))
+
+    even = np.arange(500) // 4
+    for source in range(125):
+        assert len(set(dealt(even)[even == source])) == 1
+    large = np.where(np.arange(500) < 101, 0, np.arange(500))
+    np.testing.assert_array_equal(dealt(large), deal(candidates, 5, np.random.RandomState(0)))
+    assert len(set(dealt(np.where(np.arange(500) < 100, 0, np.arange(500)))[:100])) == 1

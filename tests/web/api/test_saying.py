@@ -24,7 +24,9 @@ from web.api.made import make_api
 from workflow.answering import loop
 from workflow.importing import encoding, encoding_requests, more_rows
 from workflow.models.encoders import installed
-from workflow.people import members, team
+from workflow.people import audited, members, team
+from workflow.people.audit import EventKind
+from workflow.people.audited import EventFilter
 from workflow.projects import classes
 from workflow.saving import NotSaved
 from workflow.seat import Seat
@@ -358,6 +360,8 @@ def test_encoders_of_the_server_are_listed_and_removed(
         assert (refused.status_code, words in refused.json()["detail"]) == (422, True)
     assert api.delete("/encoders/words").status_code == 204
     assert encoding.names(home) == ("mine",)
+    (removed,) = audited.audit_lines(Seat(home, owner), EventFilter(what=EventKind.ENCODER_REMOVED))
+    assert "words" in str(removed)
 
 
 def test_label_vectors_take_no_predictions(server: TestClient, home: Home) -> None:

@@ -8,7 +8,7 @@ from plcore import ActiveLearner, Entry, LearnerSettings
 from plcore.evaluation import contaminate
 from plcore.kernel.file_scores import ScoreRule
 from plcore.loop.one_label import Trainer
-from plcore.loop.one_label.file_scores import weigh_file
+from plcore.loop.one_label.file_scores import own_scores, pooled_shares, weigh_file
 from plcore.loop.one_label.pool import OneLabelPool
 from tests.plcore.loop.fake_table import FakeTable
 
@@ -82,3 +82,28 @@ def test_checks_let_scores_alone_win():
 def test_models_that_do_not_learn_from_scores_are_left_alone():
     learner, _ = learnt(5.0, model="plsvc")
     assert weigh_file(learner.pool, learner._model) is None
+
+
+def test_rows_that_people_weigh_are_left_to_the_rounds(monkeypatch):
+    """Several people have answered a row: their shares stood in the place of the file's when it was trained."""
+    learner, _ = learnt(5.0)
+    pool, model = learner.pool, learner._model
+    rows = np.flatnonzero(pool.sizes > 1)[:4]
+    weights_of = OneLabelPool.weights_of
+
+    def by_people(self, rows_, candidates):
+        weights = weights_of(self, rows_, candidates).copy()
+        weights[rows_ == rows[0]] = weights[rows_ == rows[0]][:, ::-1] + candidates[rows_ == rows[0]]
+        return weights
+
+    plain, prior, weighed = own_scores(pool, model, rows)
+    assert not weighed.any()
+    file, shares = weigh_file(pool, model), model.shares(rows)
+    monkeypatch.setattr(OneLabelPool, "weights_of", by_people)
+    own, file_prior, weighed = own_scores(pool, model, rows)
+    assert weighed.tolist() == [True, False, False, False]
+    np.testing.assert_array_equal(file_prior, prior)
+    np.testing.assert_array_equal(own[1:], plain[1:])
+    pooled = pooled_shares(pool, model, file, rows, shares)
+    np.testing.assert_array_equal(pooled[0], shares[0])
+    assert (pooled[1:] != shares[1:]).any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from plcore import LearnerSettings, PLKernelRidge
 from plcore.arrays.types import FeatureBlock
+from plcore.evaluation import contaminate
 from plcore.kernel.soft_labels import softmax_inside
 from plcore.kernels import margins
+from plcore.kernels.scores import softmax_rows
 from plcore.labels.weights import prior_labels
 from plcore.loop import MODEL_ENTRIES, Entry
 from plcore.loop.one_label import ActiveLearner, FirstUpdate, Footing, OneLabelPool, Trainer
@@ -21,7 +24,7 @@ from plcore.loop.one_label.learner import make_model
 from plcore.loop.one_label.models import NeighborModel, OnlineModel, ScoredModel
 from plcore.loop.one_label.training import standardized_features
 from plcore.neighbors.graph import Graph
-from tests.plcore.loop.fake_table import FakeTable, blobs
+from tests.plcore.loop.fake_table import FakeTable, blobs, pictures
 
 SETTINGS = LearnerSettings(model="kernelridge", strategy="margin", control_share=0.1, test_share=0.2)
 
@@ -157,6 +160,33 @@ def test_a_class_of_no_row_is_never_predicted_of_held_out_rows():
     scores = Trainer(pool).train().scores
     assert (scores[pool.held, 4] == -np.inf).all()
     assert np.isfinite(scores[pool.held, :4]).all()
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_no_row_of_a_forest_confirms_its_own_guess(classes):
+    table, y = blobs(n=120, truth=0.5)
+    table = FakeTable(table.X, contaminate(y % classes, "size", p=0.6, r=1, random_state=0))
+    pool = OneLabelPool(table, replace(SETTINGS, model="forest"))
+    scores = Trainer(pool).train().scores
+    X, candidates = standardized_features(pool), pool.candidates[pool.train]
+    entry = MODEL_ENTRIES["forest"]
+    forest = entry.make(1.0, pool.settings.seed).fit(X[pool.train], candidates)
+    for rows, said in ((pool.train, forest.out_of_bag_), (pool.held, forest.predict_proba(X[pool.held]))):
+        shares = softmax_rows(scores[rows], np.isfinite(scores[rows]))
+        np.testing.assert_allclose(shares, 0.99 * said + 0.01 / said.shape[1], atol=1e-6)
+    own = forest.predict_proba(X[pool.train])
+    assert own.max(axis=1).mean() > forest.out_of_bag_.max(axis=1).mean() + 0.05, "they had been surer"
+
+
+def test_forest_learns_from_sources_as_in_comparisons():
+    pool = OneLabelPool(pictures()[0], replace(SETTINGS, model="forest"))
+    assert pool.sources is not None
+    scores = Trainer(pool).train().scores
+    X, candidates = standardized_features(pool), pool.candidates[pool.train]
+    forest = MODEL_ENTRIES["forest"].make(1.0, pool.settings.seed)
+    forest.fit(X[pool.train], candidates, groups=pool.sources[pool.train])
+    shares = softmax_rows(scores[pool.train], np.isfinite(scores[pool.train]))
+    np.testing.assert_allclose(shares, 0.99 * forest.out_of_bag_ + 0.01 / 6, atol=1e-6)
 
 
 def test_the_entry_says_what_the_trainer_goes_by():
