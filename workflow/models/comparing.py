@@ -130,14 +130,15 @@ def _has_news(home: Home, session: Session, project: Project, last: Comparison |
 def _features_changed(home: Home, session: Session, project_id: int, since: int) -> bool:
     """Whether a column was encoded, or went back to words, after this entry of the log."""
     tables = [
-        one.before + one.after
+        table
         for one in entries.about_project(session, project_id)
-        if one.seq > since and one.kind == EntryKind.ROWS and one.labels[1] == "0"  # no rows came
+        if one.seq > since and one.kind == EntryKind.ROWS
+        for table in one.before + one.after
     ]
-    return any(
-        read_encoded_columns(home.table_path(before)) != read_encoded_columns(home.table_path(after))
-        for before, after in tables
-    )
+    if not tables:
+        return False
+    before, after = (read_encoded_columns(home.table_path(table)) for table in (tables[0], tables[-1]))
+    return before != after
 
 
 def make_comparer(home: Home, project_id: int) -> tuple[Comparer, Counts]:
@@ -196,7 +197,7 @@ class ComparingWorker(training.Worker):
                 except RunnerError as error:  # nobody is there to make the fits; those that were made stay
                     lease.fault = f"{error} The comparison waits for it. {self._away.missed()}"
                     return None
-                except _FeaturesChanged:  # it is begun anew at the next look
+                except _FeaturesChanged:  # it begins again at the next look
                     shutil.rmtree(self._folder(asked), ignore_errors=True)
                     return None
                 self._close(asked, found, time.monotonic() - begun)
