@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         escaped,
         forbidden_in_name,
         forbidden_in_text,
+        in_a_row,
         listed,
         quoted,
         unstorable_in,

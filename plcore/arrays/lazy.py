@@ -24,7 +24,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list
     spec = module.__spec__
     source = None if spec is None or spec.loader is None else spec.loader.get_source(package)  # type: ignore[attr-defined]  # all loaders of source files have it
     if source is None:
-        raise ImportError(f"{package} has no source file, which names what it holds. Fix: install it anew.")
+        raise ImportError(f"{package} has no source file, which names what it holds. Fix: install it again.")
     origins = typed_imports(source)
 
     def load(name: str) -> object:

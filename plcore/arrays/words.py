@@ -24,6 +24,11 @@ def listed(names: Sequence[str], at_most: int = 8) -> str:
     return shown + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
 
 
+def in_a_row(names: Sequence[str]) -> str:
+    """Names as a sentence has them: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def counted(count: int, one: str, several: str = "") -> str:
     """A number of things, such as "1 row" or "1,200 rows". several : of them, if it is not the word with an s"""
     return f"{count:,} {one if count == 1 else several or one + 's'}"

@@ -8,7 +8,6 @@ from plcore.arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
     from plcore.labels.candidates import CandidateError, check_candidates, holds_sets, is_candidate_matrix
-    from plcore.labels.set_masses import read_sources
     from plcore.labels.temperature import fit_temperature, log_shares, tempered
     from plcore.labels.vectors import check_label_vectors
 else:

@@ -447,11 +447,8 @@ def test_encoder_of_the_server_is_removed_by_a_press(seat: Seat, show: Open) -> 
     assert encoding.names(seat.home) == ()
 
 
-@pytest.mark.usefixtures("known")
-def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open) -> None:
-    words_encoder(seat.home)
-    keep_speed(encoding.vectors_dir(seat.home), "words", 8_000.0)
-    offers.ask(seat, "words")
+def note_running(seat: Seat, done: int, total: int) -> None:
+    """Let a worker be so far with the encoding that was asked for."""
     now = datetime.now(UTC)
     with seat.home.database.write() as session:
         one = trained.latest_encoding(session, seat.project_id or 0)
@@ -459,7 +456,15 @@ def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open
         until = now + timedelta(hours=1)
         trained.take_lease(session, one.project_id, "one", str(one.id), now, until, "encode")
         trained.begin_encoding(session, one.id)
-        trained.note_encoding(session, one.id, 32, 60)
+        trained.note_encoding(session, one.id, done, total)
+
+
+@pytest.mark.usefixtures("known")
+def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open) -> None:
+    words_encoder(seat.home)
+    keep_speed(encoding.vectors_dir(seat.home), "words", 8_000.0)
+    offers.ask(seat, "words")
+    note_running(seat, 32, 60)
     test = opened(show, seat)
     progress = [one.proto.text for one in test.get("progress")]  # type: ignore[union-attr]
     assert progress == ["words: 32 of 60, about 4 minutes left"]
@@ -469,14 +474,7 @@ def test_minutes_left_and_slowness_are_said_while_it_runs(seat: Seat, show: Open
 @pytest.mark.usefixtures("known")
 def test_download_shows_its_megabytes(seat: Seat, show: Open) -> None:
     press(opened(show, seat), "Learn from meaning")
-    now = datetime.now(UTC)
-    with seat.home.database.write() as session:
-        one = trained.latest_encoding(session, seat.project_id or 0)
-        assert one is not None
-        until = now + timedelta(hours=1)
-        trained.take_lease(session, one.project_id, "one", str(one.id), now, until, "encode")
-        trained.begin_encoding(session, one.id)
-        trained.note_encoding(session, one.id, 12_300_000, 91_300_000)
+    note_running(seat, 12_300_000, 91_300_000)
     assert bars(opened(show, seat)) == ["words is downloaded: 12.3 of 91.3 MB"]
 
 

@@ -15,6 +15,7 @@ from workflow.kinds.one_label.settings import (
     LearnerSettings,
     first_strategy,
     first_truth_role,
+    in_a_row,
     needs_neighbors,
     strategies_for,
 )
@@ -35,10 +36,9 @@ def summary(table: LabelTable) -> None:
     average.metric("Candidates per row", f"{per_row.mean():.2f}")
     kept_files(table)
     if table.candidate_weights is not None:
-        weighing = f"{', '.join(WEIGHING[:-1])} and {WEIGHING[-1]}"
         st.caption(
-            f"How often each label of a row was named counts for {weighing}, under *Automatic* too. The other models "
-            "only see which labels were named."
+            f"How often each label of a row was named counts for {in_a_row(WEIGHING)}, under *Automatic* too. The "
+            "other models only see which labels were named."
         )
     if not (per_row > 1).any():
         st.info("Every row has one candidate already: there will be nothing to ask.", icon=":material/info:")

@@ -19,6 +19,7 @@ from plcore import ActiveLearner, ControlCounts, CurvePoint, FeatureTransformer,
 from plcore.evaluation import Estimate, control_accuracy, control_rows_measured, wilson_interval
 from plcore.loop import PREDICTIONS, ROWS, ClassError, ClassMap, StopRules, judge
 from plcore.loop.one_label import ANSWERS, FileScores, OneLabelPool, undecided_rows
+from workflow.kinds.one_label.settings import USING_SOURCES, in_a_row
 from workflow.kinds.one_label.shortlists import shortlist_view
 from workflow.kinds.one_label.training import newest_version
 from workflow.log.reading import follow, read_class_changes
@@ -249,10 +250,9 @@ def _source_words(learner: Learner) -> str:
     column = learner.table.roles.source
     if column is None:
         return ""
-    if (
-        not learner.settings.model_entry.uses_sources
-    ):  # such a model may have more rows than are compared at once
-        return f"Kernel ridge and Forest learn that rows of one {column} explain each other, the model in use does not."
+    if not learner.settings.model_entry.uses_sources:  # it may have more rows than are compared at once
+        models = in_a_row(USING_SOURCES)
+        return f"{models} learn that rows of one {column} explain each other, the model in use does not."
     sources = learner.pool.sources
     if sources is None:
         return f"The candidates do not show that rows of one {column} belong together, so the column is not used."

@@ -8,6 +8,7 @@ import numpy as np
 
 from plcore import LabelTable
 from plcore import LearnerSettings as LearnerSettings
+from plcore.arrays import in_a_row as in_a_row
 from plcore.loop import MODEL_ENTRIES, Upkeep
 from plcore.loop.one_label import AUTOMATIC as AUTOMATIC
 from plcore.query import STRATEGY_ENTRIES, Need, StrategyKind
@@ -113,6 +114,10 @@ WITH_C = tuple(entry.name for entry in MODEL_ENTRIES.values() if entry.c_option 
 
 WEIGHING = tuple(entry.words.partition(":")[0] for entry in MODEL_ENTRIES.values() if entry.weighs_candidates)
 """Models, by their short names, for which it counts how often each candidate of a row was named."""
+
+
+USING_SOURCES = tuple(entry.words.partition(":")[0] for entry in MODEL_ENTRIES.values() if entry.uses_sources)
+"""Models, by their short names, that learn that rows of one source explain each other."""
 
 
 def needs_neighbors(model: str, strategy: str) -> bool:
