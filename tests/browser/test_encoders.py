@@ -74,6 +74,7 @@ def choose(page: Page, title: str) -> None:
     page.get_by_role("button", name="Other encoders").click()
     page.get_by_role("combobox", name="Other encoders").click()
     page.get_by_role("option", name=f"{title}: for tests").click()
+    expect(page.get_by_text(f"{title} also reads what it means")).to_be_visible()
 
 
 def learn(page: Page) -> None:

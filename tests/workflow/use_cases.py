@@ -366,6 +366,7 @@ OWN: dict[str, UseCase] = {
     "offers.offers": lambda seat, _world, _row: offers.offers(seat),
     "offers.slow_encoding": lambda seat, _world, _row: offers.slow_encoding(seat, "words"),
     "offers.ask": lambda seat, _world, _row: offers.ask(seat, folder(seat.home)),
+    "offers.note_asked": lambda seat, _world, _row: offers.note_asked(seat, folder(seat.home)),
     "oracle.answer_for_me": lambda seat, _world, _row: oracle.answer_for_me(seat, 1),
     "managing.learner_settings": lambda seat, _world, _row: managing.learner_settings(seat),
     "managing.change_learner": lambda seat, world, _row: managing.change_learner(seat, **world.CHANGE),

@@ -65,7 +65,7 @@ class EncodingNow:
 class EncodedColumn:
     """A column that the project learns from by an encoder's vectors. sha256 : of the encoder, in hex
 
-    consent : who asked for it here, and when; None where that was in the terminal
+    consent : who asked for it here, and when; None if its folder is not in the data folder
     """
 
     column: str

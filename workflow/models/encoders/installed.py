@@ -208,7 +208,10 @@ def _nothing_in(source: Path, known: list[EncoderEntry], found: Mapping[SourceFi
     parts = [one for one in known if any(file in found for file in one.files)]
     if parts:
         lacks = [file.name for file in parts[0].files if file not in found]
-        return f"{source} lacks {listed(lacks)} of {parts[0].title}. Fix: give a folder or zip with all its files."
+        return (
+            f"{source} lacks {listed(lacks)} of {parts[0].title}, as Winnow's authors tested it. Fix: give a folder or "
+            "zip with all its files, unchanged."
+        )
     return (
         f"{source} holds no encoder that Winnow's authors have tested ({listed([one.key for one in known], 20)}). "
         "Fix: give a package or folder of one of these; an encoder of your own is a folder in WINNOW_HOME/encoders."

@@ -35,6 +35,7 @@ __all__ = [
     "EncoderOffer",
     "SlowEncoding",
     "ask",
+    "note_asked",
     "offers",
     "offers_for",
     "request",
@@ -193,6 +194,16 @@ def request(home: Home, key: str, *, non_commercial: bool = False) -> Callable[[
     else:
         installed.require_download(entry, non_commercial=non_commercial)
     return partial(_ask_for, key, entry)
+
+
+def note_asked(seat: Seat, key: str) -> None:
+    """Note that the person has encoded the rows by an encoder of the data folder without a worker, as `ask` does.
+
+    Raises NotAllowed unless the person is an owner, NotSaved, NotFound.
+    """
+    entry = installed.catalogue(seat.home).get(key) if seat.home.settings.encoders else None
+    with seat.owning() as owning:
+        consents.note(owning.session, owning.person.id, key, entry, owning.project.id)
 
 
 def _ask_for(key: str, entry: EncoderEntry | None, owning: Reading, project_id: int) -> None:
