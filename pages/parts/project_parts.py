@@ -255,7 +255,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     offered = offers.offers(page.seat)
     if offered:
         st.markdown("###### Learn from meaning")
-        _say_ended(found)
+        _say_ended(page, found)
         _say_columns(page, found)
         read = {(one.column, one.encoder) for one in found.columns}
         left = [one for one in offered if (one.column, one.entry.key) not in read]
@@ -267,7 +267,7 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
     server_encoders_part(page.seat, ENCODER_KEY)
     st.markdown("###### Encoder of your own")
     if not offered:
-        _say_ended(found)
+        _say_ended(page, found)
         _say_columns(page, found)
     own = tuple(name for name in found.names if name not in {one.entry.key for one in offered})
     if own:
@@ -280,16 +280,18 @@ def own_encoder_part(page: frame.ProjectPage, found: Encoders) -> None:
 
 
 def _offer(page: frame.ProjectPage, offered: Sequence[offers.EncoderOffer], encoded: set[str]) -> None:
-    """One encoder, the recommended one unless another was chosen, with all that one consents to. Where every column is
-    `encoded`, others are shown only when asked for."""
+    """One encoder, the recommended one unless another was chosen, with all that one consents to. Others, those that are
+    not verified, and those of columns that are `encoded` are shown only when asked for."""
     key = f"{ENCODER_KEY}-offer-{page.project.id}"
     if st.session_state.get(f"{key}-not-now"):
         return
-    offered = sorted(offered, key=lambda one: one.column in encoded)
+    offered = sorted(offered, key=lambda one: (one.column in encoded, not one.is_verified))
     one = offered[0]
     if st.session_state.get(f"{key}-others"):
         one = st.selectbox("Other encoders", offered, format_func=offer_name, key=f"{key}-which")
-    elif one.column in encoded:
+    elif one.column in encoded or not one.is_verified:
+        if not one.is_verified:
+            st.caption(f"Winnow's authors have verified no encoder for **{escape(one.column)}** yet.")
         st.button("Other encoders", key=f"{key}-more", on_click=_note, args=(f"{key}-others",))
         return
     entry, replaces = one.entry, one.column in encoded
@@ -389,7 +391,7 @@ def _say_columns(page: frame.ProjectPage, found: Encoders) -> None:
             st.rerun()
 
 
-def _say_ended(found: Encoders) -> None:
+def _say_ended(page: frame.ProjectPage, found: Encoders) -> None:
     """The embeddings that the rows have by now, and why there are no others."""
     if found.stored is not None:
         when = span(datetime.now(UTC) - found.stored.at)
@@ -407,3 +409,7 @@ def _say_ended(found: Encoders) -> None:
         )
     elif found.cancelled:
         st.info("The latest encoding was cancelled.", icon=":material/info:")
+        if st.button("Resume", icon=":material/resume:", key=f"{ENCODER_KEY}-resume-{page.project.id}"):
+            with refusals():
+                encoding_requests.resume(page.seat)
+                st.rerun()

@@ -122,7 +122,7 @@ found only after a minute."""
 class FitJob(BlockJob):
     """Writes what a learner predicts for one fold, fitted on the others.
 
-    setting : its number among those of the learner, whose values are `parameters`, in words
+    setting : its number among those of the learner      parameters : its values, as JSON
     candidates, weights, sources, train, test : names of parts; '' without weights or sources      n_folds : of all
     """
 
@@ -140,7 +140,8 @@ class FitJob(BlockJob):
     keep_scales: bool
 
     def __str__(self) -> str:
-        setting = f" with {self.parameters}" if self.parameters else ""
+        words = setting_words(json.loads(self.parameters))
+        setting = f" with {words}" if words else ""
         return f"The fit of {self.learner}{setting} on fold {self.fold + 1} of {self.n_folds}"
 
 
@@ -167,7 +168,8 @@ def make_fit(asked: AskedFit) -> Fit:
         job.keep_scales,
         np.array(job.read(job.sources)) if job.sources else None,
     )
-    made = rows.fit(LEARNER_ENTRIES[job.learner], job.setting, 0, Budget(asked.seconds))
+    entry = replace(LEARNER_ENTRIES[job.learner], settings=(json.loads(job.parameters),))
+    made = rows.fit(entry, 0, 0, Budget(asked.seconds))
     if made.predicted is None:
         return made
     words = json.dumps(made.warned)
@@ -207,7 +209,11 @@ def try_in_blocks(
     budget, progress : as `compare_learners`
     Raises ValueError for another learner, and BlockError, RunnerError.
     """
-    unknown = [entry.name for entry, _ in asked if LEARNER_ENTRIES.get(entry.name) is not entry]
+    unknown = [
+        entry.name
+        for entry, _ in asked
+        if entry.name not in LEARNER_ENTRIES or LEARNER_ENTRIES[entry.name].estimator is not entry.estimator
+    ]
     if unknown:
         raise ValueError(
             f"Others can make fits only of learners that the library has by name, not of {', '.join(unknown)}. Fix: "
@@ -262,7 +268,7 @@ def _jobs(blocks: Blocks, entry: LearnerEntry, rows: TrialRows) -> list[FitJob]:
             folder,
             learner=entry.name,
             setting=setting,
-            parameters=setting_words(parameters),
+            parameters=json.dumps(dict(parameters)),
             fold=fold,
             n_folds=len(folds),
             features=features,
@@ -296,6 +302,7 @@ def compare_learners(
     blocks: Blocks | None = None,
     keep_scales: bool = False,
     own_features: Mapping[str, FeatureMatrix] | None = None,
+    own_parameters: Mapping[str, Mapping[str, object]] | None = None,
     groups: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Which learner is best on these rows: one row of figures for each, the best one marked.
@@ -330,6 +337,7 @@ def compare_learners(
     keep_scales : whether the columns of X have the scales that they should have, as of vectors; else learners that want
         scaled features scale them column by column
     own_features : (n, d) features of learners by name that do not work on X; they have the scales that they should have
+    own_parameters : parameters of learners by name, the same in all settings that are tried; plain values
     groups : (n,) the source of each row, such as a photo, by name or number; None or NaN for a row that has none. Folds
         are then of whole sources, and learners that take `groups` get those of their training rows
 
@@ -344,7 +352,8 @@ def compare_learners(
     Figures are NaN where there are none. Raises CandidateError for candidates or weights that break the convention,
     ValueError for other arguments that are wrong; errors of a learner are in its note.
     """
-    entries = read_learners(learners)
+    given_parameters = own_parameters or {}
+    entries = [one.fixing(given_parameters.get(one.name, {})) for one in read_learners(learners)]
     mask, classes = check_candidates(candidates)
     check_consistent_length(X, mask)
     if budget is not None and not (is_real(budget) and budget > 0):

@@ -430,6 +430,28 @@ def test_package_that_the_operator_can_add_is_named(
     assert "Learn from meaning" not in labels(test)
 
 
+def test_encoder_that_is_not_verified_is_shown_on_request_alone(
+    seat: Seat, show: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = small_catalogue(tmp_path / "catalogue", bare=words_entry(files=[{"name": "m", "what": "model"}]))
+    monkeypatch.setattr(installed, "read_catalogue", lambda: made)
+    test = opened(show, seat)
+    assert "have verified no encoder for **text** yet" in words(test)
+    assert "It is not verified" not in words(test)
+    press(test, "Other encoders")
+    assert "It is not verified (0 MB" in words(test)
+    assert "Learn from meaning" not in labels(test)
+
+
+def test_cancelled_encoding_is_resumed_by_a_press(seat: Seat, show: Open) -> None:
+    offers.ask(seat, words_encoder(seat.home))
+    encoding_requests.cancel(seat)
+    press(opened(show, seat), "Resume")
+    running = encoding_requests.encoders(seat).running
+    assert running is not None
+    assert running.encoder == "words"
+
+
 def test_column_names_its_encoder_and_who_asked_for_it(seat: Seat, show: Open) -> None:
     words_encoder(seat.home)
     offers.ask(seat, "words")

@@ -32,6 +32,7 @@ from plcore.loop.registry import MODEL_ENTRIES, Upkeep
 
 FEWEST_CHECKS = 10
 """Answered blind checks below which models are not measured by them."""
+BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES)
 
 
 class Comparer:
@@ -86,6 +87,7 @@ class Comparer:
             blocks=blocks,
             keep_scales=self._keep_scales,
             own_features={name: X[rows] for name, X in self._own.items()},
+            own_parameters=_own_parameters(pool),
             groups=None if sources is None else sources[rows],
         )
         figures = tuple(_figures(one) for one in found.to_dict("records"))
@@ -127,6 +129,7 @@ class Comparer:
                 blocks=blocks,
                 keep_scales=keep_scales,
                 own_features={name: plain[rows] for name, plain in own.items()},
+                own_parameters=_own_parameters(pool),
                 groups=None if sources is None else sources[rows],
             )
             accuracy[use] = _number(found["accuracy"].iloc[0])
@@ -142,6 +145,11 @@ def _features(
     plain, blocks = plain_features(pool, use)
     own = {one.name: plain for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES}
     return scaled_features(pool, plain, blocks), bool(blocks), own
+
+
+def _own_parameters(pool: OneLabelPool[Table]) -> dict[str, dict[str, object]]:
+    """The settings of the project that a model has: those of votes of neighbours."""
+    return {BY_VOTES: {"n_neighbors": pool.settings.n_neighbors, "weights": pool.settings.weights}}
 
 
 def compared_rows(pool: OneLabelPool[Table]) -> tuple[IntArray, BoolArray, IntArray]:
@@ -228,9 +236,6 @@ class StrategyRuns:
     def to_json(self) -> dict[str, object]:
         """Plain values for `json.dumps`."""
         return asdict(self)
-
-
-BY_VOTES = next(one.name for one in MODEL_ENTRIES.values() if one.upkeep is Upkeep.VOTES)
 
 
 class StrategyReplays:
