@@ -755,10 +755,12 @@ def test_every_role_that_the_page_gives_has_an_option() -> None:
 def test_import_takes_the_source_of_rows_and_asks_by_it(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "faces.csv"
     file.write_bytes(photos_csv())
-    said = shell.done("import", file, "--source", "shot", "--setting", "by_source=true", "--dry-run")
+    chosen = ("--source", "shot", "--candidates", "names")
+    told = ("--setting", "by_source=true", "--setting", "truth_role=hidden", "--setting", "test_share=0")
+    said = shell.done("import", file, *chosen, "--dry-run")
     assert "source 'shot' (8 sources of several rows)" in said
     assert "source 'shot'" not in shell.done("import", file, "--dry-run"), "shuffled rows show none"
-    shell.done("import", file, "--source", "shot", "--setting", "by_source=true")
+    shell.done("import", file, *chosen, *told)
     shell.done("simulate", 1, "--answers", 6)
     rows = [line.split(",") for line in shell.done("export", 1, "--log").splitlines()]
     asked = [line[rows[0].index("row_id")] for line in rows[1:] if line[rows[0].index("kind")] == "is"]
@@ -768,5 +770,7 @@ def test_import_takes_the_source_of_rows_and_asks_by_it(shell: Shell, tmp_path: 
         == [of[row] for row in asked[1::3]]
         == [of[row] for row in asked[2::3]]
     )
-    assert "by_source must be True or False" in shell.refused("import", file, "--setting", "by_source=3")
-    assert "Column 'nowhere'" in shell.refused("import", file, "--source", "nowhere")
+    assert "by_source must be True or False" in shell.refused(
+        "import", file, "--name", "b", "--setting", "by_source=3"
+    )
+    assert "Column 'nowhere'" in shell.refused("import", file, "--name", "c", "--source", "nowhere")

@@ -271,7 +271,7 @@ def test_source_that_is_chosen_is_shown_with_rows_and_can_be_asked_one_at_a_time
     home: Home, owner: int, show: Open
 ) -> None:
     test = upload(show(owner, "import_table.py"), photos_csv())
-    choose(test, "Source", "shot")
+    choose(test, "Source (optional)", "shot")
     assert "source 'shot' (8 sources of several rows)" in words(test).replace("\\", "")
     create(test).click().run()
     assert not test.exception
@@ -288,7 +288,7 @@ def test_source_that_is_chosen_is_shown_with_rows_and_can_be_asked_one_at_a_time
     next(one for one in page.button if one.label == "Save how it learns").click().run()
     assert not page.exception
     assert managing.learner_settings(seat)["by_source"] is True
-    plain = upload(show(owner, "import_table.py"), TWO)
+    plain = upload(show(owner, "import_table.py"), TWO, "two.csv")
     create(plain).click().run()
     other = next(one for one in managing.list_projects(Seat(home, owner)) if one.id != made.id)
     page = show(owner, "project_page.py", project=str(other.id))

@@ -161,10 +161,11 @@ def test_rows_and_readings_name_the_source_of_a_row(server: TestClient, home: Ho
         reading.cells, replace(reading.suggest_roles(), source="shot", categories=())
     )
     seat = Seat(home, owner.person_id, importing.create(owner, "faces", table, LearnerSettings()))
-    found = program(server, seat).get(f"/projects/{seat.project_id}/rows").json()["rows"]
+    api = program(server, seat)
+    found = api.get(f"/projects/{seat.project_id}/rows").json()["rows"]
     cells = table.cells["shot"]
     assert [one["source"] for one in found] == [{"shot": f"{cell} (3 rows)"} for cell in cells]
     ordered = b"\n".join([b"id,photo,names,x", *sorted(b"%d,p%d,a|b,1" % (n, n // 3) for n in range(9))])
-    told = program(server, owner).post("/readings", content=ordered).json()
+    told = api.post("/readings", content=ordered).json()
     assert told["roles"]["source"] == "photo"
     assert "source 'photo' (3 sources of several rows)" in told["reading"]
