@@ -57,7 +57,6 @@ NEEDED = {
     "progress": ("Metric", "PlotlyChart", "Button", "DownloadButton"),
     "map": ("Radio", "Multiselect", "PlotlyChart", "DownloadButton"),
     "review": ("TextInput", "Selectbox", "ButtonGroup"),
-    "team": ("Selectbox", "DataFrame"),
     "models": ("Button",),
     "export": ("TextInput", "ButtonGroup", "Button", "DataFrame"),
     "people": ("TextInput", "Selectbox", "Multiselect", "Button"),

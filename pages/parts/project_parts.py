@@ -20,7 +20,7 @@ from pages.parts.encoder_offers import (
     warn_of_language,
 )
 from pages.parts.frame import ProjectPage, escape, refusals
-from pages.parts.uploads import (
+from pages.parts.importing.uploads import (
     CHECKING,
     READING,
     ask_doubts,

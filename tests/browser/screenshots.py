@@ -40,7 +40,7 @@ PAGES = {
     "audit": ("Audit", ""),
     "backups": ("Backups", ""),
     "disputes": ("", room.CARD),
-    "team": ("", "[data-testid=stDataFrame]"),
+    "team": ("", ".team"),
     "review": ("", ".list"),
     "settings": ("", "[data-testid=stTabs]"),
 }
