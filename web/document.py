@@ -57,7 +57,7 @@ NEEDED = {
     "progress": ("Metric", "PlotlyChart", "Button", "DownloadButton"),
     "map": ("Radio", "Multiselect", "PlotlyChart", "DownloadButton"),
     "review": ("TextInput", "Selectbox", "ButtonGroup"),
-    "models": ("Button",),
+    "models": ("Button", "Checkbox"),
     "export": ("TextInput", "ButtonGroup", "Button", "DataFrame"),
     "people": ("TextInput", "Selectbox", "Multiselect", "Button"),
     "audit": ("Selectbox", "DateInput", "DataFrame", "DownloadButton", "PageLink"),

@@ -161,6 +161,9 @@ REFUSED = "winnow_refused"
 MODELS = "winnow_models_seen"
 """What `workflow.models.showing.watched` gave when the Models page was drawn."""
 
+MEANING = "winnow_meaning"
+"""Whether the Models page is to open what it says of learning from meaning."""
+
 EXPORT = "winnow_export"
 """Beginning of the widget keys on the Export page."""
 

@@ -222,7 +222,7 @@ def test_team_lists_each_annotator_and_excludes_and_includes_answers(
     ]
     assert [one["agreement"] for one in before["people"]] == [team_table.measured(CountedShare(0, 12))] * 2
     assert before["agreement"]["value"] is None
-    assert (before["agreement"]["of"], before["agreement"]["needed"]) == (12, LEAST_ROWS)
+    assert before["agreement"]["sofar"] == f"12 of {LEAST_ROWS} shared rows"
     assert [(one["name"], one["link"]) for one in before["invites"]] == [("Dora", "open")]
     assert [(one["one"], one["other"]) for one in before["pairs"]] == [("Ada", "Ben")]
 
@@ -235,7 +235,7 @@ def test_team_lists_each_annotator_and_excludes_and_includes_answers(
     after = table(test)
     assert [one["excluded"] for one in after["people"]] == [False, True]
     assert after["people"][0]["agreement"]["value"] is None
-    assert after["people"][0]["agreement"]["of"] == 0
+    assert after["people"][0]["agreement"]["sofar"] == "0 of 10 rows"
     act(test, "include", ben)
     test.button(key=f"{state.TEAM_ACT}-exclude-{ben}").click().run()
     assert table(test) == before

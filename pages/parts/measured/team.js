@@ -3,39 +3,18 @@
 
 import { drawing, initials, make } from "../card/elements.js";
 import { date, moment } from "../card/moments.js";
-import { dot, shareWords } from "./interval.js";
+import { button, dot, drawAgain, shareWords } from "./table.js";
 
 /** @import { Component } from "../card/types.js" */
 /** @import { Agreement, Invite, Pair, Person, TeamData } from "./types.js" */
 
 const GOAL = 0.8;
 
-/**
- * What is drawn at each place, and what its buttons call.
- *
- * @typedef {object} Drawn
- * @property {string} said
- * @property {(what: string, person: number | null) => void} act
- */
-/** @type {WeakMap<Node, Drawn>} */
-const drawn = new WeakMap();
-
 /** @param {Component<TeamData>} component */
 export default function team({ parentElement, data, setTriggerValue }) {
-  const before = drawn.get(parentElement);
-  const said = JSON.stringify(data);
-  drawn.set(parentElement, { said, act: (what, person) => setTriggerValue("act", { what, person }) });
-  if (before?.said === said) return;
-  const old = parentElement.querySelector(".team");
-  const open = new Set([...(old?.querySelectorAll("details[open]") ?? [])].map((one) => one.id));
-  const next = make(
-    "div",
-    { class: "team" },
-    ...parts(data, (what, person) => drawn.get(parentElement)?.act(what, person)),
+  drawAgain(parentElement, "team", data, setTriggerValue, (send) =>
+    parts(data, (what, person) => send("act", { what, person })),
   );
-  for (const one of next.querySelectorAll("details")) one.open = open.has(one.id);
-  if (old) old.replaceWith(next);
-  else parentElement.append(next);
 }
 
 /** @typedef {(what: string, person: number | null) => void} Act */
@@ -61,7 +40,7 @@ function parts(data, act) {
  * @param {Act} act
  */
 function lead(agreement, { disputes, invites, people }, act) {
-  const { value, low, high, of, needed, about, reading } = agreement;
+  const { value, low, high, sofar, about, reading } = agreement;
   const interval =
     low === null || high === null ? "" : `95% confidence interval ${low.toFixed(2)} to ${high.toFixed(2)}`;
   const figure = [
@@ -73,7 +52,7 @@ function lead(agreement, { disputes, invites, people }, act) {
       "div",
       { class: "about" },
       make("h2", { text: "Inter-annotator agreement", title: about }),
-      make("p", { class: "weak", text: value === null && of < needed ? `${of} of ${needed} shared rows` : interval }),
+      make("p", { class: "weak", text: value === null ? sofar : interval }),
       make(
         "div",
         { class: "scale" },
@@ -99,15 +78,6 @@ function lead(agreement, { disputes, invites, people }, act) {
     ),
   );
 }
-
-/**
- * @param {string} text
- * @param {() => void} onclick
- * @param {string} [look]
- * @param {string} [name] for screen readers, where the text says too little
- */
-const button = (text, onclick, look = "", name = "") =>
-  make("button", { type: "button", class: `button ${look}`, text, onclick, "aria-label": name || null });
 
 /**
  * @param {TeamData} data
@@ -148,7 +118,7 @@ function person(one, most, { excludes, zone }, act) {
       make("span", { class: "number", text: answers.toLocaleString("en") }),
       make("span", { class: "bar", "aria-hidden": "true" }, make("i", { style: `width:${(100 * answers) / most}%` })),
     ),
-    cell("agreement", dot(agreement, { look: warned ? "bad" : "" }), shareWords(agreement, "rows")),
+    cell("agreement", dot(agreement, { look: warned ? "bad" : "" }), shareWords(agreement)),
     cell("pace", pace),
     cell("last", seen === null ? "–" : moment(seen, zone)),
     cell(
@@ -251,16 +221,16 @@ const byPair = (pairs) =>
     make(
       "div",
       { class: "list", role: "table", "aria-label": "Agreement by pair" },
-      ...pairs.map(({ one, other, agreement, kappa }) =>
+      ...pairs.map(({ one, other, agreement, shared, kappa }) =>
         make(
           "div",
           { class: "line pair", role: "row" },
           make("div", { role: "cell", class: "person" }, make("b", { dir: "auto", text: `${one} and ${other}` })),
-          make("div", { role: "cell", class: "agreement" }, dot(agreement), shareWords(agreement, "rows")),
+          make("div", { role: "cell", class: "agreement" }, dot(agreement), shareWords(agreement)),
           make("div", {
             role: "cell",
             class: "weak",
-            text: agreement.value === null ? "" : `${agreement.of} shared rows`,
+            text: shared,
           }),
           make("div", { role: "cell", class: "weak", text: kappa }),
         ),

@@ -10,6 +10,7 @@ from pages.parts import role_choices
 from pages.parts.components import component
 from pages.parts.progress_parts import figure, seconds
 from pages.parts.rows.row_table import time_zone
+from pages.parts.words import counted
 from plcore.crowd import LEAST_ROWS
 from workflow.people.figures import AgreementOf, CountedShare, Figure, Pair, PersonFigures, Team
 from workflow.people.members import TeamMember
@@ -90,8 +91,7 @@ def _agreement(team: Team) -> dict[str, object]:
         "value": round(alpha.value, 4) if known else None,
         "low": _number(alpha.low),
         "high": _number(alpha.high),
-        "of": alpha.n_rows,
-        "needed": LEAST_ROWS,
+        "sofar": f"{alpha.n_rows} of {LEAST_ROWS} shared rows" if alpha.n_rows < LEAST_ROWS else "",
         "about": "Krippendorff's alpha: 0 is chance, 1 is always.",
         "reading": f"{alpha.reading} {about}" if known else alpha.reason,
     }
@@ -118,8 +118,7 @@ def measured(found: CountedShare) -> dict[str, object]:
         "value": round(found.value, 4) if found.enough else None,
         "low": low,
         "high": high,
-        "of": found.of,
-        "needed": FEWEST_MEASURED,
+        "sofar": f"{found.of} of {FEWEST_MEASURED} rows",
     }
 
 
@@ -139,6 +138,7 @@ def _pair(one: Pair, names: Mapping[int, str]) -> dict[str, object]:
         "one": names[one.one],
         "other": names[one.other],
         "agreement": measured(one.share),
+        "shared": counted(one.n_rows, "shared row") if one.share.enough else "",
         "kappa": "" if one.kappa.reason else f"Cohen's kappa {one.kappa.value:.2f}",
     }
 

@@ -1,15 +1,14 @@
-/** What the tables of people and of models are sent (`team_table.py`). */
+/** What the tables of people and of models are sent (`team_table.py`, `model_table.py`). */
 
-/** A figure with its 95% interval. value : null while there are fewer than `needed`; of : how many there are */
+/** A figure with its 95% interval. value : null while it is unknown; sofar : what there is until then, in words */
 export interface Measured {
   value: number | null;
   low: number | null;
   high: number | null;
-  of: number;
-  needed: number;
+  sofar: string;
 }
 
-/** The agreement of everybody. title : what it is of; reading : in a plain sentence, or why there is no figure */
+/** The agreement of everybody. about : the method; reading : the figure in a plain sentence, or why there is none */
 export interface Agreement extends Measured {
   about: string;
   reading: string;
@@ -37,10 +36,11 @@ export interface Invite {
   at: string | null;
 }
 
-/** Two people who share rows. kappa : in words */
+/** Two people who share rows. shared : how many, in words; kappa : in words */
 export interface Pair {
   one: string;
   other: string;
+  shared: string;
   agreement: Measured;
   kappa: string;
 }
@@ -63,4 +63,47 @@ export interface TeamData {
   links: boolean;
   foot: string;
   zone: string;
+}
+
+/**
+ * A model. plain : what it does, in two words; method : its name in the literature; note : why it was not measured
+ * seconds : of training, "" if unknown
+ */
+export interface Model {
+  name: string;
+  plain: string;
+  method: string;
+  about: string;
+  measured: Measured;
+  seconds: string;
+  note: string;
+  inUse: boolean;
+  best: boolean;
+}
+
+/**
+ * An encoder that reads what rows mean. words, meaning : accuracy without and with it, null if it was not measured
+ * facts : size, licence and the like; action : what the button says, "" for none
+ */
+export interface Meaning {
+  about: string;
+  on: boolean;
+  words: number | null;
+  meaning: number | null;
+  gain: string;
+  time: string;
+  facts: string[];
+  action: string;
+}
+
+/** title : of the figures; about : of what they are; axis, ticks : shares; more : models that are listed on request */
+export interface ModelsData {
+  title: string;
+  about: string;
+  axis: [low: number, high: number];
+  ticks: number[];
+  models: Model[];
+  more: Model[];
+  meaning: Meaning | null;
+  foot: string;
 }

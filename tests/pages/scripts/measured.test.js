@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { placeOn } from "../../../pages/parts/measured/interval.js";
+import { placeOn } from "../../../pages/parts/measured/table.js";
 import { linkWords } from "../../../pages/parts/measured/team.js";
 
 test("placeOn gives the share of the axis and stays on it", () => {
