@@ -311,6 +311,7 @@ REVIEW: dict[str, UseCase] = {
     "disputes.open_dispute": lambda seat, _world, row: disputes.open_dispute(seat, row),
     "disputes.settle": lambda seat, _world, row: disputes.settle(seat, row, "1.1.1"),
     "disputes.discuss": lambda seat, _world, row: disputes.discuss(seat, row, "The tail is hidden."),
+    "members.list_team": lambda seat, _world, _row: members.list_team(seat),
     "figures.team": lambda seat, _world, _row: figures.team(seat),
     "figures.confusion": lambda seat, _world, _row: figures.confusion(seat, seat.person_id),
     "reviewing.scores": lambda seat, _world, _row: reviewing.scores(seat, 0.5),
